@@ -1,0 +1,121 @@
+/**
+ * The closed vocabularies that customers, plans and decisions share. Both `model` (what is written) and `plan`
+ * (what is read) build on these lists; neither may import the other.
+ */
+
+/** The twelve rule types, in the order of their phases (semantics §4). */
+export const RULE_TYPES = [
+  'drop',
+  'fingerprint',
+  'bot_route',
+  'rate_limit',
+  'waf',
+  'redirect',
+  'captcha',
+  'rewrite',
+  'cache',
+  'origin_route',
+  'origin_pool',
+  'error_page',
+] as const;
+export type RuleType = (typeof RULE_TYPES)[number];
+
+/** The named bots in the API document's order, which is also the order of precedence, then the catch-all kind. */
+export const BOT_KINDS = [
+  'gptbot',
+  'oai-searchbot',
+  'chatgpt-user',
+  'claudebot',
+  'claude-user',
+  'perplexitybot',
+  'perplexity-user',
+  'googlebot',
+  'google-extended',
+  'bingbot',
+  'ccbot',
+  'bytespider',
+  'meta-externalagent',
+  'amazonbot',
+  'applebot',
+  'duckduckbot',
+  'yandexbot',
+  'ahrefsbot',
+  'semrushbot',
+  'mj12bot',
+  'generic-bot',
+] as const;
+export type BotKind = (typeof BOT_KINDS)[number];
+
+/** Search crawlers that, once verified, pass captcha rules (semantics §4). */
+export const SEARCH_CRAWLERS = ['googlebot', 'bingbot', 'applebot', 'duckduckbot', 'yandexbot'] as const;
+
+export const ACTION_MODES = ['enforce', 'dry_run'] as const;
+export type ActionMode = (typeof ACTION_MODES)[number];
+
+export const HOST_MATCH_TYPES = ['', 'exact', 'wildcard', 'regex'] as const;
+export type HostMatchType = (typeof HOST_MATCH_TYPES)[number];
+
+export const PATH_MATCH_TYPES = ['wildcard', 'regex'] as const;
+export type PathMatchType = (typeof PATH_MATCH_TYPES)[number];
+
+export const LIST_MATCH_TYPES = ['include', 'exclude'] as const;
+export type ListMatchType = (typeof LIST_MATCH_TYPES)[number];
+
+export const DOMAIN_STATUSES = ['pending', 'unverified', 'active', 'moved', 'disabled', 'banned'] as const;
+export type DomainStatus = (typeof DOMAIN_STATUSES)[number];
+
+export const ORIGIN_SCHEMES = ['http', 'https'] as const;
+export type OriginScheme = (typeof ORIGIN_SCHEMES)[number];
+
+export const LB_TYPES = ['round_robin', 'least_load', 'geo'] as const;
+export type LbType = (typeof LB_TYPES)[number];
+
+export const FINGERPRINT_ACTIONS = ['drop', 'challenge', 'tag'] as const;
+export type FingerprintAction = (typeof FINGERPRINT_ACTIONS)[number];
+
+export const BOT_ACTIONS = ['block', 'alt_content', 'alt_origin', 'tag'] as const;
+export type BotAction = (typeof BOT_ACTIONS)[number];
+
+export const BREACH_ACTIONS = ['drop', 'captcha'] as const;
+export type BreachAction = (typeof BREACH_ACTIONS)[number];
+
+export const RATE_KEYS = ['ip', 'ip_path'] as const;
+export type RateKey = (typeof RATE_KEYS)[number];
+
+export const REWRITE_QUERY_MODES = ['preserve', 'replace', 'strip'] as const;
+export type RewriteQueryMode = (typeof REWRITE_QUERY_MODES)[number];
+
+export const REDIRECT_STATUSES = [301, 302, 307, 308] as const;
+export type RedirectStatus = (typeof REDIRECT_STATUSES)[number];
+
+export const CACHE_MODES = ['standard', 'force', 'bypass'] as const;
+export type CacheMode = (typeof CACHE_MODES)[number];
+
+export const CACHE_QUERY_MODES = ['all', 'none', 'include'] as const;
+export type CacheQueryMode = (typeof CACHE_QUERY_MODES)[number];
+
+export const ERROR_PAGE_MODES = ['svc', 'custom', 'origin'] as const;
+export type ErrorPageMode = (typeof ERROR_PAGE_MODES)[number];
+
+export const RECORD_TYPES = [
+  'A',
+  'AAAA',
+  'CNAME',
+  'ALIAS',
+  'MX',
+  'TXT',
+  'NS',
+  'SRV',
+  'CAA',
+  'PTR',
+  'HTTPS',
+  'SVCB',
+  'TLSA',
+] as const;
+export type RecordType = (typeof RECORD_TYPES)[number];
+
+/** The record types whose traffic the edge can carry (semantics §6). */
+export const PROXIABLE_TYPES = ['A', 'AAAA', 'CNAME', 'ALIAS'] as const satisfies readonly RecordType[];
+
+export const RECORD_SCHEMES = ['Default', 'Auto', 'Http', 'Https'] as const;
+export type RecordScheme = (typeof RECORD_SCHEMES)[number];

@@ -1,0 +1,106 @@
+/** The request's one outcome, and the words it is told in. */
+import type { ActionMode, CacheMode, RuleType } from '../base/vocabulary.ts';
+
+export const ACTIONS = ['forward', 'block', 'challenge', 'redirect', 'respond', 'refuse'] as const;
+export type Action = (typeof ACTIONS)[number];
+
+/** What a matched rule did, or (for a dry_run rule) would have done. */
+export const EFFECTS = [
+  'block',
+  'challenge',
+  'tag',
+  'respond',
+  'alt_origin',
+  'counted',
+  'passed',
+  'unavailable',
+  'redirect',
+  'self_redirect',
+  'rewrite',
+  'refuse',
+  'cache',
+  'origin',
+  'error_page',
+] as const;
+export type Effect = (typeof EFFECTS)[number];
+
+export interface RuleRef {
+  readonly type: RuleType | 'record';
+  readonly id: number;
+}
+
+export interface Match {
+  readonly type: RuleType;
+  readonly id: number;
+  readonly mode: ActionMode;
+  readonly effect: Effect;
+}
+
+export const ORIGIN_SOURCES = ['alt_origin', 'origin_route', 'origin_pool', 'record'] as const;
+export type OriginSource = (typeof ORIGIN_SOURCES)[number];
+
+export interface Origin {
+  readonly address: string;
+  /** `null` only under `auto`, where the node's probe decides. */
+  readonly port: number | null;
+  readonly scheme: 'http' | 'https' | 'auto';
+  readonly hostHeader: string;
+  readonly source: OriginSource;
+}
+
+export interface CacheDirective {
+  readonly mode: CacheMode;
+  /** Seconds; `null` follows the origin. */
+  readonly edgeTtl: number | null;
+  readonly browserTtl: number | null;
+  /** `null` under `bypass`. */
+  readonly key: string | null;
+}
+
+export interface WafVerdict {
+  readonly score: number;
+  readonly ids: readonly number[];
+  /** The body was longer than the rule inspects. */
+  readonly truncated: boolean;
+  /** The step budget ran out, so the request counts as at the threshold (semantics §5). */
+  readonly exhausted: boolean;
+}
+
+export interface Decision {
+  readonly action: Action;
+  /** The answer's status; `null` when the request is forwarded. */
+  readonly status: number | null;
+  /** The rule that settled the outcome; `null` for the gate, the edge's own answers and a host's own records. */
+  readonly rule: RuleRef | null;
+  readonly location: string | null;
+  readonly body: string | null;
+  readonly origin: Origin | null;
+  /** The path and query the origin gets, percent-encoded; set when the request is forwarded. */
+  readonly path: string | null;
+  readonly query: string | null;
+  readonly cache: CacheDirective | null;
+  /** `<type>/<id>`, in the order given. */
+  readonly tags: readonly string[];
+  /** Whole seconds, beside status 429. */
+  readonly retryAfter: number | null;
+  readonly waf: WafVerdict | null;
+  readonly matches: readonly Match[];
+  /** The decision had every dry_run rule been enforced; `null` when no dry_run rule matched. */
+  readonly shadow: Decision | null;
+  readonly revision: number;
+}
+
+/** What a visitor sees for an error status. */
+export interface ErrorPage {
+  readonly kind: 'svc' | 'custom' | 'origin';
+  /** The HTML of a `custom` page. */
+  readonly html: string | null;
+  readonly rule: RuleRef;
+}
+
+export interface ErrorPageAnswer {
+  /** `null`: no rule covers this request and status. */
+  readonly page: ErrorPage | null;
+  readonly matches: readonly Match[];
+  readonly shadow: ErrorPageAnswer | null;
+}

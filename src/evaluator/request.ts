@@ -1,0 +1,29 @@
+/**
+ * One request as the embedder saw it. Nothing is normalised yet; what is absent is unknown. `evaluate` accepts any
+ * value in any field and still answers with a decision.
+ */
+export interface EdgeRequest {
+  /** `http` or `https`. */
+  readonly scheme: string;
+  readonly method: string;
+  /** `:authority` or the Host header, as sent; an array when it was sent more than once. */
+  readonly host: string | readonly string[];
+  /** Path and query as sent (origin-form or absolute-form). Octets above 0x7F as UTF-8 text, not as Latin-1. */
+  readonly target: string;
+  /** Lower-case names. */
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
+  /** The visitor's address as text. */
+  readonly ip?: string | null | undefined;
+  /** ISO 3166-1 alpha-2. */
+  readonly country?: string | null | undefined;
+  /** Absent: classified from the User-Agent. `null`: not a bot. */
+  readonly bot?: { readonly kind: string; readonly verified: boolean } | null | undefined;
+  readonly ja4?: string | null | undefined;
+  readonly ja4h?: string | null | undefined;
+  /** The request body as far as `bodyWanted` asked for it, already inflated. */
+  readonly body?: Uint8Array | string | null | undefined;
+  /** Milliseconds since the epoch. Absent: the evaluator's own clock. */
+  readonly now?: number | undefined;
+  /** Challenges this visitor has solved: `<type>/<id>` of the rule that asked, `record/<id>` for a record's own. */
+  readonly cleared?: readonly string[] | undefined;
+}
