@@ -1,7 +1,7 @@
 /** Rules, records and requests with every default filled in, so that a test names only what it is about. */
 import type { DnsRecord, Domain, Rule, RuleSet } from '../../src/model/types.ts';
-import { createOracle } from './index.ts';
 import type { Decision, EdgeRequest, OracleEnv } from './index.ts';
+import { createOracle } from './index.ts';
 
 type OfType<T extends Rule['type']> = Extract<Rule, { type: T }>;
 
@@ -116,7 +116,11 @@ const DEFAULTS: { readonly [T in Rule['type']]: Omit<OfType<T>, 'id'> } = {
 };
 
 /** A rule of a type that differs from the defaults in the fields given. */
-export function rule<T extends Rule['type']>(type: T, id: number, fields: Partial<OfType<T>> = {}): OfType<T> {
+export function rule<T extends Rule['type']>(
+  type: T,
+  id: number,
+  fields: Partial<OfType<T>> = {},
+): OfType<T> {
   return { ...DEFAULTS[type], id, ...fields } as unknown as OfType<T>;
 }
 
@@ -149,7 +153,13 @@ export interface Setting {
 /** The rule set of `example.com`; without records given, the apex, `www` and `*` are proxied as 1, 2 and 3. */
 export function ruleSet({ domain = {}, records, rules = [] }: Setting): RuleSet {
   return {
-    domain: { name: 'example.com', status: 'active', suspended: false, developer_mode_until: null, ...domain },
+    domain: {
+      name: 'example.com',
+      status: 'active',
+      suspended: false,
+      developer_mode_until: null,
+      ...domain,
+    },
     records: records ?? [dnsRecord(1, '@'), dnsRecord(2, 'www'), dnsRecord(3, '*')],
     rules,
   };
@@ -157,7 +167,14 @@ export function ruleSet({ domain = {}, records, rules = [] }: Setting): RuleSet 
 
 /** A plain GET of `https://example.com/` that differs in the fields given, garbage included. */
 export function request(fields: { readonly [F in keyof EdgeRequest]?: unknown } = {}): EdgeRequest {
-  const plain = { scheme: 'https', method: 'GET', host: 'example.com', target: '/', ip: '198.51.100.7', now: 0 };
+  const plain = {
+    scheme: 'https',
+    method: 'GET',
+    host: 'example.com',
+    target: '/',
+    ip: '198.51.100.7',
+    now: 0,
+  };
   return { ...plain, ...fields } as EdgeRequest;
 }
 
