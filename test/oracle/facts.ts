@@ -1,5 +1,6 @@
 /** The gate (semantics §1, §2): a request becomes facts, or is refused with a status. */
-import type { DnsRecord, RuleSet } from '../../src/model/types.ts';
+import type { DnsRecord, Domain } from '../../src/model/types.ts';
+import type { NamedRecord } from './host.ts';
 import { owns, parseAuthority, recordsOf } from './host.ts';
 import type { Address } from './ip.ts';
 import { parseAddress } from './ip.ts';
@@ -84,10 +85,16 @@ function hostText(value: unknown): string | null {
   return text(Array.isArray(value) && value.length === 1 ? value[0] : value);
 }
 
-/** The facts of a request, or the status it is refused with. `clock` serves requests without a `now`. */
-export function gate(given: EdgeRequest, ruleSet: RuleSet, clock: () => number): Facts | number {
+/** Where requests arrive: a domain, its records, and the clock for requests without a `now`. */
+export interface Place {
+  readonly domain: Domain;
+  readonly named: readonly NamedRecord[];
+  readonly clock: () => number;
+}
+
+/** The facts of a request, or the status it is refused with. */
+export function gate(given: EdgeRequest, { domain, named, clock }: Place): Facts | number {
   const request: Record<string, unknown> = isObject(given) ? given : {};
-  const { domain } = ruleSet;
   const scheme = text(request['scheme'])?.toLowerCase() === 'http' ? 'http' : 'https';
   const sentHost = hostText(request['host']);
   const authority = sentHost === null ? null : parseAuthority(sentHost);
@@ -96,7 +103,7 @@ export function gate(given: EdgeRequest, ruleSet: RuleSet, clock: () => number):
   const target = readTarget(request['target'], authority, scheme);
   if (typeof target === 'number') return target;
   if (!['active', 'moved'].includes(domain.status) || domain.suspended) return 421;
-  const records = recordsOf(authority.host, domain.name, ruleSet.records);
+  const records = recordsOf(authority.host, domain.name, named);
   if (records.length === 0) return 421;
   return {
     ...target,

@@ -55,12 +55,14 @@ function pathTest(type: string, entry: string): Test {
   return (path) => matchPieces(pieces, path);
 }
 
-const tests = new Map<string, Test>();
+/** Compiled entries by subject and match type. */
+const tests = { host: new Map<string, Map<string, Test>>(), path: new Map<string, Map<string, Test>>() };
 
 function entryTest(subject: 'host' | 'path', type: string, entry: string): Test {
-  const key = `${subject} ${type} ${entry}`;
-  const known = tests.get(key) ?? (subject === 'host' ? hostTest(type, entry) : pathTest(type, entry));
-  tests.set(key, known);
+  const ofType = tests[subject].get(type) ?? new Map<string, Test>();
+  tests[subject].set(type, ofType);
+  const known = ofType.get(entry) ?? (subject === 'host' ? hostTest(type, entry) : pathTest(type, entry));
+  ofType.set(entry, known);
   return known;
 }
 

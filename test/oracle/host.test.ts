@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parseAuthority, recordsOf } from './host.ts';
+import { nameRecords, parseAuthority, recordsOf } from './host.ts';
 import { decide, dnsRecord, rule } from './sample.ts';
 
 describe('host', () => {
@@ -113,8 +113,8 @@ describe('the gate', () => {
 });
 
 describe('records of a host', () => {
-  const ids = (host: string, records: Parameters<typeof recordsOf>[2]) =>
-    recordsOf(host, 'example.com', records).map((record) => record.id);
+  const ids = (host: string, records: Parameters<typeof nameRecords>[1]) =>
+    recordsOf(host, 'example.com', nameRecords('example.com', records)).map((record) => record.id);
 
   test('names are relative or absolute, @ is the apex; several records come by id', () => {
     const records = [

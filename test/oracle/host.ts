@@ -64,14 +64,24 @@ function fullName(stored: string, domain: string): string {
 
 const PROXIABLE: readonly string[] = ['A', 'AAAA', 'CNAME', 'ALIAS'];
 
-/** The proxied records that answer for a host of this domain, by id; none when the edge does not serve it. */
-export function recordsOf(host: string, domain: string, records: readonly DnsRecord[]): DnsRecord[] {
+/** A record beside its full canonical name. */
+export interface NamedRecord {
+  readonly name: string;
+  readonly record: DnsRecord;
+}
+
+/** The records of a domain with their full names, by id. */
+export function nameRecords(domain: string, records: readonly DnsRecord[]): NamedRecord[] {
   const named = records.map((record) => ({ record, name: fullName(record.name, domain) }));
+  return named.sort((a, b) => a.record.id - b.record.id);
+}
+
+/** The proxied records that answer for a host of this domain, by id; none when the edge does not serve it. */
+export function recordsOf(host: string, domain: string, named: readonly NamedRecord[]): DnsRecord[] {
   const proxied = (name: string) =>
     named
       .filter((entry) => entry.name === name && entry.record.proxied && PROXIABLE.includes(entry.record.type))
-      .map((entry) => entry.record)
-      .sort((a, b) => a.id - b.id);
+      .map((entry) => entry.record);
   const exists = (name: string) =>
     name === domain || named.some((entry) => entry.name === name || entry.name.endsWith(`.${name}`));
   const own = proxied(host);

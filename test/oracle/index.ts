@@ -6,7 +6,9 @@ import type { RuleSet } from '../../src/model/types.ts';
 import type { World } from './decide.ts';
 import { decide, refusal } from './decide.ts';
 import { findErrorPage, NO_PAGE } from './error-page.ts';
+import type { Place } from './facts.ts';
 import { gate } from './facts.ts';
+import { nameRecords } from './host.ts';
 import { createOrigins } from './origins.ts';
 import { createRates } from './rates.ts';
 import type { Decision, EdgeRequest, ErrorPageAnswer, OracleEnv } from './types.ts';
@@ -30,14 +32,15 @@ export function createOracle(ruleSet: RuleSet, env: OracleEnv = {}): Oracle {
     origins: createOrigins(env),
     developerUntil: until === null ? null : Date.parse(until),
   };
-  const clock = env.now ?? Date.now;
+  const { domain, records } = ruleSet;
+  const place: Place = { domain, named: nameRecords(domain.name, records), clock: env.now ?? Date.now };
   return {
     evaluate(request) {
-      const facts = gate(request, ruleSet, clock);
+      const facts = gate(request, place);
       return typeof facts === 'number' ? refusal(world, facts) : decide(world, facts);
     },
     errorPage(request, status, madeBy) {
-      const facts = gate(request, ruleSet, clock);
+      const facts = gate(request, place);
       return typeof facts === 'number' ? NO_PAGE : findErrorPage(world, facts, { status, madeBy });
     },
   };
