@@ -20,6 +20,8 @@ const GROUP = 16;
 const FIRST_BUCKETS = 64;
 /** Keys per bucket. At two, finding a key visits two entries on average and a bucket costs two octets a key. */
 const LOAD = 2;
+/** Groups looked at for an idle entry before a shape grows. */
+const GROUPS_SEEN = 16;
 /** Pages looked at when a shape wants room and the bound is reached. */
 const PAGES_SEEN = 16;
 /** Octets counted for what a page costs beside its words. */
@@ -36,9 +38,12 @@ export interface Shape {
   fresh: number;
   used: number;
   slots: number;
-  /** The group whose turn it is to give up an entry. */
+  /** The group whose turn it is to give up an entry, and how often the turn came round. */
   handPage: number;
   handSlot: number;
+  rounds: number;
+  /** How often an idle entry was looked for elsewhere. */
+  looks: number;
 }
 
 interface Page {
@@ -81,7 +86,7 @@ export class EntryStore {
 
   /** A shape without entries; it takes its first page with its first key. */
   createShape(layout: Layout): Shape {
-    return { layout, pages: [], fresh: 0, used: 0, slots: 0, handPage: 0, handSlot: 0 };
+    return { layout, pages: [], fresh: 0, used: 0, slots: 0, handPage: 0, handSlot: 0, rounds: 0, looks: 0 };
   }
 
   /** The words in which the entry lies. */
@@ -200,6 +205,7 @@ export class EntryStore {
     let victim = 0;
     if (shape.pages.length > 0) {
       victim = this.#stalest(shape, time);
+      if (!this.#isIdle(victim, time) && this.#mayGrow(shape)) victim = this.#lookAround(shape, time) || victim;
       if (this.#isIdle(victim, time)) {
         this.#unlink(victim);
         return victim;
@@ -228,30 +234,56 @@ export class EntryStore {
 
   /** The entry to give up in the group whose turn it is; the turn passes on. Every place of the shape is in use. */
   #stalest(shape: Shape, time: number): number {
-    if (shape.handPage >= shape.pages.length) shape.handPage = 0;
+    if (shape.handPage >= shape.pages.length) {
+      shape.handPage = 0;
+      shape.rounds++;
+    }
     const number = shape.pages[shape.handPage]!;
-    const { words } = this.#pages[number]!;
-    const stride = shape.layout.stride;
-    const slots = words.length / stride;
+    const slots = this.#pages[number]!.words.length / shape.layout.stride;
     const first = shape.handSlot;
     const end = Math.min(first + GROUP, slots);
-    let stalest = first;
-    let most = -1;
-    for (let slot = first; slot < end; slot++) {
-      const ref = (number << SLOT_BITS) | slot;
-      if (this.#isIdle(ref, time)) {
-        stalest = slot;
-        break;
-      }
-      // A hit far ahead of now comes from a clock that was set back since; it is as stale as one far behind.
-      const distance = Math.abs(time - newestHit(words, slot * stride));
-      if (distance <= most) continue;
-      stalest = slot;
-      most = distance;
-    }
     shape.handSlot = end === slots ? 0 : end;
     if (end === slots) shape.handPage++;
-    return (number << SLOT_BITS) | stalest;
+    return this.#stalestBetween(shape, (number << SLOT_BITS) | first, end - first, time);
+  }
+
+  /** The first idle of `count` entries from `from` on, else the stalest. */
+  #stalestBetween(shape: Shape, from: number, count: number, time: number): number {
+    const words = this.words(from);
+    const stride = shape.layout.stride;
+    const at = this.at(from);
+    let stalest = from;
+    let most = -1;
+    for (let i = 0; i < count; i++) {
+      // Each round begins one further, so that among equals (a flood within a millisecond) the first come goes first.
+      const index = (i + shape.rounds) % count;
+      if (this.#isIdle(from + index, time)) return from + index;
+      // A hit far ahead of now comes from a clock that was set back since; it is as stale as one far behind.
+      const distance = Math.abs(time - newestHit(words, at + index * stride));
+      if (distance <= most) continue;
+      stalest = from + index;
+      most = distance;
+    }
+    return stalest;
+  }
+
+  /** An idle entry in one of some groups all over the shape, to which the turn then passes; or 0. */
+  #lookAround(shape: Shape, time: number): number {
+    for (let seen = 0; seen < GROUPS_SEEN; seen++) {
+      const turn = ++shape.looks;
+      const index = turn % shape.pages.length;
+      const number = shape.pages[index]!;
+      const groups = Math.ceil(this.#pages[number]!.words.length / shape.layout.stride / GROUP);
+      // The golden section spreads the looks over groups in whatever order pages come.
+      const slot = Math.floor(((turn * 0.6180339887498949) % 1) * groups) * GROUP;
+      const count = Math.min(GROUP, this.#pages[number]!.words.length / shape.layout.stride - slot);
+      const found = this.#stalestBetween(shape, (number << SLOT_BITS) | slot, count, time);
+      if (!this.#isIdle(found, time)) continue;
+      shape.handPage = index;
+      shape.handSlot = slot;
+      return found;
+    }
+    return 0;
   }
 
   /** Whether the key's window has passed, and nothing is lost with it. */
@@ -295,17 +327,28 @@ export class EntryStore {
     this.#unlink(ref);
   }
 
-  /** Adds a page to the shape when the bound allows one; its places come with their share of buckets. */
-  #grow(shape: Shape): boolean {
-    if (this.#freeNumbers.length === 0 && this.#pages.length === MAX_PAGES) return false;
+  /** Whether the bound allows another page. */
+  #mayGrow(shape: Shape): boolean {
+    return this.#pageSlots(shape) > 0;
+  }
+
+  /** Places of the next page of the shape; 0 when the bound allows none. Places come with their share of buckets. */
+  #pageSlots(shape: Shape): number {
+    if (this.#freeNumbers.length === 0 && this.#pages.length === MAX_PAGES) return 0;
     const stride = shape.layout.stride;
     const room = this.#maxBytes - this.#bytes - PAGE_OVERHEAD - 4;
     const fitting = Math.max(0, Math.floor(room / (stride * 4 + 4 / LOAD)));
     const full = Math.max(GROUP, Math.floor(PAGE_WORDS / stride / GROUP) * GROUP);
-    let slots = Math.min(full, Math.max(GROUP, shape.slots), Math.floor(fitting / GROUP) * GROUP);
+    const slots = Math.min(full, Math.max(GROUP, shape.slots), Math.floor(fitting / GROUP) * GROUP);
     // Below a whole group only where nothing is left that could make room for one.
-    if (slots === 0 && this.#slots === 0) slots = Math.min(GROUP, fitting);
+    return slots === 0 && this.#slots === 0 ? Math.min(GROUP, fitting) : slots;
+  }
+
+  /** Adds a page to the shape when the bound allows one. */
+  #grow(shape: Shape): boolean {
+    const slots = this.#pageSlots(shape);
     if (slots === 0) return false;
+    const stride = shape.layout.stride;
     const number = this.#freeNumbers.pop() ?? this.#pages.length;
     this.#pages[number] = { words: new Uint32Array(slots * stride), shape, newest: 0 };
     this.#bytes += slots * stride * 4 + PAGE_OVERHEAD;
