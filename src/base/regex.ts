@@ -90,7 +90,7 @@ export interface CaptureGroups {
 
 /** Compiled patterns kept for captures. Only rewrite rules with groups capture; few nodes see more than this in use. */
 const MAX_CACHED = 256;
-const cached = new Map<string, { readonly regex: RE2JS; readonly names: readonly (string | null)[] }>();
+const cached = new Map<string, CachedRegex>();
 
 /**
  * The groups of the leftmost-first match in `text`, `null` where the pattern does not match. The pattern must be one
@@ -98,18 +98,33 @@ const cached = new Map<string, { readonly regex: RE2JS; readonly names: readonly
  * recently used leaving first; callers need no cache of their own.
  */
 export function captureGroups(source: string, ignoreCase: boolean, text: string): CaptureGroups | null {
-  const key = (ignoreCase ? 'i' : 'c') + source;
-  let entry = cached.get(key);
-  if (entry === undefined) {
-    const regex = compileRegex(source, ignoreCase);
-    entry = { regex, names: groupNames(regex) };
-    if (cached.size >= MAX_CACHED) cached.delete(cached.keys().next().value!);
-  } else {
-    cached.delete(key);
-  }
-  cached.set(key, entry);
-  const matcher = entry.regex.matcher(text);
+  const { regex, names } = cachedRegex(source, ignoreCase);
+  const matcher = regex.matcher(text);
   if (!matcher.find()) return null;
-  const { names } = entry;
   return { groups: names.map((_, index) => matcher.group(index)), names };
+}
+
+/** Whether the pattern matches somewhere in `text`: the way of the few patterns that have no DFA. */
+export function regexMatches(source: string, ignoreCase: boolean, text: string): boolean {
+  return cachedRegex(source, ignoreCase).regex.test(text);
+}
+
+interface CachedRegex {
+  readonly regex: RE2JS;
+  readonly names: readonly (string | null)[];
+}
+
+function cachedRegex(source: string, ignoreCase: boolean): CachedRegex {
+  const key = (ignoreCase ? 'i' : 'c') + source;
+  const known = cached.get(key);
+  if (known !== undefined) {
+    cached.delete(key);
+    cached.set(key, known);
+    return known;
+  }
+  const regex = compileRegex(source, ignoreCase);
+  const entry = { regex, names: groupNames(regex) };
+  if (cached.size >= MAX_CACHED) cached.delete(cached.keys().next().value!);
+  cached.set(key, entry);
+  return entry;
 }
