@@ -144,8 +144,7 @@ function assemble(draft: Draft): Plan {
     } else if (pattern.kind === PATTERN_KIND.pieces) {
       const pieces = pattern.pieces.map((piece) => placeString(draft.strings, piece));
       data = placeWords(draft.words, [pieces.length, ...pieces]);
-    } else if (pattern.kind === PATTERN_KIND.regex) data = pattern.ignoreCase ? 1 : 0;
-    else data = placeString(draft.strings, pattern.text);
+    } else data = placeString(draft.strings, pattern.text);
     return [pattern.kind, placeString(draft.strings, pattern.source), data];
   });
   const postings = draft.postings.lists.reduce<number[]>((rows, list) => {

@@ -151,8 +151,6 @@ export const PATTERN_KIND = {
   pieces: 5,
   /** `data`: offset of an automaton in `dfas`. */
   dfa: 6,
-  /** Run by re2js from its source. `data` is 1 when case is ignored. */
-  regex: 7,
 } as const;
 
 /** Node of a tree: label (in `labels`), children (contiguous, by first character), postings (or NONE). */
