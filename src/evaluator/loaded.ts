@@ -62,4 +62,3 @@ export function textsAt(loaded: LoadedPlan, offset: number): readonly string[] {
   for (let at = offset + 1; at <= offset + words[offset]!; at++) texts.push(textOf(loaded, words[at]!));
   return texts;
 }
-
