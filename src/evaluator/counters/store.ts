@@ -262,7 +262,8 @@ export class EntryStore {
       const index = (i + shape.rounds) % count;
       const entry = at + index * stride;
       const age = time - newestHit(words, entry);
-      if (age >= IDLE_TIMES[words[entry + NEXT]! >>> 27]! && this.#isIdle(from + index, time)) return from + index;
+      if (age >= IDLE_TIMES[words[entry + NEXT]! >>> 27]! && this.#isIdle(from + index, time))
+        return from + index;
       // A hit far ahead of now comes from a clock that was set back since; it is as stale as one far behind.
       const distance = Math.abs(age);
       if (distance <= most) continue;
