@@ -1,5 +1,6 @@
 /** An opened plan with what has been decoded of it so far. Strings and matchers are decoded at their first use. */
 import { PATTERN, type Plan } from '../plan/layout.ts';
+import { decodeString } from '../plan/strings.ts';
 
 /** A pattern ready to run. */
 export interface Matcher {
@@ -36,21 +37,11 @@ export function createLoaded(plan: Plan, revision: number): LoadedPlan {
   return { plan, revision, texts: [], matchers: [], recent: [memo(), memo()] };
 }
 
-/** Characters turned into a string at a time; more would overflow the stack of arguments. */
-const CHUNK = 4096;
-
 /** String `number` of the plan. */
 export function textOf(loaded: LoadedPlan, number: number): string {
   const known = loaded.texts[number];
   if (known !== undefined) return known;
-  const offset = loaded.plan.strings[number * 2]!;
-  const tagged = loaded.plan.strings[number * 2 + 1]!;
-  const units = (tagged & 1) === 1 ? loaded.plan.text16 : loaded.plan.text8;
-  const end = offset + (tagged >>> 1);
-  let text = '';
-  for (let at = offset; at < end; at += CHUNK) {
-    text += String.fromCharCode(...units.subarray(at, Math.min(end, at + CHUNK)));
-  }
+  const text = decodeString(loaded.plan, number);
   loaded.texts[number] = text;
   return text;
 }
