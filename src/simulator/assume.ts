@@ -30,16 +30,13 @@ function hangsOn(rule: RuleTrace, except: readonly CheckName[]): boolean {
   return rule.checks.every((check) => check.pass === true || except.includes(check.check));
 }
 
-function consults(rule: RuleTrace, check: CheckName): boolean {
-  return hangsOn(rule, [check]) && rule.checks.some((one) => one.check === check && listens(one.text));
+/** The rule's outcome depends on what this check reads; a rule without such a filter says so and depends on nothing. */
+function consults(rule: RuleTrace, name: CheckName): boolean {
+  const filters = rule.checks.some((check) => check.check === name && check.text !== `no ${name} filter`);
+  return filters && hangsOn(rule, [name]);
 }
 
-/** A rule without such a filter says so in its check and listens to nothing. */
-function listens(text: string): boolean {
-  return !text.startsWith('no ');
-}
-
-/** Rules that were, or could have been, asked: neither skipped nor left aside. */
+/** Rules of a type that had their say. */
 function live(rules: readonly RuleTrace[], type: RuleTrace['type']): readonly RuleTrace[] {
   return rules.filter((rule) => rule.type === type && rule.outcome === 'matched');
 }
