@@ -4,8 +4,7 @@ import { basename } from 'node:path';
 import { type Diagnostic, hasErrors } from '../base/diagnostic.ts';
 import { compile } from '../compiler/index.ts';
 import { loadPlan } from '../evaluator/index.ts';
-import { readEdgeFile } from '../files/edge-file.ts';
-import type { RuleSet } from '../model/types.ts';
+import { type EdgeSources, readEdgeBytes } from '../files/edge-file.ts';
 import { PlanFault } from '../plan/fault.ts';
 import type { Plan } from '../plan/layout.ts';
 import { openPlan } from '../plan/open.ts';
@@ -15,7 +14,7 @@ import type { Subject } from '../simulator/simulate.ts';
 import { inputFault } from './exit.ts';
 import { type ColourChoice, colourFor } from './output.ts';
 import { diagnosticsText, tally } from './print-diagnostics.ts';
-import { readBytes, readText } from './read-file.ts';
+import { readBytes } from './read-file.ts';
 
 export interface Opened {
   readonly subject: Subject;
@@ -51,29 +50,37 @@ function openSealed(bytes: Uint8Array, name: string): Opened {
   }
 }
 
-function refuse(
-  diagnostics: readonly Diagnostic[],
-  about: { name: string; text: string; colour: ColourChoice },
-): never {
-  const colour = colourFor(process.stderr, about.colour);
-  process.stderr.write(diagnosticsText(diagnostics, { colour, texts: new Map([[about.name, about.text]]) }));
-  throw inputFault(`\`${about.name}\` does not compile: ${tally(diagnostics)}`);
+interface Refused {
+  readonly name: string;
+  readonly texts: ReadonlyMap<string, string>;
+  readonly colour: ColourChoice;
 }
 
-function compileText(name: string, text: string, colour: ColourChoice): Opened {
-  const read = readEdgeFile(text, name);
-  if (!read.ok) return refuse(read.diagnostics, { name, text, colour });
-  const ruleSet: RuleSet = read.ruleSet;
-  const { plan, diagnostics: found } = compile(ruleSet);
-  const diagnostics = [...read.diagnostics, ...found];
-  if (hasErrors(diagnostics)) return refuse(diagnostics, { name, text, colour });
-  const bytes = seal(plan, { revision: 0 });
+function refuse(diagnostics: readonly Diagnostic[], { name, texts, colour }: Refused): never {
+  process.stderr.write(diagnosticsText(diagnostics, { colour: colourFor(process.stderr, colour), texts }));
+  throw inputFault(`\`${name}\` does not compile: ${tally(diagnostics)}`);
+}
+
+/** The compiler knows fields, not lines: each diagnostic gets the place of its field. */
+function placed(found: readonly Diagnostic[], sources: EdgeSources): readonly Diagnostic[] {
+  return found.map((diagnostic) => ({ ...diagnostic, at: diagnostic.at ?? sources.at(diagnostic.path) }));
+}
+
+function compileFile(bytes: Uint8Array, name: string, colour: ColourChoice): Opened {
+  const texts = new Map([[name, new TextDecoder().decode(bytes)]]);
+  const read = readEdgeBytes(bytes, name);
+  if (!read.ok) return refuse(read.diagnostics, { name, texts, colour });
+  const { plan, diagnostics: found } = compile(read.ruleSet);
+  const diagnostics = [...read.diagnostics, ...placed(found, read.sources)];
+  if (hasErrors(diagnostics)) return refuse(diagnostics, { name, texts, colour });
+  const sealed = seal(plan, { revision: 0 });
   const sources = new Map<number, RuleSource>();
   for (const [id, source] of read.sources.rules) {
     sources.set(id, { key: source.key, at: `${basename(name)}:${source.line}` });
   }
-  const subject = { bytes, digest: digestOf(bytes), name: basename(name), sources, ruleSet };
-  return { subject, plan, diagnostics, texts: new Map([[name, text]]) };
+  const { ruleSet } = read;
+  const subject = { bytes: sealed, digest: digestOf(sealed), name: basename(name), sources, ruleSet };
+  return { subject, plan, diagnostics, texts };
 }
 
 /**
@@ -84,5 +91,5 @@ function compileText(name: string, text: string, colour: ColourChoice): Opened {
 export async function openSubject(file: string, colour: ColourChoice): Promise<Opened> {
   const bytes = await readBytes(file);
   if (isPlan(bytes, file)) return openSealed(bytes, file);
-  return compileText(file, readText(bytes, file), colour);
+  return compileFile(bytes, file === '-' ? 'stdin' : file, colour);
 }

@@ -1,4 +1,4 @@
-/** Files as bytes and text; what goes wrong is told in one sentence each. */
+/** Files as bytes; what goes wrong is told in one sentence each. */
 import { createReadStream } from 'node:fs';
 import { type CommandFault, inputFault } from './exit.ts';
 
@@ -42,31 +42,4 @@ export async function readBytes(name: string): Promise<Uint8Array> {
     if (size > LARGEST_FILE) throw inputFault(`\`${name}\` holds more than ${LARGEST_FILE} octets`);
   }
   return Buffer.concat(chunks);
-}
-
-/** The text of UTF-8 bytes, without a byte order mark. @throws CommandFault naming the first octet that is not UTF-8 */
-export function readText(bytes: Uint8Array, name: string): string {
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (error) {
-    const line = firstBadLine(bytes);
-    throw inputFault(`\`${name}\` is not UTF-8 text: line ${line} holds octets that are none`, {
-      cause: error,
-    });
-  }
-}
-
-/** The line, from 1, where decoding first fails. A newline is never part of another character in UTF-8. */
-function firstBadLine(bytes: Uint8Array): number {
-  let from = 0;
-  for (let line = 1; ; line++) {
-    const end = bytes.indexOf(0x0a, from);
-    try {
-      new TextDecoder('utf-8', { fatal: true }).decode(bytes.subarray(from, end === -1 ? bytes.length : end));
-    } catch {
-      return line;
-    }
-    if (end === -1) return line;
-    from = end + 1;
-  }
 }

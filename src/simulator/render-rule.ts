@@ -1,6 +1,6 @@
 /** The words and symbols a rule's outcome is shown with. */
 import type { RuleNote } from './document.ts';
-import { type Span, span, type Tone } from './render-text.ts';
+import { type Span, span, type Tone, wholeSpan } from './render-text.ts';
 
 export interface Verdict {
   readonly symbol: '●' | '◇' | '·' | '○' | '~' | '✘';
@@ -97,5 +97,5 @@ export function reasonSpans(rule: RuleNote): readonly Span[] {
   const entry = rule.outcome === 'skipped' ? tellingEntry(rule) : null;
   const places = [entry, rule.at].filter((place) => place !== null);
   const reason = span(rule.reason.text, rule.outcome === 'matched' ? 'plain' : 'dim');
-  return places.length === 0 ? [reason] : [reason, span(`  ${places.join(' · ')}`, 'dim')];
+  return places.length === 0 ? [reason] : [reason, wholeSpan(`  ${places.join(' · ')}`, 'dim')];
 }

@@ -10,12 +10,19 @@ export type Tone = (typeof TONES)[number];
 export interface Span {
   readonly text: string;
   readonly tone: Tone;
+  /** Not to be broken between its words. */
+  readonly whole?: true;
 }
 export type Line = readonly Span[];
 
 /** One span, made safe to print. */
 export function span(text: string, tone: Tone = 'plain'): Span {
   return { text: visible(text), tone };
+}
+
+/** A span that moves to the next line as one. */
+export function wholeSpan(text: string, tone: Tone): Span {
+  return { ...span(text, tone), whole: true };
 }
 
 // Controls, bidirectional overrides, line separators and lone surrogates: what moves a cursor, turns text round or is
@@ -94,19 +101,25 @@ export function wrap(spans: Line, room: number): readonly Line[] {
   const width = Math.max(1, room);
   const lines: Span[][] = [[]];
   let used = 0;
+  const put = (text: string, tone: Tone) => {
+    append(lines.at(-1) ?? [], { text, tone });
+    used += columns(text);
+  };
   const breakLine = () => {
     lines.push([]);
     used = 0;
   };
-  for (const { text, tone } of spans) {
-    for (const word of text.split(/(?<= )/)) {
+  for (const { text, tone, whole } of spans) {
+    const fits = whole === true && columns(text.trim()) <= width;
+    for (const word of fits ? [text] : text.split(/(?<= )/)) {
       const bare = columns(word.trimEnd());
-      if (used > 0 && used + bare > width) breakLine();
-      const pieces = bare > width ? chop(word, width) : [word];
+      const breaks = used > 0 && used + bare > width;
+      if (breaks) breakLine();
+      const left = breaks ? word.trimStart() : word;
+      const pieces = columns(left.trimEnd()) > width ? chop(left, width) : [left];
       pieces.forEach((piece, index) => {
         if (index > 0) breakLine();
-        append(lines.at(-1) ?? [], { text: piece, tone });
-        used += columns(piece);
+        put(piece, tone);
       });
     }
   }

@@ -2,7 +2,7 @@
 import type { Check } from '../evaluator/trace.ts';
 import type { RuleNote } from './document.ts';
 import { labelOf, verdictOf } from './render-rule.ts';
-import { columns, hang, type Line, pad, span, type Tone, wrap } from './render-text.ts';
+import { columns, hang, type Line, pad, span, type Tone, wholeSpan, wrap } from './render-text.ts';
 
 export interface WhyOptions {
   readonly width: number;
@@ -52,7 +52,7 @@ function checkLines(rule: RuleNote, width: number): readonly Line[] {
     ];
     const text =
       check.entry === undefined || !aligned ? span(check.text).text : pad(span(check.text).text, texts);
-    const entry = check.entry === undefined ? [] : [span(`   ${check.entry}`, 'dim')];
+    const entry = check.entry === undefined ? [] : [wholeSpan(`   ${check.entry}`, 'dim')];
     return hang(first, wrap([span(text), ...entry], width - lead));
   });
 }
@@ -70,7 +70,7 @@ export function renderWhy(rule: RuleNote, options: WhyOptions): readonly Line[] 
   const match = options.wouldMatch;
   const end = [
     span(conclusion(rule), verdictOf(rule).tone === 'dim' ? 'strong' : verdictOf(rule).tone),
-    ...(match === null ? [] : [span('. It would match  '), span(match, 'accent')]),
+    ...(match === null ? [] : [span('. It would match  '), wholeSpan(match, 'accent')]),
   ];
   return [
     ...headLines(rule, options.width),

@@ -15,6 +15,7 @@ import {
   type Span,
   span,
   type Tone,
+  wholeSpan,
   wrap,
 } from './render-text.ts';
 
@@ -291,10 +292,10 @@ function footLines(document: TraceDocument, options: RenderOptions): readonly Li
   const aside = document.counts.out_of_scope + document.counts.disabled;
   const parts: Span[] = [
     span(countText(document), 'dim'),
-    ...(candidate === undefined ? [] : [span(`  ·  --why ${candidate.id}  explain one rule`, 'dim')]),
-    ...(aside > 0 && !options.all ? [span('  ·  --all', 'dim')] : []),
-    span('  ·  --json', 'dim'),
-    span('  ·  --as-test', 'dim'),
+    ...(candidate === undefined ? [] : [wholeSpan(`  ·  --why ${candidate.id}  explain one rule`, 'dim')]),
+    ...(aside > 0 && !options.all ? [wholeSpan('  ·  --all', 'dim')] : []),
+    wholeSpan('  ·  --json', 'dim'),
+    wholeSpan('  ·  --as-test', 'dim'),
   ];
   return hang([span('  ')], wrap(parts, options.width - 2));
 }
