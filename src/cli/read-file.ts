@@ -11,7 +11,10 @@ export function fileFault(name: string, error: unknown): CommandFault {
   switch (code) {
     case 'ENOENT':
     case 'ENOTDIR':
-      return inputFault(`there is no file \`${name}\``, { cause: error });
+      return inputFault(`there is no file \`${name}\``, {
+        cause: error,
+        ...(name === 'edge.yaml' ? { remedy: 'edgeplan init writes one, --file names another' } : {}),
+      });
     case 'EISDIR':
       return inputFault(`\`${name}\` is a directory, not a file`, { cause: error });
     case 'EACCES':

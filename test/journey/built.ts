@@ -1,5 +1,5 @@
 /** The command as it ships: built once a run, then started as a process of its own. */
-import { spawn, spawnSync } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -12,7 +12,9 @@ const LOCK = join(ROOT, 'dist/.building');
 function newestSource(): number {
   const files = readdirSync(join(ROOT, 'src'), { recursive: true, withFileTypes: true });
   return Math.max(
-    ...files.filter((file) => file.isFile()).map((file) => statSync(join(file.parentPath, file.name)).mtimeMs),
+    ...files
+      .filter((file) => file.isFile())
+      .map((file) => statSync(join(file.parentPath, file.name)).mtimeMs),
   );
 }
 
@@ -22,7 +24,10 @@ function upToDate(): boolean {
 
 function build(): void {
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.json'], { cwd: ROOT, encoding: 'utf8' });
+  const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.json'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
   if (status !== 0) throw new Error(`the build failed:\n${stdout}`);
 }
 
@@ -62,10 +67,14 @@ function plainEnv(extra: Readonly<Record<string, string>> = {}): Record<string, 
   return { PATH, HOME, ...extra };
 }
 
+/** Starts `edgeplan` with these arguments and leaves its streams to the caller. */
+export function startEdgeplan(args: readonly string[], options: RunOptions): ChildProcessWithoutNullStreams {
+  return spawn(process.execPath, [MAIN, ...args], { cwd: options.cwd, env: plainEnv(options.env) });
+}
+
 /** Runs `edgeplan` with these arguments. */
 export async function edgeplan(args: readonly string[], options: RunOptions): Promise<Run> {
-  const child = spawn(process.execPath, [MAIN, ...args], { cwd: options.cwd, env: plainEnv(options.env) });
-  return collect(child, options.input);
+  return collect(startEdgeplan(args, options), options.input);
 }
 
 /** Runs a shell line in which `$EDGEPLAN` is the command. */
@@ -75,20 +84,23 @@ export async function shell(line: string, options: RunOptions): Promise<Run> {
   return collect(child, options.input);
 }
 
-function collect(child: ReturnType<typeof spawn>, input: string | Uint8Array | undefined): Promise<Run> {
+function collect(
+  child: ChildProcessWithoutNullStreams,
+  input: string | Uint8Array | undefined,
+): Promise<Run> {
   return new Promise((resolve, reject) => {
     let out = '';
     let err = '';
-    child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    child.stdout.setEncoding('utf8').on('data', (text: string) => {
       out += text;
     });
-    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
       err += text;
     });
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, out, err }));
     // A command that ends before it has read its input closes the pipe; that is no failure of the test.
-    child.stdin?.on('error', () => undefined);
-    child.stdin?.end(input ?? '');
+    child.stdin.on('error', () => undefined);
+    child.stdin.end(input ?? '');
   });
 }

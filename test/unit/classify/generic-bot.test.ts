@@ -5,7 +5,9 @@ describe('generic bots', () => {
   it('are told by their User-Agent', () => {
     expect(isGenericBot('curl/8.5.0')).toBe(true);
     expect(isGenericBot('python-requests/2.31')).toBe(true);
-    expect(isGenericBot('Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/130.0 Safari/537.36')).toBe(false);
+    expect(
+      isGenericBot('Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/130.0 Safari/537.36'),
+    ).toBe(false);
   });
 
   it('are nobody without a User-Agent', () => {

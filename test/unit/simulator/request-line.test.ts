@@ -24,7 +24,11 @@ describe('URLs', () => {
   });
 
   it('may leave out scheme and path', () => {
-    expect(request('shop.example.com')).toMatchObject({ scheme: 'https', host: 'shop.example.com', target: '/' });
+    expect(request('shop.example.com')).toMatchObject({
+      scheme: 'https',
+      host: 'shop.example.com',
+      target: '/',
+    });
     expect(request('http://x?q=1').target).toBe('/?q=1');
     expect(request('x.test:8080/y')).toMatchObject({ host: 'x.test:8080', target: '/y' });
   });
@@ -64,14 +68,19 @@ describe('curl habits', () => {
   });
 
   it('let `Name:` take a header away and Host replace the URL', () => {
-    const { headers, host } = request('https://x', { userAgent: 'a', header: ['User-Agent:', 'Host: y.test'] });
+    const { headers, host } = request('https://x', {
+      userAgent: 'a',
+      header: ['User-Agent:', 'Host: y.test'],
+    });
     expect({ ...headers }).toEqual({});
     expect(host).toBe('y.test');
     expect(request('https://x', { header: ['Host: a', 'Host: b'] }).host).toEqual(['a', 'b']);
   });
 
   it('take no header for another thing', () => {
-    expect(refusal('https://x', { header: ['no colon'] })).toBe("`no colon` is not a header; write 'Name: value'");
+    expect(refusal('https://x', { header: ['no colon'] })).toBe(
+      "`no colon` is not a header; write 'Name: value'",
+    );
     expect({ ...request('https://x', { header: ['__proto__: 1'] }).headers }).toHaveProperty('__proto__');
   });
 });
@@ -79,7 +88,8 @@ describe('curl habits', () => {
 describe('facts', () => {
   it('that are absent stay absent', () => {
     const bare = request('https://x');
-    for (const name of ['ip', 'country', 'bot', 'ja4', 'ja4h', 'body', 'cleared']) expect(bare).not.toHaveProperty(name);
+    for (const name of ['ip', 'country', 'bot', 'ja4', 'ja4h', 'body', 'cleared'])
+      expect(bare).not.toHaveProperty(name);
     expect(bare.now).toBe(NOW);
   });
 

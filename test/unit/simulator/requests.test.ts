@@ -16,7 +16,13 @@ const bytes = seal(compile(parsed.ruleSet).plan);
 const evaluator = () => loadPlan(bytes, { clock: () => 0, random: () => 0 });
 
 const GOOD = JSON.stringify({ scheme: 'https', method: 'GET', host: 'example.com', target: '/', now: 0 });
-const LIMITED = JSON.stringify({ scheme: 'https', method: 'GET', host: 'example.com', target: '/limited', now: 0 });
+const LIMITED = JSON.stringify({
+  scheme: 'https',
+  method: 'GET',
+  host: 'example.com',
+  target: '/limited',
+  now: 0,
+});
 
 async function* chunked(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
   for (const chunk of chunks) yield chunk;
@@ -78,10 +84,14 @@ describe('a stream of requests', () => {
   it('does not depend on where the chunks end', async () => {
     const line = fc.constantFrom(GOOD, LIMITED, '{', '', '{"host":"exämple.com","target":"/日本"}');
     await fc.assert(
-      fc.asyncProperty(fc.array(line, { maxLength: 8 }), fc.integer({ min: 1, max: 50 }), async (lines, size) => {
-        const text = lines.join('\n');
-        expect(await all(text, size)).toEqual(await all(text, 1 << 20));
-      }),
+      fc.asyncProperty(
+        fc.array(line, { maxLength: 8 }),
+        fc.integer({ min: 1, max: 50 }),
+        async (lines, size) => {
+          const text = lines.join('\n');
+          expect(await all(text, size)).toEqual(await all(text, 1 << 20));
+        },
+      ),
       { numRuns: 50 },
     );
   });
