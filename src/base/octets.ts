@@ -138,25 +138,15 @@ function encodeWith(text: string, table: Uint8Array): string {
   if (at === text.length) return text;
   let out = text.slice(0, at);
   for (const character of text.slice(at).toWellFormed()) {
-    const code = character.codePointAt(0)!;
-    out += table[code] === 1 ? character : encodeCodePoint(code);
+    out += table[character.codePointAt(0)!] === 1 ? character : encodeCharacter(character);
   }
   return out;
 }
 
-function encodeCodePoint(code: number): string {
-  if (code < 0x80) return escapeOctet(code);
-  if (code < 0x800) return escapeOctet(0xc0 | (code >> 6)) + escapeOctet(0x80 | (code & 63));
-  if (code < 0x10000) {
-    const tail = escapeOctet(0x80 | ((code >> 6) & 63)) + escapeOctet(0x80 | (code & 63));
-    return escapeOctet(0xe0 | (code >> 12)) + tail;
-  }
-  return (
-    escapeOctet(0xf0 | (code >> 18)) +
-    escapeOctet(0x80 | ((code >> 12) & 63)) +
-    escapeOctet(0x80 | ((code >> 6) & 63)) +
-    escapeOctet(0x80 | (code & 63))
-  );
+function encodeCharacter(character: string): string {
+  let out = '';
+  for (const octet of utf8Bytes(character)) out += escapeOctet(octet);
+  return out;
 }
 
 /** The length of `text` in octets of UTF-8; a lone surrogate counts as U+FFFD does. */
@@ -176,4 +166,24 @@ export function utf8Length(text: string): number {
 
 function isLowSurrogate(code: number): boolean {
   return code >= 0xdc00 && code < 0xe000;
+}
+
+/** `text` as octets of UTF-8; a lone surrogate becomes U+FFFD. */
+export function utf8Bytes(text: string): Uint8Array {
+  const bytes = new Uint8Array(utf8Length(text));
+  let at = 0;
+  for (const character of text.toWellFormed()) at = writeCodePoint(bytes, at, character.codePointAt(0)!);
+  return bytes;
+}
+
+function writeCodePoint(bytes: Uint8Array, at: number, code: number): number {
+  if (code < 0x80) {
+    bytes[at] = code;
+    return at + 1;
+  }
+  const tail = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
+  const lead = [0, 0xc0, 0xe0, 0xf0][tail]!;
+  bytes[at] = lead | (code >> (6 * tail));
+  for (let rest = tail - 1, next = at + 1; rest >= 0; rest--, next++) bytes[next] = 0x80 | ((code >> (6 * rest)) & 63);
+  return at + 1 + tail;
 }

@@ -91,9 +91,6 @@ function laySmallIndexes(draft: Draft): void {
 function laySlots(draft: Draft): void {
   draft.slots = new Uint32Array(draft.rules.length * SLOT.size);
   for (const [slot, rule] of draft.rules.entries()) draft.slots.set(slotRow(draft, rule), slot * SLOT.size);
-  const live = draft.rules.filter((rule) => rule.enabled);
-  draft.meta[META.usesIp] = live.some((rule) => rule.type === 'drop' && rule.ips.length > 0) ? 1 : 0;
-  draft.meta[META.usesBot] = live.some((rule) => rule.type === 'bot_route') ? 1 : 0;
 }
 
 function slotRow(draft: Draft, rule: Rule): readonly number[] {
@@ -119,6 +116,7 @@ function flagsOf(rule: Rule): number {
   if (rule.action_mode === 'dry_run' && rule.type !== 'cache') flags |= FLAG.dryRun;
   if (rule.enabled) flags |= FLAG.enabled;
   if (rule.type === 'cache') flags |= FLAG.bothForms;
+  if (rule.host_pattern !== '') flags |= FLAG.hostPattern;
   if (rule.type === 'drop' && rule.country_match_type === 'exclude') flags |= FLAG.excludeCountries;
   if (rule.type === 'drop' && rule.ip_match_type === 'exclude') flags |= FLAG.excludeAddresses;
   if (rule.type === 'bot_route' && rule.require_verified) flags |= FLAG.requireVerified;
@@ -134,8 +132,6 @@ function layDomain(draft: Draft): void {
   meta[META.suspended] = domain.suspended ? 1 : 0;
   meta[META.developerLow] = until >>> 0;
   meta[META.developerHigh] = Math.floor(until / 2 ** 32);
-  meta[META.patterns] = draft.patterns.list.length;
-  meta[META.postings] = draft.postings.lists.length;
 }
 
 function assemble(draft: Draft): Plan {
@@ -169,7 +165,7 @@ function assemble(draft: Draft): Plan {
     names: draft.names,
     cidr4: draft.cidr4,
     cidr6: draft.cidr6,
-    dfas: Uint32Array.from(dfas),
+    dfas: Uint16Array.from(dfas),
     labels: Uint16Array.from(draft.labels.units),
   };
 }

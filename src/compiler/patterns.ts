@@ -24,7 +24,7 @@ export interface CompiledPattern {
   readonly text: string;
   readonly pieces: readonly string[];
   /** The automaton of a regex that has one. */
-  readonly dfa: Uint32Array | null;
+  readonly dfa: Uint16Array | null;
   readonly ignoreCase: boolean;
   readonly keys: PatternKeys;
 }

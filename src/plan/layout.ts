@@ -34,7 +34,7 @@ export const SECTIONS = [
   { name: 'names', kind: 'u32' },
   { name: 'cidr4', kind: 'u32' },
   { name: 'cidr6', kind: 'u32' },
-  { name: 'dfas', kind: 'u32' },
+  { name: 'dfas', kind: 'u16' },
   { name: 'labels', kind: 'u16' },
   { name: 'text16', kind: 'u16' },
   { name: 'text8', kind: 'u8' },
@@ -82,13 +82,7 @@ export const META = {
   nameSlots: 30,
   /** Posting of the rules that no index narrows. */
   always: 31,
-  /** 1 when an enabled rule looks at this fact. */
-  usesIp: 32,
-  usesBot: 33,
-  /** Number of patterns that a decision may have to run, for sizing caches. */
-  patterns: 34,
-  postings: 35,
-  size: 36,
+  size: 32,
 } as const;
 
 /** Nothing there: no filter, no tree, no posting. */
@@ -127,6 +121,8 @@ export const FLAG = {
   requireVerified: 1 << 8,
   /** A path that has a twin must match in both forms (cache rules), instead of in either. */
   bothForms: 1 << 9,
+  /** The last host include is the rule's `host_pattern`. */
+  hostPattern: 1 << 10,
 } as const;
 /** Shift of the action or mode that a type keeps in its flags. */
 export const FLAG_ACTION_SHIFT = 12;
@@ -153,7 +149,7 @@ export const PATTERN_KIND = {
   contains: 4,
   /** `data` in `words`: count of pieces, then strings; first and last are anchored (and may be empty). */
   pieces: 5,
-  /** `data` in `dfas`: an automaton. */
+  /** `data`: offset of an automaton in `dfas`. */
   dfa: 6,
   /** Run by re2js from its source. `data` is 1 when case is ignored. */
   regex: 7,

@@ -1,0 +1,127 @@
+/**
+ * Every bound on what a customer may write and on what a request may hold, each with its reason. "Given" marks a
+ * number that the API document or semantics.md fixes; the others are ours.
+ */
+
+// Lists and texts
+
+/** Characters of a regular expression. Given (semantics §3). */
+export const MAX_PATTERN_CHARACTERS = 1_024;
+/** Entries of a host, path or other list without a bound of its own. Given (API document; semantics §3). */
+export const MAX_LIST_ENTRIES = 200;
+/** Characters of one list entry that is not a regular expression. Given (semantics §3). */
+export const MAX_ENTRY_CHARACTERS = 2_048;
+/** Address entries of a drop rule. Given (API document). */
+export const MAX_IPS = 256;
+/** Countries of a drop rule: as many as ISO 3166-1 assigns, so that any set of them can be written. */
+export const MAX_COUNTRIES = 249;
+/** Characters of the label of an origin pool. Given (API document). An origin route's label has the same bound. */
+export const MAX_NAME_CHARACTERS = 64;
+/** Characters of a record's comment: a remark, not a document. */
+export const MAX_COMMENT_CHARACTERS = 1_000;
+/** Characters of a record's destination: a TXT record's data is at most 65,535 octets, but nobody needs 16 KiB of it. */
+export const MAX_DESTINATION_CHARACTERS = 4_096;
+
+// Regular expressions: matching costs at most program size × octets (semantics §3)
+
+/** Instructions of one compiled pattern: a literal of the greatest length (1,026) fits, twice over. */
+export const MAX_PATTERN_PROGRAM = 2_100;
+/**
+ * Instructions of all patterns of a domain together. Prefilters keep most patterns from running at all; this bounds
+ * what is left when none of them helps, and how long a plan takes to compile.
+ */
+export const MAX_DOMAIN_PROGRAM = 50_000;
+
+// Hosts and targets
+
+/** Octets of a host name without its trailing dot (RFC 1035 §2.3.4; semantics §1). */
+export const MAX_HOST_OCTETS = 253;
+/** Octets of one label of a host name (RFC 1035 §2.3.4). */
+export const MAX_LABEL_OCTETS = 63;
+/** Octets of a request target in UTF-8; a longer one is refused with 414. Given (semantics §1.1). */
+export const MAX_TARGET_OCTETS = 16_384;
+/** Characters of a redirect target, path target or query target: what a request target may hold. */
+export const MAX_LOCATION_CHARACTERS = 16_384;
+/** The greatest port number (RFC 9293 §3.1). */
+export const MAX_PORT = 65_535;
+
+// Rules
+
+/** Rules of one domain: the size the plan format and the benchmarks are made for (design, "Numbers to reach"). */
+export const MAX_RULES = 10_000;
+/** Records of one domain: as many as rules; the whole zone is held in every plan. */
+export const MAX_RECORDS = 10_000;
+/** Record ids of one rule: a rule may name any set of the domain's records. */
+export const MAX_RECORD_IDS = MAX_RECORDS;
+/** The greatest id of a rule, record or node: plans keep ids in 32 unsigned bits. */
+export const MAX_ID = 0xffff_ffff;
+/** The greatest priority. Given (semantics §3). */
+export const MAX_PRIORITY = 1_000_000;
+
+/** The greatest `limit` and the greatest `burst`: counters keep 24-bit slices, which hold their sum eight times. */
+export const MAX_RATE_COUNT = 1_000_000;
+/** Seconds of the longest rate-limit window, one day. Given (semantics §5). */
+export const MAX_WINDOW_SEC = 86_400;
+/** Paths one address holds under one `ip_path` rule; the rest share a key. Given (semantics §5). */
+export const MAX_RATE_PATHS = 1_024;
+/** Up to this `limit + burst` a window is counted exactly. Given (semantics §5). */
+export const MAX_EXACT_WINDOW = 128;
+/** Slices a longer window is cut into. Given (semantics §5). */
+export const WINDOW_SLICES = 16;
+
+/** Seconds a solved challenge is remembered, at least: a shorter one would ask on every page. Given (semantics §5). */
+export const MIN_CAPTCHA_TTL_SEC = 60;
+/** Seconds a solved challenge is remembered, at most: 30 days. Given (semantics §5). */
+export const MAX_CAPTCHA_TTL_SEC = 2_592_000;
+/** Seconds a solved challenge is remembered unless told otherwise. Given (semantics §5). */
+export const DEFAULT_CAPTCHA_TTL_SEC = 1_800;
+
+/** WAF bounds. Given (API document). */
+export const MAX_PARANOIA = 4;
+export const MAX_WAF_THRESHOLD = 100;
+export const MAX_BODY_CAP_KB = 1_024;
+
+/** Origins of a pool. Given (semantics §5). */
+export const MAX_POOL_ORIGINS = 64;
+/** The greatest weight of an origin: shares finer than one in a thousand cannot be told apart, and sums stay small. */
+export const MAX_WEIGHT = 1_000;
+/** Edge nodes one origin may list: a node's id costs four octets, and no edge has more sites than this. */
+export const MAX_NODE_IDS = 1_000;
+/** Seconds between two probes, at most: slower than hourly is not a health check. */
+export const MAX_HEALTH_INTERVAL_SEC = 3_600;
+/** Seconds a probe may take, at most: a minute without an answer is an answer. */
+export const MAX_HEALTH_TIMEOUT_SEC = 60;
+/** Consecutive probes that turn an origin down or up, at most: more would take hours at the default interval. */
+export const MAX_HEALTH_THRESHOLD = 100;
+/** Seconds an origin may stay ejected, at most: one day; a weight of 0 is the way to keep it out for good. */
+export const MAX_EJECT_SEC = 86_400;
+
+/** Seconds a response may be cached by rule, at most: one year, the customary ceiling of `max-age` (RFC 2616 §14.21). */
+export const MAX_CACHE_TTL_SEC = 31_536_000;
+
+/** UTF-8 octets of one error page, and of the body of an `alt_content` answer. Given for pages (semantics §5). */
+export const MAX_PAGE_OCTETS = 65_536;
+/** UTF-8 octets of all error pages of one rule. Given (semantics §5). */
+export const MAX_PAGES_OCTETS = 524_288;
+/** The statuses an error page covers. Given (semantics §5). */
+export const MIN_ERROR_CODE = 400;
+export const MAX_ERROR_CODE = 599;
+/** The statuses `alt_content` may answer with. Given (semantics §5). */
+export const MIN_CONTENT_STATUS = 200;
+export const MAX_CONTENT_STATUS = 599;
+
+// Records
+
+/** Seconds the edge waits for a record's origin, at most. Given (API document). */
+export const MAX_RECORD_TIMEOUT_SEC = 1_800;
+/** The greatest MX preference (RFC 1035 §3.3.9). */
+export const MAX_MX_PRIORITY = 65_535;
+
+// Files and reports
+
+/** Octets of an edge.yaml: 10,000 rules at a generous 800 octets each. Longer files are refused unread. */
+export const MAX_FILE_OCTETS = 8_388_608;
+/** Aliases an edge.yaml may resolve: enough for shared lists, too few for an alias bomb. */
+export const MAX_FILE_ALIASES = 1_000;
+/** Mistakes reported at once: nobody reads more, and a hostile input must not fill the memory with them. */
+export const MAX_DIAGNOSTICS = 500;

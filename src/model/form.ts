@@ -1,0 +1,133 @@
+/** What a rule type's file declares, and the reading of one object by it. */
+import { z } from 'zod';
+import type { FieldPath } from '../base/diagnostic.ts';
+import type { RuleType } from '../base/vocabulary.ts';
+import type { PatternBook } from './pattern.ts';
+import { type Problem, type Report, readIssue, unknownField } from './report.ts';
+
+export type Fields = Readonly<Record<string, z.ZodType>>;
+
+/** The values of a set of fields, with defaults filled in. */
+export type Values<F extends Fields> = z.output<z.ZodObject<F>>;
+
+/** Where one object's mistakes go; paths are relative to the object. */
+export interface Scope {
+  error(path: FieldPath, problem: Problem): void;
+  warn(path: FieldPath, problem: Problem): void;
+  readonly patterns: PatternBook;
+  full(): boolean;
+}
+
+/** A condition over several fields of one object. */
+export interface CrossCheck {
+  /** Runs only when all of these are well-formed; INVARIANT: it reads no other field. */
+  readonly needs: readonly string[];
+  // biome-ignore lint/suspicious/noExplicitAny: the values' type is known where the check is made
+  readonly run: (values: any, scope: Scope) => void;
+}
+
+/** A cross check over values of a known type. */
+export function crossCheck<V>(
+  needs: readonly (keyof V & string)[],
+  run: (values: V, scope: Scope) => void,
+): CrossCheck {
+  return { needs, run };
+}
+
+/** The form of one kind of object: its fields, the conditions across them, and the shape it is stored in. */
+export interface Form<F extends Fields, Out> {
+  readonly fields: F;
+  /** Fields that only answers carry: accepted and ignored, so that what was read can be sent back (semantics §6). */
+  readonly ignored: readonly string[];
+  /** Field names of the objects inside, by the field that holds them. */
+  readonly nested: Readonly<Record<string, readonly string[]>>;
+  readonly checks: readonly CrossCheck[];
+  readonly finish: (values: Values<F>) => Out;
+  readonly schema: z.ZodObject<F>;
+}
+
+interface FormParts<F extends Fields, Out> {
+  readonly fields: F;
+  readonly ignored: readonly string[];
+  readonly nested?: Readonly<Record<string, readonly string[]>>;
+  readonly checks?: readonly CrossCheck[];
+  readonly finish: (values: Values<F>) => Out;
+}
+
+export function form<F extends Fields, Out>(parts: FormParts<F, Out>): Form<F, Out> {
+  return { nested: {}, checks: [], ...parts, schema: z.object(parts.fields) };
+}
+
+/** A form of a rule type. */
+export interface RuleForm<F extends Fields = Fields, Out = unknown> extends Form<F, Out> {
+  readonly type: RuleType;
+}
+
+export interface ReadContext {
+  readonly report: Report;
+  readonly patterns: PatternBook;
+  /** Where the object stands in the whole input. */
+  readonly path: FieldPath;
+}
+
+/**
+ * Reads one object by its form: every field by itself, then the conditions across the fields that are well-formed.
+ * `null` when there was an error; all of them are in the report.
+ */
+export function readForm<F extends Fields, Out>(
+  { fields, ignored, nested, checks, finish, schema }: Form<F, Out>,
+  input: unknown,
+  { report, patterns, path }: ReadContext,
+): Out | null {
+  const before = report.errors();
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    report.add('error', path, {
+      code: 'invalid_type',
+      message: 'must be an object',
+      found: describeKind(input),
+    });
+    return null;
+  }
+  for (const name of Object.keys(input)) {
+    if (report.full()) break;
+    if (Object.hasOwn(fields, name) || ignored.includes(name)) continue;
+    report.add('error', [...path, name], unknownField(name, Object.keys(fields)));
+  }
+  const result = schema.safeParse(input);
+  const failed = new Set<string>();
+  if (!result.success) {
+    for (const issue of result.error.issues) {
+      failed.add(String(issue.path[0]));
+      for (const mistake of readIssue(issue, input, nested)) {
+        report.add('error', [...path, ...mistake.path], mistake.problem);
+      }
+    }
+  }
+  const values = result.success ? result.data : readWellFormed(fields, input, failed);
+  const scope: Scope = {
+    error: (below, problem) => report.add('error', [...path, ...below], problem),
+    warn: (below, problem) => report.add('warning', [...path, ...below], problem),
+    patterns,
+    full: report.full,
+  };
+  for (const check of checks) {
+    if (!check.needs.some((name) => failed.has(name))) check.run(values, scope);
+  }
+  return report.errors() > before || !result.success ? null : finish(result.data);
+}
+
+/** The values of the fields that were well-formed, so that the conditions across them are still told. */
+function readWellFormed(fields: Fields, input: object, failed: ReadonlySet<string>): Record<string, unknown> {
+  const values: Record<string, unknown> = {};
+  for (const [name, schema] of Object.entries(fields)) {
+    if (failed.has(name)) continue;
+    const given = Object.hasOwn(input, name) ? (input as Record<string, unknown>)[name] : undefined;
+    values[name] = schema.safeParse(given).data;
+  }
+  return values;
+}
+
+function describeKind(input: unknown): string {
+  if (Array.isArray(input)) return 'a list';
+  return input === null ? 'null' : input === undefined ? 'nothing' : `a ${typeof input}`;
+}

@@ -1,0 +1,104 @@
+/** Fields that end up in a request line, a Host header or a Location: addresses, targets and header values. */
+import { type HostFacts, normalizeName, parseHost } from '../base/host.ts';
+import { parseIp, parseIpv4 } from '../base/ip.ts';
+import type { Problem } from './report.ts';
+
+/** Control characters, space and `\`: what would split a header or change an authority (semantics §5). */
+export function judgeRaw(value: string): Problem | null {
+  if (!/[\u0000-\u0020\u007f\\]/.test(value)) return null;
+  return { code: 'forbidden_character', message: 'must not hold a control character, a space or `\\`' };
+}
+
+/** An origin: a strict IP address or an ASCII host name, nothing around it. */
+export function judgeAddress(value: string): Problem | null {
+  if (parseIp(value, new Uint32Array(4)) !== 0) return null;
+  if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value))
+    return addressProblem('leave out the scheme; it goes to `scheme`');
+  if (value.startsWith('[')) return addressProblem('write the address without brackets');
+  if (/:[0-9]+$/.test(value) && value.indexOf(':') === value.lastIndexOf(':')) {
+    return addressProblem('leave out the port; it goes to `port`');
+  }
+  if (/[^\u0000-\u007f]/.test(value)) return addressProblem('write the name in punycode (`xn--…`)');
+  const name = normalizeName(value);
+  if (name === null || !/^[a-z0-9._-]+$/.test(name)) return addressProblem();
+  // A name whose last label is a number is read as an address by some resolvers (WHATWG URL, "ends in a number").
+  if (/(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/.test(name)) {
+    return addressProblem('an IPv4 address is four numbers from 0 to 255 without leading zeros');
+  }
+  return null;
+}
+
+function addressProblem(remedy?: string): Problem {
+  const message = 'must be an IP address or a host name';
+  return { code: 'invalid_address', message, ...(remedy === undefined ? {} : { remedy }) };
+}
+
+/** A Host header value: an ASCII host with an optional port; empty stands for the visitor's own. */
+export function judgeHostHeader(value: string): Problem | null {
+  if (value === '') return null;
+  const raw = judgeRaw(value);
+  if (raw !== null) return raw;
+  if (isAuthority(value)) return null;
+  const remedy = /[^\u0000-\u007f]/.test(value) ? { remedy: 'write the name in punycode (`xn--…`)' } : {};
+  return { code: 'invalid_host', message: 'must be a host name, with `:port` where it needs one', ...remedy };
+}
+
+/** An ASCII host or a bracketed IPv6 literal, with an optional port and no user name. */
+function isAuthority(value: string): boolean {
+  const facts: HostFacts = { host: '', port: -1, literal: false };
+  if (!/^[a-z0-9._:[\]-]+$/i.test(value) || !parseHost(value, facts)) return false;
+  if (facts.literal || parseIpv4(facts.host) >= 0) return true;
+  return !/(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/.test(facts.host);
+}
+
+/** A redirect's target: an absolute http or https address, or a path that starts with exactly one `/`. */
+export function judgeRedirectTarget(value: string): Problem | null {
+  if (value === '') return targetProblem('must not be empty');
+  const raw = judgeRaw(value);
+  if (raw !== null) return raw;
+  if (value.startsWith('/')) {
+    if (!value.startsWith('//')) return null;
+    return targetProblem(
+      'must start with exactly one `/`: `//` names another host',
+      'write `https://…` to mean that',
+    );
+  }
+  const absolute = /^https?:\/\/([^/?#]*)/i.exec(value);
+  if (absolute === null) {
+    const remedy = /^[a-z0-9-]+(?:\.[a-z0-9-]+)+(?:[:/?#]|$)/i.test(value)
+      ? `write \`https://${value.slice(0, 60)}\``
+      : undefined;
+    return targetProblem(
+      'must be an absolute http or https address, or a path that starts with one `/`',
+      remedy,
+    );
+  }
+  if (isAuthority(absolute[1]!)) return null;
+  if (absolute[1]!.includes('@')) return targetProblem('must not hold a user name before its host');
+  const remedy = /[^\u0000-\u007f]/.test(absolute[1]!) ? 'write the host in punycode (`xn--…`)' : undefined;
+  return targetProblem('must name an ASCII host after `://`; the target is literal text', remedy);
+}
+
+function targetProblem(message: string, remedy?: string): Problem {
+  return { code: 'invalid_target', message, ...(remedy === undefined ? {} : { remedy }) };
+}
+
+/** A rewrite's path: `/…` without query or fragment, or empty (semantics §5). */
+export function judgePathTarget(value: string): Problem | null {
+  if (value === '') return null;
+  if (value.includes('?')) return targetProblem('must not hold `?`', 'put the query into `query_target`');
+  if (!value.startsWith('/')) return targetProblem('must start with `/`; empty keeps the path');
+  return judgeQueryTarget(value);
+}
+
+/** A rewrite's query, without its `?`. */
+export function judgeQueryTarget(value: string): Problem | null {
+  const raw = judgeRaw(value);
+  if (raw !== null) return raw;
+  return value.includes('#') ? targetProblem('must not hold `#`: an origin never gets a fragment') : null;
+}
+
+/** What a health probe asks for: a path, with a query where one is needed. */
+export function judgeProbePath(value: string): Problem | null {
+  return value.startsWith('/') ? judgeQueryTarget(value) : targetProblem('must start with `/`');
+}

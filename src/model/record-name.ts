@@ -1,0 +1,32 @@
+/** Record names: stored relative or absolute, `@` for the apex (semantics §2). */
+import { normalizeName } from '../base/host.ts';
+import type { Problem } from './report.ts';
+
+/**
+ * The absolute name a record stands for, canonical (lower case, ASCII, no trailing dot), or `null` when it has none.
+ * A name that equals the domain or ends in `.<domain>` is absolute, with or without a trailing dot; any other is
+ * relative, and only relative without a trailing dot.
+ */
+export function absoluteName(name: string, domain: string): string | null {
+  if (name === '@') return domain;
+  const canonical = normalizeName(name);
+  if (canonical === null) return null;
+  if (canonical === domain || canonical.endsWith(`.${domain}`)) return canonical;
+  return name.endsWith('.') ? null : normalizeName(`${canonical}.${domain}`);
+}
+
+/** What is wrong with a record's name inside a domain, or `null`. */
+export function judgeRecordName(name: string, domain: string): Problem | null {
+  const absolute = absoluteName(name, domain);
+  if (absolute === null) {
+    const outside = name.endsWith('.') && normalizeName(name) !== null;
+    const message = outside
+      ? `must be a name inside \`${domain}\``
+      : 'must be a name relative to the domain, or `@`';
+    return { code: 'invalid_name', message };
+  }
+  if (!absolute.slice(1).includes('*') && (!absolute.startsWith('*') || absolute.startsWith('*.')))
+    return null;
+  const message = 'may hold `*` only as its whole first label (RFC 4592 §2.1.1)';
+  return { code: 'invalid_name', message };
+}

@@ -1,0 +1,80 @@
+/** Controls what visitors see for chosen status codes. */
+import { z } from 'zod';
+import { MAX_ERROR_CODE, MAX_PAGE_OCTETS, MAX_PAGES_OCTETS, MIN_ERROR_CODE } from '../../base/limits.ts';
+import { utf8Length } from '../../base/octets.ts';
+import { ERROR_PAGE_MODES } from '../../base/vocabulary.ts';
+import {
+  COMMON_FIELDS,
+  COMMON_IGNORED,
+  finishCommon,
+  finishPath,
+  PATH_CHECKS,
+  PATH_FIELDS,
+  type Stored,
+} from '../common.ts';
+import { integer, list, page } from '../fields.ts';
+import { crossCheck, form, type Values } from '../form.ts';
+import type { ErrorPageRule } from '../types.ts';
+
+const CODES = `a status code from ${MIN_ERROR_CODE} to ${MAX_ERROR_CODE}`;
+
+const content = z.record(z.string(), page(MAX_PAGE_OCTETS)).check((context) => {
+  for (const key of Object.keys(context.value)) {
+    if (key === '0' || /^[45][0-9][0-9]$/.test(key)) continue;
+    const problem = { code: 'invalid_key', message: `must be keyed by ${CODES}, or by 0 for the fallback` };
+    context.issues.push({
+      code: 'custom',
+      input: context.value,
+      message: problem.message,
+      params: { ...problem, found: null },
+      path: [key],
+    });
+  }
+});
+
+const OWN_FIELDS = {
+  mode: z.enum(ERROR_PAGE_MODES).default('svc'),
+  codes: list(integer(MIN_ERROR_CODE, MAX_ERROR_CODE)),
+  content: content.default({}),
+};
+type OwnValues = Values<typeof OWN_FIELDS>;
+
+const size = crossCheck<Pick<OwnValues, 'content'>>(['content'], (values, scope) => {
+  let octets = 0;
+  for (const html of Object.values(values.content)) octets += utf8Length(html);
+  if (octets <= MAX_PAGES_OCTETS) return;
+  const message = `must be at most ${MAX_PAGES_OCTETS} octets in all`;
+  scope.error(['content'], { code: 'too_long', message, found: `${octets} octets` });
+});
+
+const inert = crossCheck<OwnValues>(
+  ['mode', 'codes', 'content'],
+  ({ mode, codes, content: pages }, scope) => {
+    if (codes.length === 0) {
+      scope.warn(['codes'], {
+        code: 'no_codes',
+        message: `lists nothing, so the rule covers nothing; list ${CODES}`,
+      });
+    }
+    const blank = codes.find((code) => !Object.hasOwn(pages, code) && !Object.hasOwn(pages, '0'));
+    if (mode !== 'custom' || blank === undefined) return;
+    const message = `has no page for ${blank} and no fallback \`0\`, so visitors get the service's own page`;
+    scope.warn(['content'], { code: 'no_page', message });
+  },
+);
+
+export const errorPageForm = {
+  type: 'error_page',
+  ...form({
+    fields: { ...COMMON_FIELDS, ...PATH_FIELDS, ...OWN_FIELDS },
+    ignored: [...COMMON_IGNORED, 'content_codes', 'content_bytes'],
+    checks: [...PATH_CHECKS, size, inert],
+    finish: (values): Stored<ErrorPageRule> => ({
+      ...finishCommon(values),
+      ...finishPath(values),
+      mode: values.mode,
+      codes: values.codes,
+      content: values.content,
+    }),
+  }),
+} as const;

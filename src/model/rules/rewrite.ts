@@ -1,0 +1,116 @@
+/** Changes path and query sent to the origin. */
+import { z } from 'zod';
+import { quoteValue } from '../../base/diagnostic.ts';
+import { MAX_LOCATION_CHARACTERS } from '../../base/limits.ts';
+import { hasDotSegment } from '../../base/path.ts';
+import { REWRITE_QUERY_MODES } from '../../base/vocabulary.ts';
+import {
+  COMMON_FIELDS,
+  COMMON_IGNORED,
+  finishCommon,
+  finishPath,
+  PATH_CHECKS,
+  PATH_FIELDS,
+  type Stored,
+} from '../common.ts';
+import { checked, text } from '../fields.ts';
+import { crossCheck, form, type Scope, type Values } from '../form.ts';
+import { judgePathTarget, judgeQueryTarget } from '../location.ts';
+import { checkPattern } from '../pattern.ts';
+import { parseSubstitution } from '../substitution.ts';
+import type { RewriteRule } from '../types.ts';
+
+const OWN_FIELDS = {
+  path_target: checked(text(MAX_LOCATION_CHARACTERS), judgePathTarget).default(''),
+  query_mode: z.enum(REWRITE_QUERY_MODES).default('preserve'),
+  query_target: checked(text(MAX_LOCATION_CHARACTERS), judgeQueryTarget).default(''),
+};
+type OwnValues = Values<typeof OWN_FIELDS>;
+type TargetValues = Pick<OwnValues, 'path_target'> &
+  Pick<Values<typeof PATH_FIELDS>, 'path_match_type' | 'path_includes'>;
+
+const target = crossCheck<TargetValues>(
+  ['path_target', 'path_match_type', 'path_includes'],
+  (values, scope) => {
+    const { path_target } = values;
+    if (values.path_match_type === 'regex') judgeReferences(values, scope);
+    else if (/\$(?:[0-9]|\{)/.test(path_target)) {
+      const message = 'holds a `$` that is literal text while `path_match_type` is `wildcard`';
+      const remedy = 'set `path_match_type` to `regex` to refer to groups';
+      scope.warn(['path_target'], {
+        code: 'literal_dollar',
+        message,
+        found: quoteValue(path_target),
+        remedy,
+      });
+    }
+    if (path_target !== '' && hasDotSegment(path_target)) {
+      const message = 'holds a dot segment, so every request this rule matches is refused with 400';
+      scope.warn(['path_target'], { code: 'dot_segment', message, found: quoteValue(path_target) });
+    }
+  },
+);
+
+function judgeReferences({ path_target, path_includes }: TargetValues, scope: Scope): void {
+  const parsed = parseSubstitution(path_target);
+  if (!parsed.ok) {
+    const { at, reason: message, remedy } = parsed;
+    scope.error(['path_target'], { code: 'invalid_reference', message, found: quoteValue(at), remedy });
+    return;
+  }
+  if (parsed.pieces.every((piece) => piece.kind === 'text')) return;
+  let groups = 0;
+  const names = new Set<string>();
+  for (const include of path_includes ?? []) {
+    const pattern = checkPattern(include, { ignoreCase: false });
+    // A refused pattern is told already; which groups it would have had cannot be known.
+    if (!pattern.ok) return;
+    groups = Math.max(groups, pattern.groups);
+    for (const name of pattern.names) names.add(name);
+  }
+  for (const piece of parsed.pieces) {
+    const found = piece.kind === 'name' && !names.has(piece.name) ? `\${${piece.name}}` : null;
+    const missing = piece.kind === 'group' && piece.index > groups ? `$${piece.index}` : found;
+    if (missing === null) continue;
+    const message = 'refers to a group that no entry of `path_includes` has';
+    scope.error(['path_target'], { code: 'unknown_group', message, found: quoteValue(missing) });
+  }
+}
+
+const query = crossCheck<Pick<OwnValues, 'query_mode' | 'query_target'>>(
+  ['query_mode', 'query_target'],
+  ({ query_mode, query_target }, scope) => {
+    if (query_mode === 'replace' && query_target === '') {
+      const message = 'must not be empty while `query_mode` is `replace`';
+      scope.error(['query_target'], {
+        code: 'missing_field',
+        message,
+        remedy: 'write `strip` to drop the query',
+      });
+    }
+    if (query_mode !== 'replace' && query_target !== '') {
+      const message = `has no effect while \`query_mode\` is \`${query_mode}\` and is left out`;
+      scope.warn(['query_target'], { code: 'unused_field', message });
+    }
+    if (query_target.startsWith('?')) {
+      const message = 'starts with `?`, so the origin gets `??`';
+      scope.warn(['query_target'], { code: 'doubled_mark', message, remedy: 'leave out the `?`' });
+    }
+  },
+);
+
+export const rewriteForm = {
+  type: 'rewrite',
+  ...form({
+    fields: { ...COMMON_FIELDS, ...PATH_FIELDS, ...OWN_FIELDS },
+    ignored: COMMON_IGNORED,
+    checks: [...PATH_CHECKS, target, query],
+    finish: (values): Stored<RewriteRule> => ({
+      ...finishCommon(values),
+      ...finishPath(values),
+      path_target: values.path_target,
+      query_mode: values.query_mode,
+      query_target: values.query_mode === 'replace' ? values.query_target : '',
+    }),
+  }),
+} as const;

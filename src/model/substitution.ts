@@ -1,0 +1,57 @@
+/** References to capture groups in a rewrite's `path_target`: `$1`, `${1}`, `${name}` and `$$` (semantics §5). */
+
+export type TargetPiece =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'group'; readonly index: number }
+  | { readonly kind: 'name'; readonly name: string };
+
+export type Substitution =
+  | { readonly ok: true; readonly pieces: readonly TargetPiece[] }
+  | { readonly ok: false; readonly at: string; readonly reason: string; readonly remedy: string };
+
+/** Splits a target into literal text and references; `ok: false` names the piece that is none of the four forms. */
+export function parseSubstitution(target: string): Substitution {
+  const pieces: TargetPiece[] = [];
+  let text = '';
+  let position = 0;
+  while (position < target.length) {
+    const dollar = target.indexOf('$', position);
+    if (dollar < 0) break;
+    text += target.slice(position, dollar);
+    if (target[dollar + 1] === '$') {
+      text += '$';
+      position = dollar + 2;
+      continue;
+    }
+    const reference = /^\$(?:([0-9]+)|\{([0-9]+|[A-Za-z_][A-Za-z0-9_]*)\})/.exec(
+      target.slice(dollar, dollar + 200),
+    );
+    if (reference === null) return refuse(target, dollar);
+    const inner = reference[1] ?? reference[2]!;
+    const numeric = /^[0-9]+$/.test(inner);
+    // `$01` and `$0` are read differently from one language to the next, so neither is taken.
+    if (numeric && !/^[1-9][0-9]{0,4}$/.test(inner)) return refuseNumber(reference[0]);
+    if (text !== '') pieces.push({ kind: 'text', text });
+    text = '';
+    pieces.push(numeric ? { kind: 'group', index: Number(inner) } : { kind: 'name', name: inner });
+    position = dollar + reference[0].length;
+  }
+  text += target.slice(position);
+  if (text !== '') pieces.push({ kind: 'text', text });
+  return { ok: true, pieces };
+}
+
+function refuse(target: string, dollar: number): Substitution {
+  const at = target.slice(dollar, dollar + 8);
+  if (at.startsWith('${')) {
+    const reason = 'holds a `${` that is no reference to a group';
+    return { ok: false, at, reason, remedy: 'write `${1}` or `${name}`, or `$$` for a literal `$`' };
+  }
+  return { ok: false, at, reason: 'holds a lone `$`', remedy: 'write `$$` for a literal `$`' };
+}
+
+function refuseNumber(at: string): Substitution {
+  const remedy =
+    'groups are numbered from 1 without leading zeros; put the whole pattern in `( )` to refer to all of it';
+  return { ok: false, at, reason: 'refers to a group by a number that groups do not have', remedy };
+}
