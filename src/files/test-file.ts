@@ -31,7 +31,8 @@ import {
   textOf,
 } from './test-file-notes.ts';
 import { readRequest, type TestRequest, type TestWorld } from './test-file-request.ts';
-import { type Entry, type Item, type MapItem, readYaml } from './test-file-yaml.ts';
+import { type Entry, type Item, itemsOf, type MapItem } from './test-file-yaml.ts';
+import { readYaml, readYamlBytes, type YamlFile } from './yaml.ts';
 
 /** One request of a test, sent once or several times. */
 export interface TestStep {
@@ -76,16 +77,22 @@ const TEST_KEYS = [...STEP_KEYS, 'cases', 'steps'] as const;
 /** Times a request can be repeated; a test stays a matter of seconds. */
 const MAX_REPEAT = 100_000;
 
-/** Reads the text of a test file; `file` names it in diagnostics. */
+/** Reads the text of a test file; `file` names it in diagnostics. Never throws. */
 export function readTestFile(text: string, file: string): TestFile {
-  const { root, diagnostics } = readYaml(text, file);
-  if (diagnostics.length > 0) return { ok: false, tests: [], diagnostics };
+  return readTests(readYaml(text, file));
+}
+
+/** Reads a test file's octets, which must be UTF-8. */
+export function readTestBytes(bytes: Uint8Array, file: string): TestFile {
+  return readTests(readYamlBytes(bytes, file));
+}
+
+function readTests(yaml: YamlFile): TestFile {
+  if (!yaml.ok) return { ok: false, tests: [], diagnostics: yaml.diagnostics };
   const notes = createNotes();
-  const tests = readRoot(
-    root ?? { kind: 'scalar', value: null, path: [], at: { file, line: 1, column: 1 } },
-    notes,
-  );
-  return { ok: notes.diagnostics.length === 0, tests, diagnostics: notes.diagnostics };
+  const tests = readRoot(itemsOf(yaml), notes);
+  const diagnostics = [...yaml.diagnostics, ...notes.diagnostics];
+  return { ok: notes.diagnostics.length === 0, tests, diagnostics };
 }
 
 function readRoot(root: Item, notes: Notes): readonly RuleTest[] {
