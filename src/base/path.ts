@@ -104,7 +104,7 @@ function parseUnusual(target: string, out: TargetFacts): 0 | 400 {
 function splitAuthority(text: string, out: TargetFacts): string | null {
   out.authority = null;
   out.authorityScheme = '';
-  if (text.startsWith('/')) return text;
+  if (text === '' || text.startsWith('/') || text.startsWith('?')) return text;
   const head = text.slice(0, 8).toLowerCase();
   const scheme = head.startsWith('http://') ? 'http' : head === 'https://' ? 'https' : '';
   if (scheme === '') return null;

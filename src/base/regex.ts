@@ -7,9 +7,45 @@ import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
 import { type Program, readProgram } from './regex/program.ts';
 
 export { type RequiredLiterals, requiredLiterals } from './regex/literals.ts';
+export { captureWidth } from './regex/width.ts';
 
 /** Characters (UTF-16 units) of one pattern (semantics §3). */
 export const MAX_PATTERN_LENGTH = 1_024;
+
+/**
+ * Instructions of one pattern; ordinary ones have 20 to 60. Bounds the time it takes to build a pattern's DFA and
+ * literals. The time to match does not depend on it.
+ */
+export const MAX_PATTERN_PROGRAM = 1_000;
+
+/**
+ * Scans of one path (the compiler's `worstScans`) that the regexes of a domain may cause, so that all of them together
+ * take at most 1 ms on a path of 2 KiB. A host is an eighth as long at most, so a host regex counts an eighth.
+ *
+ * Measured with Node 20 on one core of an AMD EPYC at 2.6 GHz: a DFA takes 2.3 ns an octet, whatever the pattern is;
+ * 400 different tables in turn (200 KB) take 2.6 ns. So a scan of 2,048 octets takes 5.3 µs and 188 of them 1 ms.
+ *
+ * There is no budget for patterns without a DFA, since none can be run in that time: they are refused. `re2js` is as
+ * fast as ours on a text like one it has seen, but takes 20 to 270 ns an octet and instruction while it builds its own
+ * DFA on a new one: 3 to 77 ms on 2,048 octets for patterns whose states multiply (`[ab]*a[ab]{12}`, `a[^/]{1,200}Z`,
+ * `(?:.{20}a|.{21}b|.{22}c){3}Q`). A millisecond would buy 2 to 20 instructions for a whole domain.
+ */
+export const MAX_DOMAIN_SCANS = 160;
+
+/**
+ * Instructions that may be active at once (`captureWidth`) in a pattern whose groups a rewrite target uses. Captures run
+ * through `re2js`: 2 to 20 ns an octet and active instruction, so 24 of them take 1 ms on 2 KiB. Size says little
+ * about that: `^/products/([a-z0-9-]+)-(\d+)\.html$` has 28 instructions, of which 8 can be active, and
+ * `(?:a?){10}(a{10})$` has 35, of which 34 can.
+ */
+export const MAX_CAPTURE_WIDTH = 24;
+
+/**
+ * Instructions of a pattern whose groups a rewrite target uses. Up to 262,144 instructions × octets `re2js` searches
+ * with a bit for each (instruction, octet), so 128 instructions on 2 KiB; beyond, it copies all groups for each active
+ * instruction and takes ten times as long.
+ */
+export const MAX_CAPTURE_PROGRAM = 128;
 
 /** An accepted pattern. */
 export interface Pattern {
@@ -71,14 +107,15 @@ function groupNames(regex: RE2JS): (string | null)[] {
 }
 
 const LOOK_AROUND = /^\(\?<?[=!]/;
-const BACK_REFERENCE = /^(\\[1-9]|\\k|\(\?P$)/;
+const BACK_REFERENCE = /^(\\[1-9]|\\k)/;
 
 function describe(error: RE2JSException, source: string): string {
   if (!(error instanceof RE2JSSyntaxException)) return error.message.toLowerCase();
   // The parser names the whole pattern, our own flags in front, where it cannot name a piece of it.
   const piece = error.input === null || error.input.endsWith(source) ? source : error.input;
   if (LOOK_AROUND.test(piece)) return `look-around is not part of RE2 syntax: \`${piece.slice(0, 4)}\``;
-  if (BACK_REFERENCE.test(piece)) return `back-references are not part of RE2 syntax: \`${piece}\``;
+  const named = piece === '(?P' && source.includes('(?P=');
+  if (named || BACK_REFERENCE.test(piece)) return `back-references are not part of RE2 syntax: \`${piece}\``;
   return `${error.error.replace('Perl', 'perl')}: \`${piece}\``;
 }
 
@@ -90,7 +127,7 @@ export interface CaptureGroups {
 
 /** Compiled patterns kept for captures. Only rewrite rules with groups capture; few nodes see more than this in use. */
 const MAX_CACHED = 256;
-const cached = new Map<string, { readonly regex: RE2JS; readonly names: readonly (string | null)[] }>();
+const cached = new Map<string, CachedRegex>();
 
 /**
  * The groups of the leftmost-first match in `text`, `null` where the pattern does not match. The pattern must be one
@@ -98,18 +135,33 @@ const cached = new Map<string, { readonly regex: RE2JS; readonly names: readonly
  * recently used leaving first; callers need no cache of their own.
  */
 export function captureGroups(source: string, ignoreCase: boolean, text: string): CaptureGroups | null {
-  const key = (ignoreCase ? 'i' : 'c') + source;
-  let entry = cached.get(key);
-  if (entry === undefined) {
-    const regex = compileRegex(source, ignoreCase);
-    entry = { regex, names: groupNames(regex) };
-    if (cached.size >= MAX_CACHED) cached.delete(cached.keys().next().value!);
-  } else {
-    cached.delete(key);
-  }
-  cached.set(key, entry);
-  const matcher = entry.regex.matcher(text);
+  const { regex, names } = cachedRegex(source, ignoreCase);
+  const matcher = regex.matcher(text);
   if (!matcher.find()) return null;
-  const { names } = entry;
   return { groups: names.map((_, index) => matcher.group(index)), names };
+}
+
+/** Whether the pattern matches somewhere in `text`: the way of the few patterns that have no DFA. */
+export function regexMatches(source: string, ignoreCase: boolean, text: string): boolean {
+  return cachedRegex(source, ignoreCase).regex.test(text);
+}
+
+interface CachedRegex {
+  readonly regex: RE2JS;
+  readonly names: readonly (string | null)[];
+}
+
+function cachedRegex(source: string, ignoreCase: boolean): CachedRegex {
+  const key = (ignoreCase ? 'i' : 'c') + source;
+  const known = cached.get(key);
+  if (known !== undefined) {
+    cached.delete(key);
+    cached.set(key, known);
+    return known;
+  }
+  const regex = compileRegex(source, ignoreCase);
+  const entry = { regex, names: groupNames(regex) };
+  if (cached.size >= MAX_CACHED) cached.delete(cached.keys().next().value!);
+  cached.set(key, entry);
+  return entry;
 }

@@ -3,17 +3,10 @@
  * table step a character whatever the pattern is, and opening a plan compiles nothing.
  */
 import { type Alphabet, buildAlphabet } from '../base/regex/alphabet.ts';
+import { type Automaton, type BuildLimits, determinise } from '../base/regex/determinise.ts';
 import { minimise } from '../base/regex/minimise.ts';
-import {
-  BEGIN_LINE,
-  BEGIN_TEXT,
-  END_LINE,
-  END_TEXT,
-  NO_WORD_BOUNDARY,
-  type Program,
-  WORD_BOUNDARY,
-} from '../base/regex/program.ts';
-import type { Pattern } from '../base/regex.ts';
+import { joinPrograms, type Program } from '../base/regex/program.ts';
+import { type Pattern, requiredLiterals } from '../base/regex.ts';
 import {
   DFA_ASCII,
   DFA_ASTRAL_RUNS,
@@ -28,46 +21,39 @@ import {
   DFA_TABLE,
 } from '../plan/regex-dfa.ts';
 
-/** What one pattern's DFA may cost. */
-export interface DfaLimits {
-  /** States before minimisation. */
-  readonly states: number;
+/** What one DFA may cost. */
+export interface DfaLimits extends BuildLimits {
   /** Octets of the finished slice. */
   readonly octets: number;
-  /** Program instructions looked at while building; bounds the time, whatever the pattern. */
-  readonly steps: number;
 }
 
 /**
- * 2,000 states are far beyond what ordinary patterns need (fewer than 100) and are built in some 20 ms; a pattern
- * that passes any of the three is one whose DFA grows exponentially, where ten times as much would not help either.
+ * One pattern. Ordinary ones need fewer than 100 states; one that passes 2,000 (built in some 30 ms) is nearly always
+ * one whose DFA grows exponentially, where ten times as much would not help.
  */
 export const DFA_LIMITS: DfaLimits = { states: 2_000, octets: 65_536, steps: 2_000_000 };
+
+/** Several patterns in one DFA: small enough that trying costs some 2 ms and that the tables stay in a core's cache. */
+export const JOINED_LIMITS: DfaLimits = { states: 500, octets: 16_384, steps: 100_000 };
 
 export type DfaResult =
   | { readonly ok: true; readonly table: Uint16Array }
   | { readonly ok: false; readonly reason: string };
 
-/** A DFA before it is laid out. State 0 has matched and stays there. */
-interface Automaton {
-  readonly states: number;
-  readonly start: number;
-  /** `next[state * classes + class]`. */
-  readonly next: Int32Array;
-  /** By state: 1 when the text may end here. */
-  readonly accepts: Uint8Array;
-}
-
 /**
  * The DFA that tells whether `pattern` matches anywhere in a text, in the layout of `plan/regex-dfa`. A refusal's
- * `reason` names the limit that was passed; such a pattern can still be run by `re2js`.
+ * `reason` continues the sentence "the pattern is too complex:".
  */
 export function buildDfa(pattern: Pattern, limits: DfaLimits = DFA_LIMITS): DfaResult {
-  const alphabet = buildAlphabet(pattern.program);
-  if (alphabet.classes > 256) {
-    return refuse(`it tells ${alphabet.classes} classes of characters apart, at most 256 fit`);
+  return buildProgram(pattern.program, limits);
+}
+
+function buildProgram(program: Program, limits: DfaLimits): DfaResult {
+  const alphabet = buildAlphabet(program);
+  if (alphabet.classes > MAX_CLASSES) {
+    return refuse(`it tells ${alphabet.classes} classes of characters apart, at most ${MAX_CLASSES} fit`);
   }
-  const automaton = determinise(pattern.program, { alphabet, limits });
+  const automaton = determinise(program, { alphabet, limits });
   if (typeof automaton === 'string') return refuse(automaton);
   const table = layOut(reduce(automaton, alphabet.classes), alphabet);
   if (table === null || table.byteLength > limits.octets) {
@@ -76,175 +62,96 @@ export function buildDfa(pattern: Pattern, limits: DfaLimits = DFA_LIMITS): DfaR
   return { ok: true, table };
 }
 
+/** Columns of a table. A pattern of 1,024 characters can hardly tell more apart. */
+const MAX_CLASSES = 256;
+
 function refuse(reason: string): DfaResult {
   return { ok: false, reason };
 }
 
-/** What came before the place a state stands for: whether the last character was a word character. */
-const AFTER_WORD = 64;
-const BEGIN = BEGIN_LINE | BEGIN_TEXT;
-const AHEAD = END_LINE | END_TEXT | WORD_BOUNDARY | NO_WORD_BOUNDARY;
-
-/** A set of instructions that wait for a character, and of assertions that must see the next one first. */
-interface Closure {
-  readonly characters: readonly number[];
-  readonly pending: readonly number[];
-  readonly matched: boolean;
+/** One table for some of a list's patterns. */
+export interface ListDfa {
+  readonly table: Uint16Array;
+  /** Indices into the list, ascending. */
+  readonly patterns: readonly number[];
+  /** What every text it reads to its end starts with; empty when that may be any text. */
+  readonly prefix: string;
 }
 
-/** Follows everything that consumes no character. `flags` holds what is known to be true of this place; an assertion
- * about the next character stays pending unless `final` says that `flags` knows it too. */
-function close(program: Program, seeds: readonly number[], at: { flags: number; final: boolean }): Closure {
-  const seen = new Set<number>(seeds);
-  const stack = [...seeds];
-  const characters: number[] = [];
-  const pending: number[] = [];
-  let matched = false;
-  const follow = (pc: number): void => {
-    if (!seen.has(pc)) {
-      seen.add(pc);
-      stack.push(pc);
-    }
-  };
-  for (let pc = stack.pop(); pc !== undefined; pc = stack.pop()) {
-    const instruction = program.instructions[pc]!;
-    switch (instruction.kind) {
-      case 'match':
-        matched = true;
-        break;
-      case 'fail':
-        break;
-      case 'character':
-        characters.push(pc);
-        break;
-      case 'split':
-        follow(instruction.other);
-        follow(instruction.out);
-        break;
-      case 'jump':
-        follow(instruction.out);
-        break;
-      case 'assert': {
-        const open = instruction.flags & ~at.flags;
-        if (open === 0) follow(instruction.out);
-        else if (!at.final && (open & ~AHEAD) === 0) pending.push(pc);
-        break;
-      }
-      default:
-        instruction satisfies never;
-    }
-  }
-  return { characters, pending, matched };
+export interface ListDfas {
+  readonly dfas: readonly ListDfa[];
+  /** Patterns that no DFA was found for; empty, or the rule cannot be accepted and the tables are not all there. */
+  readonly refused: readonly { readonly pattern: number; readonly reason: string }[];
 }
 
-/** A set of places in the program, and what is known of the text before it. */
-interface State {
-  readonly closure: Closure;
-  /** `BEGIN` flags and `AFTER_WORD`; 0 where no assertion is pending, for then nothing depends on it. */
-  readonly context: number;
+/** Refusals after which the rest of a list is not looked at: each takes some 30 ms, and one settles the matter. */
+const MAX_REFUSED = 5;
+
+/**
+ * As few DFAs as can be for a list of which only "does any of them match" is asked, as of a rule's includes or its
+ * excludes: a path is then read once for all of them. Lists that do not fit one table are halved until they do.
+ *
+ * A table does not tell which pattern matched. Where one and the same entry must match both a path and its twin
+ * (excludes, and the includes of `cache`; semantics §1.1), and where a rewrite wants the first that matches, a path with
+ * a twin or a rewrite with groups needs the patterns one by one (`buildDfa`).
+ */
+export function buildListDfas(patterns: readonly Pattern[]): ListDfas {
+  const dfas: ListDfa[] = [];
+  const refused: { pattern: number; reason: string }[] = [];
+  const build = (from: number, to: number): void => {
+    if (refused.length >= MAX_REFUSED) return;
+    const part = patterns.slice(from, to);
+    const single = part.length === 1;
+    const program = single ? part[0]!.program : joinPrograms(part.map((pattern) => pattern.program));
+    const result = buildProgram(program, single ? DFA_LIMITS : JOINED_LIMITS);
+    if (result.ok) {
+      const indices = part.map((_, index) => from + index);
+      dfas.push({ table: result.table, patterns: indices, prefix: commonPrefix(part) });
+    } else if (single) {
+      refused.push({ pattern: from, reason: result.reason });
+    } else {
+      const middle = (from + to) >> 1;
+      build(from, middle);
+      build(middle, to);
+    }
+  };
+  if (patterns.length > 0) build(0, patterns.length);
+  return { dfas, refused };
 }
 
-/** The states found so far. Code 0 is the matched state; state i of the list has code i + 1. */
-interface StateTable {
-  readonly states: readonly State[];
-  /** Instructions looked at so far. */
-  readonly steps: () => number;
-  /** The code of the state of a set of instructions, entered when it is new. */
-  readonly intern: (seeds: ReadonlySet<number>, context: number) => number;
-  /** A state with its assertions settled: `ahead` and `isWord` tell what comes next. */
-  readonly settle: (state: State, next: { ahead: number; isWord: boolean }) => Closure;
-}
-
-function stateTable(program: Program): StateTable {
-  const states: State[] = [];
-  const codes = new Map<string, number>();
-  const singles = new Map<number, Closure>();
-  let steps = 0;
-
-  /** One instruction's closure where only what lies before is known; there are 8 such `flags`. */
-  const closeOne = (pc: number, flags: number): Closure => {
-    const key = pc * 8 + flags;
-    let closure = singles.get(key);
-    if (closure === undefined) {
-      closure = close(program, [pc], { flags, final: false });
-      singles.set(key, closure);
-    }
-    return closure;
-  };
-
-  const intern = (seeds: ReadonlySet<number>, before: number): number => {
-    const union = new Set<number>();
-    const waiting = new Set<number>();
-    for (const seed of seeds) {
-      const { characters, pending, matched } = closeOne(seed, before & BEGIN);
-      if (matched) return 0;
-      for (const pc of characters) union.add(pc);
-      for (const pc of pending) waiting.add(pc);
-      steps += 1 + characters.length + pending.length;
-    }
-    const context = waiting.size === 0 ? 0 : before;
-    const characters = [...union].sort((a, b) => a - b);
-    const pending = [...waiting].sort((a, b) => a - b);
-    const key = `${context}:${characters.join()}:${pending.join()}`;
-    let code = codes.get(key);
-    if (code === undefined) {
-      code = states.push({ closure: { characters, pending, matched: false }, context });
-      codes.set(key, code);
-    }
-    return code;
-  };
-
-  const settle = ({ closure, context }: State, next: { ahead: number; isWord: boolean }): Closure => {
-    if (closure.pending.length === 0) return closure;
-    const changes = next.isWord !== ((context & AFTER_WORD) !== 0);
-    const flags = (context & BEGIN) | next.ahead | (changes ? WORD_BOUNDARY : NO_WORD_BOUNDARY);
-    const settled = close(program, closure.pending, { flags, final: true });
-    steps += closure.pending.length + settled.characters.length;
-    return { ...settled, characters: [...closure.characters, ...settled.characters] };
-  };
-
-  return { states, steps: () => steps, intern, settle };
+function commonPrefix(patterns: readonly Pattern[]): string {
+  const prefixes = patterns.map((pattern) => requiredLiterals(pattern).prefix ?? '').sort();
+  const first = prefixes[0]!;
+  const last = prefixes.at(-1)!;
+  let length = 0;
+  while (length < first.length && first[length] === last[length]) length++;
+  return first.slice(0, length);
 }
 
 /**
- * Subset construction (Rabin and Scott 1959), unanchored: every step starts a new attempt, and the first match ends
- * the search. Assertions about the next character are settled one step late, as in RE2's own DFA.
+ * How long reading a text to its end takes, in units of a plain table's time; characters beyond ASCII cost a search
+ * among the table's runs of code points, so one with large Unicode classes counts up to 4.
  */
-function determinise(program: Program, build: { alphabet: Alphabet; limits: DfaLimits }): Automaton | string {
-  const { alphabet, limits } = build;
-  const { classes, takes, newline, word } = alphabet;
-  const table = stateTable(program);
-  const next: number[] = new Array<number>(classes).fill(0);
-  const accepts: number[] = [1];
-  let steps = 0;
-  const start = table.intern(new Set([program.start]), BEGIN);
-  for (let at = 0; at < table.states.length; at++) {
-    if (at >= limits.states) return `it needs more than ${limits.states} states`;
-    const state = table.states[at]!;
-    accepts.push(table.settle(state, { ahead: END_LINE | END_TEXT, isWord: false }).matched ? 1 : 0);
-    for (let column = 0; column < classes; column++) {
-      if (steps + table.steps() > limits.steps) return `it takes more than ${limits.steps} steps to build`;
-      const isNewline = newline[column] === 1;
-      const isWord = word[column] === 1;
-      const { characters, matched } = table.settle(state, { ahead: isNewline ? END_LINE : 0, isWord });
-      if (matched) {
-        next.push(0);
-        continue;
-      }
-      const seeds = new Set<number>([program.start]);
-      for (const pc of characters) {
-        if (takes.get(pc)![column] === 1) seeds.add(outOf(program, pc));
-      }
-      steps += characters.length;
-      next.push(table.intern(seeds, (isNewline ? BEGIN_LINE : 0) | (isWord ? AFTER_WORD : 0)));
-    }
-  }
-  return { states: accepts.length, start, next: Int32Array.from(next), accepts: Uint8Array.from(accepts) };
+export function scanCost(table: Uint16Array): number {
+  const runs = table[DFA_BMP_RUNS]! + table[DFA_ASTRAL_RUNS]!;
+  return Math.max(1, Math.ceil(Math.log2(runs) / 3));
 }
 
-function outOf(program: Program, pc: number): number {
-  const instruction = program.instructions[pc]!;
-  return instruction.kind === 'character' ? instruction.out : pc;
+/**
+ * The most scans any one text can cause: every table without a prefix reads it all, and of those with one only such as
+ * share the text's beginning; the others are dead after a few characters. To be held under `MAX_DOMAIN_SCANS`.
+ */
+export function worstScans(dfas: readonly Pick<ListDfa, 'table' | 'prefix'>[]): number {
+  const byPrefix = new Map<string, number>();
+  for (const { table, prefix } of dfas) byPrefix.set(prefix, (byPrefix.get(prefix) ?? 0) + scanCost(table));
+  let worst = 0;
+  for (const prefix of ['', ...byPrefix.keys()]) {
+    let scans = 0;
+    for (let length = 0; length <= prefix.length; length++)
+      scans += byPrefix.get(prefix.slice(0, length)) ?? 0;
+    worst = Math.max(worst, scans);
+  }
+  return worst;
 }
 
 /** An automaton with its states renumbered to codes, ready to be written. */
@@ -315,7 +222,7 @@ function layOut({ start, end, codes }: Rows, alphabet: Alphabet): Uint16Array | 
   let run = 0;
   for (let point = 0; point < 0x80; point++) {
     while (run + 1 < starts.length && starts[run + 1]! <= point) run++;
-    words[DFA_ASCII + (point >> 1)]! |= classOf[run]! << ((point & 1) << 3);
+    words[DFA_ASCII + point] = classOf[run]!;
   }
   const columns = [
     bmp.map(({ point }) => point),

@@ -13,7 +13,7 @@ import { explainDecision } from './explain.ts';
 import { createFacts, type FactsInput, readFacts } from './facts.ts';
 import { createLoaded, textOf } from './loaded.ts';
 import { botRoute } from './phases/bot-route.ts';
-import { BYPASS, cache } from './phases/cache.ts';
+import { BYPASS, cache, inDeveloperMode } from './phases/cache.ts';
 import { captcha } from './phases/captcha.ts';
 import { drop } from './phases/drop.ts';
 import { type ErrorResponse, errorPage } from './phases/error-page.ts';
@@ -167,7 +167,7 @@ function walk(context: Context, run: Run): void {
   if (!exempt && captcha(context, run)) return;
   run.path = null;
   let query = facts.encodedQuery;
-  if (pinned) run.cache = BYPASS;
+  if (pinned || (exempt && inDeveloperMode(context))) run.cache = BYPASS;
   else if (!exempt) {
     const rewritten = rewrite(context, run);
     if (rewritten.ended) return;

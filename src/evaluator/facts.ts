@@ -208,11 +208,15 @@ function readBot(facts: Facts): void {
   facts.botVerified = 'verified' in bot && bot.verified === true;
 }
 
-/** The first value of a header. */
+/** The first value of a header; names are lower case by contract, and compared without case where they are not. */
 export function headerOf(request: EdgeRequest, name: string): string | null {
   const headers: unknown = request.headers;
   if (typeof headers !== 'object' || headers === null) return null;
-  const value = (headers as Record<string, unknown>)[name];
+  const fields = headers as Record<string, unknown>;
+  let value = fields[name];
+  if (value === undefined) {
+    for (const key in fields) if (key.length === name.length && key.toLowerCase() === name) value = fields[key];
+  }
   if (typeof value === 'string') return value;
   return Array.isArray(value) && typeof value[0] === 'string' ? value[0] : null;
 }

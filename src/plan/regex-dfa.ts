@@ -8,8 +8,8 @@
  *       3   where the table starts, less 2, so that `table + code + class` is a transition
  *       4   B, the number of runs of code points in 0x80…0xFFFF
  *       5   A, the number of runs of code points from 0x10000 on
- *       6…  64 words: the classes of the code points 0…127, two a word, the even one in the low octet
- *      70…  B first code points, ascending from 0x80; B classes
+ *       6…  the classes of the code points 0…127
+ *     134…  B first code points, ascending from 0x80; B classes
  *       …   A first code points less 0x10000, ascending from 0: A high words, A low words; A classes
  *       …   the table: one row of codes a state, one column a class
  * ```
@@ -22,7 +22,7 @@ export const DFA_TABLE = 3;
 export const DFA_BMP_RUNS = 4;
 export const DFA_ASTRAL_RUNS = 5;
 export const DFA_ASCII = 6;
-export const DFA_RUNS = 70;
+export const DFA_RUNS = 134;
 
 export const DFA_DEAD = 0;
 export const DFA_MATCHED = 1;

@@ -4,13 +4,13 @@ import { RE2 } from 're2-wasm';
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
 import { type Pattern, parsePattern, requiredLiterals } from '../../src/base/regex.ts';
-import { buildDfa } from '../../src/compiler/regex-dfa.ts';
+import { buildDfa, buildListDfas } from '../../src/compiler/regex-dfa.ts';
 import { dfaMatches } from '../../src/evaluator/regex-dfa.ts';
 import { anchorPattern, generatePattern, generateText, seededRandom } from './regex-generator.ts';
 
 /** re2-wasm's heap is fixed and never freed: it aborts after some thousand patterns. */
 const PATTERNS_WITH_WASM = 300;
-const PATTERNS = 2_000;
+const PATTERNS = 1_200;
 const TEXTS = 30;
 const TEXTS_WITH_WASM = 70;
 
@@ -59,7 +59,7 @@ test('the DFA, re2js and RE2 agree on generated patterns and texts', () => {
       }
     }
   }
-  expect(pairs).toBeGreaterThan(70_000);
+  expect(pairs).toBeGreaterThan(45_000);
   expect(unfit).toBeLessThan(PATTERNS / 100);
   expect(matched / pairs).toBeGreaterThan(0.25);
   expect(matched / pairs).toBeLessThan(0.75);
@@ -96,4 +96,40 @@ test('every matching text holds the required literals', () => {
   }
   // The generator must make patterns of every kind for the above to mean anything.
   expect(Math.min(...Object.values(told)), JSON.stringify(told)).toBeGreaterThan(10);
+});
+
+test('the DFAs of a list match where any of its patterns does', () => {
+  const random = seededRandom(11);
+  const seen = { joined: 0, matched: 0, texts: 0 };
+  for (let count = 0; count < 120; count++) {
+    const ignoreCase = random.below(2) === 1;
+    const list = Array.from({ length: 1 + random.below(8) }, () =>
+      anchorPattern(random, generatePattern(random, 2)),
+    );
+    const patterns = list.map(({ source }) => accept(source, ignoreCase));
+    const { dfas, refused } = buildListDfas(patterns);
+    expect(refused).toEqual([]);
+    if (dfas.length < patterns.length) seen.joined++;
+    const singles = patterns.map((pattern) => {
+      const dfa = buildDfa(pattern);
+      if (!dfa.ok) throw new Error(dfa.reason);
+      return dfa.table;
+    });
+    for (let i = 0; i < TEXTS; i++) {
+      const text = generateText(random, random.pick(list));
+      const expected = singles.some((table) => dfaMatches(table, 0, text));
+      const hit = dfas.some(({ table }) => dfaMatches(table, 0, text));
+      if (hit !== expected)
+        expect.fail(JSON.stringify({ sources: list.map((one) => one.source), text, expected }));
+      for (const { table, prefix } of dfas) {
+        if (dfaMatches(table, 0, text))
+          expect((ignoreCase ? lowerAscii(text) : text).startsWith(prefix)).toBe(true);
+      }
+      seen.texts++;
+      if (expected) seen.matched++;
+    }
+  }
+  expect(seen.joined).toBeGreaterThan(80);
+  expect(seen.matched / seen.texts).toBeGreaterThan(0.2);
+  expect(seen.matched / seen.texts).toBeLessThan(0.9);
 });

@@ -76,6 +76,7 @@ export function readTarget(sent: unknown, host: Authority, scheme: string): Targ
     text = text.slice(whole.length);
     if (!text.startsWith('/')) text = `/${text}`;
   }
+  if (text === '' || text.startsWith('?')) text = `/${text}`;
   if (!text.startsWith('/')) return 400;
   const mark = text.indexOf('?');
   const target = canonical(mark < 0 ? text : text.slice(0, mark));

@@ -24,6 +24,8 @@ export interface Alphabet {
   readonly classOf: readonly number[];
   /** By instruction, for `character` instructions: which classes it takes (1 or 0), shared where ranges are. */
   readonly takes: ReadonlyMap<number, Uint8Array>;
+  /** The same as lists of classes. */
+  readonly columns: ReadonlyMap<number, readonly number[]>;
   /** By class: whether it is the newline, when the program asks for line ends; whether it is of word characters. */
   readonly newline: Uint8Array;
   readonly word: Uint8Array;
@@ -74,6 +76,7 @@ function classify(sets: ReadonlyMap<Ranges, readonly number[]>): Alphabet {
 
   const classes = numbers.size;
   const takes = new Map<number, Uint8Array>();
+  const columns = new Map<number, readonly number[]>();
   const members = new Map<Ranges, Uint8Array>();
   for (const [ranges, users] of sets) {
     const member = new Uint8Array(classes);
@@ -81,7 +84,11 @@ function classify(sets: ReadonlyMap<Ranges, readonly number[]>): Alphabet {
       if (includes(ranges, start)) member[classOf[i]!] = 1;
     });
     members.set(ranges, member);
-    for (const user of users) takes.set(user, member);
+    const list = [...member.keys()].filter((column) => member[column] === 1);
+    for (const user of users) {
+      takes.set(user, member);
+      columns.set(user, list);
+    }
   }
   const none = new Uint8Array(classes);
   return {
@@ -89,6 +96,7 @@ function classify(sets: ReadonlyMap<Ranges, readonly number[]>): Alphabet {
     starts,
     classOf,
     takes,
+    columns,
     newline: members.get(NEWLINE) ?? none,
     word: members.get(WORD) ?? none,
   };

@@ -3,7 +3,7 @@
  * claimed that is not required; a pattern of which nothing is known yields nulls. Assertions are taken as passable
  * throughout, which only adds paths and so only loses literals.
  */
-import { BEGIN_TEXT, END_TEXT, type Instruction, type Program, type Ranges } from './program.ts';
+import { BEGIN_TEXT, END_TEXT, type Instruction, outsOf, type Program, type Ranges } from './program.ts';
 
 /** Under `ignoreCase` literals are ASCII in lower case and speak about the text with its ASCII letters lowered. */
 export interface RequiredLiterals {
@@ -36,6 +36,8 @@ export interface TextFacts {
 const MAX_LITERAL = 64;
 const MAX_ALTERNATIVES = 16;
 const MAX_INNER = 8;
+/** Places from which alternatives are looked for. */
+const MAX_PLACES = 64;
 /** A class of at most this many characters is spelled out. */
 const MAX_CLASS = 4;
 /** With an inner literal of this many characters, alternatives are not looked for. */
@@ -48,9 +50,9 @@ export function requiredLiterals(pattern: LiteralSource, facts: TextFacts = {}):
   if (required.length === 0) return { exact: null, prefix: null, suffix: null, inner: [], anyOf: null };
   const prefix = anchoredPrefix(graph);
   const suffix = anchoredSuffix(graph);
-  const forced = required.flatMap((pc) => spell(graph, pc, 1));
-  const inner = withoutNested([...forced, suffix ?? '']).slice(0, MAX_INNER);
-  const anyOf = (inner[0] ?? '').length >= TELLING ? null : alternatives(graph, required);
+  const chains = forcedChains(graph, required);
+  const inner = withoutNested([...chains.map(({ text }) => text), suffix ?? '']).slice(0, MAX_INNER);
+  const anyOf = (inner[0] ?? '').length >= TELLING ? null : alternatives(graph, chains);
   return {
     exact: prefix.whole ? prefix.text : null,
     prefix: prefix.text === '' ? null : prefix.text,
@@ -66,9 +68,7 @@ interface Heads {
   readonly ends: boolean;
 }
 
-interface Graph {
-  readonly start: number;
-  readonly instructions: readonly Instruction[];
+interface Graph extends Program {
   /** By `character` instruction, the characters it takes; `null` when they are not spelled out. */
   readonly letters: readonly (readonly string[] | null)[];
   readonly heads: (pc: number) => Heads;
@@ -125,45 +125,67 @@ function headsAt(instructions: readonly Instruction[], pc: number, barrier: numb
   return { characters, ends };
 }
 
-function outsOf(instruction: Instruction): readonly number[] {
-  switch (instruction.kind) {
-    case 'match':
-    case 'fail':
-      return [];
-    case 'split':
-      return [instruction.out, instruction.other];
-    case 'jump':
-    case 'assert':
-    case 'character':
-      return [instruction.out];
-    default:
-      return instruction satisfies never;
-  }
-}
-
-/** The instructions every path to a match goes through, in order: those of one path without which there is none. */
+/**
+ * The instructions every path to a match goes through, in order. They lie on any one path; one of its instructions is
+ * required when nothing before it leads, off the path, past it.
+ */
 function requiredInstructions({ start, instructions }: Graph): number[] {
-  const path = pathToMatch(instructions, start, -1);
-  if (path === null) return [];
-  return path.filter(
-    (pc) => instructions[pc]!.kind === 'match' || pathToMatch(instructions, start, pc) === null,
-  );
+  const path = pathToMatch(instructions, start);
+  const place = new Map(path.map((pc, index) => [pc, index]));
+  const seen = new Set<number>();
+  const required: number[] = [];
+  let farthest = 0;
+  path.forEach((pc, index) => {
+    if (farthest <= index) required.push(pc);
+    const open = [pc];
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      for (const out of outsOf(instructions[at]!)) {
+        const reached = place.get(out);
+        if (reached !== undefined) farthest = Math.max(farthest, reached);
+        else if (!seen.has(out)) open.push(out);
+        seen.add(out);
+      }
+    }
+  });
+  return required;
 }
 
-function pathToMatch(instructions: readonly Instruction[], start: number, avoided: number): number[] | null {
-  if (start === avoided) return null;
+/** A path from the start to the match; empty when there is none. */
+function pathToMatch(instructions: readonly Instruction[], start: number): number[] {
   const from = new Map<number, number>([[start, -1]]);
   for (const pc of from.keys()) {
     if (instructions[pc]!.kind === 'match') {
       const path: number[] = [];
-      for (let at = pc; at !== -1; at = from.get(at)!) path.unshift(at);
-      return path;
+      for (let at = pc; at !== -1; at = from.get(at)!) path.push(at);
+      return path.reverse();
     }
     for (const out of outsOf(instructions[pc]!)) {
-      if (out !== avoided && !from.has(out)) from.set(out, pc);
+      if (!from.has(out)) from.set(out, pc);
     }
   }
-  return null;
+  return [];
+}
+
+/** What is read from some required place on; empty where the next character is open. */
+interface Chain {
+  readonly from: number;
+  readonly text: string;
+}
+
+/** The texts that must follow the required places; places inside an earlier one's text are left out. */
+function forcedChains(graph: Graph, required: readonly number[]): Chain[] {
+  const covered = new Set<number>();
+  const chains: Chain[] = [];
+  for (const from of required) {
+    if (covered.has(from)) continue;
+    let item = { text: '', at: from };
+    for (let longer = extend(graph, item); longer?.length === 1; longer = extend(graph, item)) {
+      for (const pc of graph.heads(item.at).characters) covered.add(pc);
+      item = longer[0]!;
+    }
+    chains.push({ from, text: item.text });
+  }
+  return chains;
 }
 
 /**
@@ -202,10 +224,10 @@ function extend(graph: Graph, item: { text: string; at: number }): { text: strin
 }
 
 /** The best alternatives any required place has: the longest, then the fewest. */
-function alternatives(graph: Graph, required: readonly number[]): string[] | null {
+function alternatives(graph: Graph, chains: readonly Chain[]): string[] | null {
   let best: string[] | null = null;
-  for (const pc of required) {
-    const found = spell(graph, pc, MAX_ALTERNATIVES);
+  for (const { from } of chains.slice(0, MAX_PLACES)) {
+    const found = spell(graph, from, MAX_ALTERNATIVES);
     if (found.length < 2) continue;
     const gain = best === null ? 1 : shortest(found) - shortest(best) || best.length - found.length;
     if (gain > 0) best = found;
@@ -225,9 +247,14 @@ function withoutNested(texts: readonly string[], any = false): string[] {
     : sorted.filter((text, i) => !sorted.some((other, j) => j < i && other.includes(text)));
 }
 
+/** Whether nothing is read and nothing matches but after `^` or `\A`. */
+export function startsAtTextBegin({ start, instructions }: Program): boolean {
+  const free = headsAt(instructions, start, BEGIN_TEXT);
+  return !free.ends && free.characters.length === 0;
+}
+
 function anchoredPrefix(graph: Graph): { text: string; whole: boolean } {
-  const free = headsAt(graph.instructions, graph.start, BEGIN_TEXT);
-  if (free.ends || free.characters.length > 0) return { text: '', whole: false };
+  if (!startsAtTextBegin(graph)) return { text: '', whole: false };
   let item = { text: '', at: graph.start };
   for (;;) {
     const longer = extend(graph, item);

@@ -42,16 +42,20 @@ export function rewrittenPath(context: Context, slot: number): string | null {
   const fields = slotWord(context, slot, SLOT.fields);
   const target = textOf(loaded, words[fields + REWRITE_FIELDS.target]!);
   if (target === '') return null;
-  if (words[fields + REWRITE_FIELDS.regex] !== 1) return encodeUri(mergeLeadingSlashes(target));
-  return encodeUri(mergeLeadingSlashes(substitute(target, capturesOf(context, slot))));
+  const isRegex = words[fields + REWRITE_FIELDS.regex] === 1;
+  return encodeUri(mergeLeadingSlashes(isRegex ? substitute(target, capturesOf(context, slot)) : target));
 }
 
-/** The groups of the first include entry that matches, on the path or else on its twin. */
+/**
+ * The groups of the first include entry that matches, on the path or else on its twin. `null`: the rule's entries are
+ * wildcards, or it has none.
+ */
 export function capturesOf(context: Context, slot: number): CaptureGroups | null {
   const { loaded, facts } = context;
-  const offset = slotWord(context, slot, SLOT.path);
-  if (offset === NONE) return null;
   const { words } = loaded.plan;
+  const offset = slotWord(context, slot, SLOT.path);
+  const isRegex = words[slotWord(context, slot, SLOT.fields) + REWRITE_FIELDS.regex] === 1;
+  if (offset === NONE || !isRegex) return null;
   const from = offset + FILTER.patterns;
   const entry = pathEntry(loaded, { from, to: from + words[offset + FILTER.includes]! }, facts, false);
   if (entry < 0) return null;
