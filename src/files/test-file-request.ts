@@ -39,9 +39,16 @@ export interface TestWorld {
   /** The edge node's id, for geo pools. */
   readonly node: number | null;
   /** Addresses of pool origins that are down, as a rule writes them. */
-  readonly down: readonly string[];
-  /** Requests in flight to pool origins, by address. */
-  readonly busy: ReadonlyMap<string, number>;
+  readonly down: readonly ScalarItem[];
+  /** Requests in flight to pool origins. */
+  readonly busy: readonly Busy[];
+}
+
+/** How many requests an origin is busy with. */
+export interface Busy {
+  /** The origin's address, with the place it stands at. */
+  readonly address: ScalarItem;
+  readonly count: number;
 }
 
 interface Line {
@@ -120,8 +127,8 @@ export function readRequest(
     now: read('at', (item) => timeOf(item, notes)),
     cleared: read('cleared', (item) => readCleared(item, notes)) ?? [],
     node: read('node', (item) => integerOf(item, { least: 0, most: Number.MAX_SAFE_INTEGER }, notes)),
-    down: read('down', (item) => readTexts(item, notes)) ?? [],
-    busy: read('busy', (item) => readBusy(item, notes)) ?? new Map(),
+    down: read('down', (item) => readDown(item, notes)) ?? [],
+    busy: read('busy', (item) => readBusy(item, notes)) ?? [],
   };
   if (first === null) return null;
   const stated = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null));
@@ -223,12 +230,19 @@ function readCleared(item: Item, notes: Notes): readonly ScalarItem[] {
   });
 }
 
-function readBusy(item: Item, notes: Notes): ReadonlyMap<string, number> {
+function readDown(item: Item, notes: Notes): readonly ScalarItem[] {
+  const items = item.kind === 'list' ? item.items : [item];
+  return items.flatMap((one) => {
+    const text = textOf(one, 'the address of a pool origin', notes);
+    return text === null ? [] : [{ kind: 'scalar', value: text, path: one.path, at: one.at }];
+  });
+}
+
+function readBusy(item: Item, notes: Notes): readonly Busy[] {
   const map = mapOf(item, 'a map of origin addresses to requests in flight', notes);
-  const busy = new Map<string, number>();
-  for (const [address, entry] of map?.entries ?? []) {
+  return [...(map?.entries ?? [])].flatMap(([address, entry]) => {
     const count = integerOf(entry.item, { least: 0, most: 1_000_000 }, notes);
-    if (count !== null) busy.set(address, count);
-  }
-  return busy;
+    const { path } = entry.item;
+    return count === null ? [] : [{ address: { kind: 'scalar', value: address, path, at: entry.at }, count }];
+  });
 }
