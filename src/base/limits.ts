@@ -119,9 +119,13 @@ export const MAX_MX_PRIORITY = 65_535;
 
 // Files and reports
 
-/** Octets of an edge.yaml: 10,000 rules at a generous 800 octets each. Longer files are refused unread. */
-export const MAX_FILE_OCTETS = 8_388_608;
-/** Aliases an edge.yaml may resolve: enough for shared lists, too few for an alias bomb. */
-export const MAX_FILE_ALIASES = 1_000;
+/** Octets of an edge.yaml: 10,000 rules at a generous 400 octets each. Longer files are refused unread. */
+export const MAX_FILE_OCTETS = 4_194_304;
+/** Values a file holds once its aliases are resolved: some fifty a rule. An alias bomb holds more. */
+export const MAX_FILE_VALUES = 500_000;
+/** Lists and mappings inside one another in a file: no form needs more than eight. */
+export const MAX_FILE_DEPTH = 32;
+/** Characters of a rule's key in a file: a name that fits a line of a report. */
+export const MAX_KEY_CHARACTERS = 64;
 /** Mistakes reported at once: nobody reads more, and a hostile input must not fill the memory with them. */
 export const MAX_DIAGNOSTICS = 500;

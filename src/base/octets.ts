@@ -184,6 +184,7 @@ function writeCodePoint(bytes: Uint8Array, at: number, code: number): number {
   const tail = code < 0x800 ? 1 : code < 0x10000 ? 2 : 3;
   const lead = [0, 0xc0, 0xe0, 0xf0][tail]!;
   bytes[at] = lead | (code >> (6 * tail));
-  for (let rest = tail - 1, next = at + 1; rest >= 0; rest--, next++) bytes[next] = 0x80 | ((code >> (6 * rest)) & 63);
+  for (let rest = tail - 1, next = at + 1; rest >= 0; rest--, next++)
+    bytes[next] = 0x80 | ((code >> (6 * rest)) & 63);
   return at + 1 + tail;
 }

@@ -19,7 +19,7 @@ export const MAX_PATTERN_LENGTH = 1_024;
 export const MAX_PATTERN_PROGRAM = 1_000;
 
 /**
- * Scans of one path (the compiler's `worstScans`) that the regexes of a domain may cause, so that all of them together
+ * Scans of one path (`worstScans` of `regex/dfa.ts`) that the regexes of a domain may cause, so that all of them together
  * take at most 1 ms on a path of 2 KiB. A host is an eighth as long at most, so a host regex counts an eighth.
  *
  * Measured with Node 20 on one core of an AMD EPYC at 2.6 GHz: a DFA takes 2.3 ns an octet, whatever the pattern is;
@@ -139,11 +139,6 @@ export function captureGroups(source: string, ignoreCase: boolean, text: string)
   const matcher = regex.matcher(text);
   if (!matcher.find()) return null;
   return { groups: names.map((_, index) => matcher.group(index)), names };
-}
-
-/** Whether the pattern matches somewhere in `text`: the way of the few patterns that have no DFA. */
-export function regexMatches(source: string, ignoreCase: boolean, text: string): boolean {
-  return cachedRegex(source, ignoreCase).regex.test(text);
 }
 
 interface CachedRegex {

@@ -22,15 +22,28 @@ const ENTRIES_PER_INTERVAL = 24;
 /** Lays both address families; intervals that nest too deep join `draft.filing.always`. */
 export function layCidrIndexes(draft: Draft): void {
   const { intervals } = draft.filing;
-  draft.cidr4 = layFamily(draft, intervals.filter((interval) => interval.family === 4), 1);
-  draft.cidr6 = layFamily(draft, intervals.filter((interval) => interval.family === 6), 4);
+  draft.cidr4 = layFamily(
+    draft,
+    intervals.filter((interval) => interval.family === 4),
+    1,
+  );
+  draft.cidr6 = layFamily(
+    draft,
+    intervals.filter((interval) => interval.family === 6),
+    4,
+  );
 }
 
 function layFamily(draft: Draft, intervals: readonly Interval[], width: 1 | 4): Uint32Array {
   let kept = [...intervals].sort((a, b) => compareWords(a.first, b.first));
   let pieces = cut(kept, width);
   while (pieces === null) {
-    const widest = new Set([...kept].sort(byWidth).slice(0, Math.ceil(kept.length / 8)).map(({ slot }) => slot));
+    const widest = new Set(
+      [...kept]
+        .sort(byWidth)
+        .slice(0, Math.ceil(kept.length / 8))
+        .map(({ slot }) => slot),
+    );
     for (const slot of widest) addAlways(draft.filing.always, slot);
     kept = kept.filter(({ slot }) => !widest.has(slot));
     pieces = cut(kept, width);

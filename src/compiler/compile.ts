@@ -7,7 +7,17 @@ import { buildAhoCorasick } from '../base/aho-corasick.ts';
 import type { Diagnostic } from '../base/diagnostic.ts';
 import { BOT_KINDS, DOMAIN_STATUSES } from '../base/vocabulary.ts';
 import type { Rule, RuleSet } from '../model/types.ts';
-import { COUNTRIES, FLAG, FLAG_ACTION_SHIFT, META, NONE, PATTERN_KIND, type Plan, SLOT, typeIndex } from '../plan/layout.ts';
+import {
+  COUNTRIES,
+  FLAG,
+  FLAG_ACTION_SHIFT,
+  META,
+  NONE,
+  PATTERN_KIND,
+  type Plan,
+  SLOT,
+  typeIndex,
+} from '../plan/layout.ts';
 import { layCidrIndexes } from './cidr-index.ts';
 import { createDraft, type Draft, orderRules, placePosting } from './draft.ts';
 import { actionNumber, placeFields } from './fields.ts';
@@ -61,7 +71,10 @@ function layLiteralIndexes(draft: Draft): void {
   });
   const hosts = tree(KEY.hostExact, KEY.hostSuffix);
   meta[META.pathTree] = layTree(draft, tree(KEY.pathExact, KEY.pathPrefix));
-  meta[META.suffixTree] = layTree(draft, { exact: new Map(), prefix: backwards(keysUnder(draft, KEY.pathSuffix)) });
+  meta[META.suffixTree] = layTree(draft, {
+    exact: new Map(),
+    prefix: backwards(keysUnder(draft, KEY.pathSuffix)),
+  });
   meta[META.hostTree] = layTree(draft, { exact: backwards(hosts.exact), prefix: backwards(hosts.prefix) });
   meta[META.ja4Tree] = layTree(draft, tree(KEY.ja4Exact, KEY.ja4Prefix));
   meta[META.ja4hTree] = layTree(draft, tree(KEY.ja4hExact, KEY.ja4hPrefix));
@@ -69,7 +82,10 @@ function layLiteralIndexes(draft: Draft): void {
   meta[META.inner] = inner.length > 0 ? 1 : 0;
   if (inner.length === 0) return;
   draft.literals = buildAhoCorasick(inner.map(([literal]) => literal));
-  meta[META.innerPostings] = placeWords(draft.words, inner.map(([, slots]) => placePosting(draft, slots)));
+  meta[META.innerPostings] = placeWords(
+    draft.words,
+    inner.map(([, slots]) => placePosting(draft, slots)),
+  );
 }
 
 function laySmallIndexes(draft: Draft): void {
@@ -144,8 +160,7 @@ function assemble(draft: Draft): Plan {
     } else if (pattern.kind === PATTERN_KIND.pieces) {
       const pieces = pattern.pieces.map((piece) => placeString(draft.strings, piece));
       data = placeWords(draft.words, [pieces.length, ...pieces]);
-    } else if (pattern.kind === PATTERN_KIND.regex) data = pattern.ignoreCase ? 1 : 0;
-    else data = placeString(draft.strings, pattern.text);
+    } else data = placeString(draft.strings, pattern.text);
     return [pattern.kind, placeString(draft.strings, pattern.source), data];
   });
   const postings = draft.postings.lists.reduce<number[]>((rows, list) => {

@@ -17,7 +17,12 @@ export interface Filing {
   /** Slots by key, each list ascending. */
   readonly byKey: Map<string, number[]>;
   /** Address intervals and the slot each belongs to. */
-  readonly intervals: { readonly family: 4 | 6; readonly first: readonly number[]; readonly last: readonly number[]; readonly slot: number }[];
+  readonly intervals: {
+    readonly family: 4 | 6;
+    readonly first: readonly number[];
+    readonly last: readonly number[];
+    readonly slot: number;
+  }[];
   readonly always: number[];
 }
 

@@ -111,6 +111,9 @@ function placePool(draft: Draft, rule: OriginPoolRule): number {
 }
 
 function placePages(draft: Draft, rule: ErrorPageRule): number {
-  const pages = Object.entries(rule.content).map(([code, html]) => [Number(code), placeString(draft.strings, html)]);
+  const pages = Object.entries(rule.content).map(([code, html]) => [
+    Number(code),
+    placeString(draft.strings, html),
+  ]);
   return placeWords(draft.words, [rule.codes.length, ...rule.codes, pages.length, ...pages.flat()]);
 }

@@ -10,7 +10,15 @@
 import { BOT_KINDS } from '../base/vocabulary.ts';
 import type { Rule } from '../model/types.ts';
 import type { Draft } from './draft.ts';
-import { type AddressRange, addressRange, hostForm, hostIncludes, pathFilterOf, pathForm, scopeGroups } from './filters.ts';
+import {
+  type AddressRange,
+  addressRange,
+  hostForm,
+  hostIncludes,
+  pathFilterOf,
+  pathForm,
+  scopeGroups,
+} from './filters.ts';
 import { groupKey } from './names.ts';
 import { type PatternForm, type PatternKeys, placePattern } from './patterns.ts';
 
@@ -114,7 +122,8 @@ function optionsOf(draft: Draft, rule: Rule): readonly Option[] {
     options.push(...patternOption(draft, lists, pathKeys));
   }
   const hosts = hostIncludes(rule);
-  if (hosts.length > 0) options.push(...patternOption(draft, { form: hostForm(rule), entries: hosts }, hostKeys));
+  if (hosts.length > 0)
+    options.push(...patternOption(draft, { form: hostForm(rule), entries: hosts }, hostKeys));
   const groups = scopeGroups(draft, rule);
   if (groups !== null) {
     options.push(groups.map((group) => [key(groupKey(group), 1 / Math.max(1, draft.groups.length))]));
@@ -158,8 +167,10 @@ function patternOption(
 function pathKeys(keys: PatternKeys): readonly (readonly Key[])[] {
   if (keys.exact !== null) return [[key(KEY.pathExact + keys.exact, EXACT_SHARE)]];
   const found: Key[] = [];
-  if (keys.prefix !== null) found.push(key(KEY.pathPrefix + keys.prefix, byLength(PREFIX_SHARES, keys.prefix)));
-  if (keys.suffix !== null) found.push(key(KEY.pathSuffix + keys.suffix, byLength(SUFFIX_SHARES, keys.suffix)));
+  if (keys.prefix !== null)
+    found.push(key(KEY.pathPrefix + keys.prefix, byLength(PREFIX_SHARES, keys.prefix)));
+  if (keys.suffix !== null)
+    found.push(key(KEY.pathSuffix + keys.suffix, byLength(SUFFIX_SHARES, keys.suffix)));
   for (const literal of keys.inner) found.push(key(KEY.pathInner + literal, byLength(INNER_SHARES, literal)));
   if (found.length > 0) return [found];
   return (keys.anyOf ?? []).map((literal) => [key(KEY.pathInner + literal, byLength(INNER_SHARES, literal))]);

@@ -131,7 +131,8 @@ export function placeAddresses(draft: Draft, entries: readonly string[]): number
   const merged6 = mergeRanges(six);
   const flat = (list: readonly AddressRange[]): readonly number[] =>
     list.flatMap((range) => [...range.first, ...range.last]);
-  const places = (list: readonly { readonly place: number }[]): readonly number[] => list.map(({ place }) => place);
+  const places = (list: readonly { readonly place: number }[]): readonly number[] =>
+    list.map(({ place }) => place);
   return placeWords(draft.words, [
     ...[four.length, six.length, merged4.length, merged6.length],
     ...[...flat(four), ...places(four), ...flat(six), ...places(six)],

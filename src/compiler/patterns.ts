@@ -2,9 +2,9 @@
 import { assert } from '../base/assert.ts';
 import { hostPieces, normalizeName } from '../base/host.ts';
 import { pathPieces } from '../base/path.ts';
+import { buildDfa } from '../base/regex/dfa.ts';
 import { type Pattern, parsePattern, type RequiredLiterals, requiredLiterals } from '../base/regex.ts';
 import { PATTERN_KIND } from '../plan/layout.ts';
-import { buildDfa } from './regex-dfa.ts';
 
 /** What a text must have for a pattern to match, as far as an index can use it. */
 export interface PatternKeys {
@@ -23,9 +23,8 @@ export interface CompiledPattern {
   /** Text of exact, prefix, suffix and contains; pieces otherwise. */
   readonly text: string;
   readonly pieces: readonly string[];
-  /** The automaton of a regex that has one. */
+  /** The automaton of a regex. */
   readonly dfa: Uint16Array | null;
-  readonly ignoreCase: boolean;
   readonly keys: PatternKeys;
 }
 
@@ -82,7 +81,7 @@ const NO_KEYS: PatternKeys = { exact: null, prefix: null, suffix: null, inner: [
 function literalPattern(source: string, split: readonly string[], start: string): CompiledPattern {
   const last = split.length - 1;
   const pieces = split.filter((piece, index) => index === 0 || index === last || piece !== '');
-  const base = { source, pieces: [], dfa: null, ignoreCase: false };
+  const base = { source, pieces: [], dfa: null };
   const [head = '', tail = ''] = [pieces[0], pieces.at(-1)];
   if (pieces.length === 1) {
     return { ...base, kind: PATTERN_KIND.exact, text: head, keys: { ...NO_KEYS, exact: head } };
@@ -114,20 +113,15 @@ function literalPattern(source: string, split: readonly string[], start: string)
 function regexPattern(source: string, ignoreCase: boolean): CompiledPattern {
   const parsed = parsePattern(source, { ignoreCase });
   assert(parsed.ok, 'the model refuses patterns that do not parse');
-  const dfa = buildDfa(parsed.pattern);
-  return {
-    kind: dfa.ok ? PATTERN_KIND.dfa : PATTERN_KIND.regex,
-    source,
-    text: '',
-    pieces: [],
-    dfa: dfa.ok ? dfa.table : null,
-    ignoreCase,
-    keys: keysOf(parsed.pattern),
-  };
+  const dfa = buildDfa(parsed.pattern.program);
+  assert(dfa.ok, 'the model refuses patterns that are too complex');
+  const keys = keysOf(parsed.pattern, ignoreCase);
+  return { kind: PATTERN_KIND.dfa, source, text: '', pieces: [], dfa: dfa.table, keys };
 }
 
-function keysOf(pattern: Pattern): PatternKeys {
-  const found: RequiredLiterals = requiredLiterals(pattern);
+/** Hosts, whose case is ignored, are ASCII. */
+function keysOf(pattern: Pattern, asciiText: boolean): PatternKeys {
+  const found: RequiredLiterals = requiredLiterals(pattern, { asciiText });
   const inner = found.inner.filter((literal) => literal !== '' && literal !== '/');
   const prefix = found.prefix === '' || found.prefix === '/' ? null : found.prefix;
   const anyOf = found.anyOf === null || found.anyOf.some((literal) => literal === '') ? null : found.anyOf;

@@ -63,7 +63,11 @@ function isLatin1(text: string): boolean {
 }
 
 /** The pool's sections. */
-export function sealStrings(pool: StringPool): { strings: Uint32Array; text8: Uint8Array; text16: Uint16Array } {
+export function sealStrings(pool: StringPool): {
+  strings: Uint32Array;
+  text8: Uint8Array;
+  text16: Uint16Array;
+} {
   const text8 = new Uint8Array(pool.narrowLength);
   const text16 = new Uint16Array(pool.wideLength);
   writeText(text8, pool.narrow);

@@ -6,7 +6,13 @@
  * filled from every list, read off and thrown away, so that a phase that finds its match early never looks at the
  * rest of long lists.
  */
-import { createHits, type LiteralHits, literalCount, resetHits, scanAhoCorasick } from '../base/aho-corasick.ts';
+import {
+  createHits,
+  type LiteralHits,
+  literalCount,
+  resetHits,
+  scanAhoCorasick,
+} from '../base/aho-corasick.ts';
 import { characterBit, GROUP, META, NONE, type Plan } from '../plan/layout.ts';
 import { lookUp4, lookUp6 } from './cidr-index.ts';
 import { botOf, type Facts, ipOf } from './facts.ts';
@@ -230,7 +236,11 @@ function fillWindow(candidates: Candidates, end: number): boolean {
 }
 
 /** The first place from `at` whose slot is at least `slot`; doubling steps, then a binary search. */
-function seek(slots: Uint32Array, range: { readonly at: number; readonly stop: number }, slot: number): number {
+function seek(
+  slots: Uint32Array,
+  range: { readonly at: number; readonly stop: number },
+  slot: number,
+): number {
   const { at, stop } = range;
   if (at >= stop || slots[at]! >= slot) return at;
   let step = 1;

@@ -5,7 +5,14 @@ import { ADDRESSES, FILTER, FLAG, NONE, SLOT } from '../plan/layout.ts';
 import { botOf, type Facts, ipOf, OTHER_BOT } from './facts.ts';
 import { textsAt } from './loaded.ts';
 import { sourceOf } from './patterns.ts';
-import { addressEntry, fingerprintEntry, hostEntry, inScope, isCountryListed, pathEntry } from './predicates.ts';
+import {
+  addressEntry,
+  fingerprintEntry,
+  hostEntry,
+  inScope,
+  isCountryListed,
+  pathEntry,
+} from './predicates.ts';
 import { type Context, slotWord } from './run.ts';
 import type { Check, CheckName, ReasonCode } from './trace.ts';
 
@@ -40,7 +47,13 @@ export function checksOf(context: Context, slot: number): readonly JudgedCheck[]
   return checks;
 }
 
-function judged(check: CheckName, pass: boolean | null, text: string, failure: ReasonCode, entry?: string): JudgedCheck {
+function judged(
+  check: CheckName,
+  pass: boolean | null,
+  text: string,
+  failure: ReasonCode,
+  entry?: string,
+): JudgedCheck {
   return { check, pass, text, failure, ...(entry === undefined ? {} : { entry }) };
 }
 
@@ -91,13 +104,20 @@ function hostCheck(context: Context, slot: number): JudgedCheck {
     const text = `host ${host} is carved out by host_excludes [${lists.excludes[excluded]}]`;
     return judged('host', false, text, 'host_excluded', `host_excludes[${excluded}]`);
   }
-  if (lists.includes.length === 0) return judged('host', true, 'no host_includes, and not excluded', 'host_not_included');
+  if (lists.includes.length === 0)
+    return judged('host', true, 'no host_includes, and not excluded', 'host_not_included');
   const patternLast = (slotWord(context, slot, SLOT.flags) & FLAG.hostPattern) !== 0;
   const name = (entry: number): string =>
     patternLast && entry === lists.includes.length - 1 ? 'host_pattern' : `host_includes[${entry}]`;
   const included = hostEntry(context.loaded, lists.from, lists.middle, host);
   if (included >= 0) {
-    return judged('host', true, `${host} matches ${lists.includes[included]}`, 'host_not_included', name(included));
+    return judged(
+      'host',
+      true,
+      `${host} matches ${lists.includes[included]}`,
+      'host_not_included',
+      name(included),
+    );
   }
   const text = `host ${host} is not in host_includes ${listText(lists.includes)}`;
   return judged('host', false, text, 'host_not_included', name(0));
@@ -106,7 +126,8 @@ function hostCheck(context: Context, slot: number): JudgedCheck {
 function pathCheck(context: Context, slot: number): JudgedCheck {
   const { facts, loaded } = context;
   const offset = slotWord(context, slot, SLOT.path);
-  if (offset === NONE) return judged('path', true, `${facts.path} matches /*`, 'path_not_included', 'path_includes[0]');
+  if (offset === NONE)
+    return judged('path', true, `${facts.path} matches /*`, 'path_not_included', 'path_includes[0]');
   const lists = listsAt(context, offset);
   const both = (slotWord(context, slot, SLOT.flags) & FLAG.bothForms) !== 0;
   const excluded = pathEntry(loaded, { from: lists.middle, to: lists.end }, facts, !both);
@@ -137,7 +158,8 @@ function countryCheck(context: Context, slot: number): JudgedCheck {
   const listed = listText(codes.map(countryCode));
   const excludes = (slotWord(context, slot, SLOT.flags) & FLAG.excludeCountries) !== 0;
   if (facts.country < 0) {
-    if (excludes) return judged('country', true, `the country is unknown, so not among ${listed}`, 'country_unknown');
+    if (excludes)
+      return judged('country', true, `the country is unknown, so not among ${listed}`, 'country_unknown');
     return judged('country', null, 'the country is unknown, so it is never listed', 'country_unknown');
   }
   const code = countryCode(facts.country);
@@ -145,7 +167,13 @@ function countryCheck(context: Context, slot: number): JudgedCheck {
   const entry = place < 0 ? undefined : `countries[${place}]`;
   const isListed = isCountryListed(loaded, offset, facts.country);
   const text = `country ${code} is ${isListed ? 'in' : 'not in'} countries ${listed}`;
-  return judged('country', isListed !== excludes, text, excludes ? 'country_listed' : 'country_not_listed', entry);
+  return judged(
+    'country',
+    isListed !== excludes,
+    text,
+    excludes ? 'country_listed' : 'country_not_listed',
+    entry,
+  );
 }
 
 /** One interval of a rule as the customer would write it. */
@@ -161,7 +189,11 @@ function entryTexts(words: Uint32Array, offset: number): readonly string[] {
   }
   for (let entry = 0; entry < n6; entry++) {
     const at = six + entry * 8;
-    texts[words[six + n6 * 8 + entry]!] = rangeText(6, words.subarray(at, at + 4), words.subarray(at + 4, at + 8));
+    texts[words[six + n6 * 8 + entry]!] = rangeText(
+      6,
+      words.subarray(at, at + 4),
+      words.subarray(at + 4, at + 8),
+    );
   }
   return texts;
 }
@@ -193,7 +225,13 @@ function addressCheck(context: Context, slot: number): JudgedCheck {
   const excludes = (slotWord(context, slot, SLOT.flags) & FLAG.excludeAddresses) !== 0;
   const family = ipOf(facts);
   if (family === 0) {
-    if (excludes) return judged('ip', true, `the address is unknown, so outside the allowlist ${listText(listed)}`, 'ip_unknown');
+    if (excludes)
+      return judged(
+        'ip',
+        true,
+        `the address is unknown, so outside the allowlist ${listText(listed)}`,
+        'ip_unknown',
+      );
     return judged('ip', null, 'the address is unknown, so it is never listed', 'ip_unknown');
   }
   const address = formatIp(family as 4 | 6, facts.ipWords);
@@ -204,7 +242,8 @@ function addressCheck(context: Context, slot: number): JudgedCheck {
     const outside = `${address} is outside the allowlist ${listText(listed)}`;
     return judged('ip', entry < 0, entry < 0 ? outside : inside, 'ip_listed', name);
   }
-  const text = entry < 0 ? `${address} is not in ips ${listText(listed)}` : `${address} is in ${listed[entry]}`;
+  const text =
+    entry < 0 ? `${address} is not in ips ${listText(listed)}` : `${address} is in ${listed[entry]}`;
   return judged('ip', entry >= 0, text, 'ip_not_listed', name);
 }
 
@@ -225,13 +264,27 @@ function kindCheck(context: Context, slot: number): JudgedCheck {
   const listed = listText(kinds.map((kind) => (kind === OTHER_BOT ? '*' : BOT_KINDS[kind]!)));
   const kind = botOf(context.facts);
   if (kind < 0) {
-    const why = botSource(context.facts) === 'given' ? 'the visitor is not a bot' : 'the user agent names no known bot';
+    const why =
+      botSource(context.facts) === 'given' ? 'the visitor is not a bot' : 'the user agent names no known bot';
     return judged('kind', false, why, 'bot_not_classified');
   }
   const place = kinds.findIndex((listedKind) => listedKind === kind || listedKind === OTHER_BOT);
   const name = botText(context);
-  if (place < 0) return judged('kind', false, `bot ${name} is not in bot_kinds ${listed}`, 'bot_not_listed', 'bot_kinds[0]');
-  return judged('kind', true, `bot ${name} is in bot_kinds ${listed}`, 'bot_not_listed', `bot_kinds[${place}]`);
+  if (place < 0)
+    return judged(
+      'kind',
+      false,
+      `bot ${name} is not in bot_kinds ${listed}`,
+      'bot_not_listed',
+      'bot_kinds[0]',
+    );
+  return judged(
+    'kind',
+    true,
+    `bot ${name} is in bot_kinds ${listed}`,
+    'bot_not_listed',
+    `bot_kinds[${place}]`,
+  );
 }
 
 /** Where the bot's kind comes from. */
@@ -242,7 +295,8 @@ export function botSource(facts: Facts): 'user-agent' | 'given' {
 function verifiedCheck(context: Context, slot: number): readonly JudgedCheck[] {
   if ((slotWord(context, slot, SLOT.flags) & FLAG.requireVerified) === 0) return [];
   const name = botText(context);
-  if (name === null) return [judged('verified', false, 'no bot, so nothing is verified', 'bot_not_classified')];
+  if (name === null)
+    return [judged('verified', false, 'no bot, so nothing is verified', 'bot_not_classified')];
   const { botVerified } = context.facts;
   const text = botVerified
     ? `bot ${name} is verified`
@@ -267,11 +321,16 @@ interface GivenFingerprint {
   readonly given: string | null;
 }
 
-function fingerprintCheck(context: Context, offset: number, { name, field, given }: GivenFingerprint): readonly JudgedCheck[] {
+function fingerprintCheck(
+  context: Context,
+  offset: number,
+  { name, field, given }: GivenFingerprint,
+): readonly JudgedCheck[] {
   const listed = textsAt(context.loaded, offset);
   if (listed.length === 0) return [];
   const label = name.toUpperCase();
-  if (given === null) return [judged(name, null, `no ${label} was given, so nothing to compare`, 'missing_input')];
+  if (given === null)
+    return [judged(name, null, `no ${label} was given, so nothing to compare`, 'missing_input')];
   const entry = fingerprintEntry(context.loaded, offset, given);
   if (entry < 0) {
     const text = `${label} ${given} is not in ${field} ${listText(listed)}`;

@@ -6,21 +6,25 @@
  *
  * One set of counters serves any number of evaluators of one process. Two processes share nothing.
  */
-import { absorb, absorbText, begin, createHasher, finish, type Hasher } from './counters/hash.ts';
+import { absorb, absorbText, begin, createHashState, finish } from './counters/hash.ts';
 import {
+  COARSE,
+  createClock,
   FINE,
   HOLDER_BORN,
   HOLDER_LAYOUT,
   layoutId,
   layoutOf,
-  newestHit,
+  NEWEST,
+  NOW,
+  readNewest,
+  setNow,
   stamp,
-  wholeTime,
 } from './counters/layout.ts';
 import type { MutableRateResult } from './counters/result.ts';
 import { type Judgement, judgeRing } from './counters/ring.ts';
 import { judgeSlices } from './counters/slices.ts';
-import { EntryStore, idleClass, MIN_BYTES, NEVER_IDLE, type Shape } from './counters/store.ts';
+import { EntryStore, idleClass, MIN_BYTES, NEVER_IDLE, noteHit, type Shape } from './counters/store.ts';
 
 export type { MutableRateResult, RateResult } from './counters/result.ts';
 
@@ -141,12 +145,17 @@ class RateCounters {
   readonly #random: () => number;
   readonly #holders: Shape;
   readonly #shapes = new Map<number, Shape>();
-  // Seeded at the first request: some platforms give no random numbers while a module loads.
-  #hasher: Hasher | null = null;
+  // Drawn at the first request: some platforms give no random numbers while a module loads.
+  #seed: Int32Array | null = null;
   readonly #input = new Int32Array(8);
+  /** The window of the last request, and what its keys have in common: their shape, the beginning of their hash. */
+  #window: RateWindow | null = null;
+  #shape: Shape;
+  readonly #beginning = createHashState();
+  readonly #state = createHashState();
   readonly #hash = new Int32Array(2);
   readonly #overflow = new Int32Array(2);
-  readonly #by: Judgement = { windowMs: 0, time: 0, allowance: 0 };
+  readonly #by: Judgement = { clock: createClock(), windowMs: 0, allowance: 0 };
   /** Link to the holder for the entry that `#choosePath` chose; 0 when it has none. */
   #link = 0;
 
@@ -154,6 +163,7 @@ class RateCounters {
     this.store = new EntryStore(maxBytes);
     this.#random = random;
     this.#holders = this.store.createShape(HOLDER_LAYOUT);
+    this.#shape = this.#holders;
   }
 
   /** Judges a request; counts it when `stores`. */
@@ -166,59 +176,69 @@ class RateCounters {
     stores: boolean,
     out: MutableRateResult,
   ): void {
-    const time = wholeTime(now);
-    this.#absorbKey(window, key);
-    let shape: Shape;
-    if (window.perPath) {
-      shape = this.#choosePath(window, key.path, time, stores);
-    } else {
-      finish(this.#hasher!, PLAIN_KEY, this.#hash);
-      this.#link = 0;
-      shape = this.#shape(window, false);
-    }
+    const by = this.#by;
+    const clock = by.clock;
+    setNow(clock, now);
+    if (window !== this.#window) this.#enter(window);
+    this.#absorbKey(key);
+    let shape = this.#shape;
+    this.#link = 0;
+    if (window.perPath) shape = this.#choosePath(window, key.path, stores);
+    else finish(this.#state, PLAIN_KEY, this.#hash);
     let ref = this.store.find(shape, this.#hash);
     if (ref === 0) {
       if (!stores) {
         judgeUnseen(window, allowance, out);
         return;
       }
-      ref = this.store.create(shape, this.#hash, this.#idleClass(window, shape), time);
+      ref = this.store.create(shape, this.#hash, this.#idleClass(window, shape), clock);
     }
-    const words = this.store.words(ref);
-    const at = this.store.at(ref);
     const layout = shape.layout;
+    const page = this.store.page(ref);
+    const words = page.words;
+    const at = this.store.at(ref);
     if (stores) {
       if (layout.linkAt >= 0) words[at + layout.linkAt] = this.#link;
-      this.store.touch(ref, time);
+      noteHit(page, clock);
     }
-    const by = this.#by;
     by.windowMs = window.windowMs;
-    by.time = time;
     by.allowance = allowance;
     if (layout.kind === 'ring') judgeRing(words, at, layout, by, stores, out);
     else judgeSlices(words, at, layout, by, stores, out);
   }
 
-  #absorbKey(window: RateWindow, key: RateKey): void {
-    if (this.#hasher === null) {
-      this.#hasher = createHasher([this.#random() * 2 ** 32, this.#random() * 2 ** 32]);
-    }
+  /** Prepares what all keys of the window have in common. */
+  #enter(window: RateWindow): void {
+    this.#seed ??= Int32Array.of(this.#random() * 2 ** 32, this.#random() * 2 ** 32);
     const input = this.#input;
     const space = window.space ?? 0;
     input[0] = space;
     input[1] = space / 2 ** 32;
     input[2] = window.slot;
     input[3] = window.windowMs;
-    input[4] = window.capacity * 2 + (window.doubled ? 1 : 0);
-    input[5] = window.perPath ? key.family + 8 : key.family;
-    let count = 6;
-    if (key.family !== 0) input[count++] = key.words[0]!;
-    if (key.family === 6) input[count++] = key.words[1]!;
-    begin(this.#hasher);
-    absorb(this.#hasher, input, count);
+    input[4] = window.capacity * 4 + (window.doubled ? 2 : 0) + (window.perPath ? 1 : 0);
+    begin(this.#beginning, this.#seed);
+    absorb(this.#beginning, input, 0, 5);
+    this.#shape = this.#shapeOf(window, false);
+    this.#window = window;
   }
 
-  #shape(window: RateWindow, linked: boolean): Shape {
+  #absorbKey(key: RateKey): void {
+    const input = this.#input;
+    const state = this.#state;
+    const beginning = this.#beginning;
+    state[0] = beginning[0]!;
+    state[1] = beginning[1]!;
+    state[2] = beginning[2]!;
+    state[3] = beginning[3]!;
+    let count = 0;
+    input[count++] = key.family;
+    if (key.family !== 0) input[count++] = key.words[0]!;
+    if (key.family === 6) input[count++] = key.words[1]!;
+    absorb(state, input, 0, count);
+  }
+
+  #shapeOf(window: RateWindow, linked: boolean): Shape {
     const id = layoutId(window.capacity, window.doubled, linked);
     const known = this.#shapes.get(id);
     if (known !== undefined) return known;
@@ -237,21 +257,20 @@ class RateCounters {
    * Leaves in `#hash` the key of the path, or the overflow key when the address holds its full number of others, and
    * returns its shape. When it stores, the address' holder notes the request, and the place if it takes one.
    */
-  #choosePath(window: RateWindow, path: string, time: number, stores: boolean): Shape {
+  #choosePath(window: RateWindow, path: string, stores: boolean): Shape {
     const { store } = this;
-    const hasher = this.#hasher!;
-    finish(hasher, HOLDER_KEY, this.#hash);
-    const holder = this.#holderOf(window, time, stores);
+    const state = this.#state;
+    finish(state, HOLDER_KEY, this.#hash);
+    const holder = this.#holderOf(window, stores);
     const full = holder !== 0 && store.words(holder)[store.at(holder) + FINE]! >>> PATHS_SHIFT >= MAX_PATHS;
-    if (full) finish(hasher, OVERFLOW_KEY, this.#overflow);
-    absorbText(hasher, path);
-    finish(hasher, path.length * 4 + PATH_KEY, this.#hash);
-    const shape = this.#shape(window, true);
+    if (full) finish(state, OVERFLOW_KEY, this.#overflow);
+    absorbText(state, path);
+    finish(state, path.length * 4 + PATH_KEY, this.#hash);
+    const shape = this.#shapeOf(window, true);
     const member = this.#hasPlace(store.find(shape, this.#hash), holder);
     if (full && !member) {
       this.#hash.set(this.#overflow);
-      this.#link = 0;
-      return this.#shape(window, false);
+      return this.#shape;
     }
     if (stores) {
       this.#link = store.link(holder);
@@ -264,21 +283,22 @@ class RateCounters {
    * What the address of `#hash` holds, or 0 when a peek finds nothing held. All its places are free once it made no
    * request for 17/16 of a window.
    */
-  #holderOf(window: RateWindow, time: number, stores: boolean): number {
+  #holderOf(window: RateWindow, stores: boolean): number {
     const { store } = this;
+    const { clock } = this.#by;
     let holder = store.find(this.#holders, this.#hash);
-    const newest = holder === 0 ? 0 : newestHit(store.words(holder), store.at(holder));
-    const freed = holder === 0 || time - newest >= (window.windowMs * 17) / 16;
+    if (holder !== 0) readNewest(store.words(holder), store.at(holder), clock);
+    const freed = holder === 0 || clock[NOW]! - clock[NEWEST]! >= (window.windowMs * 17) / 16;
     if (!stores) return freed ? 0 : holder;
-    if (holder === 0) holder = store.create(this.#holders, this.#hash, idleClass(window.windowMs), time);
+    if (holder === 0) holder = store.create(this.#holders, this.#hash, idleClass(window.windowMs), clock);
     const words = store.words(holder);
     const at = store.at(holder);
     if (freed) {
       words[at + FINE] = 0;
-      words[at + HOLDER_BORN] = time / 1024;
+      words[at + HOLDER_BORN] = clock[NOW]! / 1024;
     }
-    stamp(words, at, freed || time > newest ? time : newest);
-    store.touch(holder, time);
+    if (freed || clock[NOW]! > clock[NEWEST]!) stamp(words, at, clock);
+    noteHit(store.page(holder), clock);
     return holder;
   }
 
@@ -286,8 +306,8 @@ class RateCounters {
   #hasPlace(ref: number, holder: number): boolean {
     if (ref === 0 || holder === 0) return false;
     const { store } = this;
-    const hit = newestHit(store.words(ref), store.at(ref));
-    return hit >= store.words(holder)[store.at(holder) + HOLDER_BORN]! * 1024;
+    const hit = store.words(ref)[store.at(ref) + COARSE]!;
+    return hit >= store.words(holder)[store.at(holder) + HOLDER_BORN]!;
   }
 }
 

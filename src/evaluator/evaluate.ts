@@ -4,8 +4,9 @@
  * then the phases of semantics §4 run in their order (`walk`); where a dry_run rule matched, they run once more with
  * every dry_run rule enforced, and that decision is the shadow.
  */
-import { openPlan } from '../plan/open.ts';
+
 import { META } from '../plan/layout.ts';
+import { openPlan } from '../plan/open.ts';
 import { createCandidates, gather, restart } from './candidates.ts';
 import { type Counters, createCounters } from './counters.ts';
 import type { Decision, ErrorPageAnswer } from './decision.ts';
@@ -24,8 +25,8 @@ import { redirect } from './phases/redirect.ts';
 import { rewrite, rewrittenQuery } from './phases/rewrite.ts';
 import { waf, wantedBody } from './phases/waf.ts';
 import type { EdgeRequest } from './request.ts';
+import { type Context, createRun, end, type OriginStates, type Run, resetRun } from './run.ts';
 import { isAcmeChallenge, isEdgeOwn } from './special-paths.ts';
-import { type Context, createRun, end, type OriginStates, resetRun, type Run } from './run.ts';
 import type { Trace } from './trace.ts';
 import type { WafProgram } from './waf.ts';
 
@@ -73,7 +74,8 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
     loaded,
     facts: createFacts(),
     candidates: createCandidates(plan),
-    counters: options.counters ?? createCounters(options.random === undefined ? {} : { random: options.random }),
+    counters:
+      options.counters ?? createCounters(options.random === undefined ? {} : { random: options.random }),
     windows: new Map(),
     waf: options.waf ?? null,
     origins: options.origins ?? ALWAYS_UP,

@@ -20,7 +20,16 @@ import { locationOf } from './phases/redirect.ts';
 import { capturesOf, rewrittenPath } from './phases/rewrite.ts';
 import { type Context, phaseStart, slotWord } from './run.ts';
 import { isAcmeChallenge, isEdgeOwn } from './special-paths.ts';
-import { type FactsTrace, PHASES, type Phase, type PhaseOutcome, type PhaseTrace, type ReasonCode, type RuleTrace, type Trace } from './trace.ts';
+import {
+  type FactsTrace,
+  PHASES,
+  type Phase,
+  type PhaseOutcome,
+  type PhaseTrace,
+  type ReasonCode,
+  type RuleTrace,
+  type Trace,
+} from './trace.ts';
 
 export interface Explained {
   readonly decision: Decision;
@@ -92,12 +101,14 @@ function endingPhase(decision: Decision): Phase {
 function exemption(account: Account, name: Phase): string | null {
   const { facts } = account.context;
   const acme = ['bot_route', 'redirect', 'captcha', 'rewrite', 'cache'] satisfies Phase[];
-  if ((acme as Phase[]).includes(name) && isAcmeChallenge(facts)) return 'an ACME challenge passes this phase';
+  if ((acme as Phase[]).includes(name) && isAcmeChallenge(facts))
+    return 'an ACME challenge passes this phase';
   const pinned = ['redirect', 'rewrite', 'cache'] satisfies Phase[];
   if ((pinned as Phase[]).includes(name) && account.pinnedBy !== null) {
     return `the origin is pinned by ${account.pinnedBy}, which passes this phase`;
   }
-  if (name === 'captcha' && passesAsCrawler(facts)) return `verified ${botText(account.context)} passes this phase`;
+  if (name === 'captcha' && passesAsCrawler(facts))
+    return `verified ${botText(account.context)} passes this phase`;
   return null;
 }
 
@@ -105,7 +116,9 @@ function phaseOutcome(account: Account, name: Phase): PhaseOutcome {
   const index = PHASES.indexOf(name);
   if (index === account.ended) return 'final';
   if (name === 'error_page' && account.refused === 0) {
-    return account.decision.action === 'forward' || account.decision.action === 'block' ? 'conditional' : 'not_reached';
+    return account.decision.action === 'forward' || account.decision.action === 'block'
+      ? 'conditional'
+      : 'not_reached';
   }
   if (index > account.ended) return 'not_reached';
   if (index > 0 && exemption(account, name) !== null) return 'passed';
@@ -114,7 +127,8 @@ function phaseOutcome(account: Account, name: Phase): PhaseOutcome {
 
 function phaseNote(account: Account, name: Phase): string | null {
   const { context, decision } = account;
-  if (name === 'gate') return account.refused === 0 ? recordsNote(context) : refusalNote(context, account.refused);
+  if (name === 'gate')
+    return account.refused === 0 ? recordsNote(context) : refusalNote(context, account.refused);
   if (PHASES.indexOf(name) > account.ended) return null;
   if (name === 'rate_limit' && decision.action === 'respond' && isEdgeOwn(context.facts)) {
     return 'the edge answers /.well-known/edgeplan/ itself';
@@ -129,14 +143,19 @@ function phaseNote(account: Account, name: Phase): string | null {
 
 function captchaNote({ context, decision }: Account): string | null {
   const id = context.loaded.plan.words[context.facts.group + GROUP.captcha]!;
-  if (id === 0 || decision.matches.some((match) => match.type === 'captcha' && match.mode === 'enforce')) return null;
+  if (id === 0 || decision.matches.some((match) => match.type === 'captcha' && match.mode === 'enforce'))
+    return null;
   const asks = decision.rule?.type === 'record';
-  return asks ? `record ${id} asks for a challenge` : `record ${id} asks for a challenge, which this visitor has solved`;
+  return asks
+    ? `record ${id} asks for a challenge`
+    : `record ${id} asks for a challenge, which this visitor has solved`;
 }
 
 function recordsNote(context: Context): string {
   const { records } = factsTrace(context, 0);
-  return records.map(({ id, name, destination }) => `record ${id}  ${name} → ${destination} (proxied)`).join(', ');
+  return records
+    .map(({ id, name, destination }) => `record ${id}  ${name} → ${destination} (proxied)`)
+    .join(', ');
 }
 
 function refusalNote(context: Context, refused: number): string {
@@ -160,7 +179,8 @@ function typeRules(account: Account, name: Phase, type: RuleType): readonly Rule
   const { context } = account;
   const rules: RuleTrace[] = [];
   const end = phaseStart(context, typeIndex(type) + 1);
-  for (let slot = phaseStart(context, typeIndex(type)); slot < end; slot++) rules.push(ruleTrace(account, name, slot));
+  for (let slot = phaseStart(context, typeIndex(type)); slot < end; slot++)
+    rules.push(ruleTrace(account, name, slot));
   return rules;
 }
 
@@ -178,7 +198,12 @@ function ruleTrace(account: Account, name: Phase, slot: number): RuleTrace {
   } as const;
   const match = account.matched.get(`${type}/${base.id}`);
   if (match !== undefined) {
-    return { ...base, outcome: 'matched', effect: match.effect, reason: matchReason(account, slot, match.effect) };
+    return {
+      ...base,
+      outcome: 'matched',
+      effect: match.effect,
+      reason: matchReason(account, slot, match.effect),
+    };
   }
   const failed = judged.find((check) => check.pass !== true);
   if (failed !== undefined) {
@@ -250,7 +275,8 @@ function matchReason(account: Account, slot: number, effect: Effect): Reason {
       const type = RULE_TYPES[slotWord(context, slot, SLOT.flags) & FLAG.type];
       if (type === 'rate_limit') return rateReason(account, slot, effect !== 'counted');
       if (type === 'waf') return wafReason(account, slot, 'at_threshold');
-      if (effect === 'challenge') return { code: 'challenge_unsolved', text: 'this visitor has not solved its challenge' };
+      if (effect === 'challenge')
+        return { code: 'challenge_unsolved', text: 'this visitor has not solved its challenge' };
       return telling(judged);
     }
     case 'passed': {
@@ -270,7 +296,8 @@ function matchReason(account: Account, slot: number, effect: Effect): Reason {
       return { code: 'dot_segment', text: `${rewriteText(context, slot)} holds a dot segment` };
     case 'cache': {
       const { cache } = decision;
-      const text = cache === null || cache.key === null ? 'the cache is bypassed' : `${cache.mode}, key ${cache.key}`;
+      const text =
+        cache === null || cache.key === null ? 'the cache is bypassed' : `${cache.mode}, key ${cache.key}`;
       return { code: 'cached', text };
     }
     case 'origin':
@@ -287,7 +314,10 @@ function matchReason(account: Account, slot: number, effect: Effect): Reason {
 /** The most telling of the checks that passed: the one that names an entry, from the most particular filter on. */
 function telling(judged: readonly JudgedCheck[]): Reason {
   const named = judged.findLast((check) => check.entry !== undefined && check.check !== 'scope');
-  const codes: Partial<Record<JudgedCheck['check'], ReasonCode>> = { country: 'country_listed', ip: 'ip_listed' };
+  const codes: Partial<Record<JudgedCheck['check'], ReasonCode>> = {
+    country: 'country_listed',
+    ip: 'ip_listed',
+  };
   if (named !== undefined && named.text !== '') {
     return { code: codes[named.check] ?? 'all_checks_passed', text: named.text };
   }

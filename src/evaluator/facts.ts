@@ -215,7 +215,8 @@ export function headerOf(request: EdgeRequest, name: string): string | null {
   const fields = headers as Record<string, unknown>;
   let value = fields[name];
   if (value === undefined) {
-    for (const key in fields) if (key.length === name.length && key.toLowerCase() === name) value = fields[key];
+    for (const key in fields)
+      if (key.length === name.length && key.toLowerCase() === name) value = fields[key];
   }
   if (typeof value === 'string') return value;
   return Array.isArray(value) && typeof value[0] === 'string' ? value[0] : null;

@@ -1,5 +1,6 @@
 /** An opened plan with what has been decoded of it so far. Strings and matchers are decoded at their first use. */
-import type { Plan } from '../plan/layout.ts';
+import { PATTERN, type Plan } from '../plan/layout.ts';
+import { decodeString } from '../plan/strings.ts';
 
 /** A pattern ready to run. */
 export interface Matcher {
@@ -17,27 +18,30 @@ export interface LoadedPlan {
   readonly revision: number;
   readonly texts: (string | undefined)[];
   readonly matchers: (Matcher | undefined)[];
+  /** The last texts regexes ran over: a path and its twin, or a host. */
+  readonly recent: [RegexMemo, RegexMemo];
+}
+
+/** What each regex said of one text, so that one that many rules share runs once. */
+export interface RegexMemo {
+  text: string;
+  /** Number of the text; grows with every new one. */
+  round: number;
+  /** By pattern: the round in which it ran, times two, plus one where it matched. */
+  readonly verdicts: Float64Array;
 }
 
 export function createLoaded(plan: Plan, revision: number): LoadedPlan {
-  return { plan, revision, texts: [], matchers: [] };
+  const patterns = plan.dfas.length === 0 ? 0 : plan.patterns.length / PATTERN.size;
+  const memo = (): RegexMemo => ({ text: '', round: 1, verdicts: new Float64Array(patterns) });
+  return { plan, revision, texts: [], matchers: [], recent: [memo(), memo()] };
 }
-
-/** Characters turned into a string at a time; more would overflow the stack of arguments. */
-const CHUNK = 4096;
 
 /** String `number` of the plan. */
 export function textOf(loaded: LoadedPlan, number: number): string {
   const known = loaded.texts[number];
   if (known !== undefined) return known;
-  const offset = loaded.plan.strings[number * 2]!;
-  const tagged = loaded.plan.strings[number * 2 + 1]!;
-  const units = (tagged & 1) === 1 ? loaded.plan.text16 : loaded.plan.text8;
-  const end = offset + (tagged >>> 1);
-  let text = '';
-  for (let at = offset; at < end; at += CHUNK) {
-    text += String.fromCharCode(...units.subarray(at, Math.min(end, at + CHUNK)));
-  }
+  const text = decodeString(loaded.plan, number);
   loaded.texts[number] = text;
   return text;
 }
@@ -49,4 +53,3 @@ export function textsAt(loaded: LoadedPlan, offset: number): readonly string[] {
   for (let at = offset + 1; at <= offset + words[offset]!; at++) texts.push(textOf(loaded, words[at]!));
   return texts;
 }
-

@@ -1,8 +1,7 @@
 /** Tests a text against a pattern of the plan. */
-import { regexMatches } from '../base/regex.ts';
+import { dfaMatches } from '../base/regex/run.ts';
 import { PATTERN, PATTERN_KIND } from '../plan/layout.ts';
-import { type LoadedPlan, type Matcher, textOf, textsAt } from './loaded.ts';
-import { dfaMatches } from './regex-dfa.ts';
+import { type LoadedPlan, type Matcher, type RegexMemo, textOf, textsAt } from './loaded.ts';
 
 /** Pattern `number`, decoded at its first use. */
 export function matcherOf(loaded: LoadedPlan, number: number): Matcher {
@@ -12,7 +11,7 @@ export function matcherOf(loaded: LoadedPlan, number: number): Matcher {
   const row = number * PATTERN.size;
   const kind = patterns[row + PATTERN.kind]!;
   const data = patterns[row + PATTERN.data]!;
-  const isRegex = kind === PATTERN_KIND.dfa || kind === PATTERN_KIND.regex;
+  const isRegex = kind === PATTERN_KIND.dfa;
   const isPieces = kind === PATTERN_KIND.pieces;
   const text = isRegex ? patterns[row + PATTERN.source]! : isPieces ? 0 : data;
   const matcher: Matcher = {
@@ -46,11 +45,32 @@ export function patternMatches(loaded: LoadedPlan, number: number, text: string)
       return text.includes(matcher.text);
     case PATTERN_KIND.pieces:
       return piecesMatch(matcher.pieces, text);
-    case PATTERN_KIND.dfa:
-      return dfaMatches(loaded.plan.dfas, matcher.data, text);
     default:
-      return regexMatches(matcher.text, matcher.data === 1, text);
+      return regexMatches(loaded, number, text);
   }
+}
+
+function regexMatches(loaded: LoadedPlan, number: number, text: string): boolean {
+  const memo = memoOf(loaded, text);
+  const verdict = memo.verdicts[number]!;
+  if (verdict >= memo.round * 2) return verdict % 2 === 1;
+  const matched = dfaMatches(loaded.plan.dfas, matcherOf(loaded, number).data, text);
+  memo.verdicts[number] = memo.round * 2 + (matched ? 1 : 0);
+  return matched;
+}
+
+/** The verdicts on `text`; the text that was looked at longer ago makes room for a new one. */
+function memoOf(loaded: LoadedPlan, text: string): RegexMemo {
+  const { recent } = loaded;
+  if (recent[0].text === text) return recent[0];
+  const older = recent[1];
+  recent[1] = recent[0];
+  recent[0] = older;
+  if (older.text !== text) {
+    older.text = text;
+    older.round++;
+  }
+  return older;
 }
 
 /** Leftmost is best for every inner piece, so there is nothing to backtrack. */

@@ -41,7 +41,9 @@ function countryHolds(loaded: LoadedPlan, offset: number, flags: number, facts: 
 export function isCountryListed(loaded: LoadedPlan, offset: number, country: number): boolean {
   const { words } = loaded.plan;
   const bits = offset + 1 + words[offset]!;
-  return country >= 0 && country < COUNTRIES && ((words[bits + (country >> 5)]! >>> (country & 31)) & 1) === 1;
+  return (
+    country >= 0 && country < COUNTRIES && ((words[bits + (country >> 5)]! >>> (country & 31)) & 1) === 1
+  );
 }
 
 function addressHolds(loaded: LoadedPlan, offset: number, flags: number, facts: Facts): boolean {

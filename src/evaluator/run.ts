@@ -2,9 +2,10 @@
  * One pass over the phases: the real one, or the shadow's, in which dry_run rules act. Phases write into a run; the
  * decision is made of what they left there.
  */
-import { FLAG, META, SLOT } from '../plan/layout.ts';
+
 import type { RuleType } from '../base/vocabulary.ts';
 import { RULE_TYPES } from '../base/vocabulary.ts';
+import { FLAG, META, SLOT } from '../plan/layout.ts';
 import type { Pool, PoolState } from './balancer.ts';
 import { type Candidates, nextCandidate, skipTo } from './candidates.ts';
 import type { Counters, RateResult, RateWindow } from './counters.ts';

@@ -9,7 +9,8 @@ export function isAcmeChallenge(facts: Facts): boolean {
   const { path, query, request } = facts;
   if (query !== null || !path.startsWith(ACME_PREFIX) || path.length === ACME_PREFIX.length) return false;
   if (request.method !== 'GET' && request.method !== 'HEAD') return false;
-  for (let at = ACME_PREFIX.length; at < path.length; at++) if (!isTokenCode(path.charCodeAt(at))) return false;
+  for (let at = ACME_PREFIX.length; at < path.length; at++)
+    if (!isTokenCode(path.charCodeAt(at))) return false;
   return true;
 }
 

@@ -133,7 +133,11 @@ export interface FactsTrace {
   readonly query: string | null;
   readonly ip: string | null;
   readonly country: string | null;
-  readonly bot: { readonly kind: string; readonly verified: boolean; readonly from: 'user-agent' | 'given' } | null;
+  readonly bot: {
+    readonly kind: string;
+    readonly verified: boolean;
+    readonly from: 'user-agent' | 'given';
+  } | null;
   readonly ja4: string | null;
   readonly ja4h: string | null;
   /** The host's proxied records, in id order. */

@@ -14,7 +14,15 @@ export const PLAN_VERSION = 1;
 export const MAGIC = 0x4e4c5045;
 
 /** Words of the header, each 32 bits. */
-export const HEADER = { magic: 0, version: 1, bytes: 2, crc: 3, revisionLow: 4, revisionHigh: 5, sections: 6 } as const;
+export const HEADER = {
+  magic: 0,
+  version: 1,
+  bytes: 2,
+  crc: 3,
+  revisionLow: 4,
+  revisionHigh: 5,
+  sections: 6,
+} as const;
 /** Octets before the first section: seven header words, the directory (offset and octets per section), padding. */
 export const DIRECTORY = 28;
 
@@ -41,7 +49,11 @@ export const SECTIONS = [
 ] as const satisfies readonly { name: string; kind: SectionKind }[];
 export type SectionName = (typeof SECTIONS)[number]['name'];
 
-type ArrayOf<K extends SectionKind> = K extends 'u8' ? Uint8Array : K extends 'u16' ? Uint16Array : Uint32Array;
+type ArrayOf<K extends SectionKind> = K extends 'u8'
+  ? Uint8Array
+  : K extends 'u16'
+    ? Uint16Array
+    : Uint32Array;
 
 /** The sections as arrays: what the compiler makes and what opening a sealed plan gives back. */
 export type Plan = {
@@ -151,19 +163,35 @@ export const PATTERN_KIND = {
   pieces: 5,
   /** `data`: offset of an automaton in `dfas`. */
   dfa: 6,
-  /** Run by re2js from its source. `data` is 1 when case is ignored. */
-  regex: 7,
 } as const;
 
 /** Node of a tree: label (in `labels`), children (contiguous, by first character), postings (or NONE). */
-export const NODE = { label: 0, length: 1, first: 2, children: 3, count: 4, exact: 5, prefix: 6, size: 7 } as const;
+export const NODE = {
+  label: 0,
+  length: 1,
+  first: 2,
+  children: 3,
+  count: 4,
+  exact: 5,
+  prefix: 6,
+  size: 7,
+} as const;
 
 /** Row of the hash table of names: string of the name (0: empty row), its group, the group of `*.name`. */
 export const NAME = { string: 0, group: 1, wildcard: 2, size: 3 } as const;
 
 /** A host's proxied records: `[posting, captcha record id or 0, count, then RECORD rows]` at `words[groups + i]`. */
 export const GROUP = { posting: 0, captcha: 1, count: 2, records: 3 } as const;
-export const RECORD = { id: 0, name: 1, destination: 2, port: 3, scheme: 4, hostHeader: 5, timeout: 6, size: 7 } as const;
+export const RECORD = {
+  id: 0,
+  name: 1,
+  destination: 2,
+  port: 3,
+  scheme: 4,
+  hostHeader: 5,
+  timeout: 6,
+  size: 7,
+} as const;
 
 export const COUNTRIES = 26 * 26;
 export const COUNTRY_WORDS = 22;

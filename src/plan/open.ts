@@ -1,6 +1,7 @@
 /** Opens a sealed plan: checks version and checksum before anything else, then lays views over the bytes. */
-import { DIRECTORY, HEADER, MAGIC, META, PLAN_VERSION, type Plan, SECTIONS } from './layout.ts';
+
 import { PlanFault } from './fault.ts';
+import { DIRECTORY, HEADER, MAGIC, META, PLAN_VERSION, type Plan, SECTIONS } from './layout.ts';
 import { SECTIONS_START, sealChecksum } from './seal.ts';
 
 export interface OpenedPlan {
@@ -31,7 +32,10 @@ export function openPlan(bytes: Uint8Array, options: OpenOptions = {}): OpenedPl
     const offset = view.getUint32(DIRECTORY + index * 8, true);
     const length = view.getUint32(DIRECTORY + index * 8 + 4, true);
     if (offset % 8 !== 0 || offset < SECTIONS_START || offset + length > aligned.byteLength) {
-      throw new PlanFault('layout', `section \`${name}\` lies outside the plan; fetch or compile the plan again`);
+      throw new PlanFault(
+        'layout',
+        `section \`${name}\` lies outside the plan; fetch or compile the plan again`,
+      );
     }
     const start = aligned.byteOffset + offset;
     if (kind === 'u8') sections[name] = new Uint8Array(aligned.buffer, start, length);
@@ -48,7 +52,10 @@ export function openPlan(bytes: Uint8Array, options: OpenOptions = {}): OpenedPl
 
 function checkHeader(bytes: Uint8Array): void {
   if (bytes.length < SECTIONS_START) {
-    throw new PlanFault('truncated', `a plan has at least ${SECTIONS_START} octets, these are ${bytes.length}`);
+    throw new PlanFault(
+      'truncated',
+      `a plan has at least ${SECTIONS_START} octets, these are ${bytes.length}`,
+    );
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (view.getUint32(0, true) !== MAGIC) {
@@ -57,7 +64,10 @@ function checkHeader(bytes: Uint8Array): void {
   const version = view.getUint32(HEADER.version * 4, true);
   if (version !== PLAN_VERSION) {
     const advice = version > PLAN_VERSION ? 'upgrade this node' : 'compile the plan again';
-    throw new PlanFault('version', `the plan has version ${version}, this build reads ${PLAN_VERSION}; ${advice}`);
+    throw new PlanFault(
+      'version',
+      `the plan has version ${version}, this build reads ${PLAN_VERSION}; ${advice}`,
+    );
   }
   const total = view.getUint32(HEADER.bytes * 4, true);
   if (total !== bytes.length) {

@@ -31,7 +31,15 @@ export function seal(plan: Plan, options: SealOptions = {}): Uint8Array {
     bytes.set(new Uint8Array(section.buffer, section.byteOffset, section.byteLength), offset);
     offset += section.byteLength;
   }
-  const header = [MAGIC, PLAN_VERSION, total, 0, revision >>> 0, Math.floor(revision / 2 ** 32), SECTIONS.length];
+  const header = [
+    MAGIC,
+    PLAN_VERSION,
+    total,
+    0,
+    revision >>> 0,
+    Math.floor(revision / 2 ** 32),
+    SECTIONS.length,
+  ];
   for (const [word, value] of header.entries()) view.setUint32(word * 4, value, true);
   view.setUint32(HEADER.crc * 4, sealChecksum(bytes), true);
   return bytes;

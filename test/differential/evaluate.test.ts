@@ -27,7 +27,8 @@ function compareCase(seed: number): void {
     const expected = JSON.stringify(oracle.evaluate(request));
     const where = (path: string): string => `seed ${seed}, request ${index}, ${path}`;
     const decision = plain.evaluate(request);
-    if (JSON.stringify(decision) !== expected) expect(decision, where('evaluate')).toEqual(JSON.parse(expected));
+    if (JSON.stringify(decision) !== expected)
+      expect(decision, where('evaluate')).toEqual(JSON.parse(expected));
     const trace = traced.explain(request);
     if (JSON.stringify(trace.decision) !== expected) {
       expect(trace.decision, where('explain')).toEqual(JSON.parse(expected));

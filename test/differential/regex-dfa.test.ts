@@ -4,8 +4,8 @@ import { RE2 } from 're2-wasm';
 import { RE2JS } from 're2js';
 import { expect, test } from 'vitest';
 import { type Pattern, parsePattern, requiredLiterals } from '../../src/base/regex.ts';
-import { buildDfa, buildListDfas } from '../../src/compiler/regex-dfa.ts';
-import { dfaMatches } from '../../src/evaluator/regex-dfa.ts';
+import { buildDfa } from '../../src/base/regex/dfa.ts';
+import { dfaMatches } from '../../src/base/regex/run.ts';
 import { anchorPattern, generatePattern, generateText, seededRandom } from './regex-generator.ts';
 
 /** re2-wasm's heap is fixed and never freed: it aborts after some thousand patterns. */
@@ -38,7 +38,7 @@ test('the DFA, re2js and RE2 agree on generated patterns and texts', () => {
     const generated = generatePattern(random, 4);
     const ignoreCase = random.below(2) === 1;
     const pattern = accept(generated.source, ignoreCase);
-    const dfa = buildDfa(pattern);
+    const dfa = buildDfa(pattern.program);
     const flags = ignoreCase ? RE2JS.DOTALL | RE2JS.CASE_INSENSITIVE : RE2JS.DOTALL;
     const regex = RE2JS.compile(generated.source, flags);
     const wasm = count < PATTERNS_WITH_WASM ? new RE2(generated.source, ignoreCase ? 'usi' : 'us') : null;
@@ -73,7 +73,7 @@ test('every matching text holds the required literals', () => {
     const generated = random.below(3) > 0 ? anchorPattern(random, free) : free;
     const ignoreCase = random.below(2) === 1;
     const pattern = accept(generated.source, ignoreCase);
-    const dfa = buildDfa(pattern);
+    const dfa = buildDfa(pattern.program);
     if (!dfa.ok) continue;
     const anyText = requiredLiterals(pattern);
     const asciiText = requiredLiterals(pattern, { asciiText: true });
@@ -96,40 +96,4 @@ test('every matching text holds the required literals', () => {
   }
   // The generator must make patterns of every kind for the above to mean anything.
   expect(Math.min(...Object.values(told)), JSON.stringify(told)).toBeGreaterThan(10);
-});
-
-test('the DFAs of a list match where any of its patterns does', () => {
-  const random = seededRandom(11);
-  const seen = { joined: 0, matched: 0, texts: 0 };
-  for (let count = 0; count < 120; count++) {
-    const ignoreCase = random.below(2) === 1;
-    const list = Array.from({ length: 1 + random.below(8) }, () =>
-      anchorPattern(random, generatePattern(random, 2)),
-    );
-    const patterns = list.map(({ source }) => accept(source, ignoreCase));
-    const { dfas, refused } = buildListDfas(patterns);
-    expect(refused).toEqual([]);
-    if (dfas.length < patterns.length) seen.joined++;
-    const singles = patterns.map((pattern) => {
-      const dfa = buildDfa(pattern);
-      if (!dfa.ok) throw new Error(dfa.reason);
-      return dfa.table;
-    });
-    for (let i = 0; i < TEXTS; i++) {
-      const text = generateText(random, random.pick(list));
-      const expected = singles.some((table) => dfaMatches(table, 0, text));
-      const hit = dfas.some(({ table }) => dfaMatches(table, 0, text));
-      if (hit !== expected)
-        expect.fail(JSON.stringify({ sources: list.map((one) => one.source), text, expected }));
-      for (const { table, prefix } of dfas) {
-        if (dfaMatches(table, 0, text))
-          expect((ignoreCase ? lowerAscii(text) : text).startsWith(prefix)).toBe(true);
-      }
-      seen.texts++;
-      if (expected) seen.matched++;
-    }
-  }
-  expect(seen.joined).toBeGreaterThan(80);
-  expect(seen.matched / seen.texts).toBeGreaterThan(0.2);
-  expect(seen.matched / seen.texts).toBeLessThan(0.9);
 });

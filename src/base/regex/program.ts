@@ -47,35 +47,6 @@ export function outsOf(instruction: Instruction): readonly number[] {
   }
 }
 
-/** One program that matches where any of several does. */
-export function joinPrograms(programs: readonly Program[]): Program {
-  const instructions: Instruction[] = [];
-  const starts = programs.map((program) => {
-    const base = instructions.length;
-    for (const instruction of program.instructions) instructions.push(moveBy(instruction, base));
-    return base + program.start;
-  });
-  const fail = instructions.push({ kind: 'fail' }) - 1;
-  const start = starts.reduce((other, out) => instructions.push({ kind: 'split', out, other }) - 1, fail);
-  return { start, instructions };
-}
-
-function moveBy(instruction: Instruction, base: number): Instruction {
-  switch (instruction.kind) {
-    case 'match':
-    case 'fail':
-      return instruction;
-    case 'split':
-      return { ...instruction, out: instruction.out + base, other: instruction.other + base };
-    case 'jump':
-    case 'assert':
-    case 'character':
-      return { ...instruction, out: instruction.out + base };
-    default:
-      return instruction satisfies never;
-  }
-}
-
 interface RawInstruction {
   readonly op: number;
   readonly out: number;

@@ -4,36 +4,30 @@
  * tables). Visitors choose addresses and paths; without the seed they cannot choose which of them collide.
  */
 
-/** Four words of hash state, and the words waiting to be absorbed. All of it is reused from hit to hit. */
-export interface Hasher {
-  readonly seed: Int32Array;
-  readonly state: Int32Array;
+/** Four words of hash state. */
+export type HashState = Int32Array;
+
+export function createHashState(): HashState {
+  return new Int32Array(4);
 }
 
-/** @param seed two random 32-bit words. */
-export function createHasher(seed: readonly [number, number]): Hasher {
-  return { seed: Int32Array.of(seed[0], seed[1]), state: new Int32Array(4) };
-}
-
-/** Starts a new key. */
-export function begin(hasher: Hasher): void {
-  const k0 = hasher.seed[0]!;
-  const k1 = hasher.seed[1]!;
-  const state = hasher.state;
+/** Starts a key. @param seed two random words */
+export function begin(state: HashState, seed: Int32Array): void {
+  const k0 = seed[0]!;
+  const k1 = seed[1]!;
   state[0] = k0;
   state[1] = k1 ^ 0xee;
   state[2] = 0x6c796765 ^ k0;
   state[3] = 0x74656462 ^ k1;
 }
 
-/** Absorbs the first `count` words of `input`, one compression round each. */
-export function absorb(hasher: Hasher, input: Int32Array, count: number): void {
-  const state = hasher.state;
+/** Absorbs the words of `input` from `first` to before `end`, one compression round each. */
+export function absorb(state: HashState, input: Int32Array, first: number, end: number): void {
   let v0 = state[0]!;
   let v1 = state[1]!;
   let v2 = state[2]!;
   let v3 = state[3]!;
-  for (let i = 0; i < count; i++) {
+  for (let i = first; i < end; i++) {
     const word = input[i]!;
     v3 ^= word;
     v0 = (v0 + v1) | 0;
@@ -55,8 +49,7 @@ export function absorb(hasher: Hasher, input: Int32Array, count: number): void {
 }
 
 /** Absorbs a text, two UTF-16 units a word. Its length belongs into the closing word of `finish`. */
-export function absorbText(hasher: Hasher, text: string): void {
-  const state = hasher.state;
+export function absorbText(state: HashState, text: string): void {
   let v0 = state[0]!;
   let v1 = state[1]!;
   let v2 = state[2]!;
@@ -87,8 +80,7 @@ export function absorbText(hasher: Hasher, text: string): void {
  * Writes the 64-bit hash of what was absorbed and of the `closing` word into `out[0]` and `out[1]`. The state stays
  * as it was, so several keys can share what they have in common.
  */
-export function finish(hasher: Hasher, closing: number, out: Int32Array): void {
-  const state = hasher.state;
+export function finish(state: HashState, closing: number, out: Int32Array): void {
   let v0 = state[0]!;
   let v1 = state[1]!;
   let v2 = state[2]!;

@@ -123,19 +123,38 @@ function countWidth(most: number): number {
   return 32 - Math.clz32(most + 1);
 }
 
-/** The time a request counts at: whole milliseconds within what an entry can hold. */
-export function wholeTime(now: number): number {
-  if (!(now > 0)) return 0;
-  return now < LAST_TIME ? Math.floor(now) : LAST_TIME;
-}
-
 /** Time of the newest hit of the entry at `at`, milliseconds. */
 export function newestHit(words: Uint32Array, at: number): number {
   return words[at + COARSE]! * 1024 + (words[at + FINE]! & 1023);
 }
 
-/** Sets the time of the newest hit. */
-export function stamp(words: Uint32Array, at: number, time: number): void {
+/**
+ * The times one hit works with: now, and the newest hit of the entry at hand.
+ * PERF: a number above 31 bits that passes between functions is an object on the heap, one in an array is not.
+ */
+export type Clock = Float64Array;
+export const NOW = 0;
+export const NEWEST = 1;
+
+export function createClock(): Clock {
+  return new Float64Array(2);
+}
+
+/** Sets now: whole milliseconds within what an entry can hold. */
+export function setNow(clock: Clock, now: number): void {
+  if (!(now > 0)) clock[NOW] = 0;
+  else if (now >= LAST_TIME) clock[NOW] = LAST_TIME;
+  else clock[NOW] = Math.floor(now);
+}
+
+/** Reads the time of the newest hit. */
+export function readNewest(words: Uint32Array, at: number, clock: Clock): void {
+  clock[NEWEST] = words[at + COARSE]! * 1024 + (words[at + FINE]! & 1023);
+}
+
+/** Sets the time of the newest hit to now. */
+export function stamp(words: Uint32Array, at: number, clock: Clock): void {
+  const time = clock[NOW]!;
   words[at + COARSE] = time / 1024;
   words[at + FINE] = (words[at + FINE]! & ~1023) | ((time >>> 0) & 1023);
 }

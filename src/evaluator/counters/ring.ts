@@ -2,7 +2,7 @@
  * The exact log: the newest hits of a key one by one, as 32 bits of milliseconds in a ring. Only hits of the window
  * that ends now are kept, and a window is at most a day, so the 49.7 days after which 32 bits come round never show.
  */
-import { FINE, type Layout, newestHit, RING_START, stamp } from './layout.ts';
+import { type Clock, FINE, type Layout, NEWEST, NOW, RING_START, readNewest, stamp } from './layout.ts';
 import type { MutableRateResult } from './result.ts';
 
 /** In word 3 above the 10 bits of time: where the next hit goes, and how many are held; 9 bits each. */
@@ -12,10 +12,16 @@ const FIELD = 511;
 
 /** How a request is to be judged; one object per set of counters, reused from hit to hit. */
 export interface Judgement {
+  /** When the request counts; judging moves it up to the key's newest hit. */
+  readonly clock: Clock;
   windowMs: number;
-  /** When the request counts; `judge…` moves it up to the key's newest hit. */
-  time: number;
   allowance: number;
+}
+
+/** Moves now up to the newest hit: a clock that was set back counts as standing still. */
+export function settleClock(words: Uint32Array, at: number, clock: Clock): void {
+  readNewest(words, at, clock);
+  if (clock[NOW]! < clock[NEWEST]!) clock[NOW] = clock[NEWEST]!;
 }
 
 /** Counts the request in `out`; stores it unless it is only a peek. */
@@ -28,15 +34,14 @@ export function judgeRing(
   out: MutableRateResult,
 ): void {
   const size = layout.size;
-  const newest = newestHit(words, at);
-  // A clock that went back counts as standing still (a hit at the key's newest).
-  const time = by.time > newest ? by.time : newest;
+  settleClock(words, at, by.clock);
+  const time = by.clock[NOW]!;
   const low = time >>> 0;
   const start = at + RING_START;
   const fields = words[at + FINE]!;
   const head = (fields >>> HEAD_SHIFT) & FIELD;
   let held = (fields >>> HELD_SHIFT) & FIELD;
-  if (time - newest >= by.windowMs) held = 0;
+  if (time - by.clock[NEWEST]! >= by.windowMs) held = 0;
   let tail = head - held;
   if (tail < 0) tail += size;
   while (held > 0 && (low - words[start + tail]!) >>> 0 >= by.windowMs) {
@@ -57,5 +62,5 @@ export function judgeRing(
   words[start + head] = low;
   const next = head + 1 === size ? 0 : head + 1;
   words[at + FINE] = (next << HEAD_SHIFT) | ((held === size ? size : held + 1) << HELD_SHIFT);
-  stamp(words, at, time);
+  stamp(words, at, by.clock);
 }

@@ -7,7 +7,7 @@
  * is thus given up only after about as many newer keys came as the shape has places, as with a true LRU list, which
  * would cost eight octets a key.
  */
-import { FINE, HASH, HOLDER_BORN, type Layout, NEXT, newestHit } from './layout.ts';
+import { type Clock, FINE, HASH, HOLDER_BORN, type Layout, NEXT, NOW, newestHit } from './layout.ts';
 
 const SLOT_BITS = 12;
 const SLOT_MASK = (1 << SLOT_BITS) - 1;
@@ -18,8 +18,8 @@ const MAX_PAGES = 1 << (27 - SLOT_BITS);
 const PAGE_WORDS = 16_384;
 const GROUP = 16;
 const FIRST_BUCKETS = 64;
-/** Keys per bucket. At two, finding a key visits two entries on average and a bucket costs two octets a key. */
-const LOAD = 2;
+/** Buckets per place: one, or a half where the widest entries leave no room for more within 64 octets a key. */
+const WIDE_STRIDE = 15;
 /** Groups looked at for an idle entry before a shape grows. */
 const GROUPS_SEEN = 16;
 /** Pages looked at when a shape wants room and the bound is reached. */
@@ -46,8 +46,10 @@ export interface Shape {
   looks: number;
 }
 
-interface Page {
+/** A run of entries of one shape; the entry of slot s begins at word s × stride. */
+export interface Page {
   readonly words: Uint32Array;
+  readonly stride: number;
   readonly shape: Shape;
   /** Time of the newest hit on it, milliseconds >> 10. */
   newest: number;
@@ -59,6 +61,8 @@ export class EntryStore {
   #evictions = 0;
   #keys = 0;
   #slots = 0;
+  /** Buckets that the places of all pages are worth. */
+  #bucketShare = 0;
   /** Buckets 0…#buckets-1 are in use; #level is the power of two at or below #buckets. */
   #heads = new Uint32Array(FIRST_BUCKETS);
   #buckets = FIRST_BUCKETS;
@@ -89,6 +93,11 @@ export class EntryStore {
     return { layout, pages: [], fresh: 0, used: 0, slots: 0, handPage: 0, handSlot: 0, rounds: 0, looks: 0 };
   }
 
+  /** The page on which the entry lies. */
+  page(ref: number): Page {
+    return this.#pages[ref >>> SLOT_BITS]!;
+  }
+
   /** The words in which the entry lies. */
   words(ref: number): Uint32Array {
     return this.#pages[ref >>> SLOT_BITS]!.words;
@@ -96,7 +105,7 @@ export class EntryStore {
 
   /** The place of the entry in its words. */
   at(ref: number): number {
-    return (ref & SLOT_MASK) * this.#pages[ref >>> SLOT_BITS]!.shape.layout.stride;
+    return (ref & SLOT_MASK) * this.#pages[ref >>> SLOT_BITS]!.stride;
   }
 
   /** The entry of this hash and shape, or 0. */
@@ -108,29 +117,23 @@ export class EntryStore {
     while (ref !== 0) {
       const page = this.#pages[ref >>> SLOT_BITS]!;
       const words = page.words;
-      const at = (ref & SLOT_MASK) * page.shape.layout.stride;
-      const same = (words[at + HASH]! | 0) === low && page.shape === shape;
-      if (same && ((words[at + tagAt]! ^ tag) & tagMask) === 0) return ref;
+      const at = (ref & SLOT_MASK) * page.stride;
+      if ((words[at + HASH]! | 0) === low && page.shape === shape) {
+        if (((words[at + tagAt]! ^ tag) & tagMask) === 0) return ref;
+      }
       ref = words[at + NEXT]! & REF_MASK;
     }
     return 0;
   }
 
-  /** Notes that the entry was hit at `time`, so that its page is not taken for stale. */
-  touch(ref: number, time: number): void {
-    const page = this.#pages[ref >>> SLOT_BITS]!;
-    const coarse = Math.floor(time / 1024);
-    if (coarse > page.newest) page.newest = coarse;
-  }
-
   /**
    * A zeroed entry for a hash that `find` did not find. May give up any other entry, holders included.
    * @param idle idle class: how long after its newest hit the key is of no use (`idleClass`)
-   * @param time now, to tell which entries are stale
+   * @param clock tells which entries are stale
    */
   // PERF: four parameters, since an options object would be one allocation for every new visitor of a flood.
-  create(shape: Shape, hash: Int32Array, idle: number, time: number): number {
-    const ref = this.#vacant(shape, time);
+  create(shape: Shape, hash: Int32Array, idle: number, clock: Clock): number {
+    const ref = shape.fresh === 0 ? this.#vacant(shape, clock[NOW]!) : this.#takeFresh(shape);
     const { stride, tagAt, tagMask } = shape.layout;
     const words = this.words(ref);
     const at = this.at(ref);
@@ -141,7 +144,7 @@ export class EntryStore {
     words[at + NEXT] = this.#heads[bucket]! | (idle << 27);
     this.#heads[bucket] = ref;
     this.#keys++;
-    if (this.#keys > LOAD * this.#buckets && this.#buckets < this.#heads.length) this.#split();
+    if (this.#keys > this.#buckets && this.#buckets < this.#heads.length) this.#split();
     return ref;
   }
 
@@ -199,13 +202,13 @@ export class EntryStore {
     }
   }
 
-  /** A place that belongs to no key: unused, else left by a key past its window, else new memory, else taken. */
+  /** A place in a full shape: left by a key past its window, else new memory, else taken from the stalest. */
   #vacant(shape: Shape, time: number): number {
-    if (shape.fresh !== 0) return this.#takeFresh(shape);
     let victim = 0;
     if (shape.pages.length > 0) {
       victim = this.#stalest(shape, time);
-      if (!this.#isIdle(victim, time) && this.#mayGrow(shape)) victim = this.#lookAround(shape, time) || victim;
+      if (!this.#isIdle(victim, time) && this.#mayGrow(shape))
+        victim = this.#lookAround(shape, time) || victim;
       if (this.#isIdle(victim, time)) {
         this.#unlink(victim);
         return victim;
@@ -257,9 +260,12 @@ export class EntryStore {
     for (let i = 0; i < count; i++) {
       // Each round begins one further, so that among equals (a flood within a millisecond) the first come goes first.
       const index = (i + shape.rounds) % count;
-      if (this.#isIdle(from + index, time)) return from + index;
+      const entry = at + index * stride;
+      const age = time - newestHit(words, entry);
+      if (age >= IDLE_TIMES[words[entry + NEXT]! >>> 27]! && this.#isIdle(from + index, time))
+        return from + index;
       // A hit far ahead of now comes from a clock that was set back since; it is as stale as one far behind.
-      const distance = Math.abs(time - newestHit(words, at + index * stride));
+      const distance = Math.abs(age);
       if (distance <= most) continue;
       stalest = from + index;
       most = distance;
@@ -290,8 +296,7 @@ export class EntryStore {
   #isIdle(ref: number, time: number): boolean {
     const words = this.words(ref);
     const at = this.at(ref);
-    const idle = words[at + NEXT]! >>> 27;
-    if (idle === NEVER_IDLE || time - newestHit(words, at) < idleTime(idle)) return false;
+    if (time - newestHit(words, at) < IDLE_TIMES[words[at + NEXT]! >>> 27]!) return false;
     const holder = this.#holderOf(ref);
     return holder === 0 || this.#isIdle(holder, time);
   }
@@ -299,14 +304,14 @@ export class EntryStore {
   /** The holder in which the per-path entry has its place, or 0. */
   #holderOf(ref: number): number {
     const page = this.#pages[ref >>> SLOT_BITS]!;
-    const { linkAt, stride } = page.shape.layout;
+    const { linkAt } = page.shape.layout;
     if (linkAt < 0) return 0;
-    const at = (ref & SLOT_MASK) * stride;
+    const at = (ref & SLOT_MASK) * page.stride;
     const link = page.words[at + linkAt]!;
     const holder = link & REF_MASK;
     const holderPage = this.#pages[holder >>> SLOT_BITS];
     if (holderPage?.shape.layout.kind !== 'holder') return 0;
-    const holderAt = (holder & SLOT_MASK) * holderPage.shape.layout.stride;
+    const holderAt = (holder & SLOT_MASK) * holderPage.stride;
     if (holderAt >= holderPage.words.length) return 0;
     if ((holderPage.words[holderAt + HASH]! << 27) >>> 27 !== link >>> 27) return 0;
     // A place of an earlier stay of the address is not one of this stay.
@@ -337,7 +342,7 @@ export class EntryStore {
     if (this.#freeNumbers.length === 0 && this.#pages.length === MAX_PAGES) return 0;
     const stride = shape.layout.stride;
     const room = this.#maxBytes - this.#bytes - PAGE_OVERHEAD - 4;
-    const fitting = Math.max(0, Math.floor(room / (stride * 4 + 4 / LOAD)));
+    const fitting = Math.max(0, Math.floor(room / (stride + bucketsPerPlace(stride)) / 4));
     const full = Math.max(GROUP, Math.floor(PAGE_WORDS / stride / GROUP) * GROUP);
     const slots = Math.min(full, Math.max(GROUP, shape.slots), Math.floor(fitting / GROUP) * GROUP);
     // Below a whole group only where nothing is left that could make room for one.
@@ -350,9 +355,10 @@ export class EntryStore {
     if (slots === 0) return false;
     const stride = shape.layout.stride;
     const number = this.#freeNumbers.pop() ?? this.#pages.length;
-    this.#pages[number] = { words: new Uint32Array(slots * stride), shape, newest: 0 };
+    this.#pages[number] = { words: new Uint32Array(slots * stride), stride, shape, newest: 0 };
     this.#bytes += slots * stride * 4 + PAGE_OVERHEAD;
     this.#slots += slots;
+    this.#bucketShare += slots * bucketsPerPlace(stride);
     shape.slots += slots;
     shape.pages.push(number);
     shape.fresh = number;
@@ -361,10 +367,10 @@ export class EntryStore {
     return true;
   }
 
-  /** Keeps a bucket for every two places; an eighth more when there is room, so that copying stays rare. */
+  /** Keeps the buckets the places are worth; an eighth more when there is room, so that copying stays rare. */
   #growHeads(): void {
     const old = this.#heads;
-    const needed = Math.ceil(this.#slots / LOAD);
+    const needed = Math.ceil(this.#bucketShare);
     if (needed <= old.length) return;
     const room = Math.floor((this.#maxBytes - this.#bytes) / 4);
     const extra = Math.min(Math.max(needed - old.length, old.length >>> 3), room);
@@ -404,10 +410,21 @@ export class EntryStore {
     else if (index < shape.handPage) shape.handPage--;
     shape.slots -= slots;
     this.#slots -= slots;
+    this.#bucketShare -= slots * bucketsPerPlace(shape.layout.stride);
     this.#bytes -= words.byteLength + PAGE_OVERHEAD;
     this.#pages[number] = null;
     this.#freeNumbers.push(number);
   }
+}
+
+function bucketsPerPlace(stride: number): number {
+  return stride < WIDE_STRIDE ? 1 : 0.5;
+}
+
+/** Notes that an entry of the page was hit now, so that the page is not taken for stale. */
+export function noteHit(page: Page, clock: Clock): void {
+  const coarse = Math.floor(clock[NOW]! / 1024);
+  if (coarse > page.newest) page.newest = coarse;
 }
 
 /** Idle class of entries that go only when their memory is needed. */
@@ -421,7 +438,7 @@ export function idleClass(windowMs: number): number {
   return 32 - Math.clz32(Math.ceil((windowMs * 17) / 16_000) - 1);
 }
 
-/** Milliseconds after which a key of the class is idle. */
-function idleTime(idle: number): number {
-  return 1000 * 2 ** idle;
-}
+/** Milliseconds after which a key of a class is idle. */
+const IDLE_TIMES = Float64Array.from({ length: 32 }, (_, idle) =>
+  idle === NEVER_IDLE ? Number.POSITIVE_INFINITY : 1000 * 2 ** idle,
+);

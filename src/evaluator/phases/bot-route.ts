@@ -6,7 +6,7 @@ import { BOT_ACTIONS } from '../../base/vocabulary.ts';
 import { BOT_FIELDS } from '../../plan/fields.ts';
 import { FLAG_ACTION_SHIFT, SLOT, typeIndex } from '../../plan/layout.ts';
 import { textOf } from '../loaded.ts';
-import { acts, addTag, type Context, end, nextMatch, record, refOf, type Run, slotWord } from '../run.ts';
+import { acts, addTag, type Context, end, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
 
 const BOT_ROUTE = typeIndex('bot_route');
 

@@ -6,12 +6,17 @@ import { FLAG_ACTION_SHIFT, META, SLOT, typeIndex } from '../../plan/layout.ts';
 import type { CacheDirective } from '../decision.ts';
 import type { Facts } from '../facts.ts';
 import { textsAt } from '../loaded.ts';
-import { type Context, endPhase, nextMatch, record, type Run, slotWord } from '../run.ts';
+import { type Context, endPhase, nextMatch, type Run, record, slotWord } from '../run.ts';
 
 const CACHE = typeIndex('cache');
 
 /** Neither read from the cache nor written to it. */
-export const BYPASS: CacheDirective = Object.freeze({ mode: 'bypass', edgeTtl: null, browserTtl: null, key: null });
+export const BYPASS: CacheDirective = Object.freeze({
+  mode: 'bypass',
+  edgeTtl: null,
+  browserTtl: null,
+  key: null,
+});
 
 /** Whether the domain's developer mode is on; it bypasses the cache whole. */
 export function inDeveloperMode(context: Context): boolean {

@@ -2,7 +2,7 @@
 import { BOT_KINDS, SEARCH_CRAWLERS } from '../../base/vocabulary.ts';
 import { GROUP, SLOT, typeIndex } from '../../plan/layout.ts';
 import { botOf, type Facts, isCleared } from '../facts.ts';
-import { acts, type Context, end, endPhase, nextMatch, record, refOf, type Run, slotWord } from '../run.ts';
+import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
 
 const CAPTCHA = typeIndex('captcha');
 

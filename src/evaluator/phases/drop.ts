@@ -1,6 +1,6 @@
 /** Phase 1: the first drop rule that matches blocks the request. */
 import { typeIndex } from '../../plan/layout.ts';
-import { acts, type Context, end, endPhase, nextMatch, record, refOf, type Run } from '../run.ts';
+import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf } from '../run.ts';
 
 const DROP = typeIndex('drop');
 

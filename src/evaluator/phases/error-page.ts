@@ -4,7 +4,7 @@ import { PAGE_FIELDS } from '../../plan/fields.ts';
 import { FLAG_ACTION_SHIFT, SLOT, typeIndex } from '../../plan/layout.ts';
 import type { ErrorPage } from '../decision.ts';
 import { textOf } from '../loaded.ts';
-import { acts, type Context, endPhase, nextMatch, record, refOf, type Run, slotWord } from '../run.ts';
+import { acts, type Context, endPhase, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
 
 const ERROR_PAGE = typeIndex('error_page');
 

@@ -3,7 +3,7 @@ import { FINGERPRINT_ACTIONS } from '../../base/vocabulary.ts';
 import { FLAG_ACTION_SHIFT, SLOT, typeIndex } from '../../plan/layout.ts';
 import type { Effect } from '../decision.ts';
 import { isCleared } from '../facts.ts';
-import { acts, addTag, type Context, end, nextMatch, record, refOf, type Run, slotWord } from '../run.ts';
+import { acts, addTag, type Context, end, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
 
 const FINGERPRINT = typeIndex('fingerprint');
 
@@ -14,7 +14,10 @@ export function fingerprint(context: Context, run: Run): boolean {
     if (!acts(context, run, slot)) continue;
     if (effect === 'tag') addTag(context, run, slot);
     else if (effect !== 'passed') {
-      return end(run, effect === 'block' ? 'block' : 'challenge', { status: 403, rule: refOf(context, slot) });
+      return end(run, effect === 'block' ? 'block' : 'challenge', {
+        status: 403,
+        rule: refOf(context, slot),
+      });
     }
   }
   return false;

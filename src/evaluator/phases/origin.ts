@@ -6,7 +6,17 @@ import { createPoolState, type Pool, pick } from '../balancer.ts';
 import type { Origin, OriginSource } from '../decision.ts';
 import { defaultPort, type Facts } from '../facts.ts';
 import { type LoadedPlan, textOf } from '../loaded.ts';
-import { acts, type Context, endPhase, type LoadedPool, nextMatch, record, refOf, type Run, slotWord } from '../run.ts';
+import {
+  acts,
+  type Context,
+  endPhase,
+  type LoadedPool,
+  nextMatch,
+  type Run,
+  record,
+  refOf,
+  slotWord,
+} from '../run.ts';
 
 const ORIGIN_ROUTE = typeIndex('origin_route');
 const ORIGIN_POOL = typeIndex('origin_pool');
@@ -45,7 +55,9 @@ function firstActing(context: Context, run: Run, type: number): number {
 
 /** The visitor's own host, with the port it was asked on unless that is the scheme's default. */
 function visitorHost(facts: Facts): string {
-  return facts.port === -1 || facts.port === defaultPort(facts.https) ? facts.host : `${facts.host}:${facts.port}`;
+  return facts.port === -1 || facts.port === defaultPort(facts.https)
+    ? facts.host
+    : `${facts.host}:${facts.port}`;
 }
 
 function hostHeader(context: Context, string: number): string {
@@ -73,7 +85,11 @@ function makeOrigin(context: Context, from: OriginWords): Origin {
 
 function pinnedOrigin(context: Context, slot: number): Origin {
   const fields = slotWord(context, slot, SLOT.fields);
-  const at = { address: fields + BOT_FIELDS.dest, port: fields + BOT_FIELDS.port, scheme: fields + BOT_FIELDS.scheme };
+  const at = {
+    address: fields + BOT_FIELDS.dest,
+    port: fields + BOT_FIELDS.port,
+    scheme: fields + BOT_FIELDS.scheme,
+  };
   return makeOrigin(context, { ...at, hostHeader: 0, source: 'alt_origin' });
 }
 

@@ -6,7 +6,7 @@ import { counterSpace, type RateKey, type RateResult, type RateWindow } from '..
 import type { Effect } from '../decision.ts';
 import { type Facts, ipOf, isCleared } from '../facts.ts';
 import { textOf } from '../loaded.ts';
-import { acts, type Context, end, isDryRun, nextMatch, record, refOf, type Run, slotWord } from '../run.ts';
+import { acts, type Context, end, isDryRun, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
 
 const RATE_LIMIT = typeIndex('rate_limit');
 

@@ -5,7 +5,7 @@ import { REDIRECT_FIELDS } from '../../plan/fields.ts';
 import { SLOT, typeIndex } from '../../plan/layout.ts';
 import { defaultPort, type Facts } from '../facts.ts';
 import { textOf } from '../loaded.ts';
-import { acts, type Context, end, endPhase, nextMatch, record, refOf, type Run, slotWord } from '../run.ts';
+import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
 
 const REDIRECT = typeIndex('redirect');
 
@@ -19,7 +19,10 @@ export function redirect(context: Context, run: Run): boolean {
     const { words } = context.loaded.plan;
     const fields = slotWord(context, slot, SLOT.fields);
     run.location = location;
-    return end(run, 'redirect', { status: words[fields + REDIRECT_FIELDS.status]!, rule: refOf(context, slot) });
+    return end(run, 'redirect', {
+      status: words[fields + REDIRECT_FIELDS.status]!,
+      rule: refOf(context, slot),
+    });
   }
   return false;
 }

@@ -1,14 +1,15 @@
 /** Phase 8: the first rewrite changes the path and query that the origin gets. */
-import { captureGroups, type CaptureGroups } from '../../base/regex.ts';
+
 import { encodeCapture, encodeUri } from '../../base/octets.ts';
 import { hasDotSegment, mergeLeadingSlashes } from '../../base/path.ts';
+import { type CaptureGroups, captureGroups } from '../../base/regex.ts';
 import { REWRITE_QUERY_MODES } from '../../base/vocabulary.ts';
 import { REWRITE_FIELDS } from '../../plan/fields.ts';
 import { FILTER, FLAG_ACTION_SHIFT, NONE, SLOT, typeIndex } from '../../plan/layout.ts';
 import { textOf } from '../loaded.ts';
 import { sourceOf } from '../patterns.ts';
 import { pathEntry } from '../predicates.ts';
-import { acts, type Context, end, endPhase, nextMatch, record, refOf, type Run, slotWord } from '../run.ts';
+import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
 
 const REWRITE = typeIndex('rewrite');
 

@@ -4,14 +4,26 @@ import { WAF_FIELDS } from '../../plan/fields.ts';
 import { SLOT, typeIndex } from '../../plan/layout.ts';
 import type { WafVerdict } from '../decision.ts';
 import { textsAt } from '../loaded.ts';
-import { acts, type Context, end, endPhase, isDryRun, nextMatch, record, refOf, type Run, slotWord } from '../run.ts';
+import {
+  acts,
+  type Context,
+  end,
+  endPhase,
+  isDryRun,
+  nextMatch,
+  type Run,
+  record,
+  refOf,
+  slotWord,
+} from '../run.ts';
 
 const WAF = typeIndex('waf');
 
 export function waf(context: Context, run: Run): boolean {
   for (let slot = nextMatch(context, WAF); slot >= 0; slot = nextMatch(context, WAF)) {
     const verdict = inspect(context, slot);
-    const blocks = verdict !== null && (verdict.exhausted || verdict.score >= field(context, slot, WAF_FIELDS.threshold));
+    const blocks =
+      verdict !== null && (verdict.exhausted || verdict.score >= field(context, slot, WAF_FIELDS.threshold));
     record(context, run, slot, verdict === null ? 'unavailable' : blocks ? 'block' : 'passed');
     if (!acts(context, run, slot)) continue;
     run.waf = verdict;

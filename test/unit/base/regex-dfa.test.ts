@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type Pattern, parsePattern } from '../../../src/base/regex.ts';
-import { buildDfa, buildListDfas, scanCost, worstScans } from '../../../src/compiler/regex-dfa.ts';
-import { dfaMatches } from '../../../src/evaluator/regex-dfa.ts';
-import { DFA_LENGTH } from '../../../src/plan/regex-dfa.ts';
+import { buildDfa, scanCost, worstScans } from '../../../src/base/regex/dfa.ts';
+import { dfaMatches } from '../../../src/base/regex/run.ts';
+import { DFA_LENGTH } from '../../../src/base/regex/table.ts';
 
 function accept(source: string, ignoreCase = false): Pattern {
   const result = parsePattern(source, { ignoreCase });
@@ -11,7 +11,7 @@ function accept(source: string, ignoreCase = false): Pattern {
 }
 
 function tableOf(source: string, ignoreCase = false): Uint16Array {
-  const result = buildDfa(accept(source, ignoreCase));
+  const result = buildDfa(accept(source, ignoreCase).program);
   if (!result.ok) throw new Error(result.reason);
   return result.table;
 }
@@ -96,59 +96,21 @@ describe('buildDfa', () => {
     ['[ab]*a[ab]{12}c', 'it needs more than 2000 states'],
     ['x[^/]{200}y', 'it needs more than 2000 states'],
   ])('refuses %s', (source, reason) => {
-    expect(buildDfa(accept(source))).toEqual({ ok: false, reason });
+    expect(buildDfa(accept(source).program)).toEqual({ ok: false, reason });
   });
 
   test('refuses by steps and by octets', () => {
     const pattern = accept('(?:[a-z]{2}/)?(?:blog|news)/\\d{4}');
     const limits = { states: 2_000, octets: 65_536, steps: 2_000_000 };
-    expect(buildDfa(pattern, limits).ok).toBe(true);
-    expect(buildDfa(pattern, { ...limits, steps: 50 })).toEqual({
+    expect(buildDfa(pattern.program, limits).ok).toBe(true);
+    expect(buildDfa(pattern.program, { ...limits, steps: 50 })).toEqual({
       ok: false,
       reason: 'it takes more than 50 steps to build',
     });
-    expect(buildDfa(pattern, { ...limits, octets: 300 })).toEqual({
+    expect(buildDfa(pattern.program, { ...limits, octets: 300 })).toEqual({
       ok: false,
       reason: 'its table would be larger than 300 octets',
     });
-  });
-});
-
-describe('buildListDfas', () => {
-  const names = Array.from({ length: 40 }, (_, i) => `/wp-${String.fromCharCode(97 + (i % 26))}${i}(?:/|$)`);
-
-  test('one table answers for a list', () => {
-    const { dfas, refused } = buildListDfas(names.map((source) => accept(source)));
-    expect(refused).toEqual([]);
-    expect(dfas).toHaveLength(1);
-    expect(dfas[0]).toMatchObject({ patterns: names.map((_, i) => i), prefix: '' });
-    for (const text of ['/wp-a0', '/x/wp-n39/y', '/wp-b1/'])
-      expect(dfaMatches(dfas[0]!.table, 0, text)).toBe(true);
-    for (const text of ['/wp-a1', '/wp-n39y', '']) expect(dfaMatches(dfas[0]!.table, 0, text)).toBe(false);
-  });
-
-  test('what does not fit one table is halved, and what fits none is named', () => {
-    const sources = [...names, '[ab]*a[ab]{12}c', '^/api/v1/', '^/api/v2/'];
-    const { dfas, refused } = buildListDfas(sources.map((source) => accept(source)));
-    expect(refused).toEqual([{ pattern: 40, reason: 'it needs more than 2000 states' }]);
-    const covered = dfas.flatMap(({ patterns }) => patterns).sort((a, b) => a - b);
-    expect(covered).toEqual([...sources.keys()].filter((index) => index !== 40));
-    expect(dfas.some(({ table }) => dfaMatches(table, 0, '/api/v2/'))).toBe(true);
-  });
-
-  test('a list of nothing but refusals is given up early', () => {
-    const { dfas, refused } = buildListDfas(new Array<Pattern>(50).fill(accept('[ab]*a[ab]{12}c')));
-    expect(dfas).toEqual([]);
-    expect(refused.map(({ pattern }) => pattern)).toEqual([0, 1, 2, 3, 4]);
-  });
-
-  test('an empty list has no table', () => {
-    expect(buildListDfas([])).toEqual({ dfas: [], refused: [] });
-  });
-
-  test('patterns that share their beginning keep it', () => {
-    const { dfas } = buildListDfas(['^/api/v1/', '^/api/v2/x'].map((source) => accept(source)));
-    expect(dfas.map(({ prefix }) => prefix)).toEqual(['/api/v']);
   });
 });
 

@@ -1,4 +1,4 @@
-/** Runs the DFA that the compiler made of a regex (`plan/regex-dfa` has the layout). */
+/** Runs the DFA that was built of a regex (`table.ts` has the layout). */
 import {
   DFA_ASCII,
   DFA_ASTRAL_RUNS,
@@ -8,7 +8,7 @@ import {
   DFA_RUNS,
   DFA_START,
   DFA_TABLE,
-} from '../plan/regex-dfa.ts';
+} from './table.ts';
 
 /** So many characters are read from the string itself; most texts are no longer and most regexes are decided by then. */
 const NEAR = 64;

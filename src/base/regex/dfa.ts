@@ -2,11 +2,10 @@
  * Regex → DFA, ahead of time: subset construction over RE2's program, minimised, laid out flat. Matching then costs one
  * table step a character whatever the pattern is, and opening a plan compiles nothing.
  */
-import { type Alphabet, buildAlphabet } from '../base/regex/alphabet.ts';
-import { type Automaton, type BuildLimits, determinise } from '../base/regex/determinise.ts';
-import { minimise } from '../base/regex/minimise.ts';
-import { joinPrograms, type Program } from '../base/regex/program.ts';
-import { type Pattern, requiredLiterals } from '../base/regex.ts';
+import { type Alphabet, buildAlphabet } from './alphabet.ts';
+import { type Automaton, type BuildLimits, determinise } from './determinise.ts';
+import { minimise } from './minimise.ts';
+import type { Program } from './program.ts';
 import {
   DFA_ASCII,
   DFA_ASTRAL_RUNS,
@@ -19,7 +18,7 @@ import {
   DFA_RUNS,
   DFA_START,
   DFA_TABLE,
-} from '../plan/regex-dfa.ts';
+} from './table.ts';
 
 /** What one DFA may cost. */
 export interface DfaLimits extends BuildLimits {
@@ -33,22 +32,15 @@ export interface DfaLimits extends BuildLimits {
  */
 export const DFA_LIMITS: DfaLimits = { states: 2_000, octets: 65_536, steps: 2_000_000 };
 
-/** Several patterns in one DFA: small enough that trying costs some 2 ms and that the tables stay in a core's cache. */
-export const JOINED_LIMITS: DfaLimits = { states: 500, octets: 16_384, steps: 100_000 };
-
 export type DfaResult =
   | { readonly ok: true; readonly table: Uint16Array }
   | { readonly ok: false; readonly reason: string };
 
 /**
- * The DFA that tells whether `pattern` matches anywhere in a text, in the layout of `plan/regex-dfa`. A refusal's
- * `reason` continues the sentence "the pattern is too complex:".
+ * The DFA that tells whether a program matches anywhere in a text, in the layout of `table.ts`. A refusal's `reason`
+ * continues the sentence "the pattern is too complex:".
  */
-export function buildDfa(pattern: Pattern, limits: DfaLimits = DFA_LIMITS): DfaResult {
-  return buildProgram(pattern.program, limits);
-}
-
-function buildProgram(program: Program, limits: DfaLimits): DfaResult {
+export function buildDfa(program: Program, limits: DfaLimits = DFA_LIMITS): DfaResult {
   const alphabet = buildAlphabet(program);
   if (alphabet.classes > MAX_CLASSES) {
     return refuse(`it tells ${alphabet.classes} classes of characters apart, at most ${MAX_CLASSES} fit`);
@@ -69,65 +61,6 @@ function refuse(reason: string): DfaResult {
   return { ok: false, reason };
 }
 
-/** One table for some of a list's patterns. */
-export interface ListDfa {
-  readonly table: Uint16Array;
-  /** Indices into the list, ascending. */
-  readonly patterns: readonly number[];
-  /** What every text it reads to its end starts with; empty when that may be any text. */
-  readonly prefix: string;
-}
-
-export interface ListDfas {
-  readonly dfas: readonly ListDfa[];
-  /** Patterns that no DFA was found for; empty, or the rule cannot be accepted and the tables are not all there. */
-  readonly refused: readonly { readonly pattern: number; readonly reason: string }[];
-}
-
-/** Refusals after which the rest of a list is not looked at: each takes some 30 ms, and one settles the matter. */
-const MAX_REFUSED = 5;
-
-/**
- * As few DFAs as can be for a list of which only "does any of them match" is asked, as of a rule's includes or its
- * excludes: a path is then read once for all of them. Lists that do not fit one table are halved until they do.
- *
- * A table does not tell which pattern matched. Where one and the same entry must match both a path and its twin
- * (excludes, and the includes of `cache`; semantics §1.1), and where a rewrite wants the first that matches, a path with
- * a twin or a rewrite with groups needs the patterns one by one (`buildDfa`).
- */
-export function buildListDfas(patterns: readonly Pattern[]): ListDfas {
-  const dfas: ListDfa[] = [];
-  const refused: { pattern: number; reason: string }[] = [];
-  const build = (from: number, to: number): void => {
-    if (refused.length >= MAX_REFUSED) return;
-    const part = patterns.slice(from, to);
-    const single = part.length === 1;
-    const program = single ? part[0]!.program : joinPrograms(part.map((pattern) => pattern.program));
-    const result = buildProgram(program, single ? DFA_LIMITS : JOINED_LIMITS);
-    if (result.ok) {
-      const indices = part.map((_, index) => from + index);
-      dfas.push({ table: result.table, patterns: indices, prefix: commonPrefix(part) });
-    } else if (single) {
-      refused.push({ pattern: from, reason: result.reason });
-    } else {
-      const middle = (from + to) >> 1;
-      build(from, middle);
-      build(middle, to);
-    }
-  };
-  if (patterns.length > 0) build(0, patterns.length);
-  return { dfas, refused };
-}
-
-function commonPrefix(patterns: readonly Pattern[]): string {
-  const prefixes = patterns.map((pattern) => requiredLiterals(pattern).prefix ?? '').sort();
-  const first = prefixes[0]!;
-  const last = prefixes.at(-1)!;
-  let length = 0;
-  while (length < first.length && first[length] === last[length]) length++;
-  return first.slice(0, length);
-}
-
 /**
  * How long reading a text to its end takes, in units of a plain table's time; characters beyond ASCII cost a search
  * among the table's runs of code points, so one with large Unicode classes counts up to 4.
@@ -137,11 +70,17 @@ export function scanCost(table: Uint16Array): number {
   return Math.max(1, Math.ceil(Math.log2(runs) / 3));
 }
 
+/** A table with the literal that every text it reads to its end starts with; empty when that may be any text. */
+export interface PrefixedDfa {
+  readonly table: Uint16Array;
+  readonly prefix: string;
+}
+
 /**
  * The most scans any one text can cause: every table without a prefix reads it all, and of those with one only such as
  * share the text's beginning; the others are dead after a few characters. To be held under `MAX_DOMAIN_SCANS`.
  */
-export function worstScans(dfas: readonly Pick<ListDfa, 'table' | 'prefix'>[]): number {
+export function worstScans(dfas: readonly PrefixedDfa[]): number {
   const byPrefix = new Map<string, number>();
   for (const { table, prefix } of dfas) byPrefix.set(prefix, (byPrefix.get(prefix) ?? 0) + scanCost(table));
   let worst = 0;
