@@ -80,12 +80,14 @@ function judgeRegex(text: string): Shape | null {
 /** Types that keep something out: a path that slips past them matters, elsewhere it merely takes the usual way. */
 const GUARDS: readonly string[] = ['drop', 'rate_limit', 'waf', 'captcha'];
 
-/** Types where the bare name of a folder is seldom a page of its own. */
-const LENIENT: readonly string[] = ['cache', 'error_page'];
+/** Rules to which the bare name of a folder, seldom a page of its own, makes no difference worth a remark. */
+function isLenient(rule: PathRule): boolean {
+  return rule.type === 'cache' || rule.type === 'error_page' || (rule.type === 'rewrite' && rule.path_target === '');
+}
 
 /** `/api/*` without `/api`, where nothing of the type covers or excludes the bare path. */
 function nearMisses(rule: PathRule, context: LintContext): readonly Finding[] {
-  if (rule.path_match_type !== 'wildcard' || LENIENT.includes(rule.type)) return [];
+  if (rule.path_match_type !== 'wildcard' || isLenient(rule)) return [];
   return pathIncludes(rule).flatMap((entry) => {
     const bare = bareGlob(entry.glob);
     if (bare === null || isMeant(rule, bare, context)) return [];
