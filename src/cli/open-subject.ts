@@ -6,8 +6,7 @@ import { compile } from '../compiler/index.ts';
 import { loadPlan } from '../evaluator/index.ts';
 import { type EdgeSources, readEdgeBytes } from '../files/edge-file.ts';
 import { PlanFault } from '../plan/fault.ts';
-import type { Plan } from '../plan/layout.ts';
-import { openPlan } from '../plan/open.ts';
+import { type OpenedPlan, openPlan } from '../plan/open.ts';
 import { seal } from '../plan/seal.ts';
 import type { RuleSource } from '../simulator/describe.ts';
 import type { Subject } from '../simulator/simulate.ts';
@@ -18,7 +17,7 @@ import { readBytes } from './read-file.ts';
 
 export interface Opened {
   readonly subject: Subject;
-  readonly plan: Plan;
+  readonly opened: OpenedPlan;
   /** Warnings and notes; an input with errors is not opened. */
   readonly diagnostics: readonly Diagnostic[];
   /** For printing diagnostics with their lines. */
@@ -40,10 +39,10 @@ function isPlan(bytes: Uint8Array, name: string): boolean {
 
 function openSealed(bytes: Uint8Array, name: string): Opened {
   try {
-    const { plan } = openPlan(bytes);
+    const opened = openPlan(bytes);
     loadPlan(bytes);
     const subject = { bytes, digest: digestOf(bytes), name, sources: new Map(), ruleSet: null };
-    return { subject, plan, diagnostics: [], texts: new Map() };
+    return { subject, opened, diagnostics: [], texts: new Map() };
   } catch (error) {
     if (!(error instanceof PlanFault)) throw error;
     throw inputFault(`\`${name}\` cannot be opened as a plan: ${error.message}`, { cause: error });
@@ -80,7 +79,7 @@ function compileFile(bytes: Uint8Array, name: string, colour: ColourChoice): Ope
   }
   const { ruleSet } = read;
   const subject = { bytes: sealed, digest: digestOf(sealed), name: basename(name), sources, ruleSet };
-  return { subject, plan, diagnostics, texts };
+  return { subject, opened: openPlan(sealed), diagnostics, texts };
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Finds the rule a person means. */
+import { nearest } from '../model/nearest.ts';
 import type { RuleNote } from './document.ts';
 import { refOf } from './document.ts';
 
@@ -12,27 +13,10 @@ export function findRules(rules: readonly RuleNote[], text: string): readonly Ru
   return byRef.length > 0 ? byRef : rules.filter((rule) => rule.key === text);
 }
 
-/** The key closest to `text` by single-character edits, when one is close enough to be a slip. */
+/** The key that was probably meant, `null` when none is near. */
 export function closestKey(rules: readonly RuleNote[], text: string): string | null {
-  let best: { key: string; distance: number } | null = null;
-  for (const { key } of rules) {
-    if (key === null || Math.abs(key.length - text.length) > 2) continue;
-    const distance = edits(key, text);
-    if (distance <= 2 && distance < (best?.distance ?? 3)) best = { key, distance };
-  }
-  return best?.key ?? null;
-}
-
-/** Levenshtein distance, by rows. */
-function edits(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= left.length; i++) {
-    const next = [i];
-    for (let j = 1; j <= right.length; j++) {
-      const swap = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
-      next.push(Math.min((row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1, swap));
-    }
-    row = next;
-  }
-  return row[right.length] ?? 0;
+  return nearest(
+    text,
+    rules.flatMap((rule) => rule.key ?? []),
+  );
 }

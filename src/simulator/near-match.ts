@@ -3,10 +3,11 @@
  * not seen, since every proposal is run.
  */
 import type { EdgeRequest } from '../evaluator/request.ts';
-import type { CheckName, RuleTrace } from '../evaluator/trace.ts';
+import type { CheckName } from '../evaluator/trace.ts';
 import type { PathFilter, Rule, RuleSet } from '../model/types.ts';
 import { ruleTrace } from './describe.ts';
-import { type Asked, explainAlone, type Subject } from './simulate.ts';
+import type { RuleNote } from './document.ts';
+import { type Asked, classified, fixedEvaluator, type Subject } from './simulate.ts';
 
 /** Runs at most: each explains the whole plan. */
 const MOST_RUNS = 48;
@@ -138,32 +139,30 @@ function combinations(lists: readonly (readonly Proposal[])[]): readonly Proposa
   return combined;
 }
 
-function apply(proposal: Proposal, asked: Asked): { readonly asked: Asked; readonly words: string } {
-  const { request } = asked;
+function apply(proposal: Proposal, request: EdgeRequest): { request: EdgeRequest; words: string } {
   const host = proposal.host ?? String(request.host);
   const target = proposal.path ?? request.target;
-  const url = `${request.scheme}://${host}${target}`;
-  const changed = { ...request, ...proposal.facts, host, target };
-  return {
-    asked: { ...asked, request: changed, url },
-    words: [shellWord(url), ...(proposal.flags ?? [])].join(' '),
-  };
+  const url = shellWord(`${request.scheme}://${host}${target}`);
+  const words = [url, ...(proposal.flags ?? [])].join(' ');
+  return { request: { ...request, ...proposal.facts, host, target }, words };
 }
 
 /**
  * The arguments of a request near `asked` that the rule matches, as they would be typed; `null` when none was found
  * or when the rule's fields are not known.
  */
-export function nearMatch(subject: Subject, asked: Asked, failed: RuleTrace): string | null {
+export function nearMatch(subject: Subject, asked: Asked, failed: RuleNote): string | null {
   const { ruleSet } = subject;
   const rule = ruleSet?.rules.find((one) => one.id === failed.id && one.type === failed.type);
   if (ruleSet === null || rule === undefined || failed.outcome !== 'skipped') return null;
   const checks = failed.checks.filter((check) => check.pass !== true).map((check) => check.check);
   const lists = checks.map((check) => proposalsFor(check, rule, ruleSet));
   if (checks.length === 0 || lists.some((list) => list.length === 0)) return null;
+  const { request } = classified(subject, asked);
   for (const proposal of combinations(lists)) {
-    const tried = apply(proposal, asked);
-    const outcome = ruleTrace(explainAlone(subject, tried.asked).phases, rule)?.outcome;
+    const tried = apply(proposal, request);
+    const { phases } = fixedEvaluator(subject.bytes, asked.world).explain(tried.request);
+    const outcome = ruleTrace(phases, rule)?.outcome;
     if (outcome === 'matched' || outcome === 'conditional') return tried.words;
   }
   return null;

@@ -5,6 +5,7 @@
 import { parseIp } from '../base/ip.ts';
 import { BOT_KINDS } from '../base/vocabulary.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
+import { nearest } from '../model/nearest.ts';
 
 export interface RequestFlags {
   readonly method?: string | undefined;
@@ -73,7 +74,10 @@ function readBot(text: string): Typed<EdgeRequest['bot']> {
   if (text === 'none') return good(null);
   const [kind = '', mark, ...more] = text.split(':');
   if (!BOT_KINDS.some((known) => known === kind)) {
-    return bad(`\`${kind}\` is not a kind of bot; the kinds are ${BOT_KINDS.join(', ')}, or none`);
+    const meant = nearest(kind, BOT_KINDS);
+    const known =
+      meant === null ? `the kinds are ${BOT_KINDS.join(', ')}, or none` : `did you mean ${meant}?`;
+    return bad(`\`${kind}\` is not a kind of bot; ${known}`);
   }
   if (more.length > 0 || (mark !== undefined && mark !== 'verified')) {
     return bad(`\`${text}\` is not a bot; write ${kind} or ${kind}:verified`);

@@ -64,11 +64,6 @@ export function classified(
   return { request: { ...request, bot: { kind: 'generic-bot', verified: false } }, generic: true };
 }
 
-/** One trace with fresh counters. */
-export function explainAlone(subject: Subject, asked: Asked): Trace {
-  return fixedEvaluator(subject.bytes, asked.world).explain(classified(subject, asked).request);
-}
-
 interface PageAsked {
   readonly status: number;
   readonly madeBy: 'edge' | 'origin';

@@ -1,6 +1,7 @@
 /** `edgeplan compile`: an edge file into the bytes an edge runs. */
 import { writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
+import { META, NONE } from '../../plan/layout.ts';
 import { printPlan } from '../../plan/print.ts';
 import { inputFault, usageFault } from '../exit.ts';
 import { type Opened, openSubject } from '../open-subject.ts';
@@ -41,6 +42,17 @@ function ruleCounts(opened: Opened): string {
   return parts === '' ? total : `${total}: ${parts}`;
 }
 
+/** How many lists a request's keys lead to, and what every request has to look at. */
+function indexCounts({ opened: { plan } }: Opened): string {
+  const { meta, postings, cidr4, cidr6 } = plan;
+  const always = meta[META.always] ?? NONE;
+  const wide = always === NONE ? 0 : (postings[always * 2 + 1] ?? 0);
+  const lists = postings.length / 2;
+  const boundaries = cidr4.length / 2 + cidr6.length / 5;
+  const addresses = boundaries === 0 ? '' : `${boundaries} address boundaries, `;
+  return `${lists} lists, ${addresses}${wide} ${wide === 1 ? 'rule' : 'rules'} that none of them narrows`;
+}
+
 function summary(opened: Opened, flags: Flags): string {
   const { subject, diagnostics } = opened;
   const found = tally(diagnostics);
@@ -50,6 +62,7 @@ function summary(opened: Opened, flags: Flags): string {
     `  digest    ${subject.digest}`,
     `  domain    ${subject.ruleSet?.domain.name ?? ''}`,
     `  contents  ${ruleCounts(opened)}`,
+    `  indexes   ${indexCounts(opened)}`,
     `  found     ${found === '' ? 'no warnings' : found}`,
     '',
   ].join('\n');
@@ -73,7 +86,7 @@ export function compileCommand(): Command {
       const colour = colourFor(process.stderr, flags.color);
       process.stderr.write(diagnosticsText(opened.diagnostics, { colour, texts: opened.texts }));
       if (flags.output !== undefined) await save(flags.output, opened.subject.bytes);
-      if (flags.print === true) await write(`${JSON.stringify(printPlan(opened.plan), null, 2)}\n`);
+      if (flags.print === true) await write(`${JSON.stringify(printPlan(opened.opened), null, 2)}\n`);
       else await write(summary(opened, flags));
     });
 }

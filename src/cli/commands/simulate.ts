@@ -1,8 +1,8 @@
 /** `edgeplan simulate`: what one request would hit and why, or the decisions of many. */
 import { performance } from 'node:perf_hooks';
 import { Command, Option } from 'commander';
+import { asTest } from '../../simulator/as-test.ts';
 import type { World } from '../../simulator/assume.ts';
-import { ruleTrace } from '../../simulator/describe.ts';
 import type { RuleNote, TraceDocument } from '../../simulator/document.ts';
 import { closestKey, findRules } from '../../simulator/find-rule.ts';
 import { nearMatch } from '../../simulator/near-match.ts';
@@ -11,7 +11,7 @@ import { renderTrace } from '../../simulator/render.ts';
 import { labelOf } from '../../simulator/render-rule.ts';
 import { renderWhy } from '../../simulator/render-why.ts';
 import { type RequestFlags, readRequest, readTime, type Typed } from '../../simulator/request-line.ts';
-import { type Asked, explainAlone, type Subject, simulate } from '../../simulator/simulate.ts';
+import { type Asked, type Subject, simulate } from '../../simulator/simulate.ts';
 import { EXIT, usageFault } from '../exit.ts';
 import { openSubject } from '../open-subject.ts';
 import { colourOption, fileOption, gather, type ResponseFlag, readNodeId, readStatus } from '../options.ts';
@@ -117,10 +117,10 @@ async function printWhy(
   about: { subject: Subject; asked: Asked; flags: Flags },
 ): Promise<void> {
   const { subject, asked, flags } = about;
+  const looked = document.phases.some((phase) => phase.rules.length > 0);
+  if (!looked) throw usageFault(`no rule was looked at: ${document.decision.text}`);
   const rule = theRule(document, flags.why ?? '');
-  const traced =
-    rule.outcome === 'skipped' ? ruleTrace(explainAlone(subject, asked).phases, rule) : undefined;
-  const wouldMatch = traced === undefined ? null : nearMatch(subject, asked, traced);
+  const wouldMatch = rule.outcome === 'skipped' ? nearMatch(subject, asked, rule) : null;
   if (flags.json === true) {
     const { format, plan, request } = document;
     await write(`${JSON.stringify({ format, plan, request, rule, would_match: wouldMatch }, null, 2)}\n`);
@@ -142,6 +142,7 @@ async function simulateOne(words: readonly string[], flags: Flags): Promise<void
     note('edgeplan: --status was not used, for no origin is asked');
   }
   if (flags.why !== undefined) return printWhy(document, { subject, asked, flags });
+  if (flags.asTest === true) return write(wanted(asTest(document, asked, subject)));
   if (flags.json === true) return write(`${JSON.stringify(document, null, 2)}\n`);
   const lines = renderTrace(document, { width: outputWidth(), all: flags.all === true });
   return write(paint(lines, colourFor(process.stdout, flags.color)));
@@ -221,7 +222,7 @@ export function simulateCommand(): Command {
     .option('--all', 'also list rules that are out of scope, disabled or not reached')
     .option('--json', 'the trace as JSON; with --requests, the decisions')
     .option('--requests <file>', 'one request as JSON on each line, - is stdin; answers one decision a line')
-    .option('--as-test', 'print the request and its outcome as a test case')
+    .option('--as-test', 'print it as a test case, to append to edge.test.yaml')
     .addOption(colourOption());
   for (const flag of [...CURL_NOISE, ...CURL_LONG]) command.addOption(new Option(flag).hideHelp());
   return command.action(async (words: string[], given: Flags & { request?: string; dataRaw?: string }) => {

@@ -105,7 +105,10 @@ describe('facts', () => {
   it('that cannot be are refused instead of counting as unknown', () => {
     expect(refusal('https://x', { ip: '010.0.0.1' })).toBe('`010.0.0.1` is not an IPv4 or IPv6 address');
     expect(refusal('https://x', { country: 'Russia' })).toMatch(/is not a country/);
-    expect(refusal('https://x', { bot: 'gptbto' })).toMatch(/is not a kind of bot; the kinds are gptbot, /);
+    expect(refusal('https://x', { bot: 'gptbto' })).toBe(
+      '`gptbto` is not a kind of bot; did you mean gptbot?',
+    );
+    expect(refusal('https://x', { bot: 'somebody' })).toMatch(/the kinds are gptbot, .*, or none$/);
     expect(refusal('https://x', { bot: 'gptbot:true' })).toMatch(/write gptbot or gptbot:verified/);
     expect(refusal('https://x', { cleared: ['9'] })).toMatch(/is not a challenge/);
   });
