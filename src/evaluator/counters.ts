@@ -38,9 +38,13 @@ import { type Judgement, judgeRing } from './counters/ring.ts';
 import { judgeSlices } from './counters/slices.ts';
 import { EntryStore, MIN_BYTES } from './counters/store.ts';
 
+export { counterSpace } from './counters/hash.ts';
 export type { MutableRateResult, RateResult } from './counters/result.ts';
 
-/** What a rule counts. A window with other numbers is another window: its keys start anew. */
+/**
+ * What a rule counts; one object per rule, never changed. A window with other numbers is another window: its keys
+ * start anew.
+ */
 export interface RateWindow {
   /**
    * Separates evaluators that share one set of counters: `counterSpace(name)`, the same across reloads of one
@@ -81,7 +85,7 @@ export interface Counters {
 }
 
 export interface CountersOptions {
-  /** Octets the counters may take, at least 4,096. Default 64 MiB. */
+  /** Octets the counters may take, at least 4,096. Default 64 MiB; a process with many evaluators shares one set. */
   readonly maxBytes?: number;
   /** Two draws from [0, 1) seed the hash, at the first request. Default: the platform's secure source. */
   readonly random?: () => number;
@@ -105,25 +109,6 @@ const PLAIN_KEY = 0;
 const HOLDER_KEY = 1;
 const OVERFLOW_KEY = 2;
 const PATH_KEY = 3;
-
-/**
- * A number for `RateWindow.space`, 53 bits of the name's hash (two lanes of the 32-bit finaliser of MurmurHash3).
- * Not seeded: who shares counters between customers gives names that customers do not choose freely.
- */
-export function counterSpace(name: string): number {
-  let a = 0x9e3779b9;
-  let b = 0x85ebca6b;
-  for (let i = 0; i < name.length; i++) {
-    const unit = name.charCodeAt(i);
-    a = Math.imul(a ^ unit, 0x85ebca6b);
-    a ^= a >>> 13;
-    b = Math.imul(b ^ unit, 0xc2b2ae35);
-    b ^= b >>> 16;
-  }
-  a = Math.imul(a ^ (a >>> 16) ^ name.length, 0xc2b2ae35);
-  b = Math.imul(b ^ (b >>> 13) ^ a, 0x85ebca6b);
-  return ((a ^ (a >>> 16)) >>> 11) * 2 ** 32 + ((b ^ (b >>> 16)) >>> 0);
-}
 
 /**
  * An empty set of counters.
