@@ -1,0 +1,186 @@
+/**
+ * Turns everything that shapes one domain into a plan. In: a rule set as the model made it. Out: the plan's sections,
+ * ready to seal, and diagnostics. The stages below run in their order, each reading what those before it left in the
+ * draft; nothing else shares state.
+ */
+import { buildAhoCorasick } from '../base/aho-corasick.ts';
+import type { Diagnostic } from '../base/diagnostic.ts';
+import { BOT_KINDS, DOMAIN_STATUSES } from '../base/vocabulary.ts';
+import type { Rule, RuleSet } from '../model/types.ts';
+import {
+  COUNTRIES,
+  FLAG,
+  FLAG_ACTION_SHIFT,
+  META,
+  NONE,
+  PATTERN_KIND,
+  type Plan,
+  SLOT,
+  typeIndex,
+} from '../plan/layout.ts';
+import { layCidrIndexes } from './cidr-index.ts';
+import { createDraft, type Draft, orderRules, placePosting } from './draft.ts';
+import { actionNumber, placeFields } from './fields.ts';
+import { fileRules, KEY } from './filing.ts';
+import * as filters from './filters.ts';
+import { groupRecords, layNames } from './names.ts';
+import { placeString, placeWords, sealStrings } from './pools.ts';
+import { layTree, reversed, type TreeEntries } from './trees.ts';
+
+export interface CompileResult {
+  readonly plan: Plan;
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+const STAGES: readonly { readonly name: string; readonly run: (draft: Draft) => void }[] = [
+  { name: 'order rules by phase, priority and id', run: orderRules },
+  { name: 'group proxied records by name', run: groupRecords },
+  { name: 'file each rule under its rarest key', run: fileRules },
+  { name: 'lay address intervals', run: layCidrIndexes },
+  { name: 'lay trees and literal machine', run: layLiteralIndexes },
+  { name: 'lay countries, bots and the rest', run: laySmallIndexes },
+  { name: 'lay names and records', run: layNames },
+  { name: 'lay rules', run: laySlots },
+  { name: 'lay the domain', run: layDomain },
+];
+
+/** Compiles a rule set that the model has accepted; for such a one compiling cannot fail. */
+export function compile(ruleSet: RuleSet): CompileResult {
+  const draft = createDraft(ruleSet);
+  for (const stage of STAGES) stage.run(draft);
+  return { plan: assemble(draft), diagnostics: draft.diagnostics };
+}
+
+function keysUnder(draft: Draft, prefix: string): ReadonlyMap<string, readonly number[]> {
+  const found = new Map<string, readonly number[]>();
+  for (const [key, slots] of draft.filing.byKey) {
+    if (key.startsWith(prefix)) found.set(key.slice(prefix.length), slots);
+  }
+  return found;
+}
+
+function backwards(entries: ReadonlyMap<string, readonly number[]>): ReadonlyMap<string, readonly number[]> {
+  return new Map([...entries].map(([literal, slots]) => [reversed(literal), slots]));
+}
+
+function layLiteralIndexes(draft: Draft): void {
+  const { meta } = draft;
+  const tree = (exact: string, prefix: string): TreeEntries => ({
+    exact: keysUnder(draft, exact),
+    prefix: keysUnder(draft, prefix),
+  });
+  const hosts = tree(KEY.hostExact, KEY.hostSuffix);
+  meta[META.pathTree] = layTree(draft, tree(KEY.pathExact, KEY.pathPrefix));
+  meta[META.suffixTree] = layTree(draft, {
+    exact: new Map(),
+    prefix: backwards(keysUnder(draft, KEY.pathSuffix)),
+  });
+  meta[META.hostTree] = layTree(draft, { exact: backwards(hosts.exact), prefix: backwards(hosts.prefix) });
+  meta[META.ja4Tree] = layTree(draft, tree(KEY.ja4Exact, KEY.ja4Prefix));
+  meta[META.ja4hTree] = layTree(draft, tree(KEY.ja4hExact, KEY.ja4hPrefix));
+  const inner = [...keysUnder(draft, KEY.pathInner)];
+  meta[META.inner] = inner.length > 0 ? 1 : 0;
+  if (inner.length === 0) return;
+  draft.literals = buildAhoCorasick(inner.map(([literal]) => literal));
+  meta[META.innerPostings] = placeWords(
+    draft.words,
+    inner.map(([, slots]) => placePosting(draft, slots)),
+  );
+}
+
+function laySmallIndexes(draft: Draft): void {
+  const { meta, words } = draft;
+  const countries = keysUnder(draft, KEY.country);
+  if (countries.size > 0) {
+    const postings = new Array<number>(COUNTRIES).fill(NONE);
+    for (const [code, slots] of countries) postings[filters.countryNumber(code)] = placePosting(draft, slots);
+    meta[META.countries] = placeWords(words, postings);
+  }
+  const bots = keysUnder(draft, KEY.bot);
+  if (bots.size > 0) {
+    const kinds = [...BOT_KINDS, ''].map((kind) => placePosting(draft, bots.get(kind) ?? []));
+    meta[META.bots] = placeWords(words, kinds);
+  }
+  meta[META.always] = placePosting(draft, draft.filing.always);
+}
+
+function laySlots(draft: Draft): void {
+  draft.slots = new Uint32Array(draft.rules.length * SLOT.size);
+  for (const [slot, rule] of draft.rules.entries()) draft.slots.set(slotRow(draft, rule), slot * SLOT.size);
+}
+
+function slotRow(draft: Draft, rule: Rule): readonly number[] {
+  const row = new Array<number>(SLOT.size).fill(NONE);
+  row[SLOT.id] = rule.id;
+  row[SLOT.priority] = rule.priority;
+  row[SLOT.flags] = flagsOf(rule);
+  row[SLOT.scope] = filters.placeScope(draft, rule);
+  row[SLOT.host] = filters.placeHost(draft, rule);
+  row[SLOT.path] = filters.placePath(draft, rule);
+  row[SLOT.need] = filters.neededCharacters(draft, rule);
+  row[SLOT.fields] = placeFields(draft, rule);
+  if (rule.type === 'drop') {
+    row[SLOT.countries] = filters.placeCountries(draft, rule.countries);
+    row[SLOT.addresses] = filters.placeAddresses(draft, rule.ips);
+  } else if (rule.type === 'bot_route') row[SLOT.kinds] = filters.placeBotKinds(draft, rule);
+  else if (rule.type === 'fingerprint') row[SLOT.kinds] = filters.placeFingerprints(draft, rule);
+  return row;
+}
+
+function flagsOf(rule: Rule): number {
+  let flags = typeIndex(rule.type) | (actionNumber(rule) << FLAG_ACTION_SHIFT);
+  if (rule.action_mode === 'dry_run' && rule.type !== 'cache') flags |= FLAG.dryRun;
+  if (rule.enabled) flags |= FLAG.enabled;
+  if (rule.type === 'cache') flags |= FLAG.bothForms;
+  if (rule.host_pattern !== '') flags |= FLAG.hostPattern;
+  if (rule.type === 'drop' && rule.country_match_type === 'exclude') flags |= FLAG.excludeCountries;
+  if (rule.type === 'drop' && rule.ip_match_type === 'exclude') flags |= FLAG.excludeAddresses;
+  if (rule.type === 'bot_route' && rule.require_verified) flags |= FLAG.requireVerified;
+  return flags;
+}
+
+function layDomain(draft: Draft): void {
+  const { domain } = draft.ruleSet;
+  const { meta } = draft;
+  const until = domain.developer_mode_until === null ? 0 : Date.parse(domain.developer_mode_until);
+  meta[META.domain] = placeString(draft.strings, domain.name);
+  meta[META.status] = DOMAIN_STATUSES.indexOf(domain.status);
+  meta[META.suspended] = domain.suspended ? 1 : 0;
+  meta[META.developerLow] = until >>> 0;
+  meta[META.developerHigh] = Math.floor(until / 2 ** 32);
+}
+
+function assemble(draft: Draft): Plan {
+  const dfas: number[] = [];
+  const patterns = draft.patterns.list.flatMap((pattern) => {
+    let data = 0;
+    if (pattern.kind === PATTERN_KIND.dfa && pattern.dfa !== null) {
+      data = dfas.length;
+      for (const word of pattern.dfa) dfas.push(word);
+    } else if (pattern.kind === PATTERN_KIND.pieces) {
+      const pieces = pattern.pieces.map((piece) => placeString(draft.strings, piece));
+      data = placeWords(draft.words, [pieces.length, ...pieces]);
+    } else data = placeString(draft.strings, pattern.text);
+    return [pattern.kind, placeString(draft.strings, pattern.source), data];
+  });
+  const postings = draft.postings.lists.reduce<number[]>((rows, list) => {
+    rows.push((rows.at(-2) ?? 0) + (rows.at(-1) ?? 0), list.length);
+    return rows;
+  }, []);
+  return {
+    meta: draft.meta,
+    slots: draft.slots,
+    words: Uint32Array.from(draft.words.words),
+    patterns: Uint32Array.from(patterns),
+    ...sealStrings(draft.strings),
+    postings: Uint32Array.from(postings),
+    postingSlots: Uint32Array.from(draft.postings.lists.flat()),
+    nodes: Uint32Array.from(draft.nodes),
+    literals: draft.literals,
+    names: draft.names,
+    cidr4: draft.cidr4,
+    cidr6: draft.cidr6,
+    dfas: Uint16Array.from(dfas),
+    labels: Uint16Array.from(draft.labels.units),
+  };
+}

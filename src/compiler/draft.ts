@@ -1,0 +1,109 @@
+/** A plan in the making: what the stages of `compile.ts` hand on to each other. */
+import type { Diagnostic } from '../base/diagnostic.ts';
+import { RULE_TYPES } from '../base/vocabulary.ts';
+import type { DnsRecord, Rule, RuleSet } from '../model/types.ts';
+import { META, NONE, typeIndex } from '../plan/layout.ts';
+import { createPatternPool, type PatternPool } from './patterns.ts';
+import { createStringPool, createWordPool, type StringPool, type WordPool } from './pools.ts';
+
+/** A host name with its proxied records, in id order. */
+export interface Group {
+  readonly name: string;
+  readonly records: readonly DnsRecord[];
+}
+
+/** A key that a rule can be filed under; see `filing.ts`. */
+export interface Filing {
+  /** Slots by key, each list ascending. */
+  readonly byKey: Map<string, number[]>;
+  /** Address intervals and the slot each belongs to. */
+  readonly intervals: {
+    readonly family: 4 | 6;
+    readonly first: readonly number[];
+    readonly last: readonly number[];
+    readonly slot: number;
+  }[];
+  readonly always: number[];
+}
+
+export interface Draft {
+  readonly ruleSet: RuleSet;
+  readonly diagnostics: Diagnostic[];
+  /** In evaluation order: the place in this list is the rule's slot. */
+  rules: readonly Rule[];
+  groups: readonly Group[];
+  readonly words: WordPool;
+  readonly strings: StringPool;
+  readonly patterns: PatternPool;
+  readonly filing: Filing;
+  readonly postings: PostingPool;
+  readonly meta: Uint32Array;
+  slots: Uint32Array;
+  names: Uint32Array;
+  nodes: number[];
+  labels: LabelPool;
+  literals: Uint32Array;
+  cidr4: Uint32Array;
+  cidr6: Uint32Array;
+}
+
+/** Lists of slots; equal lists are one posting. */
+export interface PostingPool {
+  readonly numbers: Map<string, number>;
+  readonly lists: (readonly number[])[];
+}
+
+/** Labels of tree nodes as UTF-16 code units. */
+export interface LabelPool {
+  readonly places: Map<string, number>;
+  readonly units: number[];
+}
+
+export function createDraft(ruleSet: RuleSet): Draft {
+  return {
+    ruleSet,
+    diagnostics: [],
+    rules: [],
+    groups: [],
+    words: createWordPool(),
+    strings: createStringPool(),
+    patterns: createPatternPool(),
+    filing: { byKey: new Map(), intervals: [], always: [] },
+    postings: { numbers: new Map(), lists: [] },
+    meta: new Uint32Array(META.size).fill(NONE),
+    slots: new Uint32Array(0),
+    names: new Uint32Array(0),
+    nodes: [],
+    labels: { places: new Map(), units: [] },
+    literals: new Uint32Array(0),
+    cidr4: new Uint32Array(0),
+    cidr6: new Uint32Array(0),
+  };
+}
+
+/** The number of the posting that lists `slots`; NONE for an empty list. */
+export function placePosting(draft: Draft, slots: readonly number[]): number {
+  if (slots.length === 0) return NONE;
+  const key = slots.join();
+  const known = draft.postings.numbers.get(key);
+  if (known !== undefined) return known;
+  const number = draft.postings.lists.length;
+  draft.postings.lists.push(slots);
+  draft.postings.numbers.set(key, number);
+  return number;
+}
+
+/** Evaluation order: by phase, then priority, then id (semantics §3, §4). */
+export function orderRules(draft: Draft): void {
+  const rank = new Map(RULE_TYPES.map((type) => [type, typeIndex(type)]));
+  draft.rules = [...draft.ruleSet.rules].sort(
+    (a, b) => rank.get(a.type)! - rank.get(b.type)! || a.priority - b.priority || a.id - b.id,
+  );
+  let slot = 0;
+  for (const [index, type] of RULE_TYPES.entries()) {
+    draft.meta[META.phases + index] = slot;
+    while (draft.rules[slot]?.type === type) slot++;
+  }
+  draft.meta[META.phases + RULE_TYPES.length] = slot;
+  draft.meta[META.slots] = slot;
+}

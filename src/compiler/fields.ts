@@ -1,0 +1,119 @@
+/** Each type's own fields as words (layout in `plan/fields.ts`), and the action a rule keeps in its flags. */
+import { unreachable } from '../base/assert.ts';
+import {
+  BOT_ACTIONS,
+  BREACH_ACTIONS,
+  CACHE_MODES,
+  CACHE_QUERY_MODES,
+  ERROR_PAGE_MODES,
+  FINGERPRINT_ACTIONS,
+  LB_TYPES,
+  ORIGIN_SCHEMES,
+  REWRITE_QUERY_MODES,
+} from '../base/vocabulary.ts';
+import type { CacheRule, ErrorPageRule, OriginPoolRule, Rule } from '../model/types.ts';
+import { DEFAULT_PORTS } from '../plan/fields.ts';
+import { NONE } from '../plan/layout.ts';
+import type { Draft } from './draft.ts';
+import { placeString, placeWords } from './pools.ts';
+
+/** The place of the rule's action or mode in its list; 0 for types that have none. */
+export function actionNumber(rule: Rule): number {
+  switch (rule.type) {
+    case 'fingerprint':
+      return FINGERPRINT_ACTIONS.indexOf(rule.action);
+    case 'bot_route':
+      return BOT_ACTIONS.indexOf(rule.action);
+    case 'rate_limit':
+      return BREACH_ACTIONS.indexOf(rule.on_breach);
+    case 'rewrite':
+      return REWRITE_QUERY_MODES.indexOf(rule.query_mode);
+    case 'cache':
+      return CACHE_MODES.indexOf(rule.mode);
+    case 'error_page':
+      return ERROR_PAGE_MODES.indexOf(rule.mode);
+    case 'drop':
+    case 'waf':
+    case 'redirect':
+    case 'captcha':
+    case 'origin_route':
+    case 'origin_pool':
+      return 0;
+    default:
+      return unreachable(rule);
+  }
+}
+
+/** The offset of the rule's own fields in `words`; NONE for types that have none. */
+export function placeFields(draft: Draft, rule: Rule): number {
+  const string = (text: string): number => placeString(draft.strings, text);
+  switch (rule.type) {
+    case 'drop':
+    case 'fingerprint':
+      return NONE;
+    case 'bot_route': {
+      const scheme = ORIGIN_SCHEMES.indexOf(rule.alt_scheme);
+      const port = rule.alt_port ?? DEFAULT_PORTS[scheme]!;
+      return placeWords(draft.words, [rule.status, string(rule.body), string(rule.alt_dest), port, scheme]);
+    }
+    case 'rate_limit': {
+      const perPath = rule.key_by === 'ip_path' ? 1 : 0;
+      return placeWords(draft.words, [rule.limit, rule.burst, rule.window_sec, perPath]);
+    }
+    case 'waf': {
+      const excludes = rule.rule_excludes.map(string);
+      const settings = [rule.paranoia, rule.threshold, rule.body_cap_kb, excludes.length];
+      return placeWords(draft.words, [...settings, ...excludes]);
+    }
+    case 'redirect': {
+      const keep = [rule.preserve_query ? 1 : 0, rule.preserve_path ? 1 : 0];
+      return placeWords(draft.words, [rule.status_code, string(rule.target), ...keep]);
+    }
+    case 'captcha':
+      return placeWords(draft.words, [rule.ttl_sec]);
+    case 'rewrite': {
+      const regex = rule.path_match_type === 'regex' ? 1 : 0;
+      return placeWords(draft.words, [string(rule.path_target), string(rule.query_target), regex]);
+    }
+    case 'cache':
+      return placeCache(draft, rule);
+    case 'origin_route': {
+      const scheme = ORIGIN_SCHEMES.indexOf(rule.scheme);
+      const port = rule.port ?? DEFAULT_PORTS[scheme]!;
+      return placeWords(draft.words, [string(rule.address), port, scheme, string(rule.host_header)]);
+    }
+    case 'origin_pool':
+      return placePool(draft, rule);
+    case 'error_page':
+      return placePages(draft, rule);
+    default:
+      return unreachable(rule);
+  }
+}
+
+function placeCache(draft: Draft, rule: CacheRule): number {
+  const ttl = (seconds: number | null): number => (seconds === null ? 0 : seconds + 1);
+  const params = rule.query_params.map((name) => placeString(draft.strings, name));
+  const mode = CACHE_QUERY_MODES.indexOf(rule.query_mode);
+  const lifetimes = [ttl(rule.edge_ttl_sec), ttl(rule.browser_ttl_sec)];
+  return placeWords(draft.words, [...lifetimes, mode, params.length, ...params]);
+}
+
+function placePool(draft: Draft, rule: OriginPoolRule): number {
+  const rows = rule.origins.flatMap((origin) => {
+    const scheme = ORIGIN_SCHEMES.indexOf(origin.scheme);
+    const nodes = placeWords(draft.words, [origin.node_ids.length, ...origin.node_ids]);
+    const address = placeString(draft.strings, origin.address);
+    return [address, origin.port ?? DEFAULT_PORTS[scheme]!, scheme, origin.weight, nodes];
+  });
+  const hostHeader = placeString(draft.strings, rule.host_header);
+  return placeWords(draft.words, [LB_TYPES.indexOf(rule.lb_type), hostHeader, rule.origins.length, ...rows]);
+}
+
+function placePages(draft: Draft, rule: ErrorPageRule): number {
+  const pages = Object.entries(rule.content).map(([code, html]) => [
+    Number(code),
+    placeString(draft.strings, html),
+  ]);
+  return placeWords(draft.words, [rule.codes.length, ...rule.codes, pages.length, ...pages.flat()]);
+}

@@ -1,0 +1,179 @@
+/** Each rule's filters as words the evaluator reads: scope, host, path, countries, addresses, bots, fingerprints. */
+import { assert } from '../base/assert.ts';
+import { parseIpEntry } from '../base/ip.ts';
+import { BOT_KINDS } from '../base/vocabulary.ts';
+import type { BotRouteRule, FingerprintRule, PathFilter, Rule } from '../model/types.ts';
+import { COUNTRY_WORDS, characterBit, NONE } from '../plan/layout.ts';
+import type { Draft } from './draft.ts';
+import { type PatternForm, type PatternKeys, placePattern } from './patterns.ts';
+import { placeString, placeWords } from './pools.ts';
+
+/** Groups that hold a record of the rule's scope. `null`: zone-wide. */
+export function scopeGroups(draft: Draft, rule: Rule): readonly number[] | null {
+  if (rule.record_ids.length === 0) return null;
+  const ids = new Set(rule.record_ids);
+  const groups: number[] = [];
+  for (const [index, group] of draft.groups.entries()) {
+    if (group.records.some((record) => ids.has(record.id))) groups.push(index);
+  }
+  return groups;
+}
+
+export function placeScope(draft: Draft, rule: Rule): number {
+  const groups = scopeGroups(draft, rule);
+  return groups === null ? NONE : placeWords(draft.words, [groups.length, ...groups]);
+}
+
+/** The entries of the host filter's include list: `host_pattern` comes last. */
+export function hostIncludes(rule: Rule): readonly string[] {
+  return rule.host_pattern === '' ? rule.host_includes : [...rule.host_includes, rule.host_pattern];
+}
+
+/** The forms of a rule's patterns. */
+export function hostForm(rule: Rule): PatternForm {
+  if (rule.host_match_type === 'exact') return 'host_exact';
+  return rule.host_match_type === 'regex' ? 'host_regex' : 'host_wildcard';
+}
+
+export function pathForm(rule: PathFilter): PatternForm {
+  return rule.path_match_type === 'regex' ? 'path_regex' : 'path_wildcard';
+}
+
+/** The rule's path filter, when its type has one. */
+export function pathFilterOf(rule: Rule): PathFilter | null {
+  return 'path_includes' in rule ? rule : null;
+}
+
+function placePatternFilter(
+  draft: Draft,
+  form: PatternForm,
+  lists: { includes: readonly string[]; excludes: readonly string[] },
+): number {
+  const { includes, excludes } = lists;
+  if (includes.length === 0 && excludes.length === 0) return NONE;
+  const patterns = [...includes, ...excludes].map((entry) => placePattern(draft.patterns, form, entry));
+  return placeWords(draft.words, [includes.length, excludes.length, ...patterns]);
+}
+
+export function placeHost(draft: Draft, rule: Rule): number {
+  return placePatternFilter(draft, hostForm(rule), {
+    includes: hostIncludes(rule),
+    excludes: rule.host_excludes,
+  });
+}
+
+export function placePath(draft: Draft, rule: Rule): number {
+  const filter = pathFilterOf(rule);
+  if (filter === null) return NONE;
+  const everything = filter.path_includes.length === 1 && filter.path_includes[0] === '/*';
+  if (everything && filter.path_match_type === 'wildcard' && filter.path_excludes.length === 0) return NONE;
+  return placePatternFilter(draft, pathForm(filter), {
+    includes: filter.path_includes,
+    excludes: filter.path_excludes,
+  });
+}
+
+/** Bits of the characters that every path this rule matches must hold. */
+export function neededCharacters(draft: Draft, rule: Rule): number {
+  const filter = pathFilterOf(rule);
+  if (filter === null || filter.path_includes.length === 0) return 0;
+  let needed = -1;
+  for (const entry of filter.path_includes) {
+    const pattern = draft.patterns.list[placePattern(draft.patterns, pathForm(filter), entry)]!;
+    needed &= keyCharacters(pattern.keys);
+  }
+  return needed >>> 0;
+}
+
+function keyCharacters(keys: PatternKeys): number {
+  let bits = 0;
+  for (const literal of [keys.exact, keys.prefix, keys.suffix, ...keys.inner]) {
+    if (literal === null) continue;
+    for (let at = 0; at < literal.length; at++) bits |= characterBit(literal.charCodeAt(at));
+  }
+  return bits;
+}
+
+/** A country code's number, `AA` being 0. */
+export function countryNumber(code: string): number {
+  return (code.charCodeAt(0) - 65) * 26 + code.charCodeAt(1) - 65;
+}
+
+export function placeCountries(draft: Draft, countries: readonly string[]): number {
+  if (countries.length === 0) return NONE;
+  const numbers = countries.map(countryNumber);
+  const bits = new Uint32Array(COUNTRY_WORDS);
+  for (const number of numbers) bits[number >> 5]! |= 1 << (number & 31);
+  return placeWords(draft.words, [numbers.length, ...numbers, ...bits]);
+}
+
+/** An inclusive range of addresses as 32-bit words, one for IPv4 and four for IPv6. */
+export interface AddressRange {
+  readonly family: 4 | 6;
+  readonly first: readonly number[];
+  readonly last: readonly number[];
+}
+
+export function addressRange(entry: string): AddressRange {
+  const parsed = parseIpEntry(entry);
+  assert(parsed.ok, 'the model refuses entries that are no address');
+  const { family } = parsed;
+  const count = family === 4 ? 1 : 4;
+  return { family, first: [...parsed.first].slice(0, count), last: [...parsed.last].slice(0, count) };
+}
+
+export function placeAddresses(draft: Draft, entries: readonly string[]): number {
+  if (entries.length === 0) return NONE;
+  const ranges = entries.map((entry, place) => ({ ...addressRange(entry), place }));
+  const four = ranges.filter((range) => range.family === 4);
+  const six = ranges.filter((range) => range.family === 6);
+  const merged4 = mergeRanges(four);
+  const merged6 = mergeRanges(six);
+  const flat = (list: readonly AddressRange[]): readonly number[] =>
+    list.flatMap((range) => [...range.first, ...range.last]);
+  const places = (list: readonly { readonly place: number }[]): readonly number[] =>
+    list.map(({ place }) => place);
+  return placeWords(draft.words, [
+    ...[four.length, six.length, merged4.length, merged6.length],
+    ...[...flat(four), ...places(four), ...flat(six), ...places(six)],
+    ...[...flat(merged4), ...flat(merged6)],
+  ]);
+}
+
+/** Orders two addresses of one family. */
+export function compareWords(a: readonly number[], b: readonly number[]): number {
+  for (let word = 0; word < a.length; word++) {
+    if (a[word] !== b[word]) return a[word]! < b[word]! ? -1 : 1;
+  }
+  return 0;
+}
+
+function mergeRanges(ranges: readonly AddressRange[]): readonly AddressRange[] {
+  const sorted = [...ranges].sort((a, b) => compareWords(a.first, b.first));
+  const merged: AddressRange[] = [];
+  for (const range of sorted) {
+    const previous = merged.at(-1);
+    if (previous === undefined || compareWords(range.first, previous.last) > 0) merged.push(range);
+    else if (compareWords(range.last, previous.last) > 0) {
+      merged[merged.length - 1] = { ...previous, last: range.last };
+    }
+  }
+  return merged;
+}
+
+/** Bit of "any classified bot" in a bot mask, above the bits of the named kinds. */
+export const ANY_BOT_BIT = BOT_KINDS.length;
+
+export function placeBotKinds(draft: Draft, rule: BotRouteRule): number {
+  const kinds = rule.bot_kinds.map((kind) => (kind === '*' ? ANY_BOT_BIT : BOT_KINDS.indexOf(kind)));
+  const mask = kinds.reduce((bits, kind) => bits | (1 << kind), 0);
+  return placeWords(draft.words, [mask >>> 0, kinds.length, ...kinds]);
+}
+
+export function placeFingerprints(draft: Draft, rule: FingerprintRule): number {
+  const list = (entries: readonly string[]): readonly number[] => [
+    entries.length,
+    ...entries.map((entry) => placeString(draft.strings, entry)),
+  ];
+  return placeWords(draft.words, [...list(rule.match_ja4), ...list(rule.match_ja4h)]);
+}

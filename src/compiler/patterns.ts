@@ -1,0 +1,129 @@
+/** One list entry of a host or path filter as a pattern: its cheapest exact test, and the keys it can be filed under. */
+import { assert } from '../base/assert.ts';
+import { hostPieces, normalizeName } from '../base/host.ts';
+import { pathPieces } from '../base/path.ts';
+import { buildDfa } from '../base/regex/dfa.ts';
+import { type Pattern, parsePattern, type RequiredLiterals, requiredLiterals } from '../base/regex.ts';
+import { PATTERN_KIND } from '../plan/layout.ts';
+
+/** What a text must have for a pattern to match, as far as an index can use it. */
+export interface PatternKeys {
+  readonly exact: string | null;
+  readonly prefix: string | null;
+  readonly suffix: string | null;
+  /** Every matching text holds all of these. */
+  readonly inner: readonly string[];
+  /** Every matching text holds at least one of these. */
+  readonly anyOf: readonly string[] | null;
+}
+
+export interface CompiledPattern {
+  readonly kind: (typeof PATTERN_KIND)[keyof typeof PATTERN_KIND];
+  readonly source: string;
+  /** Text of exact, prefix, suffix and contains; pieces otherwise. */
+  readonly text: string;
+  readonly pieces: readonly string[];
+  /** The automaton of a regex. */
+  readonly dfa: Uint16Array | null;
+  readonly keys: PatternKeys;
+}
+
+/** Compiled patterns by their kind and source; the place in `list` is the pattern's number. */
+export interface PatternPool {
+  readonly numbers: Map<string, number>;
+  readonly list: CompiledPattern[];
+}
+
+export function createPatternPool(): PatternPool {
+  return { numbers: new Map(), list: [] };
+}
+
+export type PatternForm = 'host_exact' | 'host_wildcard' | 'host_regex' | 'path_wildcard' | 'path_regex';
+
+/** The number of the pattern that `source` makes. What the model let through always compiles. */
+export function placePattern(pool: PatternPool, form: PatternForm, source: string): number {
+  const key = `${form} ${source}`;
+  const known = pool.numbers.get(key);
+  if (known !== undefined) return known;
+  const number = pool.list.length;
+  pool.list.push(compilePattern(form, source));
+  pool.numbers.set(key, number);
+  return number;
+}
+
+function compilePattern(form: PatternForm, source: string): CompiledPattern {
+  switch (form) {
+    case 'host_exact': {
+      const name = normalizeName(source);
+      assert(name !== null, 'the model refuses names that are no host');
+      return literalPattern(source, [name], '');
+    }
+    case 'host_wildcard': {
+      const pieces = hostPieces(source);
+      assert(pieces !== null, 'the model refuses entries that are no host');
+      return literalPattern(source, pieces, '');
+    }
+    case 'path_wildcard': {
+      const pieces = pathPieces(source);
+      assert(pieces !== null, 'the model refuses paths that can never match');
+      return literalPattern(source, pieces, '/');
+    }
+    case 'host_regex':
+      return regexPattern(source, true);
+    case 'path_regex':
+      return regexPattern(source, false);
+  }
+}
+
+const NO_KEYS: PatternKeys = { exact: null, prefix: null, suffix: null, inner: [], anyOf: null };
+
+/** `start`: what every text starts with, so that a prefix of just that narrows nothing. */
+function literalPattern(source: string, split: readonly string[], start: string): CompiledPattern {
+  const last = split.length - 1;
+  const pieces = split.filter((piece, index) => index === 0 || index === last || piece !== '');
+  const base = { source, pieces: [], dfa: null };
+  const [head = '', tail = ''] = [pieces[0], pieces.at(-1)];
+  if (pieces.length === 1) {
+    return { ...base, kind: PATTERN_KIND.exact, text: head, keys: { ...NO_KEYS, exact: head } };
+  }
+  const bareHead = head === '' || head === start;
+  if (pieces.length === 2 && tail === '' && bareHead) {
+    return { ...base, kind: PATTERN_KIND.any, text: '', keys: NO_KEYS };
+  }
+  if (pieces.length === 2 && tail === '') {
+    return { ...base, kind: PATTERN_KIND.prefix, text: head, keys: { ...NO_KEYS, prefix: head } };
+  }
+  if (pieces.length === 2 && head === '') {
+    return { ...base, kind: PATTERN_KIND.suffix, text: tail, keys: { ...NO_KEYS, suffix: tail } };
+  }
+  if (pieces.length === 3 && head === '' && tail === '') {
+    const middle = pieces[1]!;
+    return { ...base, kind: PATTERN_KIND.contains, text: middle, keys: { ...NO_KEYS, inner: [middle] } };
+  }
+  const keys: PatternKeys = {
+    exact: null,
+    prefix: bareHead ? null : head,
+    suffix: tail === '' ? null : tail,
+    inner: pieces.slice(1, -1),
+    anyOf: null,
+  };
+  return { ...base, kind: PATTERN_KIND.pieces, text: '', pieces, keys };
+}
+
+function regexPattern(source: string, ignoreCase: boolean): CompiledPattern {
+  const parsed = parsePattern(source, { ignoreCase });
+  assert(parsed.ok, 'the model refuses patterns that do not parse');
+  const dfa = buildDfa(parsed.pattern.program);
+  assert(dfa.ok, 'the model refuses patterns that are too complex');
+  const keys = keysOf(parsed.pattern, ignoreCase);
+  return { kind: PATTERN_KIND.dfa, source, text: '', pieces: [], dfa: dfa.table, keys };
+}
+
+/** Hosts, whose case is ignored, are ASCII. */
+function keysOf(pattern: Pattern, asciiText: boolean): PatternKeys {
+  const found: RequiredLiterals = requiredLiterals(pattern, { asciiText });
+  const inner = found.inner.filter((literal) => literal !== '' && literal !== '/');
+  const prefix = found.prefix === '' || found.prefix === '/' ? null : found.prefix;
+  const anyOf = found.anyOf === null || found.anyOf.some((literal) => literal === '') ? null : found.anyOf;
+  return { exact: found.exact, prefix, suffix: found.suffix === '' ? null : found.suffix, inner, anyOf };
+}

@@ -1,0 +1,89 @@
+/** Radix trees over literals: paths forwards, suffixes and hosts backwards, fingerprints forwards. */
+import { NODE, NONE } from '../plan/layout.ts';
+import type { Draft, LabelPool } from './draft.ts';
+import { placePosting } from './draft.ts';
+
+/** Slots by literal: those filed under the whole text, and those filed under a start of it. */
+export interface TreeEntries {
+  readonly exact: ReadonlyMap<string, readonly number[]>;
+  readonly prefix: ReadonlyMap<string, readonly number[]>;
+}
+
+interface TreeNode {
+  label: string;
+  children: Map<number, TreeNode>;
+  exact: readonly number[];
+  prefix: readonly number[];
+  index: number;
+}
+
+function createNode(label: string): TreeNode {
+  return { label, children: new Map(), exact: [], prefix: [], index: -1 };
+}
+
+/** Lays a tree into `draft.nodes` and returns its root; NONE when there is nothing to hold. */
+export function layTree(draft: Draft, entries: TreeEntries): number {
+  if (entries.exact.size === 0 && entries.prefix.size === 0) return NONE;
+  const root = createNode('');
+  for (const [literal, slots] of entries.exact) descend(root, literal).exact = slots;
+  for (const [literal, slots] of entries.prefix) descend(root, literal).prefix = slots;
+  const order = [root];
+  const base = draft.nodes.length / NODE.size;
+  for (let at = 0; at < order.length; at++) {
+    const node = order[at]!;
+    node.index = base + at;
+    order.push(...[...node.children].sort(([a], [b]) => a - b).map(([, child]) => child));
+  }
+  let nextChild = base + 1;
+  for (const node of order) {
+    draft.nodes.push(
+      ...[placeLabel(draft.labels, node.label), node.label.length, node.label.charCodeAt(0) || 0],
+      ...[nextChild, node.children.size],
+      ...[placePosting(draft, node.exact), placePosting(draft, node.prefix)],
+    );
+    nextChild += node.children.size;
+  }
+  return root.index;
+}
+
+/** The node for `literal`, made by splitting edges where needed. */
+function descend(root: TreeNode, literal: string): TreeNode {
+  let node = root;
+  let at = 0;
+  while (at < literal.length) {
+    const code = literal.charCodeAt(at);
+    const child = node.children.get(code);
+    if (child === undefined) {
+      const leaf = createNode(literal.slice(at));
+      node.children.set(code, leaf);
+      return leaf;
+    }
+    let shared = 1;
+    while (shared < child.label.length && child.label[shared] === literal[at + shared]) shared++;
+    if (shared < child.label.length) {
+      const upper = createNode(child.label.slice(0, shared));
+      child.label = child.label.slice(shared);
+      upper.children.set(child.label.charCodeAt(0), child);
+      node.children.set(code, upper);
+      node = upper;
+    } else node = child;
+    at += shared;
+  }
+  return node;
+}
+
+function placeLabel(pool: LabelPool, label: string): number {
+  const known = pool.places.get(label);
+  if (known !== undefined) return known;
+  const place = pool.units.length;
+  for (let at = 0; at < label.length; at++) pool.units.push(label.charCodeAt(at));
+  pool.places.set(label, place);
+  return place;
+}
+
+/** A literal as a tree that is walked from the end of the text holds it. */
+export function reversed(literal: string): string {
+  let out = '';
+  for (let at = literal.length - 1; at >= 0; at--) out += literal[at];
+  return out;
+}

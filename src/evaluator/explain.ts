@@ -1,0 +1,394 @@
+/**
+ * Accounts for a decision that has been made: which rules matched, which were skipped by which check, which were not
+ * reached and why. Checks are judged anew and one by one (`checks.ts`), so the account covers every rule; what the
+ * decision itself recorded is taken from it, never guessed.
+ */
+import { formatIp } from '../base/ip.ts';
+import { DOMAIN_STATUSES, RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
+import { RATE_FIELDS, WAF_FIELDS } from '../plan/fields.ts';
+import { FLAG, GROUP, META, RECORD, SLOT, typeIndex } from '../plan/layout.ts';
+import { botSource, botText, checksOf, countryCode, type JudgedCheck, listText } from './checks.ts';
+import type { RateResult } from './counters.ts';
+import type { Decision, Effect, Match } from './decision.ts';
+import { botOf, ipOf } from './facts.ts';
+import { textOf } from './loaded.ts';
+import { inDeveloperMode } from './phases/cache.ts';
+import { passesAsCrawler } from './phases/captcha.ts';
+import { listedStatuses } from './phases/error-page.ts';
+import { allowanceOf, windowOf } from './phases/rate-limit.ts';
+import { locationOf } from './phases/redirect.ts';
+import { capturesOf, rewrittenPath } from './phases/rewrite.ts';
+import { type Context, phaseStart, slotWord } from './run.ts';
+import { isAcmeChallenge, isEdgeOwn } from './special-paths.ts';
+import {
+  type FactsTrace,
+  PHASES,
+  type Phase,
+  type PhaseOutcome,
+  type PhaseTrace,
+  type ReasonCode,
+  type RuleTrace,
+  type Trace,
+} from './trace.ts';
+
+export interface Explained {
+  readonly decision: Decision;
+  /** What the gate said: 0, or the status it refused with. */
+  readonly refused: number;
+  /** What the rate limits said, by slot. */
+  readonly rates: ReadonlyMap<number, RateResult>;
+}
+
+interface Account extends Explained {
+  readonly context: Context;
+  /** Place in PHASES of the phase that ended the request. */
+  readonly ended: number;
+  readonly matched: ReadonlyMap<string, Match>;
+  /** The bot_route rule that pinned the origin, as text. */
+  readonly pinnedBy: string | null;
+}
+
+const PHASE_TYPES: Readonly<Record<Phase, readonly RuleType[]>> = {
+  gate: [],
+  drop: ['drop'],
+  fingerprint: ['fingerprint'],
+  bot_route: ['bot_route'],
+  rate_limit: ['rate_limit'],
+  waf: ['waf'],
+  redirect: ['redirect'],
+  captcha: ['captcha'],
+  rewrite: ['rewrite'],
+  cache: ['cache'],
+  origin: ['origin_route', 'origin_pool'],
+  error_page: ['error_page'],
+};
+
+/** The trace of a decision; `context` still holds the request's facts. */
+export function explainDecision(context: Context, explained: Explained): Trace {
+  const { decision, refused } = explained;
+  const pinned = decision.matches.find((match) => match.effect === 'alt_origin' && match.mode === 'enforce');
+  const account: Account = {
+    ...explained,
+    context,
+    ended: refused !== 0 ? 0 : PHASES.indexOf(endingPhase(decision)),
+    matched: new Map(decision.matches.map((match) => [`${match.type}/${match.id}`, match])),
+    pinnedBy: pinned === undefined ? null : `${pinned.type}/${pinned.id}`,
+  };
+  const phases = PHASES.map((name): PhaseTrace => {
+    const rules = refused === 0 ? PHASE_TYPES[name].flatMap((type) => typeRules(account, name, type)) : [];
+    return { name, outcome: phaseOutcome(account, name), note: phaseNote(account, name), rules };
+  });
+  return { decision, facts: factsTrace(context, refused), phases };
+}
+
+function endingPhase(decision: Decision): Phase {
+  const type = decision.rule?.type;
+  switch (decision.action) {
+    case 'forward':
+      return 'origin';
+    case 'redirect':
+      return 'redirect';
+    case 'respond':
+      return type === 'bot_route' ? 'bot_route' : 'rate_limit';
+    case 'refuse':
+      return type === 'rewrite' ? 'rewrite' : 'gate';
+    default:
+      return type === 'record' ? 'captcha' : ((type ?? 'gate') as Phase);
+  }
+}
+
+/** Why a phase lets the request by without looking at its rules, or `null`. */
+function exemption(account: Account, name: Phase): string | null {
+  const { facts } = account.context;
+  const acme = ['bot_route', 'redirect', 'captcha', 'rewrite', 'cache'] satisfies Phase[];
+  if ((acme as Phase[]).includes(name) && isAcmeChallenge(facts))
+    return 'an ACME challenge passes this phase';
+  const pinned = ['redirect', 'rewrite', 'cache'] satisfies Phase[];
+  if ((pinned as Phase[]).includes(name) && account.pinnedBy !== null) {
+    return `the origin is pinned by ${account.pinnedBy}, which passes this phase`;
+  }
+  if (name === 'captcha' && passesAsCrawler(facts))
+    return `verified ${botText(account.context)} passes this phase`;
+  return null;
+}
+
+function phaseOutcome(account: Account, name: Phase): PhaseOutcome {
+  const index = PHASES.indexOf(name);
+  if (index === account.ended) return 'final';
+  if (name === 'error_page' && account.refused === 0) {
+    return account.decision.action === 'forward' || account.decision.action === 'block'
+      ? 'conditional'
+      : 'not_reached';
+  }
+  if (index > account.ended) return 'not_reached';
+  if (index > 0 && exemption(account, name) !== null) return 'passed';
+  return 'continue';
+}
+
+function phaseNote(account: Account, name: Phase): string | null {
+  const { context, decision } = account;
+  if (name === 'gate')
+    return account.refused === 0 ? recordsNote(context) : refusalNote(context, account.refused);
+  if (PHASES.indexOf(name) > account.ended) return null;
+  if (name === 'rate_limit' && decision.action === 'respond' && isEdgeOwn(context.facts)) {
+    return 'the edge answers /.well-known/edgeplan/ itself';
+  }
+  const exempt = exemption(account, name);
+  if (exempt !== null) return exempt;
+  if (name === 'captcha') return captchaNote(account);
+  if (name === 'cache' && inDeveloperMode(context)) return 'developer mode bypasses the cache';
+  if (name === 'origin' && decision.origin?.source === 'record') return "the host's own records";
+  return null;
+}
+
+function captchaNote({ context, decision }: Account): string | null {
+  const id = context.loaded.plan.words[context.facts.group + GROUP.captcha]!;
+  if (id === 0 || decision.matches.some((match) => match.type === 'captcha' && match.mode === 'enforce'))
+    return null;
+  const asks = decision.rule?.type === 'record';
+  return asks
+    ? `record ${id} asks for a challenge`
+    : `record ${id} asks for a challenge, which this visitor has solved`;
+}
+
+function recordsNote(context: Context): string {
+  const { records } = factsTrace(context, 0);
+  return records
+    .map(({ id, name, destination }) => `record ${id}  ${name} → ${destination} (proxied)`)
+    .join(', ');
+}
+
+function refusalNote(context: Context, refused: number): string {
+  const { loaded, facts } = context;
+  const { request } = facts;
+  const domain = textOf(loaded, loaded.plan.meta[META.domain]!);
+  if (refused === 414) return 'the request target is longer than 16,384 octets';
+  if (refused === 421) {
+    const status = DOMAIN_STATUSES[loaded.plan.meta[META.status]!]!;
+    if (!facts.host.endsWith(domain)) return `host ${facts.host} does not belong to ${domain}`;
+    if (status !== 'active' && status !== 'moved') return `the domain is ${status} and serves nothing`;
+    if (loaded.plan.meta[META.suspended] === 1) return 'the domain is suspended and serves nothing';
+    return `no proxied record serves host ${facts.host}`;
+  }
+  if (typeof request.host !== 'string') return 'there is not exactly one host';
+  if (typeof request.target !== 'string') return 'there is no request target';
+  return `host \`${request.host.slice(0, 100)}\` or target \`${request.target.slice(0, 100)}\` is not valid`;
+}
+
+function typeRules(account: Account, name: Phase, type: RuleType): readonly RuleTrace[] {
+  const { context } = account;
+  const rules: RuleTrace[] = [];
+  const end = phaseStart(context, typeIndex(type) + 1);
+  for (let slot = phaseStart(context, typeIndex(type)); slot < end; slot++)
+    rules.push(ruleTrace(account, name, slot));
+  return rules;
+}
+
+function ruleTrace(account: Account, name: Phase, slot: number): RuleTrace {
+  const { context } = account;
+  const flags = slotWord(context, slot, SLOT.flags);
+  const type = RULE_TYPES[flags & FLAG.type]!;
+  const judged = checksOf(context, slot);
+  const base = {
+    type,
+    id: slotWord(context, slot, SLOT.id),
+    priority: slotWord(context, slot, SLOT.priority),
+    mode: (flags & FLAG.dryRun) === 0 ? 'enforce' : 'dry_run',
+    checks: judged.map(({ failure, ...check }) => check),
+  } as const;
+  const match = account.matched.get(`${type}/${base.id}`);
+  if (match !== undefined) {
+    return {
+      ...base,
+      outcome: 'matched',
+      effect: match.effect,
+      reason: matchReason(account, slot, match.effect),
+    };
+  }
+  const failed = judged.find((check) => check.pass !== true);
+  if (failed !== undefined) {
+    const reason = { code: failed.failure, text: failed.text };
+    return { ...base, outcome: 'skipped', effect: 'none', reason };
+  }
+  if (type === 'error_page') return { ...base, effect: 'none', ...errorPageOutcome(account, slot) };
+  return { ...base, outcome: 'not_reached', effect: 'none', reason: unreachedReason(account, name, type) };
+}
+
+type Reason = RuleTrace['reason'];
+
+function errorPageOutcome(account: Account, slot: number): Pick<RuleTrace, 'outcome' | 'reason'> {
+  const { action, status } = account.decision;
+  const codes = [...listedStatuses(account.context, slot)];
+  if (action === 'forward') {
+    const text = `applies if the answer is ${alternatives(codes)}`;
+    return { outcome: 'conditional', reason: { code: 'needs_response', text } };
+  }
+  if (action !== 'block' || status === null) {
+    const text = `error pages do not apply to a ${action} answer`;
+    return { outcome: 'not_reached', reason: { code: 'request_ended', text } };
+  }
+  if (codes.includes(status)) {
+    const text = `applies to the edge's own ${status}`;
+    return { outcome: 'conditional', reason: { code: 'needs_response', text } };
+  }
+  const text = `the edge's ${status} is not in codes ${listText(codes.map(String))}`;
+  return { outcome: 'skipped', reason: { code: 'status_not_listed', text } };
+}
+
+function alternatives(codes: readonly number[]): string {
+  if (codes.length > 6) return listText(codes.map(String));
+  const last = codes.at(-1);
+  return codes.length < 2 ? String(last ?? 'never') : `${codes.slice(0, -1).join(', ')} or ${last}`;
+}
+
+/** Why a rule whose filters all hold had no say. */
+function unreachedReason(account: Account, name: Phase, type: RuleType): Reason {
+  const { decision } = account;
+  const index = PHASES.indexOf(name);
+  const by = decision.rule === null ? 'the edge' : `${decision.rule.type} #${decision.rule.id}`;
+  if (index > account.ended) {
+    return { code: 'request_ended', text: `the request was settled before, by ${by}` };
+  }
+  const exempt = exemption(account, name);
+  if (exempt !== null) return { code: 'phase_passed', text: exempt };
+  if (type === 'cache' && inDeveloperMode(account.context)) {
+    return { code: 'developer_mode', text: 'developer mode bypasses the cache' };
+  }
+  if (name === 'origin' && account.pinnedBy !== null) {
+    return { code: 'overridden', text: `the origin is pinned by ${account.pinnedBy}` };
+  }
+  if (type === 'origin_pool' && decision.rule?.type === 'origin_route') {
+    return { code: 'overridden', text: `${by} takes precedence over pools` };
+  }
+  const holder = decision.matches.find((match) => match.type === type && match.mode === 'enforce');
+  const taken = holder === undefined ? by : `${holder.type} #${holder.id}`;
+  return { code: 'slot_taken', text: `${taken} comes first` };
+}
+
+function matchReason(account: Account, slot: number, effect: Effect): Reason {
+  const { context, decision } = account;
+  const judged = checksOf(context, slot);
+  switch (effect) {
+    case 'counted':
+    case 'block':
+    case 'challenge': {
+      const type = RULE_TYPES[slotWord(context, slot, SLOT.flags) & FLAG.type];
+      if (type === 'rate_limit') return rateReason(account, slot, effect !== 'counted');
+      if (type === 'waf') return wafReason(account, slot, 'at_threshold');
+      if (effect === 'challenge')
+        return { code: 'challenge_unsolved', text: 'this visitor has not solved its challenge' };
+      return telling(judged);
+    }
+    case 'passed': {
+      const type = RULE_TYPES[slotWord(context, slot, SLOT.flags) & FLAG.type];
+      if (type === 'waf') return wafReason(account, slot, 'below_threshold');
+      return { code: 'challenge_solved', text: 'this visitor has solved its challenge' };
+    }
+    case 'unavailable':
+      return { code: 'no_signatures', text: 'no signatures are loaded, so nothing was inspected' };
+    case 'redirect':
+      return { code: 'redirected', text: `→ ${locationOf(context, slot)}` };
+    case 'self_redirect':
+      return { code: 'self_redirect', text: 'it leads to this very URL, so it counts as unmatched' };
+    case 'rewrite':
+      return { code: 'rewritten', text: rewriteText(context, slot) };
+    case 'refuse':
+      return { code: 'dot_segment', text: `${rewriteText(context, slot)} holds a dot segment` };
+    case 'cache': {
+      const { cache } = decision;
+      const text =
+        cache === null || cache.key === null ? 'the cache is bypassed' : `${cache.mode}, key ${cache.key}`;
+      return { code: 'cached', text };
+    }
+    case 'origin':
+      return { code: 'chosen', text: telling(judged).text };
+    case 'tag':
+      return { code: 'tagged', text: telling(judged).text };
+    case 'respond':
+    case 'alt_origin':
+    case 'error_page':
+      return telling(judged);
+  }
+}
+
+/** The most telling of the checks that passed: the one that names an entry, from the most particular filter on. */
+function telling(judged: readonly JudgedCheck[]): Reason {
+  const named = judged.findLast((check) => check.entry !== undefined && check.check !== 'scope');
+  const codes: Partial<Record<JudgedCheck['check'], ReasonCode>> = {
+    country: 'country_listed',
+    ip: 'ip_listed',
+  };
+  if (named !== undefined && named.text !== '') {
+    return { code: codes[named.check] ?? 'all_checks_passed', text: named.text };
+  }
+  const unlisted = judged.findLast((check) => check.check === 'ip' || check.check === 'country');
+  return { code: 'all_checks_passed', text: unlisted?.text ?? 'every check passed' };
+}
+
+function rateReason({ context, rates }: Account, slot: number, over: boolean): Reason {
+  const result = rates.get(slot);
+  const window = windowOf(context, slot);
+  const { words } = context.loaded.plan;
+  const seconds = words[slotWord(context, slot, SLOT.fields) + RATE_FIELDS.window]!;
+  const family = ipOf(context.facts);
+  const who = family === 0 ? 'unknown addresses' : formatIp(family as 4 | 6, context.facts.ipWords);
+  const allowance = allowanceOf(context, slot);
+  const what = `request ${result?.count ?? 1} of ${allowance} in ${seconds} s for ${who}`;
+  const where = window.perPath ? `${what} on this path` : what;
+  return { code: over ? 'over_limit' : 'under_limit', text: where };
+}
+
+function wafReason({ context, decision }: Account, slot: number, code: ReasonCode): Reason {
+  const threshold = context.loaded.plan.words[slotWord(context, slot, SLOT.fields) + WAF_FIELDS.threshold]!;
+  const verdict = context.memo.wafs.get(slot) ?? decision.waf;
+  if (verdict === null || verdict === undefined) return { code, text: `threshold ${threshold}` };
+  const ids = verdict.ids.length === 0 ? '' : ` (${verdict.ids.join(', ')})`;
+  const cut = `${verdict.truncated ? ', body cut' : ''}${verdict.exhausted ? ', step budget exhausted' : ''}`;
+  const relation = code === 'below_threshold' ? 'is below' : 'reaches';
+  return { code, text: `anomaly score ${verdict.score} ${relation} threshold ${threshold}${ids}${cut}` };
+}
+
+function rewriteText(context: Context, slot: number): string {
+  const { path } = context.facts;
+  const target = rewrittenPath(context, slot);
+  const captures = target === null ? null : capturesOf(context, slot);
+  const groups = (captures?.groups ?? []).slice(1).map((group, index) => `$${index + 1} = ${group ?? ''}`);
+  const noted = groups.length === 0 ? '' : ` (${groups.join(', ')})`;
+  return target === null ? `${path} is kept` : `${path} → ${target}${noted}`;
+}
+
+function factsTrace(context: Context, refused: number): FactsTrace {
+  const { facts, loaded } = context;
+  const { request } = facts;
+  const known = refused === 0;
+  const family = known ? ipOf(facts) : 0;
+  const bot = known && botOf(facts) >= 0 ? botText(context) : null;
+  return {
+    scheme: facts.https ? 'https' : 'http',
+    method: typeof request.method === 'string' ? request.method : '',
+    host: refused === 400 ? null : facts.host,
+    path: known ? facts.path : null,
+    twin: known ? facts.twin : null,
+    query: known ? facts.query : null,
+    ip: family === 0 ? null : formatIp(family as 4 | 6, facts.ipWords),
+    country: known && facts.country >= 0 ? countryCode(facts.country) : null,
+    bot: bot === null ? null : { kind: bot, verified: facts.botVerified, from: botSource(facts) },
+    ja4: known ? facts.ja4 : null,
+    ja4h: known ? facts.ja4h : null,
+    records: known ? hostRecords(context, loaded.plan.words) : [],
+  };
+}
+
+function hostRecords(context: Context, words: Uint32Array): FactsTrace['records'] {
+  const { group } = context.facts;
+  const records: { id: number; name: string; destination: string }[] = [];
+  for (let index = 0; index < words[group + GROUP.count]!; index++) {
+    const row = group + GROUP.records + index * RECORD.size;
+    records.push({
+      id: words[row + RECORD.id]!,
+      name: textOf(context.loaded, words[row + RECORD.name]!),
+      destination: textOf(context.loaded, words[row + RECORD.destination]!),
+    });
+  }
+  return records;
+}

@@ -1,0 +1,10 @@
+/** `edgeplan/evaluator`: sealed plans in, decisions out. Carries no platform: the same bytes decide everywhere. */
+
+export { PlanFault } from '../plan/fault.ts';
+export { type BoundedCounters, type Counters, type CountersOptions, createCounters } from './counters.ts';
+export type * from './decision.ts';
+export { type Evaluator, type EvaluatorOptions, loadPlan } from './evaluate.ts';
+export type { EdgeRequest } from './request.ts';
+export type { OriginStates } from './run.ts';
+export type { Trace } from './trace.ts';
+export type { WafFinding, WafInput, WafProgram, WafSettings } from './waf.ts';

@@ -1,0 +1,55 @@
+/** An opened plan with what has been decoded of it so far. Strings and matchers are decoded at their first use. */
+import { PATTERN, type Plan } from '../plan/layout.ts';
+import { decodeString } from '../plan/strings.ts';
+
+/** A pattern ready to run. */
+export interface Matcher {
+  readonly kind: number;
+  /** Text of a literal pattern; source of a regex. */
+  readonly text: string;
+  /** Pieces of a general wildcard; the first is a prefix, the last a suffix. */
+  readonly pieces: readonly string[];
+  /** Offset of the automaton, or whether case is ignored. */
+  readonly data: number;
+}
+
+export interface LoadedPlan {
+  readonly plan: Plan;
+  readonly revision: number;
+  readonly texts: (string | undefined)[];
+  readonly matchers: (Matcher | undefined)[];
+  /** The last texts regexes ran over: a path and its twin, or a host. */
+  readonly recent: [RegexMemo, RegexMemo];
+}
+
+/** What each regex said of one text, so that one that many rules share runs once. */
+export interface RegexMemo {
+  text: string;
+  /** Number of the text; grows with every new one. */
+  round: number;
+  /** By pattern: the round in which it ran, times two, plus one where it matched. */
+  readonly verdicts: Float64Array;
+}
+
+export function createLoaded(plan: Plan, revision: number): LoadedPlan {
+  const patterns = plan.dfas.length === 0 ? 0 : plan.patterns.length / PATTERN.size;
+  const memo = (): RegexMemo => ({ text: '', round: 1, verdicts: new Float64Array(patterns) });
+  return { plan, revision, texts: [], matchers: [], recent: [memo(), memo()] };
+}
+
+/** String `number` of the plan. */
+export function textOf(loaded: LoadedPlan, number: number): string {
+  const known = loaded.texts[number];
+  if (known !== undefined) return known;
+  const text = decodeString(loaded.plan, number);
+  loaded.texts[number] = text;
+  return text;
+}
+
+/** The number of a list's entries and then its strings, at `offset` in `words`. */
+export function textsAt(loaded: LoadedPlan, offset: number): readonly string[] {
+  const { words } = loaded.plan;
+  const texts: string[] = [];
+  for (let at = offset + 1; at <= offset + words[offset]!; at++) texts.push(textOf(loaded, words[at]!));
+  return texts;
+}

@@ -1,0 +1,32 @@
+/** Finds the records of a host: the exact name, else the wildcard at the closest encloser (RFC 4592). */
+import { META, NAME, NONE, nameHash } from '../plan/layout.ts';
+import { type LoadedPlan, textOf } from './loaded.ts';
+
+/** The number of the host's group, or NONE when no proxied record serves it. */
+export function findGroup(loaded: LoadedPlan, host: string): number {
+  const { plan } = loaded;
+  const domain = textOf(loaded, plan.meta[META.domain]!);
+  let row = nameRow(loaded, host, 0);
+  if (row >= 0) return plan.names[row + NAME.group]!;
+  let at = 0;
+  while (host.length - at > domain.length) {
+    at = host.indexOf('.', at) + 1;
+    if (at === 0) return NONE;
+    row = nameRow(loaded, host, at);
+    if (row >= 0) return plan.names[row + NAME.wildcard]!;
+  }
+  return NONE;
+}
+
+/** The row of the name that `host` is from `at` on, or -1. */
+function nameRow(loaded: LoadedPlan, host: string, at: number): number {
+  const { names, meta } = loaded.plan;
+  const mask = meta[META.nameSlots]! - 1;
+  for (let slot = nameHash(host, at) & mask; ; slot = (slot + 1) & mask) {
+    const row = slot * NAME.size;
+    const name = names[row + NAME.string]!;
+    if (name === 0) return -1;
+    const text = textOf(loaded, name);
+    if (text.length === host.length - at && host.endsWith(text)) return row;
+  }
+}

@@ -1,0 +1,30 @@
+/** Phase 7: the first captcha rule that matches asks; where none matched, a record with `captcha` does. */
+import { BOT_KINDS, SEARCH_CRAWLERS } from '../../base/vocabulary.ts';
+import { GROUP, SLOT, typeIndex } from '../../plan/layout.ts';
+import { botOf, type Facts, isCleared } from '../facts.ts';
+import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
+
+const CAPTCHA = typeIndex('captcha');
+
+export function captcha(context: Context, run: Run): boolean {
+  const { facts } = context;
+  if (passesAsCrawler(facts)) return false;
+  for (let slot = nextMatch(context, CAPTCHA); slot >= 0; slot = nextMatch(context, CAPTCHA)) {
+    const solved = isCleared(facts, 'captcha', slotWord(context, slot, SLOT.id));
+    record(context, run, slot, solved ? 'passed' : 'challenge');
+    if (!acts(context, run, slot)) continue;
+    endPhase(context, CAPTCHA);
+    return !solved && end(run, 'challenge', { status: 403, rule: refOf(context, slot) });
+  }
+  const id = context.loaded.plan.words[facts.group + GROUP.captcha]!;
+  if (id === 0 || isCleared(facts, 'record', id)) return false;
+  return end(run, 'challenge', { status: 403, rule: { type: 'record', id } });
+}
+
+/** Verified search crawlers are never asked (semantics §4). */
+export function passesAsCrawler(facts: Facts): boolean {
+  const given = facts.request.bot;
+  if (given === undefined || given === null) return false;
+  const kind = BOT_KINDS[botOf(facts)];
+  return facts.botVerified && (SEARCH_CRAWLERS as readonly (string | undefined)[]).includes(kind);
+}

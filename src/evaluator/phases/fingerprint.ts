@@ -1,0 +1,31 @@
+/** Phase 2: tags accumulate; the first drop, or challenge not yet solved, ends the request. */
+import { FINGERPRINT_ACTIONS } from '../../base/vocabulary.ts';
+import { FLAG_ACTION_SHIFT, SLOT, typeIndex } from '../../plan/layout.ts';
+import type { Effect } from '../decision.ts';
+import { isCleared } from '../facts.ts';
+import { acts, addTag, type Context, end, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
+
+const FINGERPRINT = typeIndex('fingerprint');
+
+export function fingerprint(context: Context, run: Run): boolean {
+  for (let slot = nextMatch(context, FINGERPRINT); slot >= 0; slot = nextMatch(context, FINGERPRINT)) {
+    const effect = effectOf(context, slot);
+    record(context, run, slot, effect);
+    if (!acts(context, run, slot)) continue;
+    if (effect === 'tag') addTag(context, run, slot);
+    else if (effect !== 'passed') {
+      return end(run, effect === 'block' ? 'block' : 'challenge', {
+        status: 403,
+        rule: refOf(context, slot),
+      });
+    }
+  }
+  return false;
+}
+
+function effectOf(context: Context, slot: number): Effect {
+  const action = FINGERPRINT_ACTIONS[slotWord(context, slot, SLOT.flags) >>> FLAG_ACTION_SHIFT];
+  if (action === 'drop') return 'block';
+  if (action === 'tag') return 'tag';
+  return isCleared(context.facts, 'fingerprint', slotWord(context, slot, SLOT.id)) ? 'passed' : 'challenge';
+}

@@ -1,0 +1,199 @@
+/** Phase 10: where the request goes. A pinned origin, else a route, else a pool, else the host's own records. */
+import { LB_TYPES, ORIGIN_SCHEMES, RECORD_SCHEMES } from '../../base/vocabulary.ts';
+import { BOT_FIELDS, DEFAULT_PORTS, POOL_FIELDS, POOL_ORIGIN, ROUTE_FIELDS } from '../../plan/fields.ts';
+import { GROUP, RECORD, SLOT, typeIndex } from '../../plan/layout.ts';
+import { createPoolState, type Pool, pick } from '../balancer.ts';
+import type { Origin, OriginSource } from '../decision.ts';
+import { defaultPort, type Facts } from '../facts.ts';
+import { type LoadedPlan, textOf } from '../loaded.ts';
+import {
+  acts,
+  type Context,
+  endPhase,
+  type LoadedPool,
+  nextMatch,
+  type Run,
+  record,
+  refOf,
+  slotWord,
+} from '../run.ts';
+
+const ORIGIN_ROUTE = typeIndex('origin_route');
+const ORIGIN_POOL = typeIndex('origin_pool');
+
+/** Chooses the origin; always finds one, since the gate let only hosts with records through. */
+export function origin(context: Context, run: Run): void {
+  if (run.pinned >= 0) {
+    run.rule = refOf(context, run.pinned);
+    run.origin = pinnedOrigin(context, run.pinned);
+    return;
+  }
+  const route = firstActing(context, run, ORIGIN_ROUTE);
+  if (route >= 0) {
+    run.rule = refOf(context, route);
+    run.origin = routeOrigin(context, route);
+    return;
+  }
+  const pool = firstActing(context, run, ORIGIN_POOL);
+  if (pool >= 0) {
+    run.rule = refOf(context, pool);
+    run.origin = poolOrigin(context, run, pool);
+    return;
+  }
+  run.origin = recordOrigin(context, run);
+}
+
+function firstActing(context: Context, run: Run, type: number): number {
+  for (let slot = nextMatch(context, type); slot >= 0; slot = nextMatch(context, type)) {
+    record(context, run, slot, 'origin');
+    if (!acts(context, run, slot)) continue;
+    endPhase(context, type);
+    return slot;
+  }
+  return -1;
+}
+
+/** The visitor's own host, with the port it was asked on unless that is the scheme's default. */
+function visitorHost(facts: Facts): string {
+  return facts.port === -1 || facts.port === defaultPort(facts.https)
+    ? facts.host
+    : `${facts.host}:${facts.port}`;
+}
+
+function hostHeader(context: Context, string: number): string {
+  return string === 0 ? visitorHost(context.facts) : textOf(context.loaded, string);
+}
+
+interface OriginWords {
+  readonly address: number;
+  readonly port: number;
+  readonly scheme: number;
+  readonly hostHeader: number;
+  readonly source: OriginSource;
+}
+
+function makeOrigin(context: Context, from: OriginWords): Origin {
+  const { words } = context.loaded.plan;
+  return {
+    address: textOf(context.loaded, words[from.address]!),
+    port: words[from.port]!,
+    scheme: ORIGIN_SCHEMES[words[from.scheme]!]!,
+    hostHeader: hostHeader(context, from.hostHeader),
+    source: from.source,
+  };
+}
+
+function pinnedOrigin(context: Context, slot: number): Origin {
+  const fields = slotWord(context, slot, SLOT.fields);
+  const at = {
+    address: fields + BOT_FIELDS.dest,
+    port: fields + BOT_FIELDS.port,
+    scheme: fields + BOT_FIELDS.scheme,
+  };
+  return makeOrigin(context, { ...at, hostHeader: 0, source: 'alt_origin' });
+}
+
+function routeOrigin(context: Context, slot: number): Origin {
+  const fields = slotWord(context, slot, SLOT.fields);
+  return makeOrigin(context, {
+    address: fields + ROUTE_FIELDS.address,
+    port: fields + ROUTE_FIELDS.port,
+    scheme: fields + ROUTE_FIELDS.scheme,
+    hostHeader: context.loaded.plan.words[fields + ROUTE_FIELDS.hostHeader]!,
+    source: 'origin_route',
+  });
+}
+
+function poolOrigin(context: Context, run: Run, slot: number): Origin {
+  const { words } = context.loaded.plan;
+  const fields = slotWord(context, slot, SLOT.fields);
+  const row = fields + POOL_FIELDS.origins + pickOrigin(context, run, slot) * POOL_ORIGIN.size;
+  return makeOrigin(context, {
+    address: row + POOL_ORIGIN.address,
+    port: row + POOL_ORIGIN.port,
+    scheme: row + POOL_ORIGIN.scheme,
+    hostHeader: words[fields + POOL_FIELDS.hostHeader]!,
+    source: 'origin_pool',
+  });
+}
+
+function poolOf(context: Context, slot: number): LoadedPool {
+  const known = context.pools.get(slot);
+  if (known !== undefined) return known;
+  const { words } = context.loaded.plan;
+  const fields = slotWord(context, slot, SLOT.fields);
+  const weights: number[] = [];
+  const nodeIds: (readonly number[])[] = [];
+  for (let index = 0; index < words[fields + POOL_FIELDS.count]!; index++) {
+    const row = fields + POOL_FIELDS.origins + index * POOL_ORIGIN.size;
+    const nodes = words[row + POOL_ORIGIN.nodes]!;
+    weights.push(words[row + POOL_ORIGIN.weight]!);
+    nodeIds.push([...words.subarray(nodes + 1, nodes + 1 + words[nodes]!)]);
+  }
+  const pool: Pool = { lbType: LB_TYPES[words[fields + POOL_FIELDS.lbType]!]!, weights, nodeIds };
+  const made = { pool, state: createPoolState(weights.length) };
+  context.pools.set(slot, made);
+  return made;
+}
+
+function pickOrigin(context: Context, run: Run, slot: number): number {
+  const known = context.memo.picks.get(slot);
+  if (known !== undefined) return known;
+  const { pool, state } = poolOf(context, slot);
+  const id = slotWord(context, slot, SLOT.id);
+  const view = {
+    nodeId: context.nodeId,
+    healthy: (index: number) => context.origins.healthy(id, index),
+    inFlight: (index: number) => context.origins.inFlight(id, index),
+  };
+  const picked = pick(pool, state, view, { advance: !run.shadow });
+  if (!run.shadow) context.memo.picks.set(slot, picked);
+  return picked;
+}
+
+/** Key of the host's own records among the picks of a request. */
+const OWN_RECORDS = -1;
+
+/** Several records of one host take turns in the order of their ids. */
+function recordOrigin(context: Context, run: Run): Origin {
+  const { facts, memo, rotations } = context;
+  const { words } = context.loaded.plan;
+  const count = words[facts.group + GROUP.count]!;
+  if (count === 1) return recordAt(context, facts.group + GROUP.records);
+  let picked = memo.picks.get(OWN_RECORDS);
+  if (picked === undefined) {
+    picked = rotations.get(facts.group) ?? 0;
+    if (!run.shadow) {
+      memo.picks.set(OWN_RECORDS, picked);
+      rotations.set(facts.group, (picked + 1) % count);
+    }
+  }
+  return recordAt(context, facts.group + GROUP.records + picked * RECORD.size);
+}
+
+function recordAt(context: Context, row: number): Origin {
+  const { loaded, facts } = context;
+  const { words } = loaded.plan;
+  const scheme = recordScheme(loaded, row, facts);
+  const port = words[row + RECORD.port]!;
+  return {
+    address: textOf(loaded, words[row + RECORD.destination]!),
+    port: port !== 0 ? port : scheme === 'auto' ? null : DEFAULT_PORTS[ORIGIN_SCHEMES.indexOf(scheme)]!,
+    scheme,
+    hostHeader: hostHeader(context, words[row + RECORD.hostHeader]!),
+    source: 'record',
+  };
+}
+
+function recordScheme(loaded: LoadedPlan, row: number, facts: Facts): Origin['scheme'] {
+  switch (RECORD_SCHEMES[loaded.plan.words[row + RECORD.scheme]!]) {
+    case 'Auto':
+      return 'auto';
+    case 'Http':
+      return 'http';
+    case 'Https':
+      return 'https';
+    default:
+      return facts.https ? 'https' : 'http';
+  }
+}

@@ -1,0 +1,109 @@
+/** Phase 8: the first rewrite changes the path and query that the origin gets. */
+
+import { encodeCapture, encodeUri } from '../../base/octets.ts';
+import { hasDotSegment, mergeLeadingSlashes } from '../../base/path.ts';
+import { type CaptureGroups, captureGroups } from '../../base/regex.ts';
+import { REWRITE_QUERY_MODES } from '../../base/vocabulary.ts';
+import { REWRITE_FIELDS } from '../../plan/fields.ts';
+import { FILTER, FLAG_ACTION_SHIFT, NONE, SLOT, typeIndex } from '../../plan/layout.ts';
+import { textOf } from '../loaded.ts';
+import { sourceOf } from '../patterns.ts';
+import { pathEntry } from '../predicates.ts';
+import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
+
+const REWRITE = typeIndex('rewrite');
+
+/** Writes `run.path` where the path changes; `run.query` is left to `rewrittenQuery`. Returns the slot, or -1. */
+export interface Rewrite {
+  /** Slot of the rule that acts, or -1. */
+  slot: number;
+  ended: boolean;
+}
+
+export function rewrite(context: Context, run: Run): Rewrite {
+  for (let slot = nextMatch(context, REWRITE); slot >= 0; slot = nextMatch(context, REWRITE)) {
+    const path = rewrittenPath(context, slot);
+    const refused = path !== null && hasDotSegment(path);
+    record(context, run, slot, refused ? 'refuse' : 'rewrite');
+    if (!acts(context, run, slot)) continue;
+    endPhase(context, REWRITE);
+    if (refused) end(run, 'refuse', { status: 400, rule: refOf(context, slot) });
+    else run.path = path;
+    return { slot, ended: refused };
+  }
+  return NO_REWRITE;
+}
+
+const NO_REWRITE: Rewrite = { slot: -1, ended: false };
+
+/** The path the origin gets, or `null` where the rule keeps it. */
+export function rewrittenPath(context: Context, slot: number): string | null {
+  const { loaded } = context;
+  const { words } = loaded.plan;
+  const fields = slotWord(context, slot, SLOT.fields);
+  const target = textOf(loaded, words[fields + REWRITE_FIELDS.target]!);
+  if (target === '') return null;
+  const isRegex = words[fields + REWRITE_FIELDS.regex] === 1;
+  return encodeUri(mergeLeadingSlashes(isRegex ? substitute(target, capturesOf(context, slot)) : target));
+}
+
+/**
+ * The groups of the first include entry that matches, on the path or else on its twin. `null`: the rule's entries are
+ * wildcards, or it has none.
+ */
+export function capturesOf(context: Context, slot: number): CaptureGroups | null {
+  const { loaded, facts } = context;
+  const { words } = loaded.plan;
+  const offset = slotWord(context, slot, SLOT.path);
+  const isRegex = words[slotWord(context, slot, SLOT.fields) + REWRITE_FIELDS.regex] === 1;
+  if (offset === NONE || !isRegex) return null;
+  const from = offset + FILTER.patterns;
+  const entry = pathEntry(loaded, { from, to: from + words[offset + FILTER.includes]! }, facts, false);
+  if (entry < 0) return null;
+  const source = sourceOf(loaded, words[from + entry]!);
+  const found = captureGroups(source, false, facts.path);
+  return found === null && facts.twin !== null ? captureGroups(source, false, facts.twin) : found;
+}
+
+/** `$1` (longest run of digits), `${1}`, `${name}` and `$$`; a group that took no part is empty. */
+function substitute(target: string, captures: CaptureGroups | null): string {
+  let out = '';
+  let at = 0;
+  for (let dollar = target.indexOf('$'); dollar >= 0; dollar = target.indexOf('$', at)) {
+    out += target.slice(at, dollar);
+    at = dollar + 1;
+    if (target[at] === '$') {
+      out += '$';
+      at++;
+      continue;
+    }
+    const braced = target[at] === '{';
+    let stop = braced ? target.indexOf('}', at) : at;
+    if (!braced) while (isDigit(target.charCodeAt(stop))) stop++;
+    const name = target.slice(braced ? at + 1 : at, stop);
+    out += encodeCapture(groupOf(captures, name));
+    at = braced ? stop + 1 : stop;
+  }
+  return out + target.slice(at);
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
+function groupOf(captures: CaptureGroups | null, name: string): string {
+  if (captures === null) return '';
+  const index = isDigit(name.charCodeAt(0)) ? Number(name) : captures.names.indexOf(name);
+  return captures.groups[index] ?? '';
+}
+
+/** The query the origin gets; `kept` is the visitor's, as far as the cache rule lets it through. */
+export function rewrittenQuery(context: Context, slot: number, kept: string | null): string | null {
+  if (slot < 0) return kept;
+  const mode = REWRITE_QUERY_MODES[slotWord(context, slot, SLOT.flags) >>> FLAG_ACTION_SHIFT];
+  if (mode === 'strip') return null;
+  if (mode === 'preserve') return kept;
+  const { words } = context.loaded.plan;
+  const fields = slotWord(context, slot, SLOT.fields);
+  return encodeUri(textOf(context.loaded, words[fields + REWRITE_FIELDS.query]!));
+}

@@ -1,0 +1,73 @@
+/** Phase 5: the first waf rule that matches gives the settings; the request is blocked at its threshold. */
+import { utf8Bytes } from '../../base/octets.ts';
+import { WAF_FIELDS } from '../../plan/fields.ts';
+import { SLOT, typeIndex } from '../../plan/layout.ts';
+import type { WafVerdict } from '../decision.ts';
+import { textsAt } from '../loaded.ts';
+import {
+  acts,
+  type Context,
+  end,
+  endPhase,
+  isDryRun,
+  nextMatch,
+  type Run,
+  record,
+  refOf,
+  slotWord,
+} from '../run.ts';
+
+const WAF = typeIndex('waf');
+
+export function waf(context: Context, run: Run): boolean {
+  for (let slot = nextMatch(context, WAF); slot >= 0; slot = nextMatch(context, WAF)) {
+    const verdict = inspect(context, slot);
+    const blocks =
+      verdict !== null && (verdict.exhausted || verdict.score >= field(context, slot, WAF_FIELDS.threshold));
+    record(context, run, slot, verdict === null ? 'unavailable' : blocks ? 'block' : 'passed');
+    if (!acts(context, run, slot)) continue;
+    run.waf = verdict;
+    endPhase(context, WAF);
+    return blocks && end(run, 'block', { status: 403, rule: refOf(context, slot) });
+  }
+  return false;
+}
+
+function field(context: Context, slot: number, offset: number): number {
+  return context.loaded.plan.words[slotWord(context, slot, SLOT.fields) + offset]!;
+}
+
+function inspect(context: Context, slot: number): WafVerdict | null {
+  const program = context.waf;
+  if (program === null) return null;
+  const known = context.memo.wafs.get(slot);
+  if (known !== undefined) return known;
+  const { request } = context.facts;
+  const cap = field(context, slot, WAF_FIELDS.bodyCap) * 1024;
+  const body = cap === 0 ? null : bodyBytes(request.body);
+  const fields = slotWord(context, slot, SLOT.fields);
+  const settings = {
+    paranoia: field(context, slot, WAF_FIELDS.paranoia),
+    excludes: textsAt(context.loaded, fields + WAF_FIELDS.excludes),
+  };
+  const found = program.inspect({ request, body: body === null ? null : body.subarray(0, cap) }, settings);
+  const truncated = body !== null && body.length > cap;
+  const verdict: WafVerdict = { score: found.score, ids: found.ids, truncated, exhausted: found.exhausted };
+  context.memo.wafs.set(slot, verdict);
+  return verdict;
+}
+
+function bodyBytes(body: unknown): Uint8Array | null {
+  if (typeof body === 'string') return utf8Bytes(body);
+  return body instanceof Uint8Array ? body : null;
+}
+
+/** Octets of body that the waf rules of this request want to see: the first one that acts, and dry_run ones before it. */
+export function wantedBody(context: Context): number {
+  let wanted = 0;
+  for (let slot = nextMatch(context, WAF); slot >= 0; slot = nextMatch(context, WAF)) {
+    wanted = Math.max(wanted, field(context, slot, WAF_FIELDS.bodyCap) * 1024);
+    if (!isDryRun(context, slot)) return wanted;
+  }
+  return wanted;
+}

@@ -1,0 +1,188 @@
+/** Whether a candidate really matches: every filter of its slot, the cheapest first. */
+import { ADDRESSES, COUNTRIES, FILTER, FLAG, NONE, SLOT } from '../plan/layout.ts';
+import { compareAt } from './cidr-index.ts';
+import { botOf, type Facts, ipOf, OTHER_BOT } from './facts.ts';
+import { type LoadedPlan, textOf } from './loaded.ts';
+import { patternMatches } from './patterns.ts';
+
+/** Whether every filter of `slot` holds. */
+export function slotMatches(loaded: LoadedPlan, slot: number, facts: Facts): boolean {
+  const { slots } = loaded.plan;
+  const row = slot * SLOT.size;
+  const flags = slots[row + SLOT.flags]!;
+  if ((flags & FLAG.enabled) === 0 || (slots[row + SLOT.need]! & ~facts.characters) !== 0) return false;
+  const scope = slots[row + SLOT.scope]!;
+  if (scope !== NONE && !inScope(loaded, scope, facts)) return false;
+  const countries = slots[row + SLOT.countries]!;
+  if (countries !== NONE && !countryHolds(loaded, countries, flags, facts)) return false;
+  const addresses = slots[row + SLOT.addresses]!;
+  if (addresses !== NONE && !addressHolds(loaded, addresses, flags, facts)) return false;
+  const kinds = slots[row + SLOT.kinds]!;
+  if (kinds !== NONE && !kindHolds(loaded, kinds, flags, facts)) return false;
+  const host = slots[row + SLOT.host]!;
+  if (host !== NONE && !hostHolds(loaded, host, facts)) return false;
+  const path = slots[row + SLOT.path]!;
+  return path === NONE || pathHolds(loaded, path, flags, facts);
+}
+
+export function inScope(loaded: LoadedPlan, offset: number, facts: Facts): boolean {
+  const { words } = loaded.plan;
+  const end = offset + words[offset]!;
+  for (let at = offset + 1; at <= end; at++) if (words[at] === facts.groupNumber) return true;
+  return false;
+}
+
+function countryHolds(loaded: LoadedPlan, offset: number, flags: number, facts: Facts): boolean {
+  const excludes = (flags & FLAG.excludeCountries) !== 0;
+  if (facts.country < 0) return excludes;
+  return isCountryListed(loaded, offset, facts.country) !== excludes;
+}
+
+export function isCountryListed(loaded: LoadedPlan, offset: number, country: number): boolean {
+  const { words } = loaded.plan;
+  const bits = offset + 1 + words[offset]!;
+  return (
+    country >= 0 && country < COUNTRIES && ((words[bits + (country >> 5)]! >>> (country & 31)) & 1) === 1
+  );
+}
+
+function addressHolds(loaded: LoadedPlan, offset: number, flags: number, facts: Facts): boolean {
+  const excludes = (flags & FLAG.excludeAddresses) !== 0;
+  const family = ipOf(facts);
+  if (family === 0) return excludes;
+  return isAddressListed(loaded.plan.words, offset, facts) !== excludes;
+}
+
+/** Whether the visitor's address, which is known, lies in one of the merged intervals. */
+function isAddressListed(words: Uint32Array, offset: number, facts: Facts): boolean {
+  const n4 = words[offset + ADDRESSES.n4]!;
+  const n6 = words[offset + ADDRESSES.n6]!;
+  const m4 = words[offset + ADDRESSES.m4]!;
+  const merged4 = offset + ADDRESSES.entries + n4 * 3 + n6 * 9;
+  if (facts.ipFamily === 4) {
+    const address = facts.ipWords[0]!;
+    let low = 0;
+    let high = m4;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (words[merged4 + middle * 2 + 1]! < address) low = middle + 1;
+      else high = middle;
+    }
+    return low < m4 && words[merged4 + low * 2]! <= address;
+  }
+  const merged6 = merged4 + m4 * 2;
+  const m6 = words[offset + ADDRESSES.m6]!;
+  let low = 0;
+  let high = m6;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (compareAt(words, merged6 + middle * 8 + 4, facts.ipWords) < 0) low = middle + 1;
+    else high = middle;
+  }
+  return low < m6 && compareAt(words, merged6 + low * 8, facts.ipWords) <= 0;
+}
+
+/** The place in the rule's list of the first entry that holds the visitor's address, or -1. */
+export function addressEntry(words: Uint32Array, offset: number, facts: Facts): number {
+  const n4 = words[offset + ADDRESSES.n4]!;
+  const n6 = words[offset + ADDRESSES.n6]!;
+  const four = offset + ADDRESSES.entries;
+  const six = four + n4 * 3;
+  let place = Number.POSITIVE_INFINITY;
+  if (facts.ipFamily === 4) {
+    const address = facts.ipWords[0]!;
+    for (let entry = 0; entry < n4; entry++) {
+      const holds = words[four + entry * 2]! <= address && address <= words[four + entry * 2 + 1]!;
+      if (holds) place = Math.min(place, words[four + n4 * 2 + entry]!);
+    }
+  } else if (facts.ipFamily === 6) {
+    for (let entry = 0; entry < n6; entry++) {
+      const at = six + entry * 8;
+      const holds = compareAt(words, at, facts.ipWords) <= 0 && compareAt(words, at + 4, facts.ipWords) >= 0;
+      if (holds) place = Math.min(place, words[six + n6 * 8 + entry]!);
+    }
+  }
+  return Number.isFinite(place) ? place : -1;
+}
+
+function kindHolds(loaded: LoadedPlan, offset: number, flags: number, facts: Facts): boolean {
+  if ((flags & FLAG.type) === BOT_ROUTE) return botHolds(loaded, offset, flags, facts);
+  const { words } = loaded.plan;
+  const ja4hOffset = offset + 1 + words[offset]!;
+  return (
+    (words[offset] === 0 || fingerprintEntry(loaded, offset, facts.ja4) >= 0) &&
+    (words[ja4hOffset] === 0 || fingerprintEntry(loaded, ja4hOffset, facts.ja4h) >= 0)
+  );
+}
+
+/** Place of bot_route in RULE_TYPES. */
+const BOT_ROUTE = 2;
+
+function botHolds(loaded: LoadedPlan, offset: number, flags: number, facts: Facts): boolean {
+  const kind = botOf(facts);
+  if (kind < 0) return false;
+  const mask = loaded.plan.words[offset]!;
+  if ((mask & ((1 << kind) | (1 << OTHER_BOT))) === 0) return false;
+  return (flags & FLAG.requireVerified) === 0 || facts.botVerified;
+}
+
+/** The place in the list of the first fingerprint that equals `text`, or starts it when it ends in `*`; or -1. */
+export function fingerprintEntry(loaded: LoadedPlan, offset: number, text: string | null): number {
+  if (text === null) return -1;
+  const { words } = loaded.plan;
+  const count = words[offset]!;
+  for (let entry = 0; entry < count; entry++) {
+    const wanted = textOf(loaded, words[offset + 1 + entry]!);
+    const holds = wanted.endsWith('*') ? text.startsWith(wanted.slice(0, -1)) : text === wanted;
+    if (holds) return entry;
+  }
+  return -1;
+}
+
+/** The place in the include list of the first host entry that matches, -1 when none does. */
+export function hostEntry(loaded: LoadedPlan, from: number, to: number, host: string): number {
+  const { words } = loaded.plan;
+  for (let at = from; at < to; at++) if (patternMatches(loaded, words[at]!, host)) return at - from;
+  return -1;
+}
+
+function hostHolds(loaded: LoadedPlan, offset: number, facts: Facts): boolean {
+  const { words } = loaded.plan;
+  const includes = words[offset + FILTER.includes]!;
+  const from = offset + FILTER.patterns;
+  const end = from + includes;
+  if (includes > 0 && hostEntry(loaded, from, end, facts.host) < 0) return false;
+  return hostEntry(loaded, end, end + words[offset + FILTER.excludes]!, facts.host) < 0;
+}
+
+/**
+ * The place of the first path entry that matches, or -1. A path with `;params` has two forms; `both` asks an entry to
+ * match in both, otherwise one form is enough.
+ */
+export function pathEntry(
+  loaded: LoadedPlan,
+  range: { readonly from: number; readonly to: number },
+  facts: Facts,
+  both: boolean,
+): number {
+  const { words } = loaded.plan;
+  for (let at = range.from; at < range.to; at++) {
+    const pattern = words[at]!;
+    const first = patternMatches(loaded, pattern, facts.path);
+    if (facts.twin === null || first !== both) {
+      if (first) return at - range.from;
+    } else if (patternMatches(loaded, pattern, facts.twin)) return at - range.from;
+  }
+  return -1;
+}
+
+function pathHolds(loaded: LoadedPlan, offset: number, flags: number, facts: Facts): boolean {
+  const { words } = loaded.plan;
+  const includes = words[offset + FILTER.includes]!;
+  const excludes = words[offset + FILTER.excludes]!;
+  const from = offset + FILTER.patterns;
+  const end = from + includes;
+  const both = (flags & FLAG.bothForms) !== 0;
+  if (includes > 0 && pathEntry(loaded, { from, to: end }, facts, both) < 0) return false;
+  return excludes === 0 || pathEntry(loaded, { from: end, to: end + excludes }, facts, !both) < 0;
+}

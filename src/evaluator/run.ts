@@ -1,0 +1,179 @@
+/**
+ * One pass over the phases: the real one, or the shadow's, in which dry_run rules act. Phases write into a run; the
+ * decision is made of what they left there.
+ */
+
+import type { RuleType } from '../base/vocabulary.ts';
+import { RULE_TYPES } from '../base/vocabulary.ts';
+import { FLAG, META, SLOT } from '../plan/layout.ts';
+import type { Pool, PoolState } from './balancer.ts';
+import { type Candidates, nextCandidate, skipTo } from './candidates.ts';
+import type { Counters, RateResult, RateWindow } from './counters.ts';
+import type { Action, CacheDirective, Effect, Match, Origin, RuleRef, WafVerdict } from './decision.ts';
+import type { Facts } from './facts.ts';
+import type { LoadedPlan } from './loaded.ts';
+import { slotMatches } from './predicates.ts';
+import type { WafProgram } from './waf.ts';
+
+/** Health and load of pool origins, as the node knows them. Both are asked by rule id and place in `origins`. */
+export interface OriginStates {
+  healthy(pool: number, origin: number): boolean;
+  /** Requests in flight. */
+  inFlight(pool: number, origin: number): number;
+}
+
+/** What the real run computed and the shadow must not compute again. Cleared per request, by slot. */
+export interface Memo {
+  readonly rates: Map<number, RateResult>;
+  readonly wafs: Map<number, WafVerdict>;
+  /** Picks by slot of the pool; the host's own records under -1. */
+  readonly picks: Map<number, number>;
+}
+
+/** A pool as the balancer sees it, with its state. */
+export interface LoadedPool {
+  readonly pool: Pool;
+  readonly state: PoolState;
+}
+
+/** Everything phases work with: one per evaluator. */
+export interface Context {
+  readonly loaded: LoadedPlan;
+  readonly facts: Facts;
+  readonly candidates: Candidates;
+  readonly counters: Counters;
+  /** Windows of rate limits by slot, made at their first use. */
+  readonly windows: Map<number, RateWindow>;
+  readonly waf: WafProgram | null;
+  readonly origins: OriginStates;
+  readonly nodeId: number | null;
+  readonly pools: Map<number, LoadedPool>;
+  readonly rotations: Map<number, number>;
+  readonly memo: Memo;
+}
+
+export interface Run {
+  readonly shadow: boolean;
+  action: Action;
+  status: number | null;
+  rule: RuleRef | null;
+  location: string | null;
+  body: string | null;
+  origin: Origin | null;
+  path: string | null;
+  query: string | null;
+  cache: CacheDirective | null;
+  tags: string[] | null;
+  retryAfter: number | null;
+  waf: WafVerdict | null;
+  matches: Match[] | null;
+  /** A dry_run rule was recorded. */
+  dryMatched: boolean;
+  /** Slot of the bot_route rule that pinned the origin, or -1. */
+  pinned: number;
+}
+
+export function createRun(shadow: boolean): Run {
+  return {
+    shadow,
+    action: 'forward',
+    status: null,
+    rule: null,
+    location: null,
+    body: null,
+    origin: null,
+    path: null,
+    query: null,
+    cache: null,
+    tags: null,
+    retryAfter: null,
+    waf: null,
+    matches: null,
+    dryMatched: false,
+    pinned: -1,
+  };
+}
+
+/** Makes a run ready for the next request. */
+export function resetRun(run: Run): void {
+  run.action = 'forward';
+  run.status = null;
+  run.rule = null;
+  run.location = null;
+  run.body = null;
+  run.origin = null;
+  run.path = null;
+  run.query = null;
+  run.cache = null;
+  run.tags = null;
+  run.retryAfter = null;
+  run.waf = null;
+  run.matches = null;
+  run.dryMatched = false;
+  run.pinned = -1;
+}
+
+/** The first slot of a type's phase, and the first of the next. */
+export function phaseStart(context: Context, type: number): number {
+  return context.loaded.plan.meta[META.phases + type]!;
+}
+
+/** The next rule of the type that matches, or -1. Rules of the types before it are passed over. */
+export function nextMatch(context: Context, type: number): number {
+  const end = phaseStart(context, type + 1);
+  skipTo(context.candidates, phaseStart(context, type));
+  for (;;) {
+    const slot = nextCandidate(context.candidates, end);
+    if (slot < 0 || slotMatches(context.loaded, slot, context.facts)) return slot;
+  }
+}
+
+/** Passes over the rest of a type's rules. */
+export function endPhase(context: Context, type: number): void {
+  skipTo(context.candidates, phaseStart(context, type + 1));
+}
+
+export function slotWord(context: Context, slot: number, field: number): number {
+  return context.loaded.plan.slots[slot * SLOT.size + field]!;
+}
+
+export function isDryRun(context: Context, slot: number): boolean {
+  return (slotWord(context, slot, SLOT.flags) & FLAG.dryRun) !== 0;
+}
+
+/** Whether the rule acts in this run: dry_run rules do so in the shadow only. */
+export function acts(context: Context, run: Run, slot: number): boolean {
+  return run.shadow || !isDryRun(context, slot);
+}
+
+export function typeOf(context: Context, slot: number): RuleType {
+  return RULE_TYPES[slotWord(context, slot, SLOT.flags) & FLAG.type]!;
+}
+
+export function refOf(context: Context, slot: number): RuleRef {
+  return { type: typeOf(context, slot), id: slotWord(context, slot, SLOT.id) };
+}
+
+/** Notes that a rule matched and what it did, or would have done. */
+export function record(context: Context, run: Run, slot: number, effect: Effect): void {
+  const dry = isDryRun(context, slot);
+  const match: Match = { ...refOf(context, slot), mode: dry ? 'dry_run' : 'enforce', effect } as Match;
+  if (run.matches === null) run.matches = [match];
+  else run.matches.push(match);
+  if (dry) run.dryMatched = true;
+}
+
+export function addTag(context: Context, run: Run, slot: number): void {
+  const { type, id } = refOf(context, slot);
+  const tag = `${type}/${id}`;
+  if (run.tags === null) run.tags = [tag];
+  else run.tags.push(tag);
+}
+
+/** Ends the request with a status of the edge's own. */
+export function end(run: Run, action: Action, outcome: { status: number; rule: RuleRef | null }): true {
+  run.action = action;
+  run.status = outcome.status;
+  run.rule = outcome.rule;
+  return true;
+}

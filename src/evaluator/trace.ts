@@ -1,0 +1,151 @@
+/**
+ * The account of how a decision came about, made by `explain`. It never changes the decision. Reasons come from a
+ * closed list of codes; the texts are complete sentences' worth of facts, ready to print.
+ */
+import type { ActionMode, RuleType } from '../base/vocabulary.ts';
+import type { Decision, Effect } from './decision.ts';
+
+/** The phases of semantics §4 in their order. */
+export const PHASES = [
+  'gate',
+  'drop',
+  'fingerprint',
+  'bot_route',
+  'rate_limit',
+  'waf',
+  'redirect',
+  'captcha',
+  'rewrite',
+  'cache',
+  'origin',
+  'error_page',
+] as const;
+export type Phase = (typeof PHASES)[number];
+
+/**
+ * `matched`: every filter held and the rule had its say. `skipped`: a filter failed. `not_reached`: the request was
+ * settled before the rule's turn. `conditional`: it depends on the response's status.
+ */
+export const OUTCOMES = ['matched', 'skipped', 'not_reached', 'conditional'] as const;
+export type Outcome = (typeof OUTCOMES)[number];
+
+export const CHECKS = [
+  'enabled',
+  'scope',
+  'host',
+  'path',
+  'country',
+  'ip',
+  'kind',
+  'verified',
+  'ja4',
+  'ja4h',
+] as const;
+export type CheckName = (typeof CHECKS)[number];
+
+export interface Check {
+  readonly check: CheckName;
+  /** `null`: could not be judged, because the request does not say. Counts as failed. */
+  readonly pass: boolean | null;
+  readonly text: string;
+  /** The list entry that decided, as a field path: `path_includes[0]`. */
+  readonly entry?: string;
+}
+
+/** Why a rule ended as it did. */
+export const REASONS = [
+  'disabled',
+  'out_of_scope',
+  'host_not_included',
+  'host_excluded',
+  'path_not_included',
+  'path_excluded',
+  'country_not_listed',
+  'country_listed',
+  'country_unknown',
+  'ip_not_listed',
+  'ip_listed',
+  'ip_unknown',
+  'bot_not_classified',
+  'bot_not_listed',
+  'bot_unverified',
+  'fingerprint_not_listed',
+  'missing_input',
+  'all_checks_passed',
+  'under_limit',
+  'over_limit',
+  'below_threshold',
+  'at_threshold',
+  'no_signatures',
+  'challenge_solved',
+  'challenge_unsolved',
+  'self_redirect',
+  'redirected',
+  'rewritten',
+  'dot_segment',
+  'cached',
+  'chosen',
+  'tagged',
+  'request_ended',
+  'slot_taken',
+  'overridden',
+  'phase_passed',
+  'developer_mode',
+  'needs_response',
+  'status_not_listed',
+] as const;
+export type ReasonCode = (typeof REASONS)[number];
+
+export interface RuleTrace {
+  readonly type: RuleType;
+  readonly id: number;
+  readonly priority: number;
+  readonly mode: ActionMode;
+  readonly outcome: Outcome;
+  /** `none` unless matched. */
+  readonly effect: Effect | 'none';
+  readonly reason: { readonly code: ReasonCode; readonly text: string };
+  /** Every check of the rule, evaluated even where an earlier one failed. */
+  readonly checks: readonly Check[];
+}
+
+export const PHASE_OUTCOMES = ['continue', 'final', 'passed', 'not_reached', 'conditional'] as const;
+export type PhaseOutcome = (typeof PHASE_OUTCOMES)[number];
+
+export interface PhaseTrace {
+  readonly name: Phase;
+  /** `passed`: the request is exempt (ACME, verified crawler, pinned origin); `final`: it ended here. */
+  readonly outcome: PhaseOutcome;
+  /** What the phase did apart from its rules, such as the record that was found or why it was passed. */
+  readonly note: string | null;
+  /** In evaluation order; rules that are disabled or not in scope included. */
+  readonly rules: readonly RuleTrace[];
+}
+
+/** The normalised request as far as the gate let it be known. */
+export interface FactsTrace {
+  readonly scheme: 'http' | 'https';
+  readonly method: string;
+  readonly host: string | null;
+  readonly path: string | null;
+  /** The path without `;params`; `null` when there are none. */
+  readonly twin: string | null;
+  readonly query: string | null;
+  readonly ip: string | null;
+  readonly country: string | null;
+  readonly bot: {
+    readonly kind: string;
+    readonly verified: boolean;
+    readonly from: 'user-agent' | 'given';
+  } | null;
+  readonly ja4: string | null;
+  readonly ja4h: string | null;
+  /** The host's proxied records, in id order. */
+  readonly records: readonly { readonly id: number; readonly name: string; readonly destination: string }[];
+}
+
+export interface Trace {
+  readonly decision: Decision;
+  readonly facts: FactsTrace;
+  readonly phases: readonly PhaseTrace[];
+}

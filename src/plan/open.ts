@@ -1,0 +1,87 @@
+/** Opens a sealed plan: checks version and checksum before anything else, then lays views over the bytes. */
+
+import { PlanFault } from './fault.ts';
+import { DIRECTORY, HEADER, MAGIC, META, PLAN_VERSION, type Plan, SECTIONS } from './layout.ts';
+import { SECTIONS_START, sealChecksum } from './seal.ts';
+
+export interface OpenedPlan {
+  readonly plan: Plan;
+  readonly revision: number;
+}
+
+export interface OpenOptions {
+  /**
+   * Skip the checksum for bytes this process has already checked, such as a plan that was evicted from a cache of
+   * opened plans and is opened again.
+   */
+  readonly trusted?: boolean;
+}
+
+/**
+ * Opens `bytes`. They must not change afterwards: the plan is a view of them (a copy is made only where the array
+ * does not start on an 8-byte boundary).
+ * @throws PlanFault naming what was found and what this build reads
+ */
+export function openPlan(bytes: Uint8Array, options: OpenOptions = {}): OpenedPlan {
+  checkHeader(bytes);
+  if (options.trusted !== true) checkSum(bytes);
+  const aligned = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
+  const view = new DataView(aligned.buffer, aligned.byteOffset, aligned.byteLength);
+  const sections: Record<string, Uint8Array | Uint16Array | Uint32Array> = {};
+  for (const [index, { name, kind }] of SECTIONS.entries()) {
+    const offset = view.getUint32(DIRECTORY + index * 8, true);
+    const length = view.getUint32(DIRECTORY + index * 8 + 4, true);
+    if (offset % 8 !== 0 || offset < SECTIONS_START || offset + length > aligned.byteLength) {
+      throw new PlanFault(
+        'layout',
+        `section \`${name}\` lies outside the plan; fetch or compile the plan again`,
+      );
+    }
+    const start = aligned.byteOffset + offset;
+    if (kind === 'u8') sections[name] = new Uint8Array(aligned.buffer, start, length);
+    else if (kind === 'u16') sections[name] = new Uint16Array(aligned.buffer, start, length / 2);
+    else sections[name] = new Uint32Array(aligned.buffer, start, length / 4);
+  }
+  const plan = sections as unknown as Plan;
+  if (plan.meta.length < META.size) {
+    throw new PlanFault('layout', 'the plan has no `meta` section; fetch or compile the plan again');
+  }
+  const low = view.getUint32(HEADER.revisionLow * 4, true);
+  return { plan, revision: view.getUint32(HEADER.revisionHigh * 4, true) * 2 ** 32 + low };
+}
+
+function checkHeader(bytes: Uint8Array): void {
+  if (bytes.length < SECTIONS_START) {
+    throw new PlanFault(
+      'truncated',
+      `a plan has at least ${SECTIONS_START} octets, these are ${bytes.length}`,
+    );
+  }
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  if (view.getUint32(0, true) !== MAGIC) {
+    throw new PlanFault('not_a_plan', 'these bytes are not a plan: they do not start with `EPLN`');
+  }
+  const version = view.getUint32(HEADER.version * 4, true);
+  if (version !== PLAN_VERSION) {
+    const advice = version > PLAN_VERSION ? 'upgrade this node' : 'compile the plan again';
+    throw new PlanFault(
+      'version',
+      `the plan has version ${version}, this build reads ${PLAN_VERSION}; ${advice}`,
+    );
+  }
+  const total = view.getUint32(HEADER.bytes * 4, true);
+  if (total !== bytes.length) {
+    throw new PlanFault('truncated', `the plan says it has ${total} octets, these are ${bytes.length}`);
+  }
+}
+
+function checkSum(bytes: Uint8Array): void {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const expected = view.getUint32(HEADER.crc * 4, true);
+  const found = sealChecksum(bytes);
+  if (expected !== found) {
+    const hex = (value: number): string => value.toString(16).padStart(8, '0');
+    const sums = `its checksum is ${hex(found)} where the header says ${hex(expected)}`;
+    throw new PlanFault('checksum', `the plan is damaged: ${sums}; fetch or compile it again`);
+  }
+}

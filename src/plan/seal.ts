@@ -1,0 +1,56 @@
+/** Seals a plan: one run of bytes with a version, a revision and a checksum, ready to store or send. */
+import { assert } from '../base/assert.ts';
+import { crc32 } from '../base/crc32.ts';
+import { DIRECTORY, HEADER, MAGIC, PLAN_VERSION, type Plan, SECTIONS } from './layout.ts';
+
+export interface SealOptions {
+  /** The domain's revision this plan is published as; 0 for a plan that is not published. */
+  readonly revision?: number;
+}
+
+const WIDTHS = { u8: 1, u16: 2, u32: 4 } as const;
+
+/** Octets of the header and the directory, up to the first section. */
+export const SECTIONS_START = Math.ceil((DIRECTORY + SECTIONS.length * 8) / 8) * 8;
+
+/** The plan's bytes. The same plan and revision always give the same bytes. */
+export function seal(plan: Plan, options: SealOptions = {}): Uint8Array {
+  const revision = options.revision ?? 0;
+  assert(Number.isSafeInteger(revision) && revision >= 0, 'a revision is a whole number');
+  let size = SECTIONS_START;
+  for (const { name, kind } of SECTIONS) size = align(size) + plan[name].length * WIDTHS[kind];
+  const total = align(size);
+  const bytes = new Uint8Array(total);
+  const view = new DataView(bytes.buffer);
+  let offset = SECTIONS_START;
+  for (const [index, { name, kind }] of SECTIONS.entries()) {
+    const section = plan[name];
+    offset = align(offset);
+    view.setUint32(DIRECTORY + index * 8, offset, true);
+    view.setUint32(DIRECTORY + index * 8 + 4, section.length * WIDTHS[kind], true);
+    bytes.set(new Uint8Array(section.buffer, section.byteOffset, section.byteLength), offset);
+    offset += section.byteLength;
+  }
+  const header = [
+    MAGIC,
+    PLAN_VERSION,
+    total,
+    0,
+    revision >>> 0,
+    Math.floor(revision / 2 ** 32),
+    SECTIONS.length,
+  ];
+  for (const [word, value] of header.entries()) view.setUint32(word * 4, value, true);
+  view.setUint32(HEADER.crc * 4, sealChecksum(bytes), true);
+  return bytes;
+}
+
+/** The checksum over everything but the checksum's own word. */
+export function sealChecksum(bytes: Uint8Array): number {
+  const at = HEADER.crc * 4;
+  return (crc32(bytes.subarray(0, at)) ^ crc32(bytes.subarray(at + 4))) >>> 0;
+}
+
+function align(offset: number): number {
+  return (offset + 7) & ~7;
+}

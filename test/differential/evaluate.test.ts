@@ -1,0 +1,47 @@
+/**
+ * The compiled path against the oracle: on every generated rule set and request both must come to the same decision,
+ * shadow and matches included; so must `explain`, and the error pages. A failure names the seed of its case.
+ * `EDGEPLAN_PAIRS` sets how many (rule set, request) pairs are tried.
+ */
+import { expect, test } from 'vitest';
+import { createOracle, type OracleEnv } from '../oracle/index.ts';
+import { generateCase } from '../support/generate.ts';
+import { wordProgram } from '../support/generate-waf.ts';
+import { loadRuleSet } from '../support/load.ts';
+
+const PAIRS = Number(process.env['EDGEPLAN_PAIRS'] ?? 200_000);
+const REQUESTS = 200;
+const FIRST_SEED = Number(process.env['EDGEPLAN_SEED'] ?? 1);
+
+test(`agrees with the oracle on ${PAIRS} rule sets and requests`, { timeout: 3_600_000 }, () => {
+  for (let seed = FIRST_SEED; seed < FIRST_SEED + PAIRS / REQUESTS; seed++) compareCase(seed);
+});
+
+function compareCase(seed: number): void {
+  const { ruleSet, requests, env: given } = generateCase(seed, REQUESTS);
+  const env: OracleEnv = { ...given, waf: seed % 3 === 0 ? null : wordProgram };
+  const oracle = createOracle(ruleSet, env);
+  const plain = loadRuleSet(ruleSet, env);
+  const traced = loadRuleSet(ruleSet, env);
+  for (const [index, request] of requests.entries()) {
+    const expected = JSON.stringify(oracle.evaluate(request));
+    const where = (path: string): string => `seed ${seed}, request ${index}, ${path}`;
+    const decision = plain.evaluate(request);
+    if (JSON.stringify(decision) !== expected)
+      expect(decision, where('evaluate')).toEqual(JSON.parse(expected));
+    const trace = traced.explain(request);
+    if (JSON.stringify(trace.decision) !== expected) {
+      expect(trace.decision, where('explain')).toEqual(JSON.parse(expected));
+    }
+    for (const rule of trace.phases.flatMap((phase) => phase.rules)) {
+      const holds = rule.checks.every((check) => check.pass === true);
+      const failed = `${where('trace')}, ${rule.type}/${rule.id}: ${JSON.stringify(rule)}`;
+      if (rule.outcome === 'matched' && !holds) throw new Error(failed);
+    }
+    const status = [403, 404, 429, 502][index % 4]!;
+    const madeBy = index % 8 < 4 ? 'edge' : 'origin';
+    const page = oracle.errorPage(request, status, madeBy);
+    const found = plain.errorPage(request, status, madeBy);
+    if (JSON.stringify(page) !== JSON.stringify(found)) expect(found, where('errorPage')).toEqual(page);
+  }
+}

@@ -1,0 +1,305 @@
+/**
+ * The phases of semantics §4, run once for what happens and, when a dry_run rule matched, once more for the shadow.
+ * A run walks the stored rules of each type in order and asks every one of them whether it matches.
+ */
+import type { BotRouteRule, CacheRule, RewriteRule, Rule } from '../../src/model/types.ts';
+import type { Facts } from './facts.ts';
+import { ruleMatches } from './filters.ts';
+import type { Origins } from './origins.ts';
+import { altOrigin, poolOrigin, recordOrigin, routeOrigin } from './origins.ts';
+import type { Rates, RateVerdict } from './rates.ts';
+import { cachedQuery, cacheKey, isOwnUrl, redirectLocation, rewritePath, rewriteQuery } from './rewrite.ts';
+import type {
+  CacheDirective,
+  Decision,
+  Effect,
+  Match,
+  OracleEnv,
+  Origin,
+  RuleRef,
+  WafVerdict,
+} from './types.ts';
+import { inspect } from './waf.ts';
+
+/** What the oracle holds between requests. */
+export interface World {
+  readonly env: OracleEnv;
+  /** All rules by priority, then id. */
+  readonly rules: readonly Rule[];
+  readonly rates: Rates;
+  readonly origins: Origins;
+  /** Milliseconds; `null` when developer mode is off. */
+  readonly developerUntil: number | null;
+}
+
+/** What the run for real worked out, for the shadow to reuse. */
+interface Memo {
+  readonly rates: Map<number, RateVerdict>;
+  readonly wafs: Map<number, WafVerdict>;
+  readonly pools: Map<number, number>;
+  record: number | null;
+}
+
+interface Run {
+  readonly world: World;
+  readonly facts: Facts;
+  readonly memo: Memo;
+  /** Whether dry_run rules act, as they do in the shadow. */
+  readonly shadow: boolean;
+  readonly matches: Match[];
+  readonly tags: string[];
+  waf: WafVerdict | null;
+  pinned: BotRouteRule | null;
+}
+
+/** The fields by which an ending differs from a decision that is empty everywhere. */
+type Ending = Partial<Decision> & Pick<Decision, 'action' | 'status' | 'rule'>;
+
+function matching<T extends Rule['type']>(run: Run, type: T): Extract<Rule, { type: T }>[] {
+  const ofType = run.world.rules.filter((rule): rule is Extract<Rule, { type: T }> => rule.type === type);
+  return ofType.filter((rule) => ruleMatches(rule, run.facts));
+}
+
+function acts(run: Run, rule: Rule): boolean {
+  return run.shadow || rule.type === 'cache' || rule.action_mode === 'enforce';
+}
+
+function record(run: Run, rule: Rule, effect: Effect): void {
+  const mode = rule.type === 'cache' ? 'enforce' : rule.action_mode;
+  run.matches.push({ type: rule.type, id: rule.id, mode, effect });
+}
+
+function ref({ type, id }: RuleRef): RuleRef {
+  return { type, id };
+}
+
+function block(rule: Rule): Ending {
+  return { action: 'block', status: 403, rule: ref(rule) };
+}
+
+function challenge(rule: RuleRef): Ending {
+  return { action: 'challenge', status: 403, rule: ref(rule) };
+}
+
+function solved(run: Run, asker: RuleRef): boolean {
+  return run.facts.cleared.includes(`${asker.type}/${asker.id}`);
+}
+
+/** GET or HEAD of an ACME challenge, which passes phases 3 and 6–9. */
+function isAcme({ method, path, query }: Facts): boolean {
+  const get = method === 'GET' || method === 'HEAD';
+  return get && query === null && /^\/\.well-known\/acme-challenge\/[A-Za-z0-9_-]+$/.test(path);
+}
+
+function dropPhase(run: Run): Ending | null {
+  for (const rule of matching(run, 'drop')) {
+    record(run, rule, 'block');
+    if (acts(run, rule)) return block(rule);
+  }
+  return null;
+}
+
+function fingerprintPhase(run: Run): Ending | null {
+  for (const rule of matching(run, 'fingerprint')) {
+    const passed = rule.action === 'challenge' && solved(run, rule);
+    record(run, rule, passed ? 'passed' : rule.action === 'drop' ? 'block' : rule.action);
+    if (passed || !acts(run, rule)) continue;
+    if (rule.action === 'drop') return block(rule);
+    if (rule.action === 'challenge') return challenge(rule);
+    run.tags.push(`fingerprint/${rule.id}`);
+  }
+  return null;
+}
+
+function botPhase(run: Run): Ending | null {
+  if (isAcme(run.facts)) return null;
+  for (const rule of matching(run, 'bot_route')) {
+    if (run.pinned !== null && rule.action !== 'tag') continue;
+    record(run, rule, rule.action === 'alt_content' ? 'respond' : rule.action);
+    if (!acts(run, rule)) continue;
+    if (rule.action === 'block') return block(rule);
+    if (rule.action === 'alt_content') {
+      return { action: 'respond', status: rule.status, body: rule.body, rule: ref(rule) };
+    }
+    if (rule.action === 'alt_origin') run.pinned = rule;
+    else run.tags.push(`bot_route/${rule.id}`);
+  }
+  return null;
+}
+
+function ratePhase(run: Run): Ending | null {
+  const { facts, memo, shadow, world } = run;
+  let ending: Ending | null = null;
+  for (const rule of matching(run, 'rate_limit')) {
+    const peek = shadow && rule.action_mode === 'enforce';
+    const verdict = memo.rates.get(rule.id) ?? world.rates.hit(rule, facts, peek);
+    memo.rates.set(rule.id, verdict);
+    const taken = acts(run, rule) && ending !== null;
+    if (!verdict.breached || taken) {
+      record(run, rule, 'counted');
+      continue;
+    }
+    record(run, rule, rule.on_breach === 'drop' ? 'block' : 'challenge');
+    if (!acts(run, rule)) continue;
+    const { retryAfter } = verdict;
+    ending = rule.on_breach === 'drop' ? { ...block(rule), status: 429, retryAfter } : challenge(rule);
+  }
+  return ending;
+}
+
+function ownPhase({ facts }: Run): Ending | null {
+  const own = [facts.path, facts.twin].some((path) => path?.startsWith('/.well-known/edgeplan/'));
+  return own ? { action: 'respond', status: 200, rule: null } : null;
+}
+
+function wafPhase(run: Run): Ending | null {
+  const { facts, memo, world } = run;
+  for (const rule of matching(run, 'waf')) {
+    const verdict = memo.wafs.get(rule.id) ?? inspect(rule, facts, world.env.waf ?? null);
+    if (verdict !== null) memo.wafs.set(rule.id, verdict);
+    const over = verdict !== null && (verdict.exhausted || verdict.score >= rule.threshold);
+    record(run, rule, verdict === null ? 'unavailable' : over ? 'block' : 'passed');
+    if (!acts(run, rule)) continue;
+    run.waf = verdict;
+    return over ? block(rule) : null;
+  }
+  return null;
+}
+
+function redirectPhase(run: Run): Ending | null {
+  if (run.pinned !== null || isAcme(run.facts)) return null;
+  for (const rule of matching(run, 'redirect')) {
+    const location = redirectLocation(rule, run.facts);
+    const own = isOwnUrl(location, run.facts);
+    record(run, rule, own ? 'self_redirect' : 'redirect');
+    if (!own && acts(run, rule)) {
+      return { action: 'redirect', status: rule.status_code, rule: ref(rule), location };
+    }
+  }
+  return null;
+}
+
+const SEARCH_CRAWLERS = ['googlebot', 'bingbot', 'applebot', 'duckduckbot', 'yandexbot'];
+
+function captchaPhase(run: Run): Ending | null {
+  const { bot, records } = run.facts;
+  if (isAcme(run.facts) || (bot?.verified && SEARCH_CRAWLERS.includes(bot.kind))) return null;
+  for (const rule of matching(run, 'captcha')) {
+    const passed = solved(run, rule);
+    record(run, rule, passed ? 'passed' : 'challenge');
+    if (acts(run, rule)) return passed ? null : challenge(rule);
+  }
+  const asking = records.find((one) => one.captcha);
+  if (asking === undefined) return null;
+  const asker: RuleRef = { type: 'record', id: asking.id };
+  return solved(run, asker) ? null : challenge(asker);
+}
+
+/** The rewrite rule that acts, and the path it makes; a `null` path refuses the request. */
+function chooseRewrite(run: Run): { rule: RewriteRule; path: string | null } | null {
+  if (run.pinned !== null || isAcme(run.facts)) return null;
+  for (const rule of matching(run, 'rewrite')) {
+    const path = rewritePath(rule, run.facts);
+    record(run, rule, path === null ? 'refuse' : 'rewrite');
+    if (acts(run, rule)) return { rule, path };
+  }
+  return null;
+}
+
+const BYPASS: CacheDirective = { mode: 'bypass', edgeTtl: null, browserTtl: null, key: null };
+
+function chooseCache(run: Run): { rule: CacheRule | null; cache: CacheDirective | null } {
+  const { facts, pinned, world } = run;
+  const developing = world.developerUntil !== null && facts.now < world.developerUntil;
+  if (developing || pinned !== null) return { rule: null, cache: BYPASS };
+  const rule = isAcme(facts) ? undefined : matching(run, 'cache')[0];
+  if (rule === undefined) return { rule: null, cache: null };
+  record(run, rule, 'cache');
+  const { mode, edge_ttl_sec: edgeTtl, browser_ttl_sec: browserTtl } = rule;
+  return {
+    rule,
+    cache: mode === 'bypass' ? BYPASS : { mode, edgeTtl, browserTtl, key: cacheKey(rule, facts) },
+  };
+}
+
+function chooseOrigin(run: Run): { rule: RuleRef | null; origin: Origin } {
+  const { facts, memo, pinned, shadow, world } = run;
+  if (pinned !== null) return { rule: ref(pinned), origin: altOrigin(pinned, facts) };
+  for (const rule of matching(run, 'origin_route')) {
+    record(run, rule, 'origin');
+    if (acts(run, rule)) return { rule: ref(rule), origin: routeOrigin(rule, facts) };
+  }
+  for (const rule of matching(run, 'origin_pool')) {
+    record(run, rule, 'origin');
+    if (!acts(run, rule)) continue;
+    const index = memo.pools.get(rule.id) ?? world.origins.pickPool(rule, shadow);
+    memo.pools.set(rule.id, index);
+    return { rule: ref(rule), origin: poolOrigin(rule, index, facts) };
+  }
+  memo.record ??= world.origins.pickRecord(facts.records, shadow);
+  return { rule: null, origin: recordOrigin(facts.records[memo.record]!, facts) };
+}
+
+function forwardPhase(run: Run): Ending {
+  const rewrite = chooseRewrite(run);
+  if (rewrite?.path === null) return { action: 'refuse', status: 400, rule: ref(rewrite.rule) };
+  const { rule: cacheRule, cache } = chooseCache(run);
+  return {
+    action: 'forward',
+    status: null,
+    ...chooseOrigin(run),
+    path: rewrite?.path ?? run.facts.forwarded,
+    query: rewriteQuery(rewrite?.rule ?? null, cachedQuery(cacheRule, run.facts)),
+    cache,
+  };
+}
+
+const PHASES: readonly ((run: Run) => Ending | null)[] = [
+  dropPhase,
+  fingerprintPhase,
+  botPhase,
+  ratePhase,
+  ownPhase,
+  wafPhase,
+  redirectPhase,
+  captchaPhase,
+  forwardPhase,
+];
+
+const NOTHING: Omit<Decision, 'action' | 'status' | 'rule' | 'revision'> = {
+  location: null,
+  body: null,
+  origin: null,
+  path: null,
+  query: null,
+  cache: null,
+  tags: [],
+  retryAfter: null,
+  waf: null,
+  matches: [],
+  shadow: null,
+};
+
+function runPhases(world: World, facts: Facts, { memo, shadow }: { memo: Memo; shadow: boolean }): Decision {
+  const run: Run = { world, facts, memo, shadow, matches: [], tags: [], waf: null, pinned: null };
+  for (const phase of PHASES) {
+    const ending = phase(run);
+    if (ending === null) continue;
+    const { matches, tags, waf } = run;
+    return { ...NOTHING, ...ending, matches, tags, waf, revision: world.env.revision ?? 0 };
+  }
+  throw new Error('the last phase always ends the run');
+}
+
+/** The gate's own answer. */
+export function refusal(world: World, status: number): Decision {
+  return { ...NOTHING, action: 'refuse', status, rule: null, revision: world.env.revision ?? 0 };
+}
+
+/** The decision for a request that passed the gate, with its shadow. */
+export function decide(world: World, facts: Facts): Decision {
+  const memo: Memo = { rates: new Map(), wafs: new Map(), pools: new Map(), record: null };
+  const real = runPhases(world, facts, { memo, shadow: false });
+  if (!real.matches.some((match) => match.mode === 'dry_run')) return real;
+  return { ...real, shadow: runPhases(world, facts, { memo, shadow: true }) };
+}

@@ -1,0 +1,123 @@
+/** The gate (semantics §1, §2): a request becomes facts, or is refused with a status. */
+import type { DnsRecord, Domain } from '../../src/model/types.ts';
+import type { NamedRecord } from './host.ts';
+import { owns, parseAuthority, recordsOf } from './host.ts';
+import type { Address } from './ip.ts';
+import { parseAddress } from './ip.ts';
+import type { Target } from './path.ts';
+import { readTarget } from './path.ts';
+import type { EdgeRequest } from './types.ts';
+
+export interface Facts extends Target {
+  readonly request: EdgeRequest;
+  readonly scheme: 'http' | 'https';
+  readonly method: unknown;
+  readonly host: string;
+  /** The port Host was written with. */
+  readonly port: number | null;
+  /** The host's proxied records, by id. */
+  readonly records: readonly DnsRecord[];
+  readonly ip: Address | null;
+  readonly country: string | null;
+  readonly bot: { readonly kind: string; readonly verified: boolean } | null;
+  readonly ja4: string | null;
+  readonly ja4h: string | null;
+  readonly cleared: readonly unknown[];
+  /** Milliseconds. */
+  readonly now: number;
+}
+
+/** The kinds a User-Agent can name, in the API document's order; the first named wins. */
+const NAMED_BOTS = [
+  'gptbot',
+  'oai-searchbot',
+  'chatgpt-user',
+  'claudebot',
+  'claude-user',
+  'perplexitybot',
+  'perplexity-user',
+  'googlebot',
+  'bingbot',
+  'ccbot',
+  'bytespider',
+  'meta-externalagent',
+  'amazonbot',
+  'applebot',
+  'duckduckbot',
+  'yandexbot',
+  'ahrefsbot',
+  'semrushbot',
+  'mj12bot',
+];
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null;
+}
+
+function text(value: unknown): string | null {
+  return typeof value === 'string' ? value : null;
+}
+
+function userAgent(headers: unknown): string {
+  if (!isObject(headers)) return '';
+  const value = Object.entries(headers).find(([name]) => name.toLowerCase() === 'user-agent')?.[1];
+  return text(Array.isArray(value) ? value[0] : value) ?? '';
+}
+
+function botOf(request: Record<string, unknown>): Facts['bot'] {
+  const given = request['bot'];
+  if (given === undefined) {
+    const agent = userAgent(request['headers']).replace(/[A-Z]/g, (letter) => letter.toLowerCase());
+    const kind = NAMED_BOTS.find((name) => agent.includes(name));
+    return kind === undefined ? null : { kind, verified: false };
+  }
+  if (!isObject(given) || typeof given['kind'] !== 'string') return null;
+  return { kind: given['kind'], verified: given['verified'] === true };
+}
+
+function countryOf(value: unknown): string | null {
+  if (typeof value !== 'string' || !/^[A-Za-z]{2}$/.test(value)) return null;
+  const code = value.toUpperCase();
+  return code === 'XX' ? null : code;
+}
+
+function hostText(value: unknown): string | null {
+  return text(Array.isArray(value) && value.length === 1 ? value[0] : value);
+}
+
+/** Where requests arrive: a domain, its records, and the clock for requests without a `now`. */
+export interface Place {
+  readonly domain: Domain;
+  readonly named: readonly NamedRecord[];
+  readonly clock: () => number;
+}
+
+/** The facts of a request, or the status it is refused with. */
+export function gate(given: EdgeRequest, { domain, named, clock }: Place): Facts | number {
+  const request: Record<string, unknown> = isObject(given) ? given : {};
+  const scheme = text(request['scheme'])?.toLowerCase() === 'http' ? 'http' : 'https';
+  const sentHost = hostText(request['host']);
+  const authority = sentHost === null ? null : parseAuthority(sentHost);
+  if (authority === null) return 400;
+  if (!owns(domain.name, authority.host)) return 421;
+  const target = readTarget(request['target'], authority, scheme);
+  if (typeof target === 'number') return target;
+  if (!['active', 'moved'].includes(domain.status) || domain.suspended) return 421;
+  const records = recordsOf(authority.host, domain.name, named);
+  if (records.length === 0) return 421;
+  return {
+    ...target,
+    ...authority,
+    request: given,
+    scheme,
+    method: request['method'],
+    records,
+    ip: parseAddress(request['ip']),
+    country: countryOf(request['country']),
+    bot: botOf(request),
+    ja4: text(request['ja4']),
+    ja4h: text(request['ja4h']),
+    cleared: Array.isArray(request['cleared']) ? request['cleared'] : [],
+    now: Number.isFinite(request['now']) ? (request['now'] as number) : clock(),
+  };
+}

@@ -1,0 +1,47 @@
+/**
+ * The oracle: a naive evaluator that reads stored rules directly, written from `spec/semantics.md` alone. It has no
+ * index and no compile step, shares no code with `src`, and is what the compiled path is held to.
+ */
+import type { RuleSet } from '../../src/model/types.ts';
+import type { World } from './decide.ts';
+import { decide, refusal } from './decide.ts';
+import { findErrorPage, NO_PAGE } from './error-page.ts';
+import type { Place } from './facts.ts';
+import { gate } from './facts.ts';
+import { nameRecords } from './host.ts';
+import { createOrigins } from './origins.ts';
+import { createRates } from './rates.ts';
+import type { Decision, EdgeRequest, ErrorPageAnswer, OracleEnv } from './types.ts';
+
+export type { Decision, EdgeRequest, ErrorPageAnswer, OracleEnv, WafProgram, WafVerdict } from './types.ts';
+
+export interface Oracle {
+  /** The decision for one request. Counts it: rate limits, pools and record turns move on. */
+  evaluate(request: EdgeRequest): Decision;
+  /** The page for a status that the edge or the origin answered the request with. Changes nothing. */
+  errorPage(request: EdgeRequest, status: number, madeBy: 'edge' | 'origin'): ErrorPageAnswer;
+}
+
+/** An evaluator of stored rules, with counters and pools that start empty. */
+export function createOracle(ruleSet: RuleSet, env: OracleEnv = {}): Oracle {
+  const until = ruleSet.domain.developer_mode_until;
+  const world: World = {
+    env,
+    rules: [...ruleSet.rules].sort((a, b) => a.priority - b.priority || a.id - b.id),
+    rates: createRates(),
+    origins: createOrigins(env),
+    developerUntil: until === null ? null : Date.parse(until),
+  };
+  const { domain, records } = ruleSet;
+  const place: Place = { domain, named: nameRecords(domain.name, records), clock: env.now ?? Date.now };
+  return {
+    evaluate(request) {
+      const facts = gate(request, place);
+      return typeof facts === 'number' ? refusal(world, facts) : decide(world, facts);
+    },
+    errorPage(request, status, madeBy) {
+      const facts = gate(request, place);
+      return typeof facts === 'number' ? NO_PAGE : findErrorPage(world, facts, { status, madeBy });
+    },
+  };
+}

@@ -1,0 +1,131 @@
+/**
+ * The shapes that go into and come out of the oracle. They repeat those of `src/evaluator/{request,decision}.ts`
+ * field for field and are written out here, so that the oracle depends on nothing it is there to judge.
+ */
+import type { RuleSet } from '../../src/model/types.ts';
+
+type RuleType = RuleSet['rules'][number]['type'];
+
+/** One request as the embedder saw it; any field may hold anything. */
+export interface EdgeRequest {
+  readonly scheme: string;
+  readonly method: string;
+  readonly host: string | readonly string[];
+  readonly target: string;
+  readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
+  readonly ip?: string | null | undefined;
+  readonly country?: string | null | undefined;
+  readonly bot?: { readonly kind: string; readonly verified: boolean } | null | undefined;
+  readonly ja4?: string | null | undefined;
+  readonly ja4h?: string | null | undefined;
+  readonly body?: Uint8Array | string | null | undefined;
+  readonly now?: number | undefined;
+  readonly cleared?: readonly string[] | undefined;
+}
+
+/** What a matched rule did, or would have done. */
+export type Effect =
+  | 'block'
+  | 'challenge'
+  | 'tag'
+  | 'respond'
+  | 'alt_origin'
+  | 'counted'
+  | 'passed'
+  | 'unavailable'
+  | 'redirect'
+  | 'self_redirect'
+  | 'rewrite'
+  | 'refuse'
+  | 'cache'
+  | 'origin'
+  | 'error_page';
+
+export interface RuleRef {
+  readonly type: RuleType | 'record';
+  readonly id: number;
+}
+
+export interface Match {
+  readonly type: RuleType;
+  readonly id: number;
+  readonly mode: 'enforce' | 'dry_run';
+  readonly effect: Effect;
+}
+
+export interface Origin {
+  readonly address: string;
+  readonly port: number | null;
+  readonly scheme: 'http' | 'https' | 'auto';
+  readonly hostHeader: string;
+  readonly source: 'alt_origin' | 'origin_route' | 'origin_pool' | 'record';
+}
+
+export interface CacheDirective {
+  readonly mode: 'standard' | 'force' | 'bypass';
+  readonly edgeTtl: number | null;
+  readonly browserTtl: number | null;
+  readonly key: string | null;
+}
+
+export interface WafVerdict {
+  readonly score: number;
+  readonly ids: readonly number[];
+  readonly truncated: boolean;
+  readonly exhausted: boolean;
+}
+
+/** The request's one outcome. */
+export interface Decision {
+  readonly action: 'forward' | 'block' | 'challenge' | 'redirect' | 'respond' | 'refuse';
+  readonly status: number | null;
+  readonly rule: RuleRef | null;
+  readonly location: string | null;
+  readonly body: string | null;
+  readonly origin: Origin | null;
+  readonly path: string | null;
+  readonly query: string | null;
+  readonly cache: CacheDirective | null;
+  readonly tags: readonly string[];
+  readonly retryAfter: number | null;
+  readonly waf: WafVerdict | null;
+  readonly matches: readonly Match[];
+  readonly shadow: Decision | null;
+  readonly revision: number;
+}
+
+export interface ErrorPage {
+  readonly kind: 'svc' | 'custom' | 'origin';
+  readonly html: string | null;
+  readonly rule: RuleRef;
+}
+
+export interface ErrorPageAnswer {
+  readonly page: ErrorPage | null;
+  readonly matches: readonly Match[];
+  readonly shadow: ErrorPageAnswer | null;
+}
+
+/** What a waf program is asked and what it answers. */
+export interface WafProgram {
+  inspect(
+    input: { readonly request: EdgeRequest; readonly body: Uint8Array | null },
+    settings: { readonly paranoia: number; readonly excludes: readonly string[] },
+  ): { readonly score: number; readonly ids: readonly number[]; readonly exhausted: boolean };
+}
+
+/** Whatever a decision rests on besides the request and the rules. All of it has a default. */
+export interface OracleEnv {
+  /** Default 0. */
+  readonly revision?: number;
+  /** Milliseconds since the epoch, for requests without a `now`. Default: the machine's clock. */
+  readonly now?: () => number;
+  /** The edge node this is, for `geo` pools. Default `null`: none. */
+  readonly nodeId?: number | null;
+  /** Default: every origin is healthy. */
+  readonly healthy?: (poolRuleId: number, originIndex: number) => boolean;
+  /** Requests an origin is busy with. Default 0. */
+  readonly inFlight?: (poolRuleId: number, originIndex: number) => number;
+  /** Default `null`: no program is loaded. */
+  readonly waf?: WafProgram | null;
+}
