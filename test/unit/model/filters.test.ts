@@ -159,16 +159,45 @@ describe('patterns', () => {
     expect(hosts([pattern], 'regex')).toHaveLength(1);
   });
   it('holds a pattern to its length and its program', () => {
-    expect(paths(['a'.repeat(1024)], 'regex')).toEqual([]);
-    expect(paths(['a'.repeat(1025)], 'regex').join()).toContain('at most 1024 characters');
-    expect(paths(['(?:a{500}){2}'], 'regex')).toEqual([]);
-    expect(paths(['(?:\\pL{500}b{500}){2}(?:c{200})'], 'regex')).toHaveLength(1);
-    expect(paths(['a{1000}b{1000}c{200}'], 'regex').join()).toContain('at most 2100 are allowed');
+    const letters = (count: number): string => `[${'a'.repeat(count - 2)}]`;
+    expect(paths([letters(1024)], 'regex')).toEqual([]);
+    expect(paths([letters(1025)], 'regex').join()).toContain('at most 1024 are allowed');
+    expect(paths(['a{998}'], 'regex')).toEqual([]);
+    expect(paths(['a{999}'], 'regex').join()).toContain(
+      'compiles to 1001 instructions, at most 1000 are allowed',
+    );
+    expect(paths(['(a|b){12}a[ab]{12}'], 'regex').join()).toContain('too complex');
   });
-  it('holds a domain to its budget, told once', () => {
-    const heavy = times(200, (index) => `a{990}${index}`);
-    const told = mistakes('waf', { path_match_type: 'regex', path_includes: heavy });
-    expect(told).toHaveLength(1);
-    expect(told[0]).toContain('the patterns of this domain together compile to more than 50000 instructions');
+  it('holds a domain to the scans of a path, told once', () => {
+    const scanning = (count: number): string[] => times(count, (index) => `x${index}y`);
+    expect(paths(scanning(160), 'regex')).toEqual([]);
+    expect(paths(scanning(165), 'regex')).toEqual([
+      expect.stringMatching(
+        /^path_includes\[160\]: with this pattern .* would read a path more than 160 times/,
+      ),
+    ]);
+  });
+  it('lets as many patterns share a domain as start apart, and adds up those that do not', () => {
+    expect(
+      paths(
+        times(200, (index) => `^/p${index}/`),
+        'regex',
+      ),
+    ).toEqual([]);
+    expect(
+      paths(
+        times(200, (index) => `^/p.*${index}$`),
+        'regex',
+      ),
+    ).toHaveLength(1);
+    const nested = times(200, (index) => `^/${'p'.repeat(index)}.*x$`);
+    expect(paths(nested, 'regex')).toHaveLength(1);
+  });
+  it('holds a domain to the time its patterns take to build', () => {
+    const told = paths(
+      times(12, (index) => `^${index}a{990}`),
+      'regex',
+    );
+    expect(told).toEqual([expect.stringContaining('the regexes of the domain are too large together')]);
   });
 });

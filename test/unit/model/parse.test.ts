@@ -103,16 +103,16 @@ describe('parseRuleSet', () => {
   });
 
   it('counts the patterns of all rules in one budget, told where it breaks', () => {
-    const rule = (id: number): Input => ({
-      id,
-      type: 'waf',
-      path_match_type: 'regex',
-      path_includes: ['a{996}'],
-    });
-    const rules = (count: number): Input => ({ domain, rules: times(count, (index) => rule(index + 1)) });
-    expect(parseRuleSet(rules(50)).ok).toBe(true);
-    expect(parseRuleSet(rules(52)).diagnostics).toMatchObject([
-      { code: 'pattern_budget', path: ['rules', 50, 'path_includes', 0] },
+    const rules = (count: number): Input => {
+      const rule = { type: 'waf', path_match_type: 'regex' };
+      return {
+        domain,
+        rules: times(count, (index) => ({ ...rule, id: index + 1, path_includes: [`x${index}y`] })),
+      };
+    };
+    expect(parseRuleSet(rules(160)).ok).toBe(true);
+    expect(parseRuleSet(rules(163)).diagnostics).toMatchObject([
+      { code: 'pattern_budget', path: ['rules', 160, 'path_includes', 0] },
     ]);
   });
 
