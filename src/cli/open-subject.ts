@@ -25,7 +25,7 @@ export interface Opened {
 }
 
 /** `sha256:` and 64 hex digits. */
-export function digestOf(bytes: Uint8Array): string {
+function digestOf(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }
 
