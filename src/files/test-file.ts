@@ -91,8 +91,12 @@ function readTests(yaml: YamlFile): TestFile {
   if (!yaml.ok) return { ok: false, tests: [], diagnostics: yaml.diagnostics };
   const notes = createNotes();
   const tests = readRoot(itemsOf(yaml), notes);
-  const diagnostics = [...yaml.diagnostics, ...notes.diagnostics];
+  const diagnostics = [...yaml.diagnostics, ...notes.diagnostics].sort(byPlace);
   return { ok: notes.diagnostics.length === 0, tests, diagnostics };
+}
+
+function byPlace({ at: a }: Diagnostic, { at: b }: Diagnostic): number {
+  return a === undefined || b === undefined ? 0 : a.line - b.line || a.column - b.column;
 }
 
 function readRoot(root: Item, notes: Notes): readonly RuleTest[] {
@@ -181,8 +185,16 @@ function readSteps(test: MapItem, list: Item, notes: Notes): readonly (TestStep 
   const base = without(test, ['steps', 'name']);
   return rowsOf(list, notes).map((row, index) => {
     checkKeys(row, [...STEP_KEYS, 'after'], notes);
-    return readStep(overlay(base, row), rowName(row, index), notes);
+    const step = readStep(overlay(base, row), rowName(row, index), notes);
+    // An inherited `at` starts the test; after that the clock moves by `every` and `after` alone.
+    const restarts = step === null || index === 0 || statesTime(row);
+    return restarts ? step : { ...step, world: { ...step.world, now: null } };
   });
+}
+
+function statesTime(row: MapItem): boolean {
+  const facts = child(row, 'with');
+  return facts?.kind === 'map' && child(facts, 'at') !== null;
 }
 
 function without(map: MapItem, keys: readonly string[]): MapItem {
@@ -240,6 +252,14 @@ function readStep(map: MapItem, name: string | null, notes: Notes): TestStep | n
     would: child(map, 'would'),
     response: readResponse(child(map, 'response'), notes),
   };
+  if (expected.response !== null && repeat.earlier !== null) {
+    const remedy = 'put the requests before into a step of their own';
+    notes.complain(repeat.earlier, {
+      code: 'earlier_pages',
+      message: 'must not stand beside a `response`',
+      remedy,
+    });
+  }
   if (expected.expect === null && expected.would === null) {
     const remedy = 'write for example `expect: forward`, or `would: nothing`';
     return notes.complain(map, { code: 'nothing_expected', message: 'must say what to `expect`', remedy });
