@@ -363,6 +363,11 @@ describe('compile', () => {
     expect(() => JSON.parse(source.out)).not.toThrow();
   });
 
+  it('says so when its output cannot be written', async () => {
+    const { code, err } = await shell('$EDGEPLAN compile --print > /dev/full', { cwd: folder });
+    expect({ code, err }).toEqual({ code: 3, err: 'edgeplan: the output cannot be written: ENOSPC\n' });
+  });
+
   it('reads an edge file from stdin', async () => {
     const input = readFileSync(join(folder, 'edge.yaml'));
     const { code, out } = await edgeplan(['compile', '-f', '-'], { cwd: folder, input });
