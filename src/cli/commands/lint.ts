@@ -76,8 +76,9 @@ async function run(flags: Flags): Promise<void> {
   const found = lintRuleSet(read.ruleSet, sourcesOf(octets, read.sources));
   const diagnostics = [...withoutRepeats([...read.diagnostics, ...found])].sort(byPlace);
   await print(diagnostics, text, flags);
+  const count = read.ruleSet.rules.length;
   if (diagnostics.length === 0 && flags.json !== true)
-    note(`${read.ruleSet.rules.length} rules, nothing to remark`);
+    note(`${count} rule${count === 1 ? '' : 's'}, nothing to remark`);
   const failing = THRESHOLDS.slice(THRESHOLDS.indexOf(flags.failOn));
   if (diagnostics.some(({ severity }) => failing.includes(severity))) process.exitCode = EXIT.no;
 }

@@ -49,7 +49,9 @@ function ruleReason(rule: RuleTrace, names: RuleNames): Reason {
 /** The rule's reason; of a drop rule that matched, also what its country and address filters said. */
 function textOf({ type, outcome, reason, checks }: RuleTrace): string {
   if (type !== 'drop' || outcome !== 'matched') return reason.text;
-  const filters = checks.filter(({ check, text }) => FILTERS.includes(check) && text !== `no ${check} filter`);
+  const filters = checks.filter(
+    ({ check, text }) => FILTERS.includes(check) && text !== `no ${check} filter`,
+  );
   return [...new Set([reason.text, ...filters.map(({ text }) => text)])].join(', ');
 }
 
