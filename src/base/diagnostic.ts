@@ -39,7 +39,7 @@ export function formatPath(path: FieldPath): string {
   let text = '';
   for (const step of path) {
     if (typeof step === 'number') text += `[${step}]`;
-    else if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(step)) text += text === '' ? step : `.${step}`;
+    else if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(step)) text += text === '' ? cut(step) : `.${cut(step)}`;
     else text += `[${JSON.stringify(cut(step))}]`;
   }
   return text;
