@@ -83,11 +83,18 @@ async function run(flags: Flags): Promise<void> {
   if (diagnostics.some(({ severity }) => failing.includes(severity))) process.exitCode = EXIT.no;
 }
 
+/** Rules and their lines are what this is about, so a sealed plan will not do. */
+function edgeFileOption(): Option {
+  const option = fileOption();
+  option.description = 'an edge file; - is stdin';
+  return option;
+}
+
 /** The command, to be added to a program. */
 export function lintCommand(): Command {
   return new Command('lint')
     .description('Remark on rules that very likely do not do what they were meant to.')
-    .addOption(fileOption())
+    .addOption(edgeFileOption())
     .addOption(
       new Option('--fail-on <severity>', 'exit with 1 from this severity on')
         .choices(THRESHOLDS)
