@@ -1,0 +1,25 @@
+/**
+ * Chooses the database. SQLite is the default because it needs no set-up and one process serves a whole installation;
+ * PostgreSQL is for several API processes side by side, or for who runs it anyway.
+ */
+import type { Store } from './store.ts';
+
+export interface OpenOptions {
+  /** A `postgres://` or `postgresql://` address, else the path of a data folder, made when it is not there. */
+  readonly database: string;
+  /**
+   * `server` (default): the one process that serves a data folder; a second one is refused with `in_use`.
+   * `tool`: works beside a server (`edgeplan key`, `edgeplan backup`). No difference on PostgreSQL.
+   */
+  readonly role?: 'server' | 'tool';
+}
+
+/** Opens a store, bringing its tables to this version first. Throws `StoreFault`. */
+export async function openStore(options: OpenOptions): Promise<Store> {
+  if (/^postgres(?:ql)?:\/\//.test(options.database)) {
+    const { openPostgres } = await import('./postgres/open.ts');
+    return openPostgres({ address: options.database });
+  }
+  const { openSqlite } = await import('./sqlite/open.ts');
+  return openSqlite({ folder: options.database, role: options.role ?? 'server' });
+}

@@ -1,0 +1,281 @@
+/**
+ * What the store keeps, one shape per table, in the API's own field names. Times are integer milliseconds since the
+ * epoch, ids are positive integers below 2³² that are never given twice, and fields called `…_json`, `body` and
+ * `content` hold JSON as text: the store neither reads nor changes it.
+ */
+import type { DomainStatus, RuleType } from '../base/vocabulary.ts';
+import type { DnsRecord } from '../model/types.ts';
+
+export const DNS_MODES = ['managed', 'external'] as const;
+export type DnsMode = (typeof DNS_MODES)[number];
+
+/** Roles that can be granted; `owner` belongs to the account in `user_id` and is never stored. */
+export const MEMBER_ROLES = ['viewer', 'editor', 'admin'] as const;
+export type MemberRole = (typeof MEMBER_ROLES)[number];
+
+/** Who can hold keys and own domains. */
+export interface AccountRow {
+  readonly id: number;
+  /** Unique. */
+  readonly name: string;
+  /** An inactive account's keys answer 401. */
+  readonly active: boolean;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+/** An API key; the key itself is never stored. */
+export interface KeyRow {
+  readonly id: number;
+  readonly account_id: number;
+  /** SHA-256 of the whole key, 64 lower-case hex digits. Unique. */
+  readonly hash: string;
+  readonly name: string;
+  readonly read_only: boolean;
+  readonly created_at: number;
+  readonly expires_at: number | null;
+  readonly revoked_at: number | null;
+}
+
+/** A key together with what else decides whether it opens anything. */
+export interface KeyWithOwner extends KeyRow {
+  readonly account_active: boolean;
+}
+
+/** A key as its owner sees it. */
+export interface KeyWithUse extends KeyRow {
+  readonly last_used_at: number | null;
+}
+
+/** Requests of one key on one day. */
+export interface KeyUseRow {
+  readonly key_id: number;
+  /** Whole days since the epoch, UTC. */
+  readonly day: number;
+  readonly requests: number;
+  /** The last request of that day. */
+  readonly last_used_at: number;
+}
+
+/** The documented domain object as far as it is stored. `null` stands for an absent time. */
+export interface DomainRow {
+  readonly id: number;
+  /** Lower-case ASCII without a trailing dot. Unique. */
+  readonly name: string;
+  /** The owning account. */
+  readonly user_id: number;
+  readonly status: DomainStatus;
+  readonly dns_mode: DnsMode;
+  /** Once `active`, always true: only such a name owns hosts (semantics §2). */
+  readonly ever_active: boolean;
+  /** Content of the TXT record that proves ownership. */
+  readonly verification_token: string;
+  readonly verification_started_at: number | null;
+  readonly verification_expires_at: number | null;
+  readonly verified_at: number | null;
+  readonly pending_since: number | null;
+  readonly moved_since: number | null;
+  readonly next_check_at: number | null;
+  readonly last_manual_ns_check_at: number | null;
+  readonly cache_l2_max_gb: number;
+  readonly cache_l2_ttl_days: number;
+  readonly cache_cap_mb: number;
+  readonly developer_mode_until: number | null;
+  readonly sec_no_sniff: boolean;
+  readonly sec_referrer_policy: boolean;
+  readonly sec_strip_headers: boolean;
+  readonly markdown_for_agents: boolean;
+  readonly outage_alerts: boolean;
+  readonly uptime_threshold_pct: number;
+  readonly uptime_window_min: number;
+  readonly uptime_min_requests: number;
+  readonly uptime_min_active_min: number;
+  readonly uptime_recover_min: number;
+  readonly suspended: boolean;
+  readonly suspended_at: number | null;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+/** A domain and what one account may do there; `null`: nothing, it is invisible to the account. */
+export interface SeenDomain {
+  readonly domain: DomainRow;
+  readonly role: 'owner' | MemberRole | null;
+}
+
+export interface MemberRow {
+  readonly domain_id: number;
+  readonly account_id: number;
+  readonly role: MemberRole;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+/** What a domain has bought; at most one a domain. */
+export interface SubscriptionRow {
+  readonly id: number;
+  /** Unique. */
+  readonly domain_id: number;
+  readonly plan_slug: string;
+  readonly plan_term_id: number | null;
+  readonly active: boolean;
+  readonly started_at: number;
+  readonly ends_at: number | null;
+  /** Entitlements that differ from the tier's, as a JSON object. */
+  readonly overrides_json: string;
+}
+
+/** A certificate on file. */
+export interface CertificateRow {
+  readonly id: number;
+  readonly domain_id: number;
+  /** The names it covers, a JSON array of strings. */
+  readonly hostnames_json: string;
+  readonly status: string;
+  readonly issued_at: number;
+  readonly expires_at: number;
+}
+
+export interface RecordRow extends DnsRecord {
+  readonly domain_id: number;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+export interface RuleRow {
+  readonly id: number;
+  readonly domain_id: number;
+  readonly type: RuleType;
+  readonly priority: number;
+  /**
+   * All other fields as a JSON object: those of the type and the common ones, without `id`, `domain_id`, `type`,
+   * `priority`, `created_at`, `updated_at`, and without the `content` of an error page, which is kept apart so that
+   * lists do not load it.
+   */
+  readonly body: string;
+  readonly created_at: number;
+  readonly updated_at: number;
+}
+
+/** The HTML of an error_page rule. */
+export interface RuleContentRow {
+  readonly rule_id: number;
+  /** A JSON object: decimal status code to HTML. */
+  readonly content: string;
+}
+
+/** Who did it. */
+export interface Author {
+  /** `null`: the service itself or its operator. */
+  readonly account_id: number | null;
+  /** The key that was used, if one was. */
+  readonly key_id: number | null;
+}
+
+export interface AuditRow extends Author {
+  readonly id: number;
+  readonly domain_id: number;
+  /** The domain's name then; entries outlive their domain. */
+  readonly domain: string;
+  readonly at: number;
+  /** What happened, `<noun>.<verb>`, such as `rule.update`. */
+  readonly action: string;
+  /** To what: `<type>/<id>`, or empty for the domain itself. */
+  readonly subject: string;
+  readonly before_json: string | null;
+  readonly after_json: string | null;
+}
+
+/** Work for the publisher: one accepted change of what the edge does. */
+export interface OutboxRow extends Author {
+  /** Rising within a domain in the order of commits. */
+  readonly id: number;
+  readonly domain_id: number;
+  readonly domain: string;
+  readonly at: number;
+  readonly reason: string;
+}
+
+/** A domain with outbox rows that no publisher has claimed. */
+export interface PendingDomain {
+  readonly domain_id: number;
+  readonly domain: string;
+  /** The newest of its rows. */
+  readonly through: number;
+  /** When the oldest of them was written. */
+  readonly since: number;
+}
+
+/** One publication, never changed once written. */
+export interface RevisionRow extends Author {
+  readonly domain: string;
+  /** The domain object it was made for; a name that was deleted and created again has several. */
+  readonly domain_id: number;
+  /** 1, 2, 3 … per name, without gaps, also across deletion. */
+  readonly revision: number;
+  /** SHA-256 of the sealed plan, lower-case hex; `null`: a tombstone, nothing is served. */
+  readonly digest: string | null;
+  readonly reason: string;
+  readonly at: number;
+  /** It covers every outbox row of `domain_id` up to this id. */
+  readonly through: number;
+}
+
+/** What nodes should hold for one name now. */
+export interface ManifestRow {
+  readonly domain: string;
+  readonly domain_id: number;
+  /** 0: nothing has been published yet. */
+  readonly revision: number;
+  /** `null`: a tombstone (or, at revision 0, nothing yet). */
+  readonly digest: string | null;
+  /** Rises with every purge of the domain's cache. */
+  readonly purge_epoch: number;
+  /**
+   * Rises by one with every change of any name, in the order in which the changes become visible: who has read up to
+   * a position misses nothing by asking for what is above it.
+   */
+  readonly position: number;
+  readonly at: number;
+}
+
+export interface NodeRow {
+  readonly id: number;
+  /** Unique. */
+  readonly name: string;
+  /** SHA-256 of the token, lower-case hex. Unique. */
+  readonly token_hash: string;
+  readonly created_at: number;
+  readonly last_seen_at: number | null;
+  readonly revoked_at: number | null;
+}
+
+export const REPORT_OUTCOMES = ['ack', 'nack'] as const;
+export type ReportOutcome = (typeof REPORT_OUTCOMES)[number];
+
+/** A node's answer to one revision; a later answer to the same revision replaces it. */
+export interface ReportRow {
+  readonly node_id: number;
+  readonly domain: string;
+  readonly revision: number;
+  readonly outcome: ReportOutcome;
+  /** Empty for an ack. */
+  readonly reason: string;
+  readonly at: number;
+}
+
+/** Traffic of one domain in one minute, summed over nodes. */
+export interface UsageRow {
+  readonly domain_id: number;
+  /** Whole minutes since the epoch. */
+  readonly minute: number;
+  readonly requests: number;
+  readonly octets: number;
+  readonly gateway_requests: number;
+}
+
+export type UsageSum = Pick<UsageRow, 'requests' | 'octets' | 'gateway_requests'>;
+
+/** Secrets made once and kept for good, each under its name. */
+export const SECRET_NAMES = ['signing_key', 'clearance'] as const;
+export type SecretName = (typeof SECRET_NAMES)[number];
