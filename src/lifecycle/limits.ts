@@ -32,6 +32,8 @@ export const MAX_ADDRESSES = 4;
 export const MAX_REFERRALS = 8;
 /** Parent servers that must agree before a delegation counts; a registry with only one server has to do with one. */
 export const AGREEING_SERVERS = 2;
+/** Milliseconds of one delegation or ownership check, all servers together. */
+export const MAX_CHECK_MS = 20 * SECOND;
 /** CNAMEs followed inside one answer. */
 export const MAX_ALIASES = 8;
 
