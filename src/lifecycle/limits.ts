@@ -73,3 +73,7 @@ export const POLL_MS = 15 * SECOND;
 export const CHECK_CONCURRENCY = 8;
 /** Due domains fetched at once. */
 export const CHECK_BATCH = 64;
+/** Milliseconds a domain is left to the process that checks it: longer than any check takes. */
+export const CLAIM_MS = 2 * MINUTE;
+/** Scans under way at once in one process. */
+export const SCANS_AT_ONCE = 2;
