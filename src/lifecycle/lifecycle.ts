@@ -11,11 +11,12 @@ import { type Applied, applyEvent } from './apply.ts';
 import { checkChallenge, newChallenge } from './challenge.ts';
 import { checkDelegation, type Delegation } from './check-delegation.ts';
 import type { Dns } from './dns/resolver.ts';
+import { createGate } from './gate.ts';
 import { type Imported, importRecords } from './import-records.ts';
 import { CHECK_BATCH, CHECK_CONCURRENCY, CLAIM_MS, POLL_MS, SCANS_AT_ONCE } from './limits.ts';
 import { scanRecords } from './scan-records.ts';
 import { manualCheckWait } from './schedule.ts';
-import { isExpired, type LifeEvent, type Proof } from './state.ts';
+import type { LifeEvent, Proof } from './state.ts';
 
 export interface LifecycleOptions {
   readonly store: Store;
@@ -90,7 +91,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
   let timer: NodeJS.Timeout | null = null;
 
   function track<T>(work: Promise<T>): Promise<T> {
-    const settled = work.then(
+    const settled: Promise<unknown> = work.then(
       () => running.delete(settled),
       () => running.delete(settled),
     );
@@ -129,16 +130,22 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
 
 /** Applies an event to the domain as it is now. */
 async function write(life: Life, domainId: number, event: LifeEvent, author: Author): Promise<Outcome> {
-  let before: DomainRow | null = null;
-  const applied = await life.store.write(async (tx) => {
-    before = await tx.domains.get(domainId);
-    return before === null ? null : applyEvent(tx, before, event, { author, now: life.clock() });
+  const result = await life.store.write(async (tx) => {
+    const before = await tx.domains.get(domainId);
+    if (before === null) return null;
+    return {
+      from: before.status,
+      applied: await applyEvent(tx, before, event, { author, now: life.clock() }),
+    };
   });
-  const from = (before as DomainRow | null)?.status;
-  if (applied !== null && from !== undefined && from !== applied.domain.status) {
-    life.note({ kind: 'changed', domain: applied.domain.name, from, to: applied.domain.status });
-  }
+  if (result === null) return null;
+  const { from, applied } = result;
+  noteChange(life, from, applied);
   return applied;
+}
+
+function noteChange(life: Life, from: string, { domain }: Applied): void {
+  if (from !== domain.status) life.note({ kind: 'changed', domain: domain.name, from, to: domain.status });
 }
 
 /** Takes what is due in batches until nothing is, a bounded number at once. */
@@ -232,23 +239,22 @@ async function verify(life: Life, domainId: number, author: Author): Promise<Out
   const due = domain.dns_mode === 'external' && domain.status !== 'disabled' && domain.status !== 'banned';
   const proof = due ? await prove(life, domain) : 'absent';
   const now = life.clock();
-  return life.store.write(async (tx) => {
+  const result = await life.store.write(async (tx) => {
     const fresh = await tx.domains.get(domainId);
     if (fresh === null) return null;
     // The proof is about the value that was looked for; another one has to be looked for again.
     const same = fresh.verification_token === domain.verification_token;
     const event: LifeEvent = { kind: 'verify', proof: same ? proof : 'unknown' };
     const applied = await applyEvent(tx, fresh, event, { author, now });
-    if (applied.transition.ok || applied.transition.code !== 'expired' || !isExpired(fresh, now))
-      return applied;
-    const renewed = await applyEvent(
-      tx,
-      fresh,
-      { kind: 'challenge', challenge: newChallenge(now) },
-      { author, now },
-    );
-    return { transition: applied.transition, domain: renewed.domain };
+    const { transition } = applied;
+    if (transition.ok || transition.code !== 'expired') return { from: fresh.status, applied };
+    const renewal: LifeEvent = { kind: 'challenge', challenge: newChallenge(now) };
+    const renewed = await applyEvent(tx, fresh, renewal, { author, now });
+    return { from: fresh.status, applied: { transition, domain: renewed.domain } };
   });
+  if (result === null) return null;
+  noteChange(life, result.from, result.applied);
+  return result.applied;
 }
 
 async function settle(
@@ -284,21 +290,4 @@ async function scan(life: Life, domainId: number, author: Author): Promise<Impor
     life.note({ kind: 'failed', domain: name, error });
     return null;
   }
-}
-
-/** Lets a number of pieces of work run at once; others wait for their turn. */
-function createGate(places: number): <T>(work: () => Promise<T>) => Promise<T> {
-  let free = places;
-  const waiting: (() => void)[] = [];
-  return async (work) => {
-    if (free > 0) free--;
-    else await new Promise<void>((resolve) => waiting.push(resolve));
-    try {
-      return await work();
-    } finally {
-      const next = waiting.shift();
-      if (next === undefined) free++;
-      else next();
-    }
-  };
 }
