@@ -27,6 +27,8 @@ export interface Arrival {
   readonly route: Route | null;
   /** The methods that routes take at this path. */
   readonly methods: () => readonly Method[];
+  /** Told who asks as soon as it is known. */
+  readonly onCaller: (caller: Caller) => void;
   readonly now: number;
 }
 
@@ -53,6 +55,7 @@ export function onlyReads(method: string): boolean {
 export async function admit(services: Services, arrival: Arrival): Promise<Admission> {
   const { method, now, segments, route } = arrival;
   const caller = await identify(services, arrival);
+  arrival.onCaller(caller);
   services.uses.note(caller.key_id, now);
   const wait = services.budget.take(caller.key_id, now);
   if (wait > 0) throw overBudget(wait);
@@ -60,7 +63,11 @@ export async function admit(services: Services, arrival: Arrival): Promise<Admis
   const blocked = segments === null ? null : blockedSurface(method, segments);
   if (blocked !== null) throw forbidden(blocked);
   if (segments === null) throw badRequest('the path must be percent-encoded UTF-8');
-  if (route === null) throw refuseRoute(arrival.methods());
+  if (route === null) {
+    const methods = arrival.methods();
+    if (method !== 'OPTIONS' || methods.length === 0) throw refuseRoute(methods);
+    return { caller, place: null };
+  }
   const domain = arrival.params['domain'];
   if (domain === undefined) return { caller, place: null };
   const latest = services.store.latest;

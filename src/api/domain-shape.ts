@@ -101,11 +101,9 @@ interface Shown {
 
 /** A domain as the list shows it. */
 export async function showSummary(tx: ReadTransaction, { domain, role, now }: Shown): Promise<DomainSummary> {
-  const [certificates, records, subscription] = await Promise.all([
-    tx.certificates.list(domain.id),
-    tx.records.list(domain.id),
-    tx.subscriptions.get(domain.id),
-  ]);
+  const certificates = await tx.certificates.list(domain.id);
+  const records = await tx.records.list(domain.id);
+  const subscription = await tx.subscriptions.get(domain.id);
   const times = {
     verification_started_at: domain.verification_started_at,
     pending_since: domain.pending_since,

@@ -4,7 +4,12 @@
  * ready to listen.
  */
 import type { Socket } from 'node:net';
-import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import Fastify, {
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+  LogController,
+} from 'fastify';
 import type { Logger } from 'pino';
 import { redactKeys } from '../access/key.ts';
 import { assert } from '../base/assert.ts';
@@ -57,6 +62,8 @@ declare module 'fastify' {
   interface FastifyRequest {
     admission: Admission | null;
     arrivedAt: number;
+    /** The id of the key, once it is known to open something. */
+    callerKey: number | null;
   }
 }
 
@@ -64,7 +71,7 @@ declare module 'fastify' {
 export async function createApi({ services, log, watch, mount }: ServeOptions): Promise<FastifyInstance> {
   const app: FastifyInstance = Fastify({
     loggerInstance: log as never,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
     bodyLimit: MAX_BODY_OCTETS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -81,6 +88,7 @@ export async function createApi({ services, log, watch, mount }: ServeOptions): 
   app.server.maxConnections = MAX_CONNECTIONS;
   app.decorateRequest('admission', null);
   app.decorateRequest('arrivedAt', 0);
+  app.decorateRequest('callerKey', null);
   readBodies(app);
   app.setErrorHandler((error, request, reply) => answerRefusal(error, { request, reply }));
   app.setNotFoundHandler((request, reply) => answerElsewhere(request, reply));
@@ -98,7 +106,7 @@ export async function createApi({ services, log, watch, mount }: ServeOptions): 
         url: redactKeys(request.url),
         status: reply.statusCode,
         ms: Math.round(seconds * 1_000_000) / 1_000,
-        key: request.admission?.caller.key_id,
+        key: request.callerKey,
       },
       'answered',
     );
@@ -144,15 +152,20 @@ async function admitRequest(services: Services, request: FastifyRequest): Promis
   request.arrivedAt = now;
   if (request.routeOptions.config.open === true) return;
   const segments = segmentsOf(request.url);
-  request.admission = await admit(services, {
+  const admission = await admit(services, {
     method: request.method,
     headers: request.headers,
     segments,
     params: (request.params ?? {}) as Record<string, string>,
     route,
     methods: () => methodsAt(ROUTES, segments ?? []),
+    onCaller: (caller) => {
+      request.callerKey = caller.key_id;
+    },
     now,
   });
+  // A request that no route takes, and that was not refused, asks for its options.
+  request.admission = admission;
 }
 
 /** What no route takes: the checks have refused everything but OPTIONS. */
@@ -176,6 +189,7 @@ async function answerUnroutable(
       params: {},
       route: null,
       methods: () => [],
+      onCaller: () => undefined,
       now: services.clock(),
     });
     answerRefusal(error, { request, reply });

@@ -3,13 +3,13 @@ import { z } from 'zod';
 import { DOMAIN_STATUSES } from '../../base/vocabulary.ts';
 import { newChallenge } from '../../lifecycle/challenge.ts';
 import { manualCheckWait } from '../../lifecycle/schedule.ts';
-import { type LifeEvent, nextState } from '../../lifecycle/state.ts';
+import { type LifeEvent, type LifeFields, nextState } from '../../lifecycle/state.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import { domainDetail, timeText } from '../domain-shape.ts';
 import { proofOfChallenge, prove } from '../lifecycle.ts';
 import { conflict, notFound, Refusal } from '../refusal.ts';
 import { ok, operation, type Writing } from '../route.ts';
-import { answerDomain } from './domains.ts';
+import { answerDomain, audible } from './domains.ts';
 
 export const nameserverSets = operation({
   summary: 'The nameserver sets a managed domain can be delegated to, the recommended one first',
@@ -28,12 +28,20 @@ async function live(
   const transition = nextState(domain, event, now);
   if (!transition.ok) return { domain, refused: transition.reason, expired: transition.code === 'expired' };
   const { changes } = transition;
-  if (Object.keys(changes).length === 0) return { domain, refused: null, expired: false };
-  const after = await tx.domains.update(domain.id, { ...changes, updated_at: now });
+  const fields = Object.keys(changes) as (keyof LifeFields)[];
+  if (fields.length === 0) return { domain, refused: null, expired: false };
+  // A check that only sets the next one is no change of the domain that anybody made.
+  const told = fields.filter((field) => field !== 'next_check_at');
+  const touched = told.length === 0 ? changes : { ...changes, updated_at: now };
+  const after = await tx.domains.update(domain.id, touched);
   if (after === null) throw notFound();
-  const told = ['status', 'suspended', 'pending_since', 'moved_since', 'verified_at'] as const;
-  const pick = (row: DomainRow) => Object.fromEntries(told.map((name) => [name, row[name]]));
-  await w.audit({ action: `domain.${event.kind}`, before: pick(domain), after: pick(after) });
+  if (told.length > 0) {
+    await w.audit({
+      action: `domain.${event.kind}`,
+      before: audible(domain, told),
+      after: audible(after, told),
+    });
+  }
   if (transition.publish) await w.publish(`the domain went from ${domain.status} to ${after.status}`);
   return { domain: after, refused: null, expired: false };
 }

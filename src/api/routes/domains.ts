@@ -149,10 +149,17 @@ function differing(before: DomainRow, wanted: Partial<DomainRow>): Partial<Domai
   return Object.fromEntries(changed);
 }
 
-/** The changed fields of a domain, without the value that proves whose it is. */
-function audible(domain: DomainRow, changes: Partial<DomainRow>): Partial<DomainRow> {
-  const names = (Object.keys(changes) as (keyof DomainRow)[]).filter((name) => name !== 'verification_token');
-  return Object.fromEntries(names.map((name) => [name, domain[name]]));
+/** Fields of a domain as the audit log shows them: times as texts, and not the value that proves whose it is. */
+export function audible(
+  domain: DomainRow,
+  names: readonly (keyof DomainRow)[],
+): Readonly<Record<string, unknown>> {
+  const shown = names.filter((name) => name !== 'verification_token');
+  return Object.fromEntries(shown.map((name) => [name, audibleValue(name, domain[name])]));
+}
+
+function audibleValue(name: string, value: unknown): unknown {
+  return typeof value === 'number' && /_(?:at|since|until)$/.test(name) ? timeText(value) : value;
 }
 
 export const remove = operation({
@@ -177,12 +184,11 @@ export const developerMode = operation({
   async handle({ write }) {
     return write(async (w) => {
       const until = w.now + DEVELOPER_MODE_MS;
-      const before = w.domain.developer_mode_until;
       await matchDomain(w);
       await w.tx.domains.update(w.domain.id, { developer_mode_until: until, updated_at: w.now });
       await w.audit({
         action: 'domain.developer_mode',
-        before: { developer_mode_until: before === null ? null : timeText(before) },
+        before: audible(w.domain, ['developer_mode_until']),
         after: { developer_mode_until: timeText(until) },
       });
       await w.publish('developer mode');

@@ -66,12 +66,10 @@ async function readUsage(
 ): Promise<z.output<typeof USAGE>[]> {
   const thisMinute = Math.floor(now / MINUTE_MS) + 1;
   const periodStart = Math.floor(entitlements.quota_period_start / MINUTE_MS);
-  const [records, rules, traffic, month] = await Promise.all([
-    tx.records.count(domainId),
-    tx.rules.countByType(domainId),
-    tx.usage.sum(domainId, periodStart, thisMinute),
-    tx.usage.sum(domainId, thisMinute - MONTH_MINUTES, thisMinute),
-  ]);
+  const records = await tx.records.count(domainId);
+  const rules = await tx.rules.countByType(domainId);
+  const traffic = await tx.usage.sum(domainId, periodStart, thisMinute);
+  const month = await tx.usage.sum(domainId, thisMinute - MONTH_MINUTES, thisMinute);
   return [
     { name: 'max_records', used: records, limit: entitlements.max_records },
     {

@@ -1,0 +1,198 @@
+/** A whole API on a real socket over a real store, with scripted DNS answers and a clock that can be moved. */
+import { request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { createKeyUses, type KeyUses } from '../../src/access/key-uses.ts';
+import { createAccount, createKey, type NewKey } from '../../src/access/keys.ts';
+import { createRequestBudget } from '../../src/access/request-budget.ts';
+import type { TierSlug } from '../../src/access/tiers.ts';
+import type { Lifecycle } from '../../src/api/lifecycle.ts';
+import { createApi } from '../../src/api/serve.ts';
+import type { Publication, Services } from '../../src/api/services.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { AccountRow } from '../../src/store/rows.ts';
+import type { Store } from '../../src/store/store.ts';
+import type { TestDatabase } from './api-databases.ts';
+
+/** What the DNS says until told otherwise. */
+export interface ScriptedDns {
+  delegation: Awaited<ReturnType<Lifecycle['delegation']>>;
+  challenge: Awaited<ReturnType<Lifecycle['challenge']>>;
+  /** Runs inside every lookup, before it answers. */
+  meanwhile: () => Promise<void>;
+  readonly scanned: number[];
+}
+
+export interface TestApi {
+  readonly url: string;
+  readonly port: number;
+  readonly store: Store;
+  readonly dns: ScriptedDns;
+  readonly log: string[];
+  readonly uses: KeyUses;
+  /** Milliseconds the clock is ahead of the real one. */
+  ahead: number;
+  now(): number;
+  person(name: string): Promise<Person>;
+  close(): Promise<void>;
+}
+
+/** An account with a key, and requests made with it. */
+export interface Person {
+  readonly account: AccountRow;
+  readonly key: string;
+  readonly keyId: number;
+  call(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  anotherKey(options?: Partial<NewKey>): Promise<{ readonly key: string; readonly id: number }>;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Record<string, string | undefined>;
+  readonly text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape
+  readonly body: any;
+}
+
+export interface TestApiOptions {
+  readonly tier?: TierSlug;
+  readonly budget?: number;
+  readonly publication?: Publication;
+}
+
+/** Starts one. */
+export async function startApi(database: TestDatabase, options: TestApiOptions = {}): Promise<TestApi> {
+  const made = await database.make();
+  const store = await openStore({ database: made.database });
+  const dns = scriptDns();
+  const log: string[] = [];
+  const uses = createKeyUses(store);
+  const state = { ahead: 0 };
+  const clock = (): number => Date.now() + state.ahead;
+  const services: Services = {
+    store,
+    uses,
+    clock,
+    budget: createRequestBudget(options.budget ?? 1_000_000),
+    tier: options.tier ?? 'enterprise',
+    lifecycle: scriptLifecycle(dns),
+    publication: options.publication ?? { waitForOutbox: async () => null },
+  };
+  const app = await createApi({ services, log: pino({}, { write: (line) => void log.push(line) }) });
+  await app.listen({ host: '127.0.0.1', port: 0 });
+  const { port } = app.server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    port,
+    store,
+    dns,
+    log,
+    uses,
+    get ahead() {
+      return state.ahead;
+    },
+    set ahead(milliseconds: number) {
+      state.ahead = milliseconds;
+    },
+    now: clock,
+    person: (name) => makePerson(store, port, name),
+    async close() {
+      await app.close();
+      await store.close();
+      await made.drop();
+    },
+  };
+}
+
+function scriptDns(): ScriptedDns {
+  return {
+    delegation: { state: 'none', set: null, found: [] },
+    challenge: { state: 'absent', found: [] },
+    meanwhile: async () => undefined,
+    scanned: [],
+  };
+}
+
+export const SETS = [
+  ['ns1.edge.test', 'ns2.edge.test'],
+  ['ns3.edge.test', 'ns4.edge.test'],
+] as const;
+
+function scriptLifecycle(dns: ScriptedDns): Lifecycle {
+  return {
+    nameserverSets: SETS,
+    scan: (domainId) => void dns.scanned.push(domainId),
+    async delegation() {
+      await dns.meanwhile();
+      return dns.delegation;
+    },
+    async challenge() {
+      await dns.meanwhile();
+      return dns.challenge;
+    },
+  };
+}
+
+async function makePerson(store: Store, port: number, name: string): Promise<Person> {
+  const account = await createAccount(store, { name, now: Date.now() });
+  if (!account.ok) throw new Error(account.reason);
+  const anotherKey: Person['anotherKey'] = async (options) => {
+    const made = await createKey(store, {
+      account: name,
+      name: 'test',
+      expiry: null,
+      readOnly: false,
+      now: Date.now(),
+      ...options,
+    });
+    if (!made.ok) throw new Error(made.reason);
+    return { key: made.value.key, id: made.value.row.id };
+  };
+  const { key, id } = await anotherKey();
+  return {
+    account: account.value,
+    key,
+    keyId: id,
+    anotherKey,
+    call: (method, path, body, headers = {}) =>
+      send(port, { method, path, body, headers: { authorization: `Bearer ${key}`, ...headers } }),
+  };
+}
+
+export interface Sent {
+  readonly method: string;
+  readonly path: string;
+  /** JSON, or octets as they are. */
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+/** One request over a socket of its own, the path exactly as given. */
+export function send(port: number, { method, path, body, headers = {} }: Sent): Promise<Answer> {
+  const octets =
+    body === undefined ? null : Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body), 'utf8');
+  const own = octets === null ? {} : { 'content-type': 'application/json', 'content-length': octets.length };
+  return new Promise((resolve, reject) => {
+    const request = httpRequest(
+      { host: '127.0.0.1', port, method, path, headers: { ...own, ...headers }, agent: false },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString('utf8');
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers as Record<string, string | undefined>,
+            text,
+            body: String(response.headers['content-type']).includes('json')
+              ? JSON.parse(text || 'null')
+              : text,
+          });
+        });
+      },
+    );
+    request.on('error', reject);
+    request.end(octets ?? undefined);
+  });
+}
