@@ -164,7 +164,7 @@ describe('disabled and banned', () => {
     ['external', external, 'absent', 'unverified'],
     ['external', external, 'unknown', 'unverified'],
   ] as const)('a %s domain comes back with the proof: %#', (_, start, proof, status) => {
-    const at = NOW + 30 * DAY;
+    const at = NOW + 6 * DAY;
     const disabled = live(start, [{ kind: 'disable' }, NOW + DAY]);
     expect(disabled).toMatchObject({ status: 'disabled', next_check_at: null, pending_since: null });
     const back = live(disabled, [enable(proof), at]);
@@ -172,9 +172,15 @@ describe('disabled and banned', () => {
     expect(back.next_check_at).toBe(
       status === 'pending' ? at : status === 'active' && start === managed ? at + DAY : null,
     );
-    if (status === 'unverified') expect(back.verification_token).toBe(renewed.value);
+    if (status === 'unverified') expect(back.verification_token).toBe(CHALLENGE.value);
     const banned = live(start, [{ kind: 'ban' }, NOW]);
     expect(live(banned, [{ kind: 'unban', proof, challenge: renewed }, at]).status).toBe(status);
+  });
+
+  it('a value that was not published in time is not made good by enabling', () => {
+    const disabled = live(external, [{ kind: 'disable' }, NOW]);
+    const back = live(disabled, [enable('holds'), NOW + 30 * DAY]);
+    expect(back).toMatchObject({ status: 'unverified', verification_token: renewed.value });
   });
 
   it('a proof that is gone does not count again: the value is a new one', () => {
