@@ -46,7 +46,10 @@ export async function importRecords(
     records.map(({ name, type, destination }) => ({ name, type, destination })),
   );
   await tx.audit.append({ ...about, action: 'record.import', subject: '', before_json: null, after_json });
-  await tx.outbox.append({ ...about, reason: `${records.length} records were imported` });
+  await tx.outbox.append({
+    ...about,
+    reason: records.length === 1 ? '1 record was imported' : `${records.length} records were imported`,
+  });
   return { records, skipped: found.length - records.length };
 }
 

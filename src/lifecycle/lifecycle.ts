@@ -50,7 +50,9 @@ export type Outcome = Applied | null;
 
 export type ManualCheck =
   /** Asked too often; milliseconds until it may be asked again. */
-  | { readonly ok: false; readonly waitMs: number }
+  | { readonly ok: false; readonly code: 'too_soon'; readonly waitMs: number }
+  /** The nameservers of an external domain say nothing about it. */
+  | { readonly ok: false; readonly code: 'not_managed' }
   | { readonly ok: true; readonly delegation: Delegation; readonly domain: DomainRow };
 
 export interface Lifecycle {
@@ -210,17 +212,17 @@ async function check(
 
 async function checkNow(life: Life, domainId: number, author: Author): Promise<ManualCheck | null> {
   const now = life.clock();
-  const taken = await life.store.write(async (tx) => {
+  const taken = await life.store.write<ManualCheck | DomainRow | null>(async (tx) => {
     const domain = await tx.domains.get(domainId);
     if (domain === null) return null;
+    if (domain.dns_mode !== 'managed') return { ok: false, code: 'not_managed' };
     const waitMs = manualCheckWait(domain.last_manual_ns_check_at, now);
-    if (waitMs > 0) return { waitMs, domain };
-    return { waitMs, domain: await tx.domains.update(domainId, { last_manual_ns_check_at: now }) };
+    if (waitMs > 0) return { ok: false, code: 'too_soon', waitMs };
+    return tx.domains.update(domainId, { last_manual_ns_check_at: now });
   });
-  if (taken === null || taken.domain === null) return null;
-  if (taken.waitMs > 0) return { ok: false, waitMs: taken.waitMs };
-  const { delegation, outcome } = await check(life, taken.domain, author);
-  return { ok: true, delegation, domain: outcome?.domain ?? taken.domain };
+  if (taken === null || 'ok' in taken) return taken;
+  const { delegation, outcome } = await check(life, taken, author);
+  return { ok: true, delegation, domain: outcome?.domain ?? taken };
 }
 
 /** Whether the name may be used, asked afresh. */

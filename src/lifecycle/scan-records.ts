@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { absoluteName } from '../model/record-name.ts';
 import type { ServerAddress } from './dns/ask.ts';
 import { DnsFault } from './dns/fault.ts';
-import type { Answer, QueryType, Reply } from './dns/message.ts';
+import { type Answer, QUERY_TYPES, type QueryType, type Reply } from './dns/message.ts';
 import { answerData } from './dns/record-data.ts';
 import { type Dns, serverNames } from './dns/resolver.ts';
 import { MAX_SCAN_MS, MAX_SCAN_QUESTIONS, MAX_SCAN_RECORDS, SCAN_CONCURRENCY } from './limits.ts';
@@ -41,6 +41,8 @@ interface Scan {
   /** Data of the wildcard, by type; a name whose data is the same is not a name of its own. */
   readonly wild: Map<string, string>;
   questions: number;
+  /** At least one question was answered. */
+  answered: boolean;
   complete: boolean;
 }
 
@@ -56,6 +58,7 @@ export async function scanRecords(domain: string, dns: Dns, options: ScanOptions
     records: new Map(),
     wild: new Map(),
     questions: 0,
+    answered: false,
     complete: true,
   };
   let fault: DnsFault | null = null;
@@ -86,6 +89,7 @@ async function findServers(domain: string, dns: Dns, signal: AbortSignal): Promi
 
 async function walk(scan: Scan): Promise<void> {
   await scanName(scan, scan.domain, APEX_TYPES);
+  if (!scan.answered) throw new DnsFault('unanswered', `no server of \`${scan.domain}\` answers for it`);
   await scanWildcard(scan);
   const queue: ScanName[] = [...SCAN_NAMES];
   const work = async (): Promise<void> => {
@@ -111,7 +115,7 @@ async function scanWildcard(scan: Scan): Promise<void> {
     scan.wild.set(type, fingerprint(answers));
     for (const answer of answers) keep(scan, `*.${scan.domain}`, answer);
     if (answers.some((answer) => answer.type === 'CNAME')) {
-      for (const other of HOST_TYPES) scan.wild.set(other, fingerprint(answers));
+      for (const other of QUERY_TYPES) scan.wild.set(other, fingerprint(answers));
       return;
     }
   }
@@ -153,7 +157,10 @@ async function askZone(scan: Scan, name: string, type: QueryType): Promise<Reply
     try {
       const reply = await scan.dns.askAuthority(server, { name, type }, scan.signal);
       const counts = reply.rcode === 'NOERROR' || reply.rcode === 'NXDOMAIN';
-      if (counts && (reply.authoritative || serverNames(reply.authorities, name).length > 0)) return reply;
+      if (counts && (reply.authoritative || serverNames(reply.authorities, name).length > 0)) {
+        scan.answered = true;
+        return reply;
+      }
     } catch (error) {
       if (!(error instanceof DnsFault)) throw error;
     }

@@ -234,7 +234,8 @@ interface Settling {
 /** Back from `disabled` or `banned`: `active` when the proof holds, else as a new domain starts. */
 function settle(domain: LifeFields, { proof, challenge }: Settling, now: number): Transition {
   const external = domain.dns_mode === 'external';
-  if (proof === 'holds') {
+  // A value that was never used in time is not made good by disabling and enabling the domain.
+  if (proof === 'holds' && !(external && isExpired(domain, now))) {
     if (!external) return change(domain, active(now));
     return change(domain, { ...active(now), verified_at: domain.verified_at ?? now, next_check_at: null });
   }

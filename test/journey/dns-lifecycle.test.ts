@@ -1,0 +1,319 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { newChallenge } from '../../src/lifecycle/challenge.ts';
+import { createDns } from '../../src/lifecycle/dns/resolver.ts';
+import { createLifecycle, type Lifecycle, type LifecycleNote } from '../../src/lifecycle/lifecycle.ts';
+import { initialState } from '../../src/lifecycle/state.ts';
+import { openStore } from '../../src/store/open.ts';
+import type { Author, DnsMode, DomainRow } from '../../src/store/rows.ts';
+import type { NewDomain, Store } from '../../src/store/store.ts';
+import {
+  a,
+  fromTable,
+  NXDOMAIN,
+  ns,
+  type Script,
+  type ScriptedServer,
+  startDnsServer,
+  txt,
+} from '../support/dns-server.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const DOMAIN = 'shop.example';
+const SETS = [['ns1.edge.test', 'ns2.edge.test']];
+const WORLD = fromTable({
+  'example NS': ns('example', 'a.nic.example'),
+  'a.nic.example A': a('a.nic.example', '127.0.0.97'),
+  'shop.example NS': ns(DOMAIN, 'ns.old.example'),
+  'ns.old.example A': a('ns.old.example', '127.0.0.98'),
+});
+const OURS: Script = ({ name }) => ({
+  authoritative: false,
+  authorities: ns(name, 'ns1.edge.test', 'ns2.edge.test'),
+});
+const GONE: Script = ({ name }) => ({ authoritative: false, authorities: ns(name, 'ns.else.test') });
+
+let resolver: ScriptedServer;
+let registry: ScriptedServer;
+let host: ScriptedServer;
+let folder: string;
+let store: Store;
+let life: Lifecycle;
+let now: number;
+let notes: LifecycleNote[];
+let author: Author;
+
+beforeAll(async () => {
+  resolver = await startDnsServer('127.0.0.96', 0, WORLD);
+  registry = await startDnsServer('127.0.0.97', resolver.port, OURS);
+  host = await startDnsServer(
+    '127.0.0.98',
+    resolver.port,
+    fromTable({ 'shop.example A': a(DOMAIN, '192.0.2.1') }),
+  );
+});
+afterAll(() => Promise.all([resolver.stop(), registry.stop(), host.stop()]));
+
+beforeEach(async () => {
+  now = Date.UTC(2030, 0, 1);
+  notes = [];
+  folder = mkdtempSync(join(tmpdir(), 'edgeplan-life-'));
+  store = await openStore({ database: folder });
+  life = watch();
+  const account = await store.write((tx) =>
+    tx.accounts.insert({ name: 'ann', active: true, created_at: now, updated_at: now }),
+  );
+  author = { account_id: account.id, key_id: null };
+  resolver.tell(WORLD);
+  registry.tell(OURS);
+});
+afterEach(async () => {
+  await life.stop();
+  await store.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function watch(pollMs = 10): Lifecycle {
+  const dns = createDns({
+    resolvers: [`127.0.0.96:${resolver.port}`],
+    authorityPort: resolver.port,
+    privateAddresses: true,
+    timeoutMs: 100,
+  });
+  const note = (heard: LifecycleNote): void => void notes.push(heard);
+  return createLifecycle({
+    store,
+    dns,
+    sets: SETS,
+    clock: () => now,
+    pollMs,
+    note,
+    maxRecords: async () => 100,
+  });
+}
+
+function create(dns_mode: DnsMode, name = DOMAIN): Promise<DomainRow> {
+  const domain: NewDomain = {
+    ...initialState(dns_mode, newChallenge(now), now),
+    name,
+    user_id: author.account_id!,
+    last_manual_ns_check_at: null,
+    cache_l2_max_gb: 1,
+    cache_l2_ttl_days: 1,
+    cache_cap_mb: 128,
+    developer_mode_until: null,
+    sec_no_sniff: false,
+    sec_referrer_policy: false,
+    sec_strip_headers: false,
+    markdown_for_agents: false,
+    outage_alerts: false,
+    uptime_threshold_pct: 50,
+    uptime_window_min: 5,
+    uptime_min_requests: 10,
+    uptime_min_active_min: 2,
+    uptime_recover_min: 5,
+    created_at: now,
+    updated_at: now,
+  };
+  return store.write((tx) => tx.domains.insert(domain));
+}
+
+async function stored({ id }: Pick<DomainRow, 'id'>): Promise<DomainRow> {
+  const row = await store.latest.domains.get(id);
+  if (row === null) throw new Error('the domain is gone');
+  return row;
+}
+
+async function trail({ id }: Pick<DomainRow, 'id'>): Promise<readonly string[]> {
+  const entries = await store.latest.audit.list(id, { limit: 50 });
+  return entries.map(({ action, after_json }) => `${action} ${after_json}`).reverse();
+}
+
+async function outbox({ id }: Pick<DomainRow, 'id'>): Promise<readonly string[]> {
+  return (await store.latest.outbox.list(id)).map(({ reason }) => reason);
+}
+
+describe('the scheduler', () => {
+  it('takes a managed domain from pending through active and moved to disabled, and tells the publisher', async () => {
+    registry.tell(() => ({ rcode: NXDOMAIN }));
+    const domain = await create('managed');
+    expect(await life.runDue()).toBe(1);
+    expect(await stored(domain)).toMatchObject({ status: 'pending', next_check_at: now + 5 * MINUTE });
+    expect(await outbox(domain)).toEqual([]);
+    registry.tell(OURS);
+    expect(await life.runDue()).toBe(0);
+    now += 5 * MINUTE;
+    expect(await life.runDue()).toBe(1);
+    expect(await stored(domain)).toMatchObject({
+      status: 'active',
+      ever_active: true,
+      next_check_at: now + DAY,
+    });
+    registry.tell(GONE);
+    now += DAY;
+    const movedAt = now;
+    await life.runDue();
+    expect(await stored(domain)).toMatchObject({ status: 'moved', moved_since: movedAt });
+    registry.tell(() => null);
+    now += 7 * DAY;
+    await life.runDue();
+    expect((await stored(domain)).status).toBe('moved');
+    registry.tell(GONE);
+    now += HOUR;
+    await life.runDue();
+    expect(await stored(domain)).toMatchObject({ status: 'disabled', next_check_at: null });
+    expect(await outbox(domain)).toEqual([
+      'the domain went from pending to active',
+      'the domain went from active to moved',
+      'the domain went from moved to disabled',
+    ]);
+    expect(await trail(domain)).toEqual([
+      'domain.checked {"status":"active","ever_active":true,"pending_since":null}',
+      `domain.checked {"status":"moved","moved_since":${movedAt}}`,
+      'domain.checked {"status":"disabled","moved_since":null}',
+    ]);
+    expect(notes.flatMap((heard) => (heard.kind === 'changed' ? [heard.to] : []))).toEqual([
+      'active',
+      'moved',
+      'disabled',
+    ]);
+  });
+
+  it('checks by itself once started, many domains at once, and stops for good', async () => {
+    const domains: DomainRow[] = [];
+    for (let index = 0; index < 70; index++) domains.push(await create('managed', `d${index}.example`));
+    life.start();
+    await expect
+      .poll(
+        async () =>
+          (await store.latest.domains.page(0, 100)).filter(({ status }) => status === 'active').length,
+      )
+      .toBe(70);
+    await life.stop();
+    const late = await create('managed');
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    expect((await stored(late)).status).toBe('pending');
+    expect(await life.runDue()).toBe(0);
+  });
+
+  it('shares the work between processes: no domain is checked twice', async () => {
+    for (let index = 0; index < 20; index++) await create('managed', `d${index}.example`);
+    const other = watch();
+    const counts = await Promise.all([life.runDue(), other.runDue()]);
+    expect(counts[0]! + counts[1]!).toBe(20);
+    expect(notes.filter(({ kind }) => kind === 'checked')).toHaveLength(20);
+    await other.stop();
+  });
+
+  it('checks again later what a process that died had claimed', async () => {
+    const domain = await create('managed');
+    await store.write((tx) => tx.domains.update(domain.id, { next_check_at: now + 2 * MINUTE }));
+    expect(await life.runDue()).toBe(0);
+    now += 2 * MINUTE;
+    expect(await life.runDue()).toBe(1);
+    expect((await stored(domain)).status).toBe('active');
+  });
+
+  it('leaves a domain alone whose check was cut short by the stop', async () => {
+    registry.tell((query) => ({ ...OURS(query), delayMs: 60 }));
+    const domain = await create('managed');
+    const run = life.runDue();
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    await life.stop();
+    await run;
+    expect((await stored(domain)).status).toBe('pending');
+  });
+});
+
+describe('what a user asks for', () => {
+  it('is one nameserver check an hour, also when two ask at once', async () => {
+    const domain = await create('managed');
+    const both = await Promise.all([life.checkNow(domain.id, author), life.checkNow(domain.id, author)]);
+    expect(both.filter((result) => result?.ok === true)).toHaveLength(1);
+    expect(both.find((result) => result?.ok === false)).toEqual({
+      ok: false,
+      code: 'too_soon',
+      waitMs: HOUR,
+    });
+    expect(await stored(domain)).toMatchObject({ status: 'active', last_manual_ns_check_at: now });
+    now += HOUR;
+    expect(await life.checkNow(domain.id, author)).toMatchObject({
+      ok: true,
+      delegation: { state: 'delegated' },
+    });
+    const external = await create('external', 'else.example');
+    expect(await life.checkNow(external.id, author)).toEqual({ ok: false, code: 'not_managed' });
+    expect(await life.checkNow(999, author)).toBeNull();
+  });
+
+  it('is verified by the TXT record alone, and gets a new value once the old one expired', async () => {
+    const domain = await create('external');
+    expect((await life.verify(domain.id, author))?.transition).toMatchObject({ ok: false, code: 'absent' });
+    resolver.tell(() => null);
+    expect((await life.verify(domain.id, author))?.transition).toMatchObject({ ok: false, code: 'unknown' });
+    const publish = ({ verification_token }: DomainRow): void =>
+      resolver.tell(({ name }) => ({ answers: txt(name, verification_token) }));
+    publish(domain);
+    now += 7 * DAY;
+    const expired = await life.verify(domain.id, author);
+    expect(expired?.transition).toMatchObject({ ok: false, code: 'expired' });
+    expect(expired?.domain.verification_token).not.toBe(domain.verification_token);
+    expect((await life.verify(domain.id, author))?.transition).toMatchObject({ ok: false, code: 'absent' });
+    publish(await stored(domain));
+    expect((await life.verify(domain.id, author))?.transition).toMatchObject({ ok: true, status: 'active' });
+    expect(await stored(domain)).toMatchObject({ status: 'active', verified_at: now });
+    expect(await outbox(domain)).toEqual(['the domain went from unverified to active']);
+    expect((await trail(domain)).join()).not.toContain('edgeplan-verification');
+  });
+
+  it('comes back from disabled with its proof, or starts again', async () => {
+    const domain = await create('managed');
+    expect((await life.enable(domain.id, author))?.transition).toMatchObject({
+      ok: false,
+      code: 'not_disabled',
+    });
+    await life.apply(domain.id, { kind: 'disable' }, author);
+    expect((await life.enable(domain.id, author))?.domain.status).toBe('active');
+    registry.tell(GONE);
+    await life.apply(domain.id, { kind: 'ban' }, author);
+    expect((await life.enable(domain.id, author))?.transition).toMatchObject({ ok: false, code: 'banned' });
+    expect((await life.unban(domain.id, author))?.domain.status).toBe('pending');
+    await life.apply(domain.id, { kind: 'suspend' }, author);
+    expect(await stored(domain)).toMatchObject({ suspended: true, suspended_at: now });
+    expect((await outbox(domain)).at(-1)).toBe('the domain was suspended');
+  });
+});
+
+describe('the scan of a new domain', () => {
+  it('imports what the domain has, once, and lets what the customer wrote win', async () => {
+    const domain = await create('managed');
+    const imported = await life.scan(domain.id, author);
+    expect(imported?.records).toMatchObject([
+      {
+        name: '@',
+        type: 'A',
+        destination: '192.0.2.1',
+        proxied: true,
+        scheme: 'Default',
+        domain_id: domain.id,
+      },
+    ]);
+    expect(await outbox(domain)).toEqual(['1 record was imported']);
+    expect(await life.scan(domain.id, author)).toEqual({ records: [], skipped: 1 });
+    expect(await store.latest.records.count(domain.id)).toBe(1);
+  });
+
+  it('scans no external domain, and survives a domain that is deleted meanwhile', async () => {
+    const external = await create('external', 'else.example');
+    expect(await life.scan(external.id, author)).toBeNull();
+    const domain = await create('managed');
+    const scan = life.scan(domain.id, author);
+    await store.write((tx) => tx.domains.remove(domain.id));
+    expect(await scan).toBeNull();
+    expect(notes.filter(({ kind }) => kind === 'failed')).toEqual([]);
+  });
+});

@@ -1,0 +1,358 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { DOMAIN_STATUSES } from '../../../src/base/vocabulary.ts';
+import { type Challenge, newChallenge } from '../../../src/lifecycle/challenge.ts';
+import { manualCheckWait, nextCheckAt } from '../../../src/lifecycle/schedule.ts';
+import {
+  initialState,
+  type LifeEvent,
+  type LifeFields,
+  nextState,
+  type Transition,
+} from '../../../src/lifecycle/state.ts';
+
+const MINUTE = 60_000;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const NOW = Date.UTC(2030, 0, 1);
+const CHALLENGE: Challenge = newChallenge(NOW);
+
+/** Runs events one after the other, each at its time; a refusal ends the test. */
+function live(start: LifeFields, ...events: readonly (readonly [LifeEvent, number])[]): LifeFields {
+  let domain = start;
+  for (const [event, at] of events) {
+    const outcome = nextState(domain, event, at);
+    if (!outcome.ok) throw new Error(`${event.kind} was refused: ${outcome.reason}`);
+    domain = { ...domain, ...outcome.changes };
+  }
+  return domain;
+}
+
+const checked = (result: Extract<LifeEvent, { kind: 'checked' }>['result']): LifeEvent => ({
+  kind: 'checked',
+  result,
+});
+const managed = initialState('managed', CHALLENGE, NOW);
+const external = initialState('external', CHALLENGE, NOW);
+const active = live(managed, [checked('delegated'), NOW]);
+const moved = live(active, [checked('other'), NOW + DAY]);
+
+function codeOf(outcome: Transition): string {
+  return outcome.ok ? outcome.status : outcome.code;
+}
+
+describe('a managed domain', () => {
+  it('starts pending, due at once, and is active when its delegation is ours', () => {
+    expect(managed).toMatchObject({
+      status: 'pending',
+      pending_since: NOW,
+      next_check_at: NOW,
+      ever_active: false,
+    });
+    expect(managed.verification_token).toBe('');
+    expect(nextState(managed, checked('delegated'), NOW + 1)).toEqual({
+      ok: true,
+      status: 'active',
+      publish: true,
+      changes: { status: 'active', ever_active: true, pending_since: null, next_check_at: NOW + 1 + DAY },
+    });
+  });
+
+  it.each(['other', 'none', 'unreachable'] as const)('stays pending when a check says %s', (result) => {
+    const outcome = nextState(managed, checked(result), NOW + MINUTE);
+    expect(outcome).toMatchObject({ ok: true, status: 'pending', publish: false });
+    expect(outcome.ok && outcome.changes).toEqual({ next_check_at: NOW + 6 * MINUTE });
+  });
+
+  it.each(['other', 'none'] as const)(
+    'has moved when a check says %s, and serves for seven days',
+    (result) => {
+      const left = live(active, [checked(result), NOW + DAY]);
+      expect(left).toMatchObject({
+        status: 'moved',
+        moved_since: NOW + DAY,
+        next_check_at: NOW + DAY + HOUR,
+      });
+      const late = live(left, [checked(result), NOW + 8 * DAY - 1]);
+      expect(late.status).toBe('moved');
+      const gone = nextState(late, checked(result), NOW + 8 * DAY);
+      expect(gone).toMatchObject({ status: 'disabled', publish: true });
+      expect(gone.ok && gone.changes).toMatchObject({ moved_since: null, next_check_at: null });
+    },
+  );
+
+  it('is back when its delegation is, and a later move has its whole grace again', () => {
+    const back = live(moved, [checked('delegated'), NOW + 5 * DAY]);
+    expect(back).toMatchObject({ status: 'active', moved_since: null });
+    const again = live(back, [checked('none'), NOW + 20 * DAY]);
+    expect(codeOf(nextState(again, checked('none'), NOW + 26 * DAY))).toBe('moved');
+    expect(codeOf(nextState(again, checked('none'), NOW + 27 * DAY))).toBe('disabled');
+  });
+
+  it('never moves and never ends its grace because nobody could answer', () => {
+    const outcome = nextState(active, checked('unreachable'), NOW + DAY);
+    expect(outcome).toMatchObject({ status: 'active', publish: false });
+    expect(outcome.ok && outcome.changes.next_check_at).toBe(NOW + DAY + HOUR);
+    expect(codeOf(nextState(moved, checked('unreachable'), NOW + 100 * DAY))).toBe('moved');
+  });
+
+  it('cannot be verified by a TXT record', () => {
+    expect(codeOf(nextState(managed, { kind: 'verify', proof: 'holds' }, NOW))).toBe('not_external');
+  });
+});
+
+describe('an external domain', () => {
+  const verify = (proof: 'holds' | 'absent' | 'unknown'): LifeEvent => ({ kind: 'verify', proof });
+
+  it('starts unverified with a value, and is active once the value is found', () => {
+    expect(external).toMatchObject({
+      status: 'unverified',
+      verification_token: CHALLENGE.value,
+      verification_expires_at: NOW + 7 * DAY,
+      next_check_at: null,
+    });
+    const proven = live(external, [verify('holds'), NOW + HOUR]);
+    expect(proven).toMatchObject({
+      status: 'active',
+      verified_at: NOW + HOUR,
+      ever_active: true,
+      next_check_at: null,
+    });
+    expect(nextState(proven, verify('absent'), NOW + 2 * HOUR)).toMatchObject({ ok: true, changes: {} });
+  });
+
+  it.each([
+    ['absent', NOW, 'absent'],
+    ['unknown', NOW, 'unknown'],
+    ['holds', NOW + 7 * DAY, 'expired'],
+  ] as const)('is not verified when the proof is %s at %i', (proof, at, code) => {
+    expect(codeOf(nextState(external, verify(proof), at))).toBe(code);
+  });
+
+  it('can be verified with a new value after the old one expired', () => {
+    const renewed = newChallenge(NOW + 8 * DAY);
+    const proven = live(
+      external,
+      [{ kind: 'challenge', challenge: renewed }, NOW + 8 * DAY],
+      [verify('holds'), NOW + 9 * DAY],
+    );
+    expect(proven.status).toBe('active');
+  });
+
+  it('is left alone by a nameserver check that comes late', () => {
+    const proven = live(external, [verify('holds'), NOW]);
+    for (const result of ['other', 'none', 'delegated', 'unreachable'] as const) {
+      expect(codeOf(nextState(proven, checked(result), NOW + DAY))).toBe('active');
+      expect(codeOf(nextState(external, checked(result), NOW + DAY))).toBe('unverified');
+    }
+  });
+});
+
+describe('disabled and banned', () => {
+  const renewed = newChallenge(NOW + 30 * DAY);
+  const enable = (proof: 'holds' | 'absent' | 'unknown'): LifeEvent => ({
+    kind: 'enable',
+    proof,
+    challenge: renewed,
+  });
+
+  it.each([
+    ['managed', managed, 'holds', 'active'],
+    ['managed', managed, 'absent', 'pending'],
+    ['managed', managed, 'unknown', 'pending'],
+    ['external', external, 'holds', 'active'],
+    ['external', external, 'absent', 'unverified'],
+    ['external', external, 'unknown', 'unverified'],
+  ] as const)('a %s domain comes back with the proof: %#', (_, start, proof, status) => {
+    const at = NOW + 6 * DAY;
+    const disabled = live(start, [{ kind: 'disable' }, NOW + DAY]);
+    expect(disabled).toMatchObject({ status: 'disabled', next_check_at: null, pending_since: null });
+    const back = live(disabled, [enable(proof), at]);
+    expect(back.status).toBe(status);
+    expect(back.next_check_at).toBe(
+      status === 'pending' ? at : status === 'active' && start === managed ? at + DAY : null,
+    );
+    if (status === 'unverified') expect(back.verification_token).toBe(CHALLENGE.value);
+    const banned = live(start, [{ kind: 'ban' }, NOW]);
+    expect(live(banned, [{ kind: 'unban', proof, challenge: renewed }, at]).status).toBe(status);
+  });
+
+  it('a value that was not published in time is not made good by enabling', () => {
+    const disabled = live(external, [{ kind: 'disable' }, NOW]);
+    const back = live(disabled, [enable('holds'), NOW + 30 * DAY]);
+    expect(back).toMatchObject({ status: 'unverified', verification_token: renewed.value });
+  });
+
+  it('a proof that is gone does not count again: the value is a new one', () => {
+    const proven = live(
+      external,
+      [{ kind: 'verify', proof: 'holds' }, NOW],
+      [{ kind: 'disable' }, NOW + DAY],
+    );
+    const back = live(proven, [enable('absent'), NOW + 2 * DAY]);
+    expect(back).toMatchObject({ verified_at: null, verification_token: renewed.value });
+  });
+
+  it.each(DOMAIN_STATUSES.filter((status) => status !== 'disabled'))(
+    'enable is refused while %s',
+    (status) => {
+      const outcome = nextState({ ...active, status }, enable('holds'), NOW);
+      expect(codeOf(outcome)).toBe(status === 'banned' ? 'banned' : 'not_disabled');
+    },
+  );
+
+  it('nothing but lifting the ban ends a ban, and no check does', () => {
+    const banned = live(active, [{ kind: 'ban' }, NOW]);
+    expect(codeOf(nextState(banned, checked('delegated'), NOW))).toBe('banned');
+    expect(codeOf(nextState(banned, { kind: 'disable' }, NOW))).toBe('banned');
+    expect(codeOf(nextState(banned, { kind: 'verify', proof: 'holds' }, NOW))).toBe('banned');
+    const other = nextState(active, { kind: 'unban', proof: 'holds', challenge: renewed }, NOW);
+    expect(codeOf(other)).toBe('not_banned');
+  });
+
+  it('a domain that is disabled says so to verify', () => {
+    const disabled = live(external, [{ kind: 'disable' }, NOW]);
+    expect(codeOf(nextState(disabled, { kind: 'verify', proof: 'holds' }, NOW))).toBe('disabled');
+  });
+});
+
+describe('suspension', () => {
+  it('is a flag that publishes and leaves the status and its checks alone', () => {
+    const suspended = nextState(active, { kind: 'suspend' }, NOW + 5);
+    expect(suspended).toEqual({
+      ok: true,
+      status: 'active',
+      publish: true,
+      changes: { suspended: true, suspended_at: NOW + 5 },
+    });
+    const domain = live(active, [{ kind: 'suspend' }, NOW + 5]);
+    expect(nextState(domain, { kind: 'suspend' }, NOW + 9)).toMatchObject({ changes: {}, publish: false });
+    expect(codeOf(nextState(domain, checked('none'), NOW + DAY))).toBe('moved');
+    expect(live(domain, [{ kind: 'resume' }, NOW + 9])).toEqual(active);
+  });
+});
+
+describe('a change of dns_mode', () => {
+  const mode = (dns_mode: 'managed' | 'external'): LifeEvent => ({
+    kind: 'mode',
+    dns_mode,
+    challenge: CHALLENGE,
+  });
+
+  it('does nothing when it is the mode already', () => {
+    expect(nextState(active, mode('managed'), NOW)).toMatchObject({ changes: {}, publish: false });
+  });
+
+  it('to external gives a serving domain its grace to be verified', () => {
+    const left = live(active, [mode('external'), NOW + DAY]);
+    expect(left).toMatchObject({ status: 'moved', moved_since: NOW + DAY, next_check_at: NOW + 8 * DAY });
+    expect(live(left, [{ kind: 'verify', proof: 'holds' }, NOW + 2 * DAY])).toMatchObject({
+      status: 'active',
+      moved_since: null,
+      next_check_at: null,
+    });
+    expect(live(left, [{ kind: 'due' }, NOW + 8 * DAY - 1]).status).toBe('moved');
+    expect(live(left, [{ kind: 'due' }, NOW + 8 * DAY]).status).toBe('disabled');
+  });
+
+  it('to external and back does not give a moved domain a longer grace', () => {
+    const back = live(moved, [mode('external'), NOW + 4 * DAY], [mode('managed'), NOW + 5 * DAY]);
+    expect(back).toMatchObject({ status: 'moved', moved_since: NOW + DAY });
+    expect(codeOf(nextState(back, checked('none'), NOW + 8 * DAY))).toBe('disabled');
+  });
+
+  it('to external makes a pending domain unverified, to managed an unverified one pending', () => {
+    expect(live(managed, [mode('external'), NOW]).status).toBe('unverified');
+    expect(live(external, [mode('managed'), NOW])).toMatchObject({ status: 'pending', next_check_at: NOW });
+  });
+
+  it('to managed leaves a verified domain active until a check says otherwise', () => {
+    const proven = live(external, [{ kind: 'verify', proof: 'holds' }, NOW], [mode('managed'), NOW + HOUR]);
+    expect(proven).toMatchObject({ status: 'active', next_check_at: NOW + HOUR + DAY });
+  });
+
+  it('leaves what does not serve as it is', () => {
+    for (const kind of ['disable', 'ban'] as const) {
+      const domain = live(active, [{ kind }, NOW], [mode('external'), NOW]);
+      expect(domain).toMatchObject({ dns_mode: 'external', status: kind === 'ban' ? 'banned' : 'disabled' });
+    }
+  });
+});
+
+describe('any history', () => {
+  const proof = fc.constantFrom('holds' as const, 'absent' as const, 'unknown' as const);
+  const challenge = fc.constant(CHALLENGE);
+  const event: fc.Arbitrary<LifeEvent> = fc.oneof(
+    fc.constantFrom('delegated', 'other', 'none', 'unreachable').map((result) => checked(result as 'none')),
+    proof.map((value) => ({ kind: 'verify' as const, proof: value })),
+    fc.record({ kind: fc.constant('enable' as const), proof, challenge }),
+    fc.record({ kind: fc.constant('unban' as const), proof, challenge }),
+    fc.record({
+      kind: fc.constant('mode' as const),
+      dns_mode: fc.constantFrom('managed' as const, 'external' as const),
+      challenge,
+    }),
+    fc.constantFrom('due', 'disable', 'ban', 'suspend', 'resume').map((kind) => ({ kind: kind as 'due' })),
+  );
+
+  it('keeps what every reader of a domain leans on', () => {
+    const steps = fc.array(fc.tuple(event, fc.nat(10 * DAY)), { maxLength: 30 });
+    fc.assert(
+      fc.property(fc.constantFrom(managed, external), steps, (start, history) => {
+        let domain = start;
+        let now = NOW;
+        for (const [next, later] of history) {
+          now += later;
+          const outcome = nextState(domain, next, now);
+          if (!outcome.ok) continue;
+          const after = { ...domain, ...outcome.changes };
+          for (const [field, value] of Object.entries(outcome.changes)) {
+            expect(value).not.toBe(domain[field as keyof LifeFields]);
+          }
+          expect(outcome.status).toBe(after.status);
+          expect(outcome.publish).toBe(
+            after.status !== domain.status || after.suspended !== domain.suspended,
+          );
+          expect(after.moved_since !== null).toBe(after.status === 'moved');
+          expect(after.pending_since !== null).toBe(after.status === 'pending');
+          expect(after.suspended_at !== null).toBe(after.suspended);
+          expect(after.ever_active).toBe(domain.ever_active || after.status === 'active');
+          const watched = after.dns_mode === 'managed' ? ['pending', 'active', 'moved'] : ['moved'];
+          expect(after.next_check_at !== null).toBe(watched.includes(after.status));
+          if (after.dns_mode === 'external') expect(after.status).not.toBe('pending');
+          if (after.dns_mode === 'managed') expect(after.status).not.toBe('unverified');
+          if (after.status === 'unverified') expect(after.verification_token).not.toBe('');
+          if (after.status === 'active' && domain.status !== 'active') {
+            const proven =
+              next.kind === 'checked'
+                ? next.result === 'delegated'
+                : 'proof' in next && next.proof === 'holds';
+            expect(proven).toBe(true);
+          }
+          domain = after;
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('the schedule', () => {
+  const pending = (age: number): number | null => {
+    return nextCheckAt({ status: 'pending', pending_since: NOW - age }, NOW);
+  };
+
+  it('backs off while a domain is pending', () => {
+    expect(pending(0)).toBe(NOW + 5 * MINUTE);
+    expect(pending(HOUR - 1)).toBe(NOW + 5 * MINUTE);
+    expect(pending(HOUR)).toBe(NOW + HOUR);
+    expect(pending(7 * DAY - 1)).toBe(NOW + HOUR);
+    expect(pending(7 * DAY)).toBe(NOW + DAY);
+  });
+
+  it('allows a user one check an hour', () => {
+    expect(manualCheckWait(null, NOW)).toBe(0);
+    expect(manualCheckWait(NOW - 10 * MINUTE, NOW)).toBe(50 * MINUTE);
+    expect(manualCheckWait(NOW - HOUR, NOW)).toBe(0);
+  });
+});
