@@ -1,0 +1,168 @@
+/**
+ * What a route is. `routes.ts` lists every one of them; a file in `routes/` holds the operations of one group: schema
+ * and handler. The checks of semantics §6 (key, budget, read-only, blocked surface, visibility, role, plan, body,
+ * disabled domain) are made around the handler from what the route declares, in `checks.ts` and `run.ts`, so a
+ * handler only does its own work:
+ *
+ * ```ts
+ * // routes/example.ts
+ * export const rename = operation({
+ *   summary: 'Rename a thing',
+ *   body: { kind: 'form', form: renameForm },          // read before the handler, 400 when wrong
+ *   response: thingShape,
+ *   async handle(call) {
+ *     return call.write(async (w) => {                  // one transaction; key, role and gates checked again in it
+ *       const before = await w.tx.…;
+ *       if (before === null) throw notFound();
+ *       w.match(shape(before));                         // If-Match → 412
+ *       const after = await w.tx.…;
+ *       await w.audit({ action: 'thing.rename', subject: 'thing/7', before, after });
+ *       await w.publish('thing renamed');               // outbox; `?wait=published` follows it by itself
+ *       return ok(shape(after));
+ *     });
+ *   },
+ * });
+ * // routes.ts
+ * { method: 'PUT', path: '/domains/{domain}/things/{thingId}', permission: 'rules.edit', ...things.rename },
+ * ```
+ */
+import type { z } from 'zod';
+import type { Entitlements } from '../access/entitlements.ts';
+import type { Gate } from '../access/gates.ts';
+import type { Permission, Role } from '../access/roles.ts';
+import type { Fields, Form } from '../model/form.ts';
+import type { Author, DomainRow } from '../store/rows.ts';
+import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
+import type { Services } from './services.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** What a request's body must be. */
+export type BodyReader<Body> =
+  /** JSON, read by a form of `model` before the handler runs; unknown fields are 400, ignored ones are left out. */
+  | { readonly kind: 'form'; readonly form: Form<Fields, Body> }
+  /**
+   * JSON that the handler itself reads inside its transaction (`readBody`, `parseRule`), because the verdict needs
+   * rows; it gets the parsed value as it came. The schema is for the OpenAPI document.
+   */
+  | { readonly kind: 'raw'; readonly schema: z.ZodType }
+  /** A text of one of these content types, valid UTF-8. */
+  | { readonly kind: 'text'; readonly types: readonly string[] };
+
+/** One operation without its place: what a file in `routes/` exports. */
+export interface Operation<Body = unknown> {
+  /** One line for the OpenAPI document. */
+  readonly summary: string;
+  /** Absent: the request carries none (`{}` is let through). */
+  readonly body?: BodyReader<Body>;
+  /** Query parameters besides `validate_only` and `wait`, which every write has. */
+  readonly query?: z.ZodObject;
+  /** The body of the 200; for another content type see `produces`. */
+  readonly response: z.ZodType;
+  /** The content type of the 200 where it is not JSON. */
+  readonly produces?: string;
+  /** Statuses of this operation besides those every operation of its kind can answer. */
+  readonly statuses?: readonly number[];
+  handle(call: Call<Body>): Promise<Answer>;
+}
+
+/** An operation in its place: one line of `routes.ts`. */
+export interface Route extends Operation {
+  readonly method: Method;
+  /** With `{name}` for a segment; `{domain}` is looked up before the handler runs. */
+  readonly path: string;
+  /** What the role on `{domain}` must have; `null` where the path names no domain; `open` needs no key. */
+  readonly permission: Permission | null | 'open';
+  /** An insufficient role answers 404, not 403 (rule endpoints). */
+  readonly hides?: true;
+  /** Judged before the body, and once more inside the write. */
+  readonly gate?: Gate;
+  /** A write that a `disabled` domain accepts. */
+  readonly whileDisabled?: true;
+}
+
+/** Types the handler by its body; the table holds it without. */
+export function operation<Body = undefined>(parts: Operation<Body>): Operation {
+  return parts as Operation;
+}
+
+/** Who asks: a key that has passed every check of its own. */
+export interface Caller extends Author {
+  readonly account_id: number;
+  readonly key_id: number;
+  /** SHA-256 of the key, to look again. */
+  readonly hash: string;
+  readonly read_only: boolean;
+}
+
+/** One request as its handler sees it. */
+export interface Call<Body> {
+  readonly services: Services;
+  readonly caller: Caller;
+  /** When it came, milliseconds since the epoch. */
+  readonly now: number;
+  /** Percent-decoded segments by name. */
+  readonly params: Readonly<Record<string, string>>;
+  /** What the operation's `query` schema made of the query. */
+  readonly query: Readonly<Record<string, unknown>>;
+  readonly body: Body;
+  /** The domain of the path and the caller's role there, as they were when the request came. Only where there is one. */
+  readonly domain: DomainRow;
+  readonly role: Role;
+  readonly entitlements: Entitlements;
+  /** Reads row by row, each the newest commit: the cheapest way to one row. */
+  readonly latest: ReadTransaction;
+  /** Reads from one snapshot. The key is looked at once more before any answer, so no read needs to. */
+  read<T>(work: (tx: ReadTransaction) => Promise<T>): Promise<T>;
+  /**
+   * One write transaction: looks at key, domain, role and gate again inside it, refuses a `disabled` domain with 409
+   * after `work` had its say (400 comes first), commits nothing under `?validate_only=true`. `work` may run twice.
+   */
+  write<T>(work: (writing: Writing) => Promise<T>): Promise<T>;
+}
+
+/** What a write has at hand. */
+export interface Writing {
+  readonly tx: WriteTransaction;
+  /** Locked until the commit, as are the role and the entitlements. Only where the path names a domain. */
+  readonly domain: DomainRow;
+  readonly role: Role;
+  readonly entitlements: Entitlements;
+  readonly now: number;
+  /** Compares `If-Match` with the ETag of what a GET would answer now; 412 when they differ. */
+  match(representation: unknown): void;
+  audit(entry: AuditEntry): Promise<void>;
+  /** Leaves work for the publisher: call it for every change of what the edge does. */
+  publish(reason: string, domain?: Pick<DomainRow, 'id' | 'name'>): Promise<void>;
+}
+
+export interface AuditEntry {
+  /** `<noun>.<verb>`, such as `rule.update`. */
+  readonly action: string;
+  /** `<type>/<id>`; empty for the domain itself. */
+  readonly subject?: string;
+  /** JSON values as a GET shows them; absent where there is none. */
+  readonly before?: unknown;
+  readonly after?: unknown;
+  /** Where the path names none. */
+  readonly domain?: Pick<DomainRow, 'id' | 'name'>;
+}
+
+/** What a handler answers; the status is 200. */
+export interface Answer {
+  readonly body: unknown;
+  /** What the ETag is made from, where the body holds what changes by itself (`seconds_remaining`). */
+  readonly tagged?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The body is a text of this content type. */
+  readonly type?: string;
+}
+
+export function ok(body: unknown): Answer {
+  return { body };
+}
+
+/** The `{ message }` object. */
+export function message(text: string): Answer {
+  return { body: { message: text } };
+}
