@@ -4,10 +4,11 @@
  * meet all the same. Hints from the store wake it at once; a poll behind them makes a lost hint a delay.
  */
 import { isStoreFault } from '../store/fault.ts';
-import type { PendingDomain, RevisionRow } from '../store/rows.ts';
+import type { DomainRow, PendingDomain, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { PublishFault } from './fault.ts';
 import { publishDomain } from './publish.ts';
+import { clearAway } from './upkeep.ts';
 import { createWaiters } from './waiters.ts';
 
 /** Where faults and publications are told; a pino logger fits. */
@@ -43,10 +44,14 @@ export interface Publisher {
   /** Stops looking for work and waits for what is under way. */
   stop(): Promise<void>;
   /**
-   * Resolves with a revision that covers an outbox row as soon as one is out, whoever made it, or `null` after `timeoutMs`
-   * (`?wait=published`).
+   * Resolves with a revision that covers an outbox row as soon as one is out, whoever made it, or with `null` when
+   * `signal` ends the waiting first (`?wait=published`).
    */
-  waitFor(domainId: number, outboxId: number, timeoutMs: number): Promise<RevisionRow | null>;
+  waitForOutbox(
+    domain: Pick<DomainRow, 'id' | 'name'>,
+    outboxId: number,
+    signal: AbortSignal,
+  ): Promise<RevisionRow | null>;
   /** Publishes what can be claimed now, started or not; answers how many revisions it made. */
   publishNow(): Promise<number>;
   /** Domains whose last attempt failed here, and what was said; for `/readyz` and metrics. */
@@ -59,6 +64,8 @@ const SIDE_BY_SIDE = 4;
 /** Milliseconds before the second attempt; doubled for each further one, up to the last. */
 const FIRST_BACK_OFF = 1_000;
 const LAST_BACK_OFF = 60_000;
+/** Milliseconds between clearing away. */
+const UPKEEP_MS = 3_600_000;
 /** Milliseconds by which a timer may be early against the clock. */
 const TIMER_SLACK = 5;
 
@@ -82,6 +89,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   let stopping = false;
   let unlisten: (() => void) | null = null;
   let poll: NodeJS.Timeout | null = null;
+  let upkeep: NodeJS.Timeout | null = null;
   let draining: Promise<number> | null = null;
   let again = false;
 
@@ -190,6 +198,9 @@ export function createPublisher(options: PublisherOptions): Publisher {
       unlisten = store.listen((change) => {
         if (change === 'outbox' || change === 'unknown') wake();
       });
+      upkeep = setInterval(() => {
+        clearAway(store, clock()).catch(noteStore);
+      }, UPKEEP_MS).unref();
       schedule();
       wake();
     },
@@ -198,12 +209,13 @@ export function createPublisher(options: PublisherOptions): Publisher {
       stopping = true;
       unlisten?.();
       if (poll !== null) clearTimeout(poll);
+      if (upkeep !== null) clearInterval(upkeep);
       for (const retry of retries) clearTimeout(retry);
       retries.clear();
       await draining?.catch(() => undefined);
       waiters.stop();
     },
-    waitFor: (domainId, outboxId, timeoutMs) => waiters.waitFor({ domainId, outboxId, timeoutMs }),
+    waitForOutbox: ({ id }, outboxId, signal) => waiters.waitFor({ domainId: id, outboxId, signal }),
     async publishNow() {
       stopping = false;
       const running = draining;

@@ -11,8 +11,8 @@ const ASK_MS = 250;
 export interface Wish {
   readonly domainId: number;
   readonly outboxId: number;
-  /** Milliseconds after which the answer is `null`. */
-  readonly timeoutMs: number;
+  /** Ends the waiting: the answer is `null`. */
+  readonly signal: AbortSignal;
 }
 
 export interface Waiters {
@@ -71,16 +71,18 @@ export function createWaiters(store: Store): Waiters {
   }
 
   return {
-    waitFor({ domainId, outboxId, timeoutMs }) {
+    waitFor({ domainId, outboxId, signal }) {
+      if (signal.aborted) return Promise.resolve(null);
       return new Promise((resolve) => {
+        const giveUp = (): void => answer(null);
         const answer = (revision: RevisionRow | null): void => {
-          clearTimeout(deadline);
+          signal.removeEventListener('abort', giveUp);
           waiting.delete(waiter);
           if (waiting.size === 0) end();
           resolve(revision);
         };
         const waiter: Waiter = { domainId, outboxId, answer };
-        const deadline = setTimeout(() => answer(null), timeoutMs);
+        signal.addEventListener('abort', giveUp);
         waiting.add(waiter);
         begin();
         // It may have been covered before anyone listened.
