@@ -13,11 +13,11 @@ export interface GateInput {
   /** Inside a write its transaction, so that what was counted still holds at the commit. */
   readonly tx: ReadTransaction;
   readonly domain: DomainRow;
-  readonly entitlements: Entitlements;
+  entitlements(): Promise<Entitlements>;
 }
 
 /** The sentence of the 403, or `null`. */
-export type Gate = (input: GateInput) => string | null | Promise<string | null>;
+export type Gate = (input: GateInput) => Promise<string | null>;
 
 /** The allowances that are on or off. */
 export type Feature = {
@@ -39,7 +39,7 @@ const FEATURES: Readonly<Record<Feature, string>> = {
 
 /** Lets through domains whose plan has the feature. */
 export function featureGate(feature: Feature): Gate {
-  return ({ entitlements }) => judgeFeature(entitlements, feature);
+  return async ({ entitlements }) => judgeFeature(await entitlements(), feature);
 }
 
 /** As `featureGate`, where the verdict depends on the body (`host_header`). */
@@ -51,9 +51,10 @@ export function judgeFeature(entitlements: Entitlements, feature: Feature): stri
 /** Lets through the creation of one more rule of a type. */
 export function ruleGate(type: RuleType): Gate {
   return async ({ tx, domain, entitlements }) => {
-    const closed = judgeFeature(entitlements, 'rules_enabled');
+    const given = await entitlements();
+    const closed = judgeFeature(given, 'rules_enabled');
     if (closed !== null) return closed;
-    const { plan_slug: plan, disabled_rule_types: disabled, max_rules_per_set: most } = entitlements;
+    const { plan_slug: plan, disabled_rule_types: disabled, max_rules_per_set: most } = given;
     if (disabled.includes(type))
       return `plan \`${plan}\` does not include rules of type \`${type}\` (\`disabled_rule_types\`)`;
     if (most === null) return null;
@@ -66,7 +67,7 @@ export function ruleGate(type: RuleType): Gate {
 /** Lets through the creation of `count` more records. */
 export function recordGate(count = 1): Gate {
   return async ({ tx, domain, entitlements }) => {
-    const { plan_slug: plan, max_records: most } = entitlements;
+    const { plan_slug: plan, max_records: most } = await entitlements();
     if (most === null) return null;
     const there = await tx.records.count(domain.id);
     if (there + count <= most) return null;

@@ -109,7 +109,7 @@ export interface Call<Body> {
   /** The domain of the path and the caller's role there, as they were when the request came. Only where there is one. */
   readonly domain: DomainRow;
   readonly role: Role;
-  readonly entitlements: Entitlements;
+  entitlements(): Promise<Entitlements>;
   /** Reads row by row, each the newest commit: the cheapest way to one row. */
   readonly latest: ReadTransaction;
   /** Reads from one snapshot. The key is looked at once more before any answer, so no read needs to. */
@@ -127,7 +127,7 @@ export interface Writing {
   /** Locked until the commit, as are the role and the entitlements. Only where the path names a domain. */
   readonly domain: DomainRow;
   readonly role: Role;
-  readonly entitlements: Entitlements;
+  entitlements(): Promise<Entitlements>;
   readonly now: number;
   /** Compares `If-Match` with the ETag of what a GET would answer now; 412 when they differ. */
   match(representation: unknown): void;

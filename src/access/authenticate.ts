@@ -1,0 +1,46 @@
+/**
+ * Who a request speaks for. The key comes from one of two equivalent headers; its shape and checksum are judged before
+ * the store is asked, and what the store says is judged here, the same way at the door, inside every write, and again
+ * before a read is answered.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { KeyWithOwner } from '../store/rows.ts';
+import type { ReadTransaction } from '../store/store.ts';
+import { hashKey, isKeyText } from './key.ts';
+
+/** A key that opens something. */
+export interface Credential {
+  readonly hash: string;
+  readonly key_id: number;
+  readonly account_id: number;
+  readonly read_only: boolean;
+}
+
+/**
+ * The SHA-256 of the key that was sent; `null` when there is none or it is malformed. Two different keys in one
+ * request are as good as none.
+ */
+export function presentedHash(headers: IncomingHttpHeaders): string | null {
+  const bearer = /^Bearer +([^ ]+) *$/i.exec(headers.authorization ?? '')?.[1];
+  const plain = headers['x-api-key'];
+  const named = typeof plain === 'string' ? plain.trim() : undefined;
+  if (headers.authorization !== undefined && bearer === undefined && named === undefined) return null;
+  if (bearer !== undefined && named !== undefined && bearer !== named) return null;
+  const key = bearer ?? named;
+  return key !== undefined && isKeyText(key) ? hashKey(key) : null;
+}
+
+/** The credential behind a key's hash; `null` when it is unknown, revoked, expired, or its account is inactive. */
+export async function authenticate(
+  keys: Pick<ReadTransaction['keys'], 'byHash'>,
+  { hash, now }: { readonly hash: string; readonly now: number },
+): Promise<Credential | null> {
+  const key = await keys.byHash(hash);
+  if (key === null || !opens(key, now)) return null;
+  return { hash, key_id: key.id, account_id: key.account_id, read_only: key.read_only };
+}
+
+/** Whether a key may still be used. */
+export function opens(key: KeyWithOwner, now: number): boolean {
+  return key.revoked_at === null && (key.expires_at === null || key.expires_at > now) && key.account_active;
+}

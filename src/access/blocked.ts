@@ -1,0 +1,40 @@
+/** Surfaces that no key reaches, full access included (API document, "Authentication", 7). */
+
+interface BlockedSurface {
+  /** `null`: every method. */
+  readonly method: string | null;
+  /** Segments; `*` is any one segment, a closing `**` is whatever follows. */
+  readonly path: string;
+  readonly reason: string;
+}
+
+const MONEY = 'no key may move money';
+
+const BLOCKED: readonly BlockedSurface[] = [
+  { method: null, path: '/users/**', reason: 'no key may reach profiles, sessions or keys' },
+  { method: null, path: '/auth/**', reason: 'no key may reach login and registration' },
+  { method: null, path: '/billing/**', reason: 'no key may reach the plan catalogue and billing settings' },
+  { method: null, path: '/admin/**', reason: 'no key may reach administration' },
+  { method: 'POST', path: '/wallet/topup', reason: MONEY },
+  { method: 'POST', path: '/subscriptions/purchase', reason: MONEY },
+  { method: 'POST', path: '/subscriptions/switch', reason: MONEY },
+  { method: 'POST', path: '/subscriptions/auto-renew', reason: MONEY },
+  { method: 'POST', path: '/domains/*/subscriptions/purchase', reason: MONEY },
+  { method: 'POST', path: '/domains/*/subscriptions/switch', reason: MONEY },
+  { method: 'POST', path: '/domains/*/subscriptions/auto-renew', reason: MONEY },
+];
+
+/** Why a method and path (decoded segments) are closed to keys, or `null`. */
+export function blockedSurface(method: string, segments: readonly string[]): string | null {
+  for (const surface of BLOCKED) {
+    if (surface.method !== null && surface.method !== method) continue;
+    if (covers(surface.path.split('/').slice(1), segments)) return surface.reason;
+  }
+  return null;
+}
+
+function covers(pattern: readonly string[], segments: readonly string[]): boolean {
+  const open = pattern.at(-1) === '**';
+  if (open ? segments.length < pattern.length - 1 : segments.length !== pattern.length) return false;
+  return pattern.every((part, at) => part === '**' || part === '*' || part === segments[at]);
+}

@@ -1,0 +1,62 @@
+/**
+ * API keys as text: `svc_`, 59 random base62 characters (351 bits), 6 characters of checksum. The checksum tells a
+ * mistyped or made-up key without a question to the database; only the SHA-256 of a key is ever stored.
+ */
+import { hash, randomBytes } from 'node:crypto';
+import { crc32 } from '../base/crc32.ts';
+
+const PREFIX = 'svc_';
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const BASE = ALPHABET.length;
+const RANDOM_CHARACTERS = 59;
+/** 62⁶ > 2³², so a CRC-32 fits. */
+const CHECKSUM_CHARACTERS = 6;
+/** Given (API document, "API key"). */
+export const KEY_CHARACTERS = PREFIX.length + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS;
+
+const SHAPE = /^svc_[0-9A-Za-z]{65}$/;
+const encoder = new TextEncoder();
+
+/** A new key. Its text exists here and in the hands of whoever asked, nowhere else. */
+export function makeKey(): string {
+  const body = PREFIX + randomText(RANDOM_CHARACTERS);
+  return body + checksum(body);
+}
+
+/** Whether a text has the shape and the checksum of a key. */
+export function isKeyText(text: string): boolean {
+  if (text.length !== KEY_CHARACTERS || !SHAPE.test(text)) return false;
+  const body = text.slice(0, -CHECKSUM_CHARACTERS);
+  return text.endsWith(checksum(body));
+}
+
+/** What is stored of a key: 64 lower-case hex digits. */
+export function hashKey(key: string): string {
+  return hash('sha256', key, 'hex');
+}
+
+/** Enough of a key to tell it from others, and not enough to use it: for logs. */
+export function redactKeys(text: string): string {
+  return text.replace(/svc_[0-9A-Za-z]{4,}/g, (key) => `${key.slice(0, 8)}…`);
+}
+
+function checksum(body: string): string {
+  let rest = crc32(encoder.encode(body)) >>> 0;
+  let text = '';
+  for (let at = 0; at < CHECKSUM_CHARACTERS; at++) {
+    text = ALPHABET[rest % BASE]! + text;
+    rest = Math.floor(rest / BASE);
+  }
+  return text;
+}
+
+/** Characters drawn evenly: octets from 248 (4 × 62) on are drawn again. */
+function randomText(length: number): string {
+  let text = '';
+  while (text.length < length) {
+    for (const octet of randomBytes(length)) {
+      if (octet < 4 * BASE && text.length < length) text += ALPHABET[octet % BASE]!;
+    }
+  }
+  return text;
+}

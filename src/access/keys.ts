@@ -1,0 +1,119 @@
+/** Making, listing and revoking API keys: what the command line does, since no key may do it (API document). */
+import { isStoreFault } from '../store/fault.ts';
+import type { AccountRow, KeyRow, KeyUseRow, KeyWithUse } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
+import { hashKey, makeKey } from './key.ts';
+import { DAYS_KEPT, dayOf } from './key-uses.ts';
+
+/** Active keys of one account, at most. Given (API document, "Limits"). */
+export const MAX_ACTIVE_KEYS = 10;
+/** Days until a key expires; `null` is never. Given (API document, "API key"). */
+export const EXPIRY_DAYS = [null, 30, 90, 365] as const;
+export type ExpiryDays = (typeof EXPIRY_DAYS)[number];
+/** Characters of the name of a key or an account: it has to fit a line. */
+export const MAX_LABEL_CHARACTERS = 64;
+
+const DAY_MS = 86_400_000;
+
+/** What was wrong with what was asked, as a sentence, or what came of it. */
+export type Outcome<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly reason: string };
+
+function refuse(reason: string): { readonly ok: false; readonly reason: string } {
+  return { ok: false, reason };
+}
+
+/** What is wrong with the name of an account or a key, or `null`. */
+export function judgeLabel(label: string): string | null {
+  if (label.trim() === '') return 'must not be empty';
+  if ([...label].length > MAX_LABEL_CHARACTERS) return `must be at most ${MAX_LABEL_CHARACTERS} characters`;
+  if (/[\p{Cc}\p{Cs}\u2028-\u202e\u2066-\u2069]/u.test(label)) return 'must be printable text';
+  return null;
+}
+
+/** Makes an account. */
+export async function createAccount(
+  store: Store,
+  { name, now }: { readonly name: string; readonly now: number },
+): Promise<Outcome<AccountRow>> {
+  const wrong = judgeLabel(name);
+  if (wrong !== null) return refuse(`the account's name ${wrong}`);
+  try {
+    const row = { name, active: true, created_at: now, updated_at: now };
+    return { ok: true, value: await store.write((tx) => tx.accounts.insert(row)) };
+  } catch (error) {
+    if (isStoreFault(error, 'conflict', 'accounts.name'))
+      return refuse(`there is an account \`${name}\` already`);
+    throw error;
+  }
+}
+
+export interface NewKey {
+  readonly account: string;
+  readonly name: string;
+  readonly expiry: ExpiryDays;
+  readonly readOnly: boolean;
+  readonly now: number;
+}
+
+/** Makes a key of an account. `key` is the only copy of its text there will ever be. */
+export async function createKey(
+  store: Store,
+  { account, name, expiry, readOnly, now }: NewKey,
+): Promise<Outcome<{ readonly key: string; readonly row: KeyRow }>> {
+  const wrong = judgeLabel(name);
+  if (wrong !== null) return refuse(`the key's name ${wrong}`);
+  const key = makeKey();
+  return store.write(async (tx) => {
+    const owner = await tx.accounts.byName(account);
+    if (owner === null) return refuse(`there is no account \`${account}\``);
+    const active = await tx.keys.countActive(owner.id, now);
+    if (active >= MAX_ACTIVE_KEYS)
+      return refuse(
+        `\`${account}\` has ${active} active keys, and ${MAX_ACTIVE_KEYS} is the most: revoke one first`,
+      );
+    const row = await tx.keys.insert({
+      account_id: owner.id,
+      hash: hashKey(key),
+      name,
+      read_only: readOnly,
+      created_at: now,
+      expires_at: expiry === null ? null : now + expiry * DAY_MS,
+    });
+    return { ok: true as const, value: { key, row } };
+  });
+}
+
+/** Revokes a key; once this has resolved, no write made with it commits. False when it was revoked or never there. */
+export function revokeKey(
+  store: Store,
+  { id, now }: { readonly id: number; readonly now: number },
+): Promise<boolean> {
+  return store.write((tx) => tx.keys.revoke(id, now));
+}
+
+/** A key with whose it is and its last 30 days. */
+export interface KeyReport {
+  readonly account: AccountRow;
+  readonly key: KeyWithUse;
+  readonly uses: readonly KeyUseRow[];
+}
+
+/** Keys of one account, or of all, revoked ones too. `null` when there is no such account. */
+export function reportKeys(
+  store: Store,
+  { account, now }: { readonly account: string | null; readonly now: number },
+): Promise<readonly KeyReport[] | null> {
+  return store.read(async (tx) => {
+    const accounts = account === null ? await tx.accounts.list() : [await tx.accounts.byName(account)];
+    const reports: KeyReport[] = [];
+    for (const owner of accounts) {
+      if (owner === null) return null;
+      for (const key of await tx.keys.list(owner.id)) {
+        reports.push({ account: owner, key, uses: await tx.keys.uses(key.id, dayOf(now) - DAYS_KEPT + 1) });
+      }
+    }
+    return reports;
+  });
+}

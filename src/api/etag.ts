@@ -1,0 +1,13 @@
+/** Entity tags and the conditions made with them (RFC 9110 §8.8.3, §13.1). */
+import { hash } from 'node:crypto';
+
+/** The strong tag of a text: 22 characters of its SHA-256 are 132 bits. */
+export function tagOf(text: string): string {
+  return `"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
+}
+
+/** Whether an `If-Match` or `If-None-Match` names a tag; `W/` counts for nothing, as all of ours are strong. */
+export function namesTag(condition: string, tag: string): boolean {
+  if (condition.trim() === '*') return true;
+  return condition.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
+}

@@ -1,0 +1,96 @@
+/**
+ * JSON bodies, read more strictly than `JSON.parse` does: valid UTF-8, no name twice in one object (RFC 8259 §4 leaves
+ * what that means to chance), and no deeper than anything could need. Linear in the body's length.
+ */
+import { MAX_JSON_DEPTH } from './limits.ts';
+
+export type ReadJson =
+  /** `undefined` for an empty body. */
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+const BLANK = /^[ \t\r\n]*$/;
+
+/** Octets as text, `null` when they are not UTF-8. A byte order mark is left out. */
+export function readUtf8(octets: Uint8Array): string | null {
+  try {
+    return UTF8.decode(octets);
+  } catch {
+    return null;
+  }
+}
+
+/** Reads one JSON value. */
+export function readJson(octets: Uint8Array): ReadJson {
+  const text = readUtf8(octets);
+  if (text === null) return { ok: false, reason: 'the body must be valid UTF-8' };
+  if (BLANK.test(text)) return { ok: true, value: undefined };
+  const deep = judgeShape(text);
+  if (deep !== null) return { ok: false, reason: deep };
+  try {
+    return { ok: true, value: JSON.parse(text) };
+  } catch {
+    return { ok: false, reason: 'the body must be valid JSON' };
+  }
+}
+
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+
+/**
+ * What is wrong with the nesting and the names of a text, or `null`; text that is not JSON at all is left to
+ * `JSON.parse`. A name is a string that a colon follows.
+ */
+function judgeShape(text: string): string | null {
+  const open: (Set<string> | null)[] = [];
+  let at = 0;
+  while (at < text.length) {
+    const code = text.charCodeAt(at);
+    if (code === QUOTE) {
+      const end = stringEnd(text, at);
+      const names = open.at(-1);
+      if (names instanceof Set && isFollowedByColon(text, end)) {
+        const name = decodeName(text.slice(at, end));
+        if (names.has(name)) return `the body holds the field \`${name.slice(0, 64)}\` twice in one object`;
+        names.add(name);
+      }
+      at = end;
+      continue;
+    }
+    if (code === 0x7b || code === 0x5b) {
+      open.push(code === 0x7b ? new Set() : null);
+      if (open.length > MAX_JSON_DEPTH)
+        return `the body must nest objects and lists at most ${MAX_JSON_DEPTH} deep`;
+    } else if (code === 0x7d || code === 0x5d) open.pop();
+    at++;
+  }
+  return null;
+}
+
+/** The position after the closing quote, or the text's end. */
+function stringEnd(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === BACKSLASH) at++;
+    else if (code === QUOTE) return at + 1;
+  }
+  return text.length;
+}
+
+function isFollowedByColon(text: string, start: number): boolean {
+  for (let at = start; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 0x3a) return true;
+    if (code !== 0x20 && code !== 0x09 && code !== 0x0a && code !== 0x0d) return false;
+  }
+  return false;
+}
+
+function decodeName(quoted: string): string {
+  if (!quoted.includes('\\')) return quoted.slice(1, -1);
+  try {
+    return String(JSON.parse(quoted));
+  } catch {
+    return quoted;
+  }
+}

@@ -1,0 +1,30 @@
+/** Every bound on what a connection may ask of the API, each with its reason. */
+
+/**
+ * Octets of a request body. The largest honest ones are 512 KiB of error pages whose JSON writes every character as
+ * `\uXXXX`, and a zone file of 10,000 records.
+ */
+export const MAX_BODY_OCTETS = 4_194_304;
+/** Objects and lists inside one another in a JSON body: no request needs more than eight. */
+export const MAX_JSON_DEPTH = 32;
+/** Octets of all headers of a request: what nginx and Node allow. */
+export const MAX_HEADER_OCTETS = 16_384;
+/** Characters of one path segment as sent: a domain name with every octet percent-encoded. */
+export const MAX_SEGMENT_CHARACTERS = 1_024;
+/** Connections at once; more are closed at the door, so that a flood cannot take the process with it. */
+export const MAX_CONNECTIONS = 10_000;
+/** Milliseconds for all headers of a request, against clients that send one octet at a time. */
+export const HEADERS_TIMEOUT_MS = 10_000;
+/** Milliseconds for a whole request, body included. */
+export const REQUEST_TIMEOUT_MS = 30_000;
+/** Milliseconds an idle connection stays open: longer than the 60 s of the usual load balancers. */
+export const KEEP_ALIVE_MS = 72_000;
+/** Milliseconds `?wait=published` waits, at most: a publication takes some tens. */
+export const PUBLISH_WAIT_MS = 20_000;
+/** Milliseconds between two writings of key uses. */
+export const USES_FLUSH_MS = 5_000;
+/** Milliseconds requests in flight have left after SIGTERM. */
+export const DRAIN_MS = 10_000;
+/** Entries of a page of the audit log, and how many come unasked. */
+export const MAX_PAGE = 1_000;
+export const USUAL_PAGE = 100;

@@ -1,0 +1,62 @@
+/** Query parameters: the two that every write has, and an operation's own. Others are none of our business. */
+import { z } from 'zod';
+import { describeDiagnostic } from '../base/diagnostic.ts';
+import { readIssue } from '../model/report.ts';
+import { onlyReads } from './checks.ts';
+import { badRequest } from './refusal.ts';
+import type { Route } from './route.ts';
+
+/** What every write can be asked to do differently. */
+export const WRITE_QUERY = z.object({
+  validate_only: z.enum(['true', 'false']).optional().describe('run every check and change nothing'),
+  wait: z.enum(['published']).optional().describe('answer once a revision that covers the change is out'),
+});
+
+export interface ReadQuery {
+  readonly validateOnly: boolean;
+  readonly wait: 'published' | undefined;
+  /** What the operation's own schema made of it. */
+  readonly own: Readonly<Record<string, unknown>>;
+}
+
+/** Reads the query of a route; 400 for a value that cannot be. */
+export function readQuery(route: Route, query: Readonly<Record<string, unknown>>): ReadQuery {
+  const write = onlyReads(route.method) ? {} : parse(WRITE_QUERY, query);
+  return {
+    validateOnly: write.validate_only === 'true',
+    wait: write.wait,
+    own: route.query === undefined ? NO_QUERY : parse(route.query, query),
+  };
+}
+
+const NO_QUERY = {};
+
+function parse<T extends z.ZodObject>(schema: T, query: Readonly<Record<string, unknown>>): z.output<T> {
+  const result = schema.safeParse(query);
+  if (result.success) return result.data;
+  const told = result.error.issues
+    .flatMap((issue) => readIssue(issue, query, {}))
+    .map(({ path, problem }) => {
+      const { code, message, found, remedy } = problem;
+      return describeDiagnostic({
+        code,
+        severity: 'error',
+        path,
+        message,
+        ...(typeof found === 'string' ? { found } : {}),
+        ...(remedy === undefined ? {} : { remedy }),
+      });
+    });
+  throw badRequest(told.join('; '));
+}
+
+/** A whole number of the query within bounds. */
+export function queryNumber(least: number, most: number): z.ZodType<number | undefined> {
+  return z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .transform(Number)
+    .pipe(z.number().min(least).max(most))
+    .optional()
+    .meta({ type: 'integer', minimum: least, maximum: most }) as unknown as z.ZodType<number | undefined>;
+}

@@ -1,0 +1,202 @@
+/**
+ * Runs one admitted request: reads its body as the operation says, gives the handler its `Call`, looks at the key once
+ * more before a read is answered, and waits for the publication when that was asked for.
+ */
+import { authenticate } from '../access/authenticate.ts';
+import { assert } from '../base/assert.ts';
+import type { DomainRow } from '../store/rows.ts';
+import type { WriteTransaction } from '../store/store.ts';
+import { type Admission, judgeDomain, onlyReads, type Place } from './checks.ts';
+import { namesTag, tagOf } from './etag.ts';
+import { PUBLISH_WAIT_MS } from './limits.ts';
+import { type ReadQuery, readQuery } from './query.ts';
+import { readBody } from './read-body.ts';
+import { badRequest, conflict, invalidKey, Refusal } from './refusal.ts';
+import type { Answer, AuditEntry, Call, Caller, Route, Writing } from './route.ts';
+import type { Services } from './services.ts';
+
+/** What is left of a request once it has been admitted. */
+export interface Admitted {
+  readonly route: Route;
+  readonly admission: Admission;
+  readonly params: Readonly<Record<string, string>>;
+  /** Parsed, not yet judged. */
+  readonly query: Readonly<Record<string, unknown>>;
+  /** Parsed JSON or text; `undefined` when there was none. */
+  readonly body: unknown;
+  readonly ifMatch: string | null;
+  readonly now: number;
+}
+
+/** An outbox row that this request left behind. */
+interface Left {
+  readonly domain: Pick<DomainRow, 'id' | 'name'>;
+  readonly id: number;
+}
+
+/** Answers an admitted request; throws the refusal. */
+export async function run(services: Services, request: Admitted): Promise<Answer> {
+  const { route, admission } = request;
+  const reads = onlyReads(route.method);
+  const query = readQuery(route, request.query);
+  const body = bodyOf(route, request.body);
+  const left: { row: Left | null } = { row: null };
+  const answer = await route.handle(createCall(services, request, { query, body, left }));
+  if (reads) await lookAgain(services, admission.caller);
+  if (left.row === null || query.wait !== 'published' || query.validateOnly) return answer;
+  const revision = await waitForRevision(services, left.row);
+  return { ...answer, headers: { ...answer.headers, 'x-revision': String(revision) } };
+}
+
+function bodyOf(route: Route, body: unknown): unknown {
+  if (route.body === undefined) {
+    const empty = typeof body === 'object' && body !== null && Object.keys(body).length === 0;
+    if (body !== undefined && !empty) throw badRequest('this request takes no body');
+    return undefined;
+  }
+  if (body === undefined) throw badRequest('the body is missing');
+  if (route.body.kind === 'text') {
+    if (typeof body === 'string') return body;
+    const types = route.body.types.map((type) => `\`${type}\``).join(' or ');
+    throw new Refusal(415, `the content type must be ${types}`);
+  }
+  if (typeof body === 'string' && route.body.kind === 'form') return readBody(route.body.form, body);
+  return route.body.kind === 'form' ? readBody(route.body.form, body) : body;
+}
+
+async function lookAgain(services: Services, caller: Caller): Promise<void> {
+  const { hash } = caller;
+  const again = await authenticate(services.store.latest.keys, { hash, now: services.clock() });
+  if (again === null) throw invalidKey();
+}
+
+async function waitForRevision(services: Services, { domain, id }: Left): Promise<number> {
+  const revision = await services.publication.waitForOutbox(domain, id, AbortSignal.timeout(PUBLISH_WAIT_MS));
+  if (revision !== null) return revision.revision;
+  const seconds = PUBLISH_WAIT_MS / 1_000;
+  throw new Refusal(504, `the change is stored, but no revision that covers it was out within ${seconds} s`);
+}
+
+interface CallParts {
+  readonly query: ReadQuery;
+  readonly body: unknown;
+  readonly left: { row: Left | null };
+}
+
+function createCall(services: Services, request: Admitted, { query, body, left }: CallParts): Call<unknown> {
+  const { admission, params, now } = request;
+  const { caller, place } = admission;
+  return {
+    services,
+    caller,
+    now,
+    params,
+    query: query.own,
+    body,
+    ...domainParts(() => place),
+    latest: services.store.latest,
+    read: (work) => services.store.read(work),
+    write: (work) =>
+      services.store.write(
+        async (tx) => {
+          left.row = null;
+          const writing = await openWriting(services, request, { tx, left });
+          const result = await work(writing.writing);
+          writing.close();
+          return result;
+        },
+        { discard: query.validateOnly },
+      ),
+  };
+}
+
+/** The domain's share of a call; asking for it on a route without `{domain}` is a mistake of ours. */
+function domainParts(place: () => Place | null): Pick<Call<unknown>, 'domain' | 'role' | 'entitlements'> {
+  const here = (): Place => {
+    const there = place();
+    assert(there !== null, 'the path of this route names no domain');
+    return there;
+  };
+  return {
+    get domain() {
+      return here().domain;
+    },
+    get role() {
+      return here().role;
+    },
+    entitlements: () => here().entitlements(),
+  };
+}
+
+interface WritingParts {
+  readonly tx: WriteTransaction;
+  readonly left: { row: Left | null };
+}
+
+/** Looks at everything again inside the transaction; `close` makes the checks that come last. */
+async function openWriting(
+  services: Services,
+  { route, admission, params, ifMatch }: Admitted,
+  { tx, left }: WritingParts,
+): Promise<{ readonly writing: Writing; close(): void }> {
+  const now = services.clock();
+  const { caller } = admission;
+  if ((await authenticate(tx.keys, { hash: caller.hash, now })) === null) throw invalidKey();
+  const domain = params['domain'];
+  const place = domain === undefined ? null : await judgeDomain(services, { tx, caller, route, domain, now });
+  let matched = ifMatch === null;
+  const about = (given: Pick<DomainRow, 'id' | 'name'> | undefined): Pick<DomainRow, 'id' | 'name'> => {
+    const there = given ?? place?.domain;
+    assert(there !== undefined, 'the path of this route names no domain');
+    return there;
+  };
+  const author = { account_id: caller.account_id, key_id: caller.key_id };
+  const writing: Writing = {
+    tx,
+    ...domainParts(() => place),
+    now,
+    match(representation) {
+      if (ifMatch !== null && !namesTag(ifMatch, tagOf(JSON.stringify(representation)))) throw mismatch();
+      matched = true;
+    },
+    async audit(entry) {
+      const { id, name } = about(entry.domain);
+      await tx.audit.append({ ...author, domain_id: id, domain: name, at: now, ...auditParts(entry) });
+    },
+    async publish(reason, given) {
+      const there = about(given);
+      const id = await tx.outbox.append({
+        ...author,
+        domain_id: there.id,
+        domain: there.name,
+        at: now,
+        reason,
+      });
+      left.row = { domain: { id: there.id, name: there.name }, id };
+    },
+  };
+  const close = (): void => {
+    if (!matched) throw mismatch();
+    if (place?.domain.status === 'disabled' && route.whileDisabled !== true)
+      throw conflict('domain is disabled');
+  };
+  return { writing, close };
+}
+
+function mismatch(): Refusal {
+  return new Refusal(412, 'the object is not what `If-Match` says');
+}
+
+function auditParts({ action, subject, before, after }: AuditEntry): {
+  readonly action: string;
+  readonly subject: string;
+  readonly before_json: string | null;
+  readonly after_json: string | null;
+} {
+  return {
+    action,
+    subject: subject ?? '',
+    before_json: before === undefined ? null : JSON.stringify(before),
+    after_json: after === undefined ? null : JSON.stringify(after),
+  };
+}
