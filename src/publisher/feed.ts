@@ -7,8 +7,8 @@
 import type { SignedPage } from '../plan/manifest.ts';
 import { isStoreFault } from '../store/fault.ts';
 import type { Store } from '../store/store.ts';
-import type { PublisherLog } from './publisher.ts';
 import { readPage } from './pages.ts';
+import type { PublisherLog } from './publisher.ts';
 import type { Signer } from './signer.ts';
 
 /** Where a follower's pages go. */
@@ -33,7 +33,10 @@ export interface Feed {
   /** The page above `since`, see `readPage`. */
   page(since: number): Promise<SignedPage>;
   /** Resolves when something changed above `since`, after `timeoutMs`, or when `signal` aborts. */
-  changed(since: number, options: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<void>;
+  changed(
+    since: number,
+    options: { readonly timeoutMs: number; readonly signal: AbortSignal },
+  ): Promise<void>;
   /** Pushes everything above `since` and then each change. Returns the function that stops it. */
   follow(nodeId: number, since: number, sink: FeedSink): () => void;
   /** How many follow now. */

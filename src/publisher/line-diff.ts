@@ -24,7 +24,8 @@ function compare(a: readonly string[], b: readonly string[]): readonly Line[] {
   let start = 0;
   while (start < a.length && start < b.length && a[start] === b[start]) start++;
   let end = 0;
-  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end]) end++;
+  while (end < a.length - start && end < b.length - start && a[a.length - 1 - end] === b[b.length - 1 - end])
+    end++;
   const same = (text: string): Line => ({ mark: ' ', text });
   const middle = edit(a.slice(start, a.length - end), b.slice(start, b.length - end));
   return [...a.slice(0, start).map(same), ...middle, ...a.slice(a.length - end).map(same)];

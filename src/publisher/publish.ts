@@ -74,6 +74,9 @@ export async function publishDomain(
     const made = make(reading, pending, clock);
     try {
       await store.write(async (tx) => {
+        // Locks the domain before its outbox rows, in the order every other writer does.
+        await tx.domains.get(pending.domain_id);
+        await tx.outbox.release(pending.domain_id);
         for (const { revision, bytes } of made) {
           if (bytes !== null) await tx.plans.putBlob(revision.digest!, bytes, revision.at);
         }

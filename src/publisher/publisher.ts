@@ -136,9 +136,9 @@ export function createPublisher(options: PublisherOptions): Publisher {
     try {
       const revision = await publishDomain(pending, { store, clock });
       failures.delete(pending.domain_id);
-      if (revision !== null) tell(revision, { pending, from });
-      await store.write((tx) => tx.outbox.release(pending.domain_id));
-      return revision === null ? 0 : 1;
+      if (revision === null) return 0;
+      tell(revision, { pending, from });
+      return 1;
     } catch (error) {
       if (!isStoreFault(error, 'closed')) postpone(pending, error);
       return 0;

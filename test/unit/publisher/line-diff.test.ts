@@ -52,7 +52,11 @@ describe('diffLines', () => {
         writeFileSync(join(folder, 'b'), `${b.join('\n')}\n`);
         const theirs = spawnSync('diff', ['--minimal', '-u', 'a', 'b'], { cwd: folder, encoding: 'utf8' });
         const ours = diffLines(a.join('\n'), b.join('\n'), NAMES);
-        const edits = (text: string): number => text.split('\n').slice(2).filter((line) => /^[-+]/.test(line)).length;
+        const edits = (text: string): number =>
+          text
+            .split('\n')
+            .slice(2)
+            .filter((line) => /^[-+]/.test(line)).length;
         expect(edits(ours)).toBe(edits(theirs.stdout));
       }
     } finally {
