@@ -22,10 +22,16 @@ export interface Admitted {
   readonly params: Readonly<Record<string, string>>;
   /** Parsed, not yet judged. */
   readonly query: Readonly<Record<string, unknown>>;
-  /** Parsed JSON or text; `undefined` when there was none. */
-  readonly body: unknown;
+  readonly body: SentBody | null;
   readonly ifMatch: string | null;
   readonly now: number;
+}
+
+/** A body that was sent: parsed JSON, or the text of another content type. */
+export interface SentBody {
+  /** Lower case, without parameters. */
+  readonly type: string;
+  readonly value: unknown;
 }
 
 /** An outbox row that this request left behind. */
@@ -48,20 +54,22 @@ export async function run(services: Services, request: Admitted): Promise<Answer
   return { ...answer, headers: { ...answer.headers, 'x-revision': String(revision) } };
 }
 
-function bodyOf(route: Route, body: unknown): unknown {
-  if (route.body === undefined) {
-    const empty = typeof body === 'object' && body !== null && Object.keys(body).length === 0;
-    if (body !== undefined && !empty) throw badRequest('this request takes no body');
-    return undefined;
+function bodyOf({ body: wanted }: Route, sent: SentBody | null): unknown {
+  if (wanted === undefined) {
+    if (sent === null || isEmpty(sent.value)) return undefined;
+    throw badRequest('this request takes no body');
   }
-  if (body === undefined) throw badRequest('the body is missing');
-  if (route.body.kind === 'text') {
-    if (typeof body === 'string') return body;
-    const types = route.body.types.map((type) => `\`${type}\``).join(' or ');
-    throw new Refusal(415, `the content type must be ${types}`);
+  if (sent === null) throw badRequest('the body is missing');
+  const types = wanted.kind === 'text' ? wanted.types : ['application/json'];
+  if (!types.includes(sent.type)) {
+    const named = types.map((type) => `\`${type}\``).join(' or ');
+    throw new Refusal(415, `the content type must be ${named}`);
   }
-  if (typeof body === 'string' && route.body.kind === 'form') return readBody(route.body.form, body);
-  return route.body.kind === 'form' ? readBody(route.body.form, body) : body;
+  return wanted.kind === 'form' ? readBody(wanted.form, sent.value) : sent.value;
+}
+
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
 async function lookAgain(services: Services, caller: Caller): Promise<void> {
@@ -93,7 +101,13 @@ function createCall(services: Services, request: Admitted, { query, body, left }
     params,
     query: query.own,
     body,
-    ...domainParts(() => place),
+    get domain() {
+      return present(place).domain;
+    },
+    get role() {
+      return present(place).role;
+    },
+    entitlements: () => present(place).entitlements(),
     latest: services.store.latest,
     read: (work) => services.store.read(work),
     write: (work) =>
@@ -110,22 +124,10 @@ function createCall(services: Services, request: Admitted, { query, body, left }
   };
 }
 
-/** The domain's share of a call; asking for it on a route without `{domain}` is a mistake of ours. */
-function domainParts(place: () => Place | null): Pick<Call<unknown>, 'domain' | 'role' | 'entitlements'> {
-  const here = (): Place => {
-    const there = place();
-    assert(there !== null, 'the path of this route names no domain');
-    return there;
-  };
-  return {
-    get domain() {
-      return here().domain;
-    },
-    get role() {
-      return here().role;
-    },
-    entitlements: () => here().entitlements(),
-  };
+/** The domain of a path; asking for it on a route without `{domain}` is a mistake of ours. */
+function present(place: Place | null): Place {
+  assert(place !== null, 'the path of this route names no domain');
+  return place;
 }
 
 interface WritingParts {
@@ -145,26 +147,27 @@ async function openWriting(
   const domain = params['domain'];
   const place = domain === undefined ? null : await judgeDomain(services, { tx, caller, route, domain, now });
   let matched = ifMatch === null;
-  const about = (given: Pick<DomainRow, 'id' | 'name'> | undefined): Pick<DomainRow, 'id' | 'name'> => {
-    const there = given ?? place?.domain;
-    assert(there !== undefined, 'the path of this route names no domain');
-    return there;
-  };
   const author = { account_id: caller.account_id, key_id: caller.key_id };
   const writing: Writing = {
     tx,
-    ...domainParts(() => place),
+    get domain() {
+      return present(place).domain;
+    },
+    get role() {
+      return present(place).role;
+    },
+    entitlements: () => present(place).entitlements(),
     now,
     match(representation) {
       if (ifMatch !== null && !namesTag(ifMatch, tagOf(JSON.stringify(representation)))) throw mismatch();
       matched = true;
     },
     async audit(entry) {
-      const { id, name } = about(entry.domain);
+      const { id, name } = entry.domain ?? present(place).domain;
       await tx.audit.append({ ...author, domain_id: id, domain: name, at: now, ...auditParts(entry) });
     },
     async publish(reason, given) {
-      const there = about(given);
+      const there = given ?? present(place).domain;
       const id = await tx.outbox.append({
         ...author,
         domain_id: there.id,

@@ -1,0 +1,56 @@
+/** Answers what Node could not read as a request: no Fastify request exists then, only a socket. */
+import type { Socket } from 'node:net';
+import { allowHeader } from './checks.ts';
+import { MAX_HEADER_OCTETS } from './limits.ts';
+import { methodsAt, segmentsOf } from './paths.ts';
+import { notFound, Refusal } from './refusal.ts';
+import { ROUTES } from './routes.ts';
+
+const PHRASES: Readonly<Record<number, string>> = {
+  400: 'Bad Request',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  408: 'Request Timeout',
+  431: 'Request Header Fields Too Large',
+};
+
+/** Writes the refusal to the socket and closes it. */
+export function answerUnparsed(error: Error & { readonly code?: string }, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const { status, message, headers } = refuse(error);
+  const body = JSON.stringify({ error: message });
+  const lines = Object.entries({
+    'content-type': 'application/json; charset=utf-8',
+    'content-length': String(Buffer.byteLength(body)),
+    connection: 'close',
+    ...headers,
+  }).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${PHRASES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
+}
+
+function refuse(error: Error & { readonly code?: string; readonly rawPacket?: unknown }): Refusal {
+  if (error.code === 'HPE_HEADER_OVERFLOW')
+    return new Refusal(431, `the headers must be at most ${MAX_HEADER_OCTETS} octets`);
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Refusal(408, 'the request took too long to arrive');
+  const line = error.rawPacket instanceof Uint8Array ? requestLine(error.rawPacket) : null;
+  if (error.code === 'HPE_INVALID_METHOD' && line !== null) return refuseMethod(line);
+  return new Refusal(400, 'this is not an HTTP request');
+}
+
+/** Method and target of a request whose method Node does not know. */
+function requestLine(packet: Uint8Array): { readonly target: string } | null {
+  const text = Buffer.from(packet).subarray(0, MAX_HEADER_OCTETS).toString('latin1');
+  const parts = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64} (\/[^ \r\n]*) HTTP\/1\.[01]\r?\n/.exec(text);
+  return parts === null ? null : { target: parts[1]! };
+}
+
+function refuseMethod({ target }: { readonly target: string }): Refusal {
+  const segments = segmentsOf(target);
+  const methods = segments === null ? [] : methodsAt(ROUTES, segments);
+  if (methods.length === 0) return notFound();
+  const allow = allowHeader(methods);
+  return new Refusal(405, `this path takes ${allow}`, { allow });
+}

@@ -1,0 +1,73 @@
+/** Writes what an event does to a domain: its fields, the audit entry, the work for the publisher, in one transaction. */
+import type { Author, DomainRow } from '../store/rows.ts';
+import type { WriteTransaction } from '../store/store.ts';
+import { type LifeEvent, type LifeFields, nextState, type Transition } from './state.ts';
+
+export interface ApplyOptions {
+  readonly author: Author;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+export interface Applied {
+  readonly transition: Transition;
+  /** The domain as it is afterwards. */
+  readonly domain: DomainRow;
+}
+
+/** Fields that come and go with every check and tell nobody anything. */
+const SILENT: readonly (keyof LifeFields)[] = ['next_check_at'];
+
+/**
+ * Applies an event to a domain read in this very transaction. A refusal writes nothing. The audit entry
+ * (`domain.<event>`) holds only the fields that changed, and never the value of a challenge.
+ */
+export async function applyEvent(
+  tx: WriteTransaction,
+  domain: DomainRow,
+  event: LifeEvent,
+  { author, now }: ApplyOptions,
+): Promise<Applied> {
+  const transition = nextState(domain, event, now);
+  if (!transition.ok) return { transition, domain };
+  const { changes, publish } = transition;
+  const fields = Object.keys(changes) as (keyof LifeFields)[];
+  if (fields.length === 0) return { transition, domain };
+  const told = fields.filter((field) => !SILENT.includes(field));
+  // A check that only sets the next one is no change of the domain that anybody made.
+  const touched = told.length === 0 ? changes : { ...changes, updated_at: now };
+  const after = (await tx.domains.update(domain.id, touched)) ?? domain;
+  if (told.length > 0) {
+    await tx.audit.append({
+      ...author,
+      domain_id: domain.id,
+      domain: domain.name,
+      at: now,
+      action: `domain.${event.kind}`,
+      subject: '',
+      before_json: pick(domain, told),
+      after_json: pick(after, told),
+    });
+  }
+  if (publish) {
+    await tx.outbox.append({
+      ...author,
+      domain_id: domain.id,
+      domain: domain.name,
+      at: now,
+      reason: describeChange(domain, after),
+    });
+  }
+  return { transition, domain: after };
+}
+
+/** The fields as JSON, the challenge's value left out: whoever reads the audit log may be less than its owner. */
+function pick(domain: DomainRow, fields: readonly (keyof LifeFields)[]): string {
+  const shown = fields.filter((field) => field !== 'verification_token');
+  return JSON.stringify(Object.fromEntries(shown.map((field) => [field, domain[field]])));
+}
+
+function describeChange(before: DomainRow, after: DomainRow): string {
+  if (before.status !== after.status) return `the domain went from ${before.status} to ${after.status}`;
+  return after.suspended ? 'the domain was suspended' : 'the domain is no longer suspended';
+}

@@ -1,0 +1,72 @@
+/** Puts records that were found elsewhere (a scan) beside those a domain has, without touching any of them. */
+
+import { parseRecord } from '../model/parse.ts';
+import { absoluteName } from '../model/record-name.ts';
+import type { Author, DomainRow, RecordRow } from '../store/rows.ts';
+import type { NewRecord, WriteTransaction } from '../store/store.ts';
+import type { ZoneRecord } from './zone/parse.ts';
+
+export interface ImportOptions {
+  readonly author: Author;
+  readonly now: number;
+  /** Records the domain may hold in all; `null`: no limit. */
+  readonly maxRecords: number | null;
+}
+
+export interface Imported {
+  readonly records: readonly RecordRow[];
+  /** Found but not taken: the domain has records of that name and type, the name has a CNAME, or the plan is full. */
+  readonly skipped: number;
+}
+
+/**
+ * Inserts those records whose name and type the domain does not have yet; what a customer wrote meanwhile wins.
+ * One audit entry and one piece of work for the publisher, when anything was inserted.
+ */
+export async function importRecords(
+  tx: WriteTransaction,
+  domain: DomainRow,
+  found: readonly ZoneRecord[],
+  { author, now, maxRecords }: ImportOptions,
+): Promise<Imported> {
+  const existing = await tx.records.list(domain.id);
+  const room = maxRecords === null ? found.length : Math.max(0, maxRecords - existing.length);
+  const wanted = withoutTaken(domain.name, existing, found).slice(0, room);
+  const rows: NewRecord[] = [];
+  for (const record of wanted) {
+    const parsed = parseRecord({ id: 1, ...record }, domain.name);
+    if (!parsed.ok) continue;
+    const { id: _, ...fields } = parsed.record;
+    rows.push({ ...fields, domain_id: domain.id, created_at: now, updated_at: now });
+  }
+  if (rows.length === 0) return { records: [], skipped: found.length };
+  const records = await tx.records.insert(rows);
+  const about = { ...author, domain_id: domain.id, domain: domain.name, at: now };
+  const after_json = JSON.stringify(
+    records.map(({ name, type, destination }) => ({ name, type, destination })),
+  );
+  await tx.audit.append({ ...about, action: 'record.import', subject: '', before_json: null, after_json });
+  await tx.outbox.append({ ...about, reason: `${records.length} records were imported` });
+  return { records, skipped: found.length - records.length };
+}
+
+function withoutTaken(
+  domain: string,
+  existing: readonly RecordRow[],
+  found: readonly ZoneRecord[],
+): readonly ZoneRecord[] {
+  const names = new Set<string>();
+  const aliases = new Set<string>();
+  const pairs = new Set<string>();
+  for (const { name, type } of existing) {
+    const absolute = absoluteName(name, domain) ?? name;
+    names.add(absolute);
+    if (type === 'CNAME') aliases.add(absolute);
+    pairs.add(`${type} ${absolute}`);
+  }
+  return found.filter(({ name, type }) => {
+    const absolute = absoluteName(name, domain) ?? name;
+    if (aliases.has(absolute) || (type === 'CNAME' && names.has(absolute))) return false;
+    return !pairs.has(`${type} ${absolute}`);
+  });
+}

@@ -1,0 +1,293 @@
+/**
+ * The lifecycle room watches over domains from the outside: who they are delegated to, whether their owner may speak
+ * for them, what records they bring along. In: a store, a way into the DNS and the nameserver sets. Out: changes of
+ * status, each with its audit entry and, where the edge must know, work for the publisher. What an event means is
+ * `state.ts`; when to look is `schedule.ts`; this file asks and writes. Several processes may run it on one database:
+ * a domain is claimed by moving its next check before the check starts.
+ */
+import type { Author, DomainRow } from '../store/rows.ts';
+import { SERVICE, type Store } from '../store/store.ts';
+import { type Applied, applyEvent } from './apply.ts';
+import { checkChallenge, newChallenge } from './challenge.ts';
+import { checkDelegation, type Delegation } from './check-delegation.ts';
+import type { Dns } from './dns/resolver.ts';
+import { createGate } from './gate.ts';
+import { type Imported, importRecords } from './import-records.ts';
+import { CHECK_BATCH, CHECK_CONCURRENCY, CLAIM_MS, POLL_MS, SCANS_AT_ONCE } from './limits.ts';
+import { scanRecords } from './scan-records.ts';
+import { manualCheckWait } from './schedule.ts';
+import type { LifeEvent, Proof } from './state.ts';
+
+export interface LifecycleOptions {
+  readonly store: Store;
+  readonly dns: Dns;
+  /** Nameserver sets, the recommended one first. */
+  readonly sets: readonly (readonly string[])[];
+  /** Records a domain may hold; `null`: no limit. Default: no limit. */
+  readonly maxRecords?: (domain: DomainRow) => Promise<number | null>;
+  /** Milliseconds since the epoch. */
+  readonly clock?: () => number;
+  /** Milliseconds between two looks for due domains. */
+  readonly pollMs?: number;
+  /** Hears what happened, for logs and metrics. */
+  readonly note?: (note: LifecycleNote) => void;
+}
+
+export type LifecycleNote =
+  | { readonly kind: 'checked'; readonly domain: string; readonly delegation: Delegation }
+  | { readonly kind: 'changed'; readonly domain: string; readonly from: string; readonly to: string }
+  | {
+      readonly kind: 'scanned';
+      readonly domain: string;
+      readonly imported: number;
+      readonly complete: boolean;
+    }
+  /** The world failed; it is tried again later by itself. */
+  | { readonly kind: 'failed'; readonly domain: string | null; readonly error: unknown };
+
+/** The answer to what a user asked for; `null`: the domain is gone. */
+export type Outcome = Applied | null;
+
+export type ManualCheck =
+  /** Asked too often; milliseconds until it may be asked again. */
+  | { readonly ok: false; readonly waitMs: number }
+  | { readonly ok: true; readonly delegation: Delegation; readonly domain: DomainRow };
+
+export interface Lifecycle {
+  /** Looks for due domains from now on. */
+  start(): void;
+  /** Ends what is under way and waits for it. */
+  stop(): Promise<void>;
+  /** Runs every check that is due now; answers how many. */
+  runDue(): Promise<number>;
+  /** The nameserver check a user asks for, at most one an hour. `null`: the domain is gone. */
+  checkNow(domainId: number, author: Author): Promise<ManualCheck | null>;
+  /** Looks for the TXT record of an external domain; a value that has expired is replaced. */
+  verify(domainId: number, author: Author): Promise<Outcome>;
+  /** Brings a disabled domain back: `active` when the proof still holds. */
+  enable(domainId: number, author: Author): Promise<Outcome>;
+  /** Any event that needs no look at the DNS: `disable`, `ban`, `suspend`, `resume`, `mode`. */
+  apply(domainId: number, event: LifeEvent, author: Author): Promise<Outcome>;
+  /** Lifts a ban: `active` when the proof still holds. */
+  unban(domainId: number, author: Author): Promise<Outcome>;
+  /** Imports the records a managed domain has where it is served now. Never throws; `null` when nothing came of it. */
+  scan(domainId: number, author: Author): Promise<Imported | null>;
+}
+
+interface Life extends LifecycleOptions {
+  readonly clock: () => number;
+  readonly note: (note: LifecycleNote) => void;
+  readonly signal: AbortSignal;
+}
+
+/** Makes the room's door. Nothing runs by itself before `start`. */
+export function createLifecycle(options: LifecycleOptions): Lifecycle {
+  const stopping = new AbortController();
+  const { clock = Date.now, note = () => {} } = options;
+  const life: Life = { ...options, clock, note, signal: stopping.signal };
+  const pollMs = options.pollMs ?? POLL_MS;
+  const running = new Set<Promise<unknown>>();
+  const scanGate = createGate(SCANS_AT_ONCE);
+  let timer: NodeJS.Timeout | null = null;
+
+  function track<T>(work: Promise<T>): Promise<T> {
+    const settled: Promise<unknown> = work.then(
+      () => running.delete(settled),
+      () => running.delete(settled),
+    );
+    running.add(settled);
+    return work;
+  }
+  const poll = async (): Promise<void> => {
+    try {
+      await runDue(life);
+    } catch (error) {
+      note({ kind: 'failed', domain: null, error });
+    }
+    // Spread, so that processes started together do not ask the database together for ever.
+    if (!stopping.signal.aborted)
+      timer = setTimeout(() => track(poll()), pollMs * (0.75 + Math.random() / 2));
+  };
+
+  return {
+    start: () => {
+      timer ??= setTimeout(() => track(poll()), 0);
+    },
+    async stop() {
+      stopping.abort();
+      if (timer !== null) clearTimeout(timer);
+      while (running.size > 0) await Promise.all(running);
+    },
+    runDue: () => track(runDue(life)),
+    checkNow: (domainId, author) => track(checkNow(life, domainId, author)),
+    verify: (domainId, author) => track(verify(life, domainId, author)),
+    enable: (domainId, author) => track(settle(life, domainId, { kind: 'enable', author })),
+    unban: (domainId, author) => track(settle(life, domainId, { kind: 'unban', author })),
+    apply: (domainId, event, author) => track(write(life, domainId, event, author)),
+    scan: (domainId, author) => track(scanGate(() => scan(life, domainId, author))),
+  };
+}
+
+/** Applies an event to the domain as it is now. */
+async function write(life: Life, domainId: number, event: LifeEvent, author: Author): Promise<Outcome> {
+  const result = await life.store.write(async (tx) => {
+    const before = await tx.domains.get(domainId);
+    if (before === null) return null;
+    return {
+      from: before.status,
+      applied: await applyEvent(tx, before, event, { author, now: life.clock() }),
+    };
+  });
+  if (result === null) return null;
+  const { from, applied } = result;
+  noteChange(life, from, applied);
+  return applied;
+}
+
+function noteChange(life: Life, from: string, { domain }: Applied): void {
+  if (from !== domain.status) life.note({ kind: 'changed', domain: domain.name, from, to: domain.status });
+}
+
+/** Takes what is due in batches until nothing is, a bounded number at once. */
+async function runDue(life: Life): Promise<number> {
+  let checked = 0;
+  while (!life.signal.aborted) {
+    const claimed = await claimDue(life);
+    const queue = [...claimed];
+    const work = async (): Promise<void> => {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+        if (life.signal.aborted) return;
+        await runOne(life, next);
+        checked++;
+      }
+    };
+    await Promise.all(Array.from({ length: CHECK_CONCURRENCY }, work));
+    if (claimed.length < CHECK_BATCH) break;
+  }
+  return checked;
+}
+
+/** Moves the next check of due domains ahead, so that no other process checks them and a crash only delays them. */
+async function claimDue(life: Life): Promise<readonly DomainRow[]> {
+  const now = life.clock();
+  const due = await life.store.latest.domains.due(now, CHECK_BATCH);
+  if (due.length === 0) return [];
+  // In one order everywhere, so that two processes cannot wait for each other.
+  const ids = due.map(({ id }) => id).sort((left, right) => left - right);
+  return life.store.write(async (tx) => {
+    const claimed: DomainRow[] = [];
+    for (const id of ids) {
+      const domain = await tx.domains.get(id);
+      if (domain === null || domain.next_check_at === null || domain.next_check_at > now) continue;
+      await tx.domains.update(id, { next_check_at: now + CLAIM_MS });
+      claimed.push(domain);
+    }
+    return claimed;
+  });
+}
+
+async function runOne(life: Life, domain: DomainRow): Promise<void> {
+  try {
+    if (domain.dns_mode === 'managed') await check(life, domain, SERVICE);
+    else await write(life, domain.id, { kind: 'due' }, SERVICE);
+  } catch (error) {
+    life.note({ kind: 'failed', domain: domain.name, error });
+  }
+}
+
+async function check(
+  life: Life,
+  domain: DomainRow,
+  author: Author,
+): Promise<{ readonly delegation: Delegation; readonly outcome: Outcome }> {
+  const delegation = await checkDelegation(domain.name, life.sets, life.dns, { signal: life.signal });
+  // A check cut short by our own stop says nothing, not even when to look again.
+  if (life.signal.aborted) return { delegation, outcome: null };
+  life.note({ kind: 'checked', domain: domain.name, delegation });
+  const outcome = await write(life, domain.id, { kind: 'checked', result: delegation.state }, author);
+  return { delegation, outcome };
+}
+
+async function checkNow(life: Life, domainId: number, author: Author): Promise<ManualCheck | null> {
+  const now = life.clock();
+  const taken = await life.store.write(async (tx) => {
+    const domain = await tx.domains.get(domainId);
+    if (domain === null) return null;
+    const waitMs = manualCheckWait(domain.last_manual_ns_check_at, now);
+    if (waitMs > 0) return { waitMs, domain };
+    return { waitMs, domain: await tx.domains.update(domainId, { last_manual_ns_check_at: now }) };
+  });
+  if (taken === null || taken.domain === null) return null;
+  if (taken.waitMs > 0) return { ok: false, waitMs: taken.waitMs };
+  const { delegation, outcome } = await check(life, taken.domain, author);
+  return { ok: true, delegation, domain: outcome?.domain ?? taken.domain };
+}
+
+/** Whether the name may be used, asked afresh. */
+async function prove(life: Life, domain: DomainRow): Promise<Proof> {
+  if (domain.dns_mode === 'managed') {
+    const { state } = await checkDelegation(domain.name, life.sets, life.dns, { signal: life.signal });
+    return state === 'unreachable' ? 'unknown' : state === 'delegated' ? 'holds' : 'absent';
+  }
+  const { state } = await checkChallenge(domain.name, domain.verification_token, life.dns);
+  return state === 'unreachable' ? 'unknown' : state === 'verified' ? 'holds' : 'absent';
+}
+
+async function verify(life: Life, domainId: number, author: Author): Promise<Outcome> {
+  const domain = await life.store.latest.domains.get(domainId);
+  if (domain === null) return null;
+  const due = domain.dns_mode === 'external' && domain.status !== 'disabled' && domain.status !== 'banned';
+  const proof = due ? await prove(life, domain) : 'absent';
+  const now = life.clock();
+  const result = await life.store.write(async (tx) => {
+    const fresh = await tx.domains.get(domainId);
+    if (fresh === null) return null;
+    // The proof is about the value that was looked for; another one has to be looked for again.
+    const same = fresh.verification_token === domain.verification_token;
+    const event: LifeEvent = { kind: 'verify', proof: same ? proof : 'unknown' };
+    const applied = await applyEvent(tx, fresh, event, { author, now });
+    const { transition } = applied;
+    if (transition.ok || transition.code !== 'expired') return { from: fresh.status, applied };
+    const renewal: LifeEvent = { kind: 'challenge', challenge: newChallenge(now) };
+    const renewed = await applyEvent(tx, fresh, renewal, { author, now });
+    return { from: fresh.status, applied: { transition, domain: renewed.domain } };
+  });
+  if (result === null) return null;
+  noteChange(life, result.from, result.applied);
+  return result.applied;
+}
+
+async function settle(
+  life: Life,
+  domainId: number,
+  { kind, author }: { readonly kind: 'enable' | 'unban'; readonly author: Author },
+): Promise<Outcome> {
+  const domain = await life.store.latest.domains.get(domainId);
+  if (domain === null) return null;
+  const waits = domain.status === (kind === 'enable' ? 'disabled' : 'banned');
+  const proof = waits ? await prove(life, domain) : 'unknown';
+  return write(life, domainId, { kind, proof, challenge: newChallenge(life.clock()) }, author);
+}
+
+async function scan(life: Life, domainId: number, author: Author): Promise<Imported | null> {
+  let name: string | null = null;
+  try {
+    const domain = await life.store.latest.domains.get(domainId);
+    if (domain === null || domain.dns_mode !== 'managed' || life.signal.aborted) return null;
+    name = domain.name;
+    const found = await scanRecords(domain.name, life.dns, { signal: life.signal });
+    if (found.fault !== null) life.note({ kind: 'failed', domain: name, error: found.fault });
+    const maxRecords = (await life.maxRecords?.(domain)) ?? null;
+    const imported = await life.store.write(async (tx) => {
+      const fresh = await tx.domains.get(domainId);
+      if (fresh === null) return null;
+      return importRecords(tx, fresh, found.records, { author, now: life.clock(), maxRecords });
+    });
+    const count = imported?.records.length ?? 0;
+    life.note({ kind: 'scanned', domain: name, imported: count, complete: found.complete });
+    return imported;
+  } catch (error) {
+    life.note({ kind: 'failed', domain: name, error });
+    return null;
+  }
+}

@@ -1,0 +1,58 @@
+/**
+ * Writes records as a BIND master file. What `parseZone` reads back is the same records; what a master file cannot
+ * say (ALIAS, data that is not valid) stands there as a comment, so that nothing vanishes unseen.
+ */
+import { absoluteName } from '../../model/record-name.ts';
+import { PRINTED_TTL_SEC } from '../limits.ts';
+import { PROXIED_MARK, type ZoneRecord } from './parse.ts';
+import { printData } from './rdata.ts';
+
+export interface PrintZoneOptions {
+  /** The nameservers of a managed zone; with them the file gets the SOA and NS records a server needs to load it. */
+  readonly nameservers?: readonly string[];
+  /** The SOA's serial, 32 bits. Default: 1. */
+  readonly serial?: number;
+}
+
+/** Prints the zone of `domain` (canonical), in the order given, ending in a newline. */
+export function printZone(
+  domain: string,
+  records: readonly ZoneRecord[],
+  options: PrintZoneOptions = {},
+): string {
+  const lines = [`$ORIGIN ${domain}.`, `$TTL ${PRINTED_TTL_SEC}`];
+  const { nameservers = [], serial = 1 } = options;
+  const [primary] = nameservers;
+  if (primary !== undefined) {
+    lines.push(`@ IN SOA ${primary}. hostmaster.${domain}. ${serial >>> 0} 3600 600 1209600 300`);
+    for (const name of nameservers) lines.push(`@ IN NS ${name}.`);
+  }
+  for (const record of records) lines.push(printRecord(domain, record));
+  return `${lines.join('\n')}\n`;
+}
+
+function printRecord(domain: string, record: ZoneRecord): string {
+  const { type } = record;
+  const owner = printedName(domain, record.name);
+  if (type === 'ALIAS') return comment(`ALIAS has no form in a zone file: ${owner} ${record.destination}`);
+  const data = printData(type, record);
+  if (owner === null || typeof data !== 'string') {
+    const why = typeof data === 'string' ? 'the name is outside the domain' : data.message;
+    return comment(`left out, ${why}: ${record.name} ${type} ${record.destination}`);
+  }
+  return `${owner} IN ${type} ${data}${record.proxied ? ` ; ${PROXIED_MARK}` : ''}`;
+}
+
+/** Relative to the origin; `null` when the name is none inside the domain. */
+function printedName(domain: string, name: string): string | null {
+  const absolute = absoluteName(name, domain);
+  if (absolute === null) return null;
+  const relative = absolute === domain ? '@' : absolute.slice(0, -domain.length - 1);
+  // A name that starts so would be read as a directive; other marks of the grammar are escaped.
+  return relative.replace(/["();$\\]/g, '\\$&');
+}
+
+/** One line whatever the text holds. */
+function comment(text: string): string {
+  return `; ${text.replace(/[\u0000-\u001f\u007f]/g, ' ')}`;
+}
