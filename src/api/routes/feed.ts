@@ -7,8 +7,10 @@
  * - `GET /nodes/self` who the node is, the public key manifests are signed with, the clearance secret
  * - `POST /nodes/reports` acks, nacks with reasons, and traffic
  */
+import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { unreachable } from '../../base/assert.ts';
 import { describeDiagnostic } from '../../base/diagnostic.ts';
 import { readIssue } from '../../model/report.ts';
 import { findBlob } from '../../publisher/blob.ts';
@@ -18,6 +20,8 @@ import type { PublisherLog } from '../../publisher/publisher.ts';
 import type { NodeRow } from '../../store/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { Refusal } from '../refusal.ts';
+import type { Route } from '../route.ts';
+import type { SentBody } from '../run.ts';
 
 export interface FeedServices {
   readonly store: Store;
@@ -82,33 +86,46 @@ const reportsBody = z.strictObject({
     .default([]),
 });
 
-/** Adds the nodes' routes to a server whose error handler writes a `Refusal` out. */
+/** The nodes' routes as the server's checks see them: no API key, judged here. */
+function place(method: 'GET' | 'POST', path: string, summary: string): { readonly config: { route: Route } } {
+  const handle = (): never => unreachable(path as never);
+  return { config: { route: { method, path, permission: 'open', summary, response: z.unknown(), handle } } };
+}
+
+/** Adds the nodes' routes to the API's server; closing the server ends every stream with a reason. */
 export function addFeedRoutes(app: FastifyInstance, services: FeedServices): void {
   const identify = createIdentify(services);
-  app.get('/nodes/feed', async (request, reply) => {
+  app.addHook('preClose', async () => services.feed.stop());
+  const events = place('GET', '/nodes/feed', 'Follow the manifest');
+  app.get('/nodes/feed', { ...events, exposeHeadRoute: false }, async (request, reply) => {
     const node = await identify(request);
     const asked = read(feedQuery, request.query).since;
     const resumed = request.headers['last-event-id'];
     const from = resumed === undefined ? (asked ?? 0) : read(since, resumed);
     openStream(services, { node, from, reply });
   });
-  app.get('/nodes/manifest', async (request, reply) => {
+  const pages = place('GET', '/nodes/manifest', 'Wait for a page of the manifest');
+  app.get('/nodes/manifest', pages, async (request, reply) => {
     await identify(request);
     return answerManifest(services, request, reply);
   });
-  app.get<{ Params: { digest: string } }>('/nodes/plans/:digest', async (request, reply) => {
+  const plans = place('GET', '/nodes/plans/{digest}', 'Fetch a sealed plan');
+  app.get<{ Params: { digest: string } }>('/nodes/plans/:digest', plans, async (request, reply) => {
     await identify(request);
     return answerPlan(services, request, reply);
   });
-  app.get('/nodes/self', async (request, reply) => {
+  const self = place('GET', '/nodes/self', 'Learn who the node is and whom it should believe');
+  app.get('/nodes/self', self, async (request, reply) => {
     const { id, name } = await identify(request);
     const { publicKey, clearance } = services;
     reply.header('cache-control', 'no-store');
     return { id, name, public_key: publicKey, clearance };
   });
-  app.post('/nodes/reports', async (request) => {
+  const reports = place('POST', '/nodes/reports', 'Say what became of plans');
+  app.post('/nodes/reports', reports, async (request) => {
     const node = await identify(request);
-    return fileReports(services, node, read(reportsBody, request.body ?? {}));
+    const sent = request.body as SentBody | null;
+    return fileReports(services, node, read(reportsBody, sent?.value ?? {}));
   });
 }
 
@@ -161,6 +178,7 @@ function openStream({ feed, store, log, clock }: FeedServices, { node, from, rep
   reply.hijack();
   const { raw } = reply;
   raw.writeHead(200, {
+    ...(reply.getHeaders() as OutgoingHttpHeaders),
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'no-store',
     'x-accel-buffering': 'no',
@@ -218,8 +236,7 @@ async function answerManifest(
   const tag = `"${page.manifest.through}"`;
   reply.header('etag', tag).header('cache-control', 'no-cache');
   if (request.headers['if-none-match'] !== tag || page.manifest.entries.length > 0) return page;
-  reply.code(304);
-  return null;
+  return reply.code(304).send();
 }
 
 async function answerPlan(
@@ -232,8 +249,7 @@ async function answerPlan(
   if (bytes === null) throw new Refusal(404, 'not found');
   reply.header('etag', `"${digest}"`).header('cache-control', 'private, max-age=31536000, immutable');
   if (request.headers['if-none-match'] === `"${digest}"`) {
-    reply.code(304);
-    return null;
+    return reply.code(304).send();
   }
   reply.type('application/octet-stream');
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
