@@ -33,10 +33,11 @@ export async function askServer({ server, key }: ServerOptions, question: Questi
   if (key === undefined || key === '') {
     throw usageFault('no API key was given', 'make one with edgeplan key create and set EDGEPLAN_KEY');
   }
-  const url = URL.parse(question.path, server.endsWith('/') ? server : `${server}/`);
-  if (url === null || !/^https?:$/.test(url.protocol)) {
+  if (!/^https?:\/\//.test(server) || !URL.canParse(server)) {
     throw usageFault(`\`${server}\` is not the address of a server`, 'write it like http://127.0.0.1:8080');
   }
+  // Relative, so that a server behind a path of a proxy is found.
+  const url = new URL(question.path.slice(1), server.endsWith('/') ? server : `${server}/`);
   const response = await send(url, { method: question.method, headers: { authorization: `Bearer ${key}` } });
   const text = await response.text();
   const body = parse(text);
