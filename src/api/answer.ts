@@ -1,6 +1,6 @@
 /** Writes answers out: JSON with its entity tag, texts, and refusals in the one error shape. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { isStoreFault, StoreFault } from '../store/fault.ts';
+import { StoreFault } from '../store/fault.ts';
 import { onlyReads } from './checks.ts';
 import { namesTag, tagOf } from './etag.ts';
 import { MAX_BODY_OCTETS } from './limits.ts';
@@ -67,7 +67,7 @@ const FRAMEWORK: Readonly<Record<string, () => Refusal>> = {
 function refusalOfFault(fault: StoreFault): Refusal | null {
   if (fault.code === 'text') return badRequest('the body must not hold NUL characters or lone surrogates');
   if (fault.code === 'missing') return notFound();
-  if (isStoreFault(fault, 'conflict')) return conflict('somebody else has changed this; read it and try again');
+  if (fault.code === 'conflict') return conflict('somebody else has changed this; read it and try again');
   if (fault.code === 'unreadable' || fault.code === 'too_new' || fault.code === 'in_use') return null;
   const said = fault.undone ? 'nothing was changed' : 'the change may or may not have been made';
   const what = fault.code === 'full' ? 'the store is full' : 'the store is not available at the moment';

@@ -1,28 +1,54 @@
 /**
- * What the API asks of a domain's life. Looking things up in the DNS takes seconds, so these never run inside a
- * transaction and write nothing: they answer what was found, and the API's own write, which looks at the key again,
- * makes the change. The room `lifecycle` implements it; its scheduler makes the same changes by itself.
+ * What the API asks of a domain's life. Looking things up in the DNS takes seconds, so it never happens inside a
+ * transaction and writes nothing: the API's own write, which looks at the key again, makes the change that
+ * `lifecycle/state.ts` says follows.
  */
-import type { DomainStatus } from '../base/vocabulary.ts';
-import type { DomainRow } from '../store/rows.ts';
-
-/** What a lookup says about a domain. */
-export interface Finding {
-  /** The status that follows from it; the domain's own when nothing changes. */
-  readonly status: DomainStatus;
-  /** Whether the proof (delegation or TXT record) holds now. */
-  readonly proven: boolean;
-  /** For people: what was found and what would be right. */
-  readonly detail: string;
-}
+import { type ChallengeCheck, checkChallenge } from '../lifecycle/challenge.ts';
+import { checkDelegation, type Delegation } from '../lifecycle/check-delegation.ts';
+import type { Dns } from '../lifecycle/dns/resolver.ts';
+import type { Proof } from '../lifecycle/state.ts';
+import type { Author, DomainRow } from '../store/rows.ts';
 
 export interface Lifecycle {
   /** Each a complete acceptable delegation, the recommended one first. */
   readonly nameserverSets: readonly (readonly string[])[];
-  /** Starts the background scan of a new domain's existing records; returns at once. */
-  scan(domain: DomainRow): void;
-  /** Asks the parent's servers whether the delegation equals one whole set. Throws nothing: a failed lookup proves nothing. */
-  checkNow(domain: DomainRow): Promise<Finding>;
-  /** Asks for the TXT record that proves ownership of an external domain. */
-  verify(domain: DomainRow): Promise<Finding>;
+  /** Starts the background scan of a new domain's existing records; returns at once and never throws. */
+  scan(domainId: number, author: Author): void;
+  /** Asks the parent's servers whom they delegate the domain to. Never throws. */
+  delegation(domain: DomainRow): Promise<Delegation>;
+  /** Looks for the TXT record of an external domain. Never throws. */
+  challenge(domain: DomainRow): Promise<ChallengeCheck>;
+}
+
+export interface LifecycleParts {
+  readonly nameserverSets: readonly (readonly string[])[];
+  readonly dns: Dns;
+  readonly scan: Lifecycle['scan'];
+}
+
+/** Lookups over a way into the DNS. */
+export function createLookups({ nameserverSets, dns, scan }: LifecycleParts): Lifecycle {
+  return {
+    nameserverSets,
+    scan,
+    delegation: (domain) => checkDelegation(domain.name, nameserverSets, dns),
+    challenge: (domain) => checkChallenge(domain.name, domain.verification_token, dns),
+  };
+}
+
+/** Whether the right to use the name is proven at the moment, in the way the domain's mode asks for. */
+export async function prove(lifecycle: Lifecycle, domain: DomainRow): Promise<Proof> {
+  if (domain.dns_mode === 'managed') return proofOfDelegation(await lifecycle.delegation(domain));
+  return proofOfChallenge(await lifecycle.challenge(domain));
+}
+
+function proofOfDelegation({ state }: Delegation): Proof {
+  if (state === 'unreachable') return 'unknown';
+  return state === 'delegated' ? 'holds' : 'absent';
+}
+
+/** What a look for the TXT record proves. */
+export function proofOfChallenge({ state }: ChallengeCheck): Proof {
+  if (state === 'unreachable') return 'unknown';
+  return state === 'verified' ? 'holds' : 'absent';
 }

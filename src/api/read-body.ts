@@ -5,6 +5,12 @@ import { createPatternBook } from '../model/pattern.ts';
 import { plainCopy } from '../model/plain.ts';
 import { createReport } from '../model/report.ts';
 import { badRequest, type Refusal } from './refusal.ts';
+import type { BodyReader } from './route.ts';
+
+/** A body that a form reads before the handler runs: unknown fields are 400, ignored ones are left out. */
+export function formBody<F extends Fields, Out>(form: Form<F, Out>): BodyReader<Out> {
+  return { kind: 'read', schema: form.schema, read: (body) => readBody(form, body) };
+}
 
 /** Mistakes one 400 tells, at most: more than anyone mends in one go. */
 const TOLD = 20;

@@ -8,7 +8,7 @@
  * // routes/example.ts
  * export const rename = operation({
  *   summary: 'Rename a thing',
- *   body: { kind: 'form', form: renameForm },          // read before the handler, 400 when wrong
+ *   body: formBody(renameForm),                       // read before the handler, 400 when wrong
  *   response: thingShape,
  *   async handle(call) {
  *     return call.write(async (w) => {                  // one transaction; key, role and gates checked again in it
@@ -30,7 +30,6 @@ import type { z } from 'zod';
 import type { Entitlements } from '../access/entitlements.ts';
 import type { Gate } from '../access/gates.ts';
 import type { Permission, Role } from '../access/roles.ts';
-import type { Fields, Form } from '../model/form.ts';
 import type { Author, DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import type { Services } from './services.ts';
@@ -39,8 +38,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** What a request's body must be. */
 export type BodyReader<Body> =
-  /** JSON, read by a form of `model` before the handler runs; unknown fields are 400, ignored ones are left out. */
-  | { readonly kind: 'form'; readonly form: Form<Fields, Body> }
+  /** JSON, read before the handler runs; `formBody` of `read-body.ts` makes one from a form of `model`. */
+  | { readonly kind: 'read'; readonly schema: z.ZodType; readonly read: (body: unknown) => Body }
   /**
    * JSON that the handler itself reads inside its transaction (`readBody`, `parseRule`), because the verdict needs
    * rows; it gets the parsed value as it came. The schema is for the OpenAPI document.
@@ -71,8 +70,8 @@ export interface Route extends Operation {
   readonly method: Method;
   /** With `{name}` for a segment; `{domain}` is looked up before the handler runs. */
   readonly path: string;
-  /** What the role on `{domain}` must have; `null` where the path names no domain; `open` needs no key. */
-  readonly permission: Permission | null | 'open';
+  /** What the role on `{domain}` must have; `null` where the path names no domain. */
+  readonly permission: Permission | null;
   /** An insufficient role answers 404, not 403 (rule endpoints). */
   readonly hides?: true;
   /** Judged before the body, and once more inside the write. */
@@ -110,6 +109,8 @@ export interface Call<Body> {
   readonly domain: DomainRow;
   readonly role: Role;
   entitlements(): Promise<Entitlements>;
+  /** `?validate_only=true`: `write` commits nothing; what happens beside it must not happen either. */
+  readonly validateOnly: boolean;
   /** Reads row by row, each the newest commit: the cheapest way to one row. */
   readonly latest: ReadTransaction;
   /** Reads from one snapshot. The key is looked at once more before any answer, so no read needs to. */
@@ -129,6 +130,8 @@ export interface Writing {
   readonly role: Role;
   entitlements(): Promise<Entitlements>;
   readonly now: number;
+  /** Whether `If-Match` was sent: without it nothing needs to be read for `match`. */
+  readonly conditional: boolean;
   /** Compares `If-Match` with the ETag of what a GET would answer now; 412 when they differ. */
   match(representation: unknown): void;
   audit(entry: AuditEntry): Promise<void>;

@@ -1,4 +1,39 @@
-/** Every route on one screen: method, path, permission, what else is judged before the handler, and the handler. */
+/**
+ * Every route on one screen: method, path, permission, what else is judged before the handler, and the handler. The
+ * order in which the judging happens is `checks.ts`.
+ */
+import { featureGate } from '../access/gates.ts';
 import type { Route } from './route.ts';
+import * as audit from './routes/audit.ts';
+import * as cache from './routes/cache.ts';
+import * as life from './routes/domain-life.ts';
+import * as domains from './routes/domains.ts';
+import { features } from './routes/features.ts';
+import * as members from './routes/members.ts';
 
-export const ROUTES: readonly Route[] = [];
+const purgeGate = featureGate('cache_purge_enabled');
+
+// biome-ignore format: a table is read in columns
+export const ROUTES: readonly Route[] = [
+  // Domains
+  { method: 'GET', path: '/domains/', permission: null, ...domains.list },
+  { method: 'POST', path: '/domains/', permission: null, ...domains.create },
+  { method: 'GET', path: '/domains/ns-sets', permission: null, ...life.nameserverSets },
+  { method: 'GET', path: '/domains/{domain}', permission: 'domain.view', ...domains.detail },
+  { method: 'PUT', path: '/domains/{domain}', permission: 'domain.settings', ...domains.update },
+  { method: 'DELETE', path: '/domains/{domain}', permission: 'domain.delete', whileDisabled: true, ...domains.remove },
+  { method: 'POST', path: '/domains/{domain}/developer-mode', permission: 'domain.settings', ...domains.developerMode },
+  { method: 'POST', path: '/domains/{domain}/verify', permission: 'domain.settings', ...life.verify },
+  { method: 'POST', path: '/domains/{domain}/enable', permission: 'domain.settings', whileDisabled: true, ...life.enable },
+  { method: 'POST', path: '/domains/{domain}/check-ns', permission: 'domain.settings', ...life.checkNameservers },
+  { method: 'GET', path: '/domains/{domain}/features', permission: 'domain.view', ...features },
+  { method: 'DELETE', path: '/domains/{domain}/cache/', permission: 'rules.edit', gate: purgeGate, ...cache.purge },
+
+  // Sharing and history
+  { method: 'GET', path: '/domains/{domain}/members/', permission: 'domain.view', ...members.list },
+  { method: 'POST', path: '/domains/{domain}/members/', permission: 'domain.settings', ...members.add },
+  { method: 'GET', path: '/domains/{domain}/members/{userId}', permission: 'domain.view', ...members.read },
+  { method: 'PUT', path: '/domains/{domain}/members/{userId}', permission: 'domain.settings', ...members.change },
+  { method: 'DELETE', path: '/domains/{domain}/members/{userId}', permission: 'domain.view', ...members.remove },
+  { method: 'GET', path: '/domains/{domain}/audit/', permission: 'domain.view', ...audit.list },
+];

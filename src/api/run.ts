@@ -10,7 +10,6 @@ import { type Admission, judgeDomain, onlyReads, type Place } from './checks.ts'
 import { namesTag, tagOf } from './etag.ts';
 import { PUBLISH_WAIT_MS } from './limits.ts';
 import { type ReadQuery, readQuery } from './query.ts';
-import { readBody } from './read-body.ts';
 import { badRequest, conflict, invalidKey, Refusal } from './refusal.ts';
 import type { Answer, AuditEntry, Call, Caller, Route, Writing } from './route.ts';
 import type { Services } from './services.ts';
@@ -65,7 +64,7 @@ function bodyOf({ body: wanted }: Route, sent: SentBody | null): unknown {
     const named = types.map((type) => `\`${type}\``).join(' or ');
     throw new Refusal(415, `the content type must be ${named}`);
   }
-  return wanted.kind === 'form' ? readBody(wanted.form, sent.value) : sent.value;
+  return wanted.kind === 'read' ? wanted.read(sent.value) : sent.value;
 }
 
 function isEmpty(value: unknown): boolean {
@@ -108,6 +107,7 @@ function createCall(services: Services, request: Admitted, { query, body, left }
       return present(place).role;
     },
     entitlements: () => present(place).entitlements(),
+    validateOnly: query.validateOnly,
     latest: services.store.latest,
     read: (work) => services.store.read(work),
     write: (work) =>
@@ -158,6 +158,7 @@ async function openWriting(
     },
     entitlements: () => present(place).entitlements(),
     now,
+    conditional: ifMatch !== null,
     match(representation) {
       if (ifMatch !== null && !namesTag(ifMatch, tagOf(JSON.stringify(representation)))) throw mismatch();
       matched = true;

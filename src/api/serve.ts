@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Logger } from 'pino';
 import { redactKeys } from '../access/key.ts';
+import { assert } from '../base/assert.ts';
 import { answerRefusal, sendAnswer } from './answer.ts';
 import { type Admission, admit, allowHeader } from './checks.ts';
 import { readJson, readUtf8 } from './json.ts';
@@ -19,7 +20,7 @@ import {
   MAX_SEGMENT_CHARACTERS,
   REQUEST_TIMEOUT_MS,
 } from './limits.ts';
-import { documentRoutes } from './openapi.ts';
+import { documentRoutes, schemaOf } from './openapi.ts';
 import { methodsAt, segmentsOf } from './paths.ts';
 import { badRequest } from './refusal.ts';
 import { requestId } from './request-id.ts';
@@ -50,6 +51,8 @@ export interface Watched {
 declare module 'fastify' {
   interface FastifyContextConfig {
     route?: Route;
+    /** Needs no key. */
+    open?: boolean;
   }
   interface FastifyRequest {
     admission: Admission | null;
@@ -114,11 +117,13 @@ function addRoute(app: FastifyInstance, services: Services, route: Route): void 
     method: route.method,
     url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
     config: { route },
+    schema: schemaOf(route),
     // The body is read in `run`, after what semantics §6 puts before it.
     validatorCompiler: () => () => true,
     serializerCompiler: () => (value) => JSON.stringify(value),
     handler: async (request, reply) => {
       const { admission } = request;
+      assert(admission !== null, 'a route that needs no key is mounted, not listed');
       const answer = await run(services, {
         route,
         admission,
@@ -137,7 +142,7 @@ async function admitRequest(services: Services, request: FastifyRequest): Promis
   const route = request.routeOptions.config.route ?? null;
   const now = services.clock();
   request.arrivedAt = now;
-  if (route?.permission === 'open') return;
+  if (request.routeOptions.config.open === true) return;
   const segments = segmentsOf(request.url);
   request.admission = await admit(services, {
     method: request.method,
@@ -182,17 +187,16 @@ async function answerUnroutable(
 /** Reads JSON and plain texts; every other content type is 415. */
 function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_request, octets) => {
+  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: unknown, octets: unknown) => {
     const read = readJson(octets as Buffer);
     if (!read.ok) throw badRequest(read.reason);
     return read.value === undefined ? null : { type: 'application/json', value: read.value };
   });
   for (const type of ['text/dns', 'text/plain']) {
-    app.addContentTypeParser(type, { parseAs: 'buffer' }, async (_request, octets) => {
+    app.addContentTypeParser(type, { parseAs: 'buffer' }, async (_: unknown, octets: unknown) => {
       const value = readUtf8(octets as Buffer);
       if (value === null) throw badRequest('the body must be valid UTF-8');
       return { type, value };
     });
   }
 }
-

@@ -34,7 +34,8 @@ export function answerUnparsed(error: Error & { readonly code?: string }, socket
 function refuse(error: Error & { readonly code?: string; readonly rawPacket?: unknown }): Refusal {
   if (error.code === 'HPE_HEADER_OVERFLOW')
     return new Refusal(431, `the headers must be at most ${MAX_HEADER_OCTETS} octets`);
-  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') return new Refusal(408, 'the request took too long to arrive');
+  if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT')
+    return new Refusal(408, 'the request took too long to arrive');
   const line = error.rawPacket instanceof Uint8Array ? requestLine(error.rawPacket) : null;
   if (error.code === 'HPE_INVALID_METHOD' && line !== null) return refuseMethod(line);
   return new Refusal(400, 'this is not an HTTP request');

@@ -1,0 +1,232 @@
+/** The domain object as the API shows it (API document, "Domain"): its schema, and how it is made from rows. */
+import { z } from 'zod';
+import { inForce } from '../access/entitlements.ts';
+import { PERMISSIONS, permissionsOf, ROLES, type Role } from '../access/roles.ts';
+import { DOMAIN_STATUSES } from '../base/vocabulary.ts';
+import { challengeHost } from '../lifecycle/challenge.ts';
+import { absoluteName } from '../model/record-name.ts';
+import type { CertificateRow, DomainRow, RecordRow, SubscriptionRow } from '../store/rows.ts';
+import { DNS_MODES } from '../store/rows.ts';
+import type { ReadTransaction } from '../store/store.ts';
+
+/** The settable sizes of `cache_cap_mb`, MB. Given (API document). */
+export const CACHE_CAPS_MB = [128, 256, 512, 2048, 4096] as const;
+
+const DAY_MS = 86_400_000;
+const time = z.iso.datetime();
+
+const SSL = z.object({
+  status: z.string(),
+  expires_at: time.optional(),
+  days_remaining: z.int().optional(),
+  uncovered_hostnames: z.array(z.string()).optional(),
+});
+
+const SUBSCRIPTION = z.object({
+  id: z.int(),
+  plan_slug: z.string(),
+  plan_term_id: z.int().nullable(),
+  started_at: time,
+  ends_at: time.nullable(),
+});
+
+const SUMMARY = {
+  id: z.int(),
+  name: z.string(),
+  status: z.enum(DOMAIN_STATUSES),
+  dns_mode: z.enum(DNS_MODES),
+  user_id: z.int(),
+  verification_started_at: time.optional(),
+  pending_since: time.optional(),
+  moved_since: time.optional(),
+  next_check_at: time.optional(),
+  last_manual_ns_check_at: time.optional(),
+  suspended: z.boolean(),
+  suspended_at: time.optional(),
+  created_at: time,
+  updated_at: time,
+  ssl: SSL,
+  subscription: SUBSCRIPTION.optional(),
+  my_role: z.enum(ROLES),
+} as const;
+
+/** A domain in the list. */
+export const domainSummary = z.object(SUMMARY).meta({ id: 'DomainSummary' });
+
+/** A domain by itself. */
+export const domainDetail = z
+  .object({
+    ...SUMMARY,
+    cache_l2_max_gb: z.int(),
+    cache_l2_ttl_days: z.int(),
+    cache_cap_mb: z.literal(CACHE_CAPS_MB),
+    developer_mode_until: time.optional(),
+    sec_no_sniff: z.boolean(),
+    sec_referrer_policy: z.boolean(),
+    sec_strip_headers: z.boolean(),
+    markdown_for_agents: z.boolean(),
+    outage_alerts: z.boolean(),
+    uptime_threshold_pct: z.int(),
+    uptime_window_min: z.int(),
+    uptime_min_requests: z.int(),
+    uptime_min_active_min: z.int(),
+    uptime_recover_min: z.int(),
+    verification: z
+      .object({
+        host: z.string(),
+        type: z.literal('TXT'),
+        value: z.string(),
+        verified: z.boolean(),
+        expires_at: time.optional(),
+        seconds_remaining: z.int().optional(),
+      })
+      .optional(),
+    permissions: z.array(z.enum(PERMISSIONS)),
+  })
+  .meta({ id: 'Domain' });
+
+export type DomainSummary = z.output<typeof domainSummary>;
+export type DomainDetail = z.output<typeof domainDetail>;
+
+/** A moment as the API writes it. */
+export function timeText(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+interface Shown {
+  readonly domain: DomainRow;
+  readonly role: Role;
+  readonly now: number;
+}
+
+/** A domain as the list shows it. */
+export async function showSummary(tx: ReadTransaction, { domain, role, now }: Shown): Promise<DomainSummary> {
+  const [certificates, records, subscription] = await Promise.all([
+    tx.certificates.list(domain.id),
+    tx.records.list(domain.id),
+    tx.subscriptions.get(domain.id),
+  ]);
+  const times = {
+    verification_started_at: domain.verification_started_at,
+    pending_since: domain.pending_since,
+    moved_since: domain.moved_since,
+    next_check_at: domain.next_check_at,
+    last_manual_ns_check_at: domain.last_manual_ns_check_at,
+    suspended_at: domain.suspended_at,
+  };
+  return {
+    id: domain.id,
+    name: domain.name,
+    status: domain.status,
+    dns_mode: domain.dns_mode,
+    user_id: domain.user_id,
+    ...presentTimes(times),
+    suspended: domain.suspended,
+    created_at: timeText(domain.created_at),
+    updated_at: timeText(domain.updated_at),
+    ssl: showSsl(domain.name, { certificates, records, now }),
+    ...(subscription !== null && inForce(subscription, now)
+      ? { subscription: showSubscription(subscription) }
+      : {}),
+    my_role: role,
+  };
+}
+
+/** A domain as it is shown by itself. */
+export async function showDetail(tx: ReadTransaction, shown: Shown): Promise<DomainDetail> {
+  const { domain, role, now } = shown;
+  const developing = domain.developer_mode_until !== null && domain.developer_mode_until > now;
+  return {
+    ...(await showSummary(tx, shown)),
+    cache_l2_max_gb: domain.cache_l2_max_gb,
+    cache_l2_ttl_days: domain.cache_l2_ttl_days,
+    cache_cap_mb: domain.cache_cap_mb as (typeof CACHE_CAPS_MB)[number],
+    ...presentTimes({ developer_mode_until: developing ? domain.developer_mode_until : null }),
+    sec_no_sniff: domain.sec_no_sniff,
+    sec_referrer_policy: domain.sec_referrer_policy,
+    sec_strip_headers: domain.sec_strip_headers,
+    markdown_for_agents: domain.markdown_for_agents,
+    outage_alerts: domain.outage_alerts,
+    uptime_threshold_pct: domain.uptime_threshold_pct,
+    uptime_window_min: domain.uptime_window_min,
+    uptime_min_requests: domain.uptime_min_requests,
+    uptime_min_active_min: domain.uptime_min_active_min,
+    uptime_recover_min: domain.uptime_recover_min,
+    ...showVerification(domain, now),
+    permissions: [...permissionsOf(role)],
+  };
+}
+
+/** The part of a domain that its ETag covers: what runs down by itself is left out. */
+export function steady(domain: DomainSummary | DomainDetail): unknown {
+  const { days_remaining: _days, ...ssl } = domain.ssl;
+  if (!('verification' in domain) || domain.verification === undefined) return { ...domain, ssl };
+  const { seconds_remaining: _seconds, ...verification } = domain.verification;
+  return { ...domain, ssl, verification };
+}
+
+/** Times that are there, as texts; absent ones are left out. */
+function presentTimes<Name extends string>(
+  times: Readonly<Record<Name, number | null>>,
+): { readonly [K in Name]?: string } {
+  const present = Object.entries<number | null>(times).flatMap(([name, at]) =>
+    at === null ? [] : [[name, timeText(at)]],
+  );
+  return Object.fromEntries(present);
+}
+
+function showVerification(domain: DomainRow, now: number): Pick<DomainDetail, 'verification'> {
+  const host = domain.dns_mode === 'external' ? challengeHost(domain.name) : null;
+  if (host === null || domain.verification_token === '') return {};
+  const expires = domain.verification_expires_at;
+  const left = expires === null ? null : Math.max(0, Math.floor((expires - now) / 1_000));
+  return {
+    verification: {
+      host,
+      type: 'TXT',
+      value: domain.verification_token,
+      verified: domain.verified_at !== null,
+      ...(expires === null || left === null
+        ? {}
+        : { expires_at: timeText(expires), seconds_remaining: left }),
+    },
+  };
+}
+
+function showSubscription(row: SubscriptionRow): z.output<typeof SUBSCRIPTION> {
+  return {
+    id: row.id,
+    plan_slug: row.plan_slug,
+    plan_term_id: row.plan_term_id,
+    started_at: timeText(row.started_at),
+    ends_at: row.ends_at === null ? null : timeText(row.ends_at),
+  };
+}
+
+interface SslOf {
+  readonly certificates: readonly CertificateRow[];
+  readonly records: readonly RecordRow[];
+  readonly now: number;
+}
+
+/** The certificate that lasts longest speaks for the domain; names count as covered by any that has not run out. */
+function showSsl(domain: string, { certificates, records, now }: SslOf): z.output<typeof SSL> {
+  const valid = certificates.filter(({ expires_at }) => expires_at > now);
+  const covered = new Set(valid.flatMap(({ hostnames_json }) => JSON.parse(hostnames_json) as string[]));
+  const names = records.flatMap(({ name, proxied }) => (proxied ? (absoluteName(name, domain) ?? []) : []));
+  const uncovered = [...new Set(names)].filter((name) => !isCovered(name, covered)).sort();
+  const open = uncovered.length === 0 ? {} : { uncovered_hostnames: uncovered };
+  const [best] = [...certificates].sort((left, right) => right.expires_at - left.expires_at);
+  if (best === undefined) return { status: 'none', ...open };
+  return {
+    status: best.expires_at > now ? best.status : 'expired',
+    expires_at: timeText(best.expires_at),
+    days_remaining: Math.max(0, Math.floor((best.expires_at - now) / DAY_MS)),
+    ...open,
+  };
+}
+
+/** RFC 6125 §6.4.3: a certificate's star stands for exactly one label, and only in the first place. */
+function isCovered(name: string, covered: ReadonlySet<string>): boolean {
+  return covered.has(name) || covered.has(`*${name.slice(name.indexOf('.'))}`);
+}

@@ -1,0 +1,66 @@
+/** The audit log of a domain: who did what, when, and what was there before and after. */
+import { z } from 'zod';
+import type { ReadTransaction } from '../../store/store.ts';
+import { timeText } from '../domain-shape.ts';
+import { MAX_PAGE, USUAL_PAGE } from '../limits.ts';
+import { queryNumber } from '../query.ts';
+import { ok, operation } from '../route.ts';
+
+const ENTRY = z
+  .object({
+    id: z.int(),
+    at: z.iso.datetime(),
+    /** `null`: the service itself, or its operator. */
+    user_id: z.int().nullable(),
+    user: z.string().nullable(),
+    key_id: z.int().nullable(),
+    action: z.string(),
+    subject: z.string(),
+    before: z.unknown().nullable(),
+    after: z.unknown().nullable(),
+  })
+  .meta({ id: 'AuditEntry' });
+
+export const list = operation({
+  summary: 'The audit log of a domain, newest first; `before` an entry id goes on from there',
+  query: z.object({
+    before: queryNumber(1, Number.MAX_SAFE_INTEGER),
+    limit: queryNumber(1, MAX_PAGE),
+  }),
+  response: z.array(ENTRY),
+  async handle({ domain, query, read }) {
+    const { before, limit } = query as { readonly before?: number; readonly limit?: number };
+    return read(async (tx) => {
+      const page = { limit: limit ?? USUAL_PAGE, ...(before === undefined ? {} : { before }) };
+      const rows = await tx.audit.list(domain.id, page);
+      const names = await accountNames(
+        tx,
+        rows.map(({ account_id }) => account_id),
+      );
+      const body = rows.map((row) => ({
+        id: row.id,
+        at: timeText(row.at),
+        user_id: row.account_id,
+        user: row.account_id === null ? null : (names.get(row.account_id) ?? null),
+        key_id: row.key_id,
+        action: row.action,
+        subject: row.subject,
+        before: row.before_json === null ? null : (JSON.parse(row.before_json) as unknown),
+        after: row.after_json === null ? null : (JSON.parse(row.after_json) as unknown),
+      }));
+      return ok(body);
+    });
+  },
+});
+
+async function accountNames(
+  tx: ReadTransaction,
+  ids: readonly (number | null)[],
+): Promise<ReadonlyMap<number, string>> {
+  const names = new Map<number, string>();
+  for (const id of new Set(ids)) {
+    const account = id === null ? null : await tx.accounts.get(id);
+    if (account !== null) names.set(account.id, account.name);
+  }
+  return names;
+}

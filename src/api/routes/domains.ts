@@ -1,0 +1,192 @@
+/** Domains: list, create, read, change, delete, developer mode. */
+import { z } from 'zod';
+import { resolveEntitlements } from '../../access/entitlements.ts';
+import { newChallenge } from '../../lifecycle/challenge.ts';
+import { initialState, nextState } from '../../lifecycle/state.ts';
+import { isStoreFault } from '../../store/fault.ts';
+import type { DomainRow } from '../../store/rows.ts';
+import {
+  type DomainUpdate,
+  domainCreateForm,
+  domainUpdateForm,
+  initialSettings,
+  judgeCeilings,
+  judgeSettings,
+} from '../domain-forms.ts';
+import { domainDetail, domainSummary, showDetail, showSummary, steady, timeText } from '../domain-shape.ts';
+import { formBody } from '../read-body.ts';
+import { conflict, notFound } from '../refusal.ts';
+import { type Answer, type Call, message, operation, type Writing } from '../route.ts';
+import { messageShape } from '../shapes.ts';
+
+/** Milliseconds developer mode lasts. Given (semantics §6). */
+const DEVELOPER_MODE_MS = 3 * 3_600_000;
+
+/** The answer with a domain as it is inside a transaction or out of it. */
+export async function answerDomain(
+  at: Pick<Writing, 'role' | 'now'> & { readonly tx: Call<unknown>['latest'] },
+  domain: DomainRow,
+): Promise<Answer> {
+  const body = await showDetail(at.tx, { domain, role: at.role, now: at.now });
+  return { body, tagged: steady(body) };
+}
+
+/** Holds `If-Match` against the domain's detail. */
+async function matchDomain(w: Writing): Promise<void> {
+  const { domain, now, role, tx } = w;
+  if (w.conditional) w.match(steady(await showDetail(tx, { domain, role, now })));
+}
+
+export const list = operation({
+  summary: 'Domains the account owns or is a member of, by name',
+  response: z.array(domainSummary),
+  async handle({ caller, now, read }) {
+    return read(async (tx) => {
+      const body = [];
+      for (const { domain, role } of await tx.domains.listSeenBy(caller.account_id)) {
+        if (role !== null) body.push(await showSummary(tx, { domain, role, now }));
+      }
+      return { body, tagged: body.map(steady) };
+    });
+  },
+});
+
+export const create = operation({
+  summary: 'Add a domain',
+  body: formBody(domainCreateForm),
+  response: domainDetail,
+  statuses: [409],
+  async handle({ body: { name, dns_mode }, caller, services, validateOnly, write }) {
+    try {
+      const { answer, domain } = await write(async (w) => {
+        const { now, tx } = w;
+        const fallback = services.tier;
+        const entitlements = resolveEntitlements({
+          domain: { created_at: now },
+          subscription: null,
+          fallback,
+          now,
+        });
+        const row = await tx.domains.insert({
+          name,
+          user_id: caller.account_id,
+          ...initialState(dns_mode, newChallenge(now), now),
+          last_manual_ns_check_at: null,
+          developer_mode_until: null,
+          ...initialSettings(entitlements),
+          created_at: now,
+          updated_at: now,
+        });
+        const after = { name, dns_mode };
+        await w.audit({ action: 'domain.create', after, domain: row });
+        return { answer: await answerDomain({ tx, role: 'owner', now }, row), domain: row };
+      });
+      if (dns_mode === 'managed' && !validateOnly) services.lifecycle.scan(domain.id, caller);
+      return answer;
+    } catch (error) {
+      if (!isStoreFault(error, 'conflict', 'domains.name')) throw error;
+      throw conflict('domain already registered on this or another account');
+    }
+  },
+});
+
+export const detail = operation({
+  summary: 'One domain with its settings, progress and what the caller may do',
+  response: domainDetail,
+  async handle({ domain, read, role, now }) {
+    return read(async (tx) => {
+      const fresh = await tx.domains.get(domain.id);
+      if (fresh === null) throw notFound();
+      return answerDomain({ tx, role, now }, fresh);
+    });
+  },
+});
+
+export const update = operation({
+  summary: 'Change settings of a domain; fields left out keep their value',
+  body: formBody(domainUpdateForm),
+  response: domainDetail,
+  statuses: [409],
+  async handle({ body, write }) {
+    return write((w) => updateDomain(w, body));
+  },
+});
+
+async function updateDomain(w: Writing, body: DomainUpdate): Promise<Answer> {
+  const { domain, now, tx } = w;
+  const { settings } = body;
+  judgeSettings({ ...domain, ...settings });
+  judgeCeilings(domain, settings, await w.entitlements());
+  await matchDomain(w);
+  const moved =
+    body.dns_mode === undefined
+      ? null
+      : nextState(domain, { kind: 'mode', dns_mode: body.dns_mode, challenge: newChallenge(now) }, now);
+  if (moved?.ok === false) throw conflict(moved.reason);
+  const wanted = {
+    ...settings,
+    ...moved?.changes,
+    ...(body.endDeveloperMode ? { developer_mode_until: null } : {}),
+  };
+  const changes = differing(domain, wanted);
+  if (Object.keys(changes).length === 0) return answerDomain(w, domain);
+  const after = await tx.domains.update(domain.id, { ...changes, updated_at: now });
+  if (after === null) throw notFound();
+  await w.audit({
+    action: 'domain.update',
+    before: audible(domain, changes),
+    after: audible(after, changes),
+  });
+  if (Object.keys(changes).some((name) => !QUIET.test(name))) await w.publish('domain settings changed');
+  return answerDomain(w, after);
+}
+
+/** Settings that only the service acts on, and the progress of checks. */
+const QUIET = /^(?:uptime_|verification_|outage_alerts$|pending_since$|next_check_at$|verified_at$)/;
+
+function differing(before: DomainRow, wanted: Partial<DomainRow>): Partial<DomainRow> {
+  const changed = Object.entries(wanted).filter(([name, value]) => before[name as keyof DomainRow] !== value);
+  return Object.fromEntries(changed);
+}
+
+/** The changed fields of a domain, without the value that proves whose it is. */
+function audible(domain: DomainRow, changes: Partial<DomainRow>): Partial<DomainRow> {
+  const names = (Object.keys(changes) as (keyof DomainRow)[]).filter((name) => name !== 'verification_token');
+  return Object.fromEntries(names.map((name) => [name, domain[name]]));
+}
+
+export const remove = operation({
+  summary: 'Delete a domain with its records, rules and zone, for good',
+  response: messageShape,
+  async handle({ write }) {
+    return write(async (w) => {
+      const { domain, tx } = w;
+      await matchDomain(w);
+      await w.audit({ action: 'domain.delete', before: { name: domain.name, dns_mode: domain.dns_mode } });
+      await w.publish('domain deleted');
+      await tx.domains.remove(domain.id);
+      return message(`domain \`${domain.name}\` deleted`);
+    });
+  },
+});
+
+export const developerMode = operation({
+  summary: 'Bypass the cache for three hours from now',
+  response: z.object({ developer_mode_until: z.iso.datetime() }),
+  statuses: [409],
+  async handle({ write }) {
+    return write(async (w) => {
+      const until = w.now + DEVELOPER_MODE_MS;
+      const before = w.domain.developer_mode_until;
+      await matchDomain(w);
+      await w.tx.domains.update(w.domain.id, { developer_mode_until: until, updated_at: w.now });
+      await w.audit({
+        action: 'domain.developer_mode',
+        before: { developer_mode_until: before === null ? null : timeText(before) },
+        after: { developer_mode_until: timeText(until) },
+      });
+      await w.publish('developer mode');
+      return { body: { developer_mode_until: timeText(until) } };
+    });
+  },
+});

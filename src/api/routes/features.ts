@@ -1,0 +1,108 @@
+/** What a domain's plan includes, and how much of it is used. */
+import { z } from 'zod';
+import type { Entitlements } from '../../access/entitlements.ts';
+import { RULE_TYPES } from '../../base/vocabulary.ts';
+import type { ReadTransaction } from '../../store/store.ts';
+import { timeText } from '../domain-shape.ts';
+import { ok, operation } from '../route.ts';
+
+const limit = z.int().nullable();
+const time = z.iso.datetime();
+
+const USAGE = z.object({
+  /** The limit's own name; of `max_rules_per_set`, followed by the type. */
+  name: z.string(),
+  used: z.number(),
+  limit,
+});
+
+const FEATURES = z
+  .object({
+    plan_id: z.int(),
+    plan_name: z.string(),
+    plan_slug: z.string(),
+    has_active_plan: z.boolean(),
+    max_records: limit,
+    max_traffic_gb: limit,
+    max_rules_per_set: limit,
+    max_gateway_requests_30d: limit,
+    max_cache_cap_mb: z.int(),
+    max_cache_disk_gb: z.int(),
+    max_cache_ttl_days: z.int(),
+    disabled_rule_types: z.array(z.enum(RULE_TYPES)),
+    gateways_enabled: z.boolean(),
+    logs_enabled: z.boolean(),
+    monitoring_enabled: z.boolean(),
+    rules_enabled: z.boolean(),
+    cache_purge_enabled: z.boolean(),
+    custom_ssl_enabled: z.boolean(),
+    ws_enabled: z.boolean(),
+    host_header_edit_enabled: z.boolean(),
+    uptime_sms_enabled: z.boolean(),
+    dedicated_support_enabled: z.boolean(),
+    domain_usage: z.array(USAGE),
+    plan_term_id: z.int().nullable(),
+    billing_duration_days: z.int(),
+    quota_reset_days: z.int(),
+    quota_period_start: time,
+    quota_period_end: time,
+  })
+  .meta({ id: 'Features' });
+
+const MINUTE_MS = 60_000;
+const MONTH_MINUTES = 30 * 24 * 60;
+const GIGABYTE = 1_000_000_000;
+
+interface UsageOf {
+  readonly domainId: number;
+  readonly entitlements: Entitlements;
+  readonly now: number;
+}
+
+/** Usage against every limit that can be counted; traffic over the quota period, gateways over 30 days. */
+async function readUsage(
+  tx: ReadTransaction,
+  { domainId, entitlements, now }: UsageOf,
+): Promise<z.output<typeof USAGE>[]> {
+  const thisMinute = Math.floor(now / MINUTE_MS) + 1;
+  const periodStart = Math.floor(entitlements.quota_period_start / MINUTE_MS);
+  const [records, rules, traffic, month] = await Promise.all([
+    tx.records.count(domainId),
+    tx.rules.countByType(domainId),
+    tx.usage.sum(domainId, periodStart, thisMinute),
+    tx.usage.sum(domainId, thisMinute - MONTH_MINUTES, thisMinute),
+  ]);
+  return [
+    { name: 'max_records', used: records, limit: entitlements.max_records },
+    {
+      name: 'max_traffic_gb',
+      used: Math.round((traffic.octets / GIGABYTE) * 1_000) / 1_000,
+      limit: entitlements.max_traffic_gb,
+    },
+    {
+      name: 'max_gateway_requests_30d',
+      used: month.gateway_requests,
+      limit: entitlements.max_gateway_requests_30d,
+    },
+    ...RULE_TYPES.map((type) => ({
+      name: `max_rules_per_set/${type}`,
+      used: rules.get(type) ?? 0,
+      limit: entitlements.max_rules_per_set,
+    })),
+  ];
+}
+
+export const features = operation({
+  summary: 'What the plan of a domain includes, and current usage against its limits',
+  response: FEATURES,
+  async handle({ domain, entitlements: resolve, now, read }) {
+    const entitlements = await resolve();
+    const usage = await read((tx) => readUsage(tx, { domainId: domain.id, entitlements, now }));
+    return ok({
+      ...entitlements,
+      domain_usage: usage,
+      quota_period_start: timeText(entitlements.quota_period_start),
+      quota_period_end: timeText(entitlements.quota_period_end),
+    });
+  },
+});

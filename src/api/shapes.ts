@@ -1,0 +1,5 @@
+/** Bodies that many operations answer with. */
+import { z } from 'zod';
+
+export const messageShape = z.object({ message: z.string() }).meta({ id: 'Message' });
+export const errorShape = z.object({ error: z.string() }).meta({ id: 'Error' });

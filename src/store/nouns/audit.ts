@@ -1,0 +1,71 @@
+/** The audit log, and secrets made once. */
+import { hold } from '../hold.ts';
+import type { AuditRow } from '../rows.ts';
+import { one, type Session } from '../session.ts';
+import { statement } from '../statement.ts';
+import type { AuditReads, AuditWrites, SecretReads, SecretWrites } from '../store.ts';
+
+const list = statement((builder, p: { domain_id: number; before: number; limit: number }) =>
+  builder
+    .selectFrom('audit_entries')
+    .selectAll()
+    .where('domain_id', '=', p.domain_id)
+    .where('id', '<', p.before)
+    .orderBy('id', 'desc')
+    .limit(p.limit),
+);
+
+const append = statement((builder, p: Omit<AuditRow, 'id'>) =>
+  builder
+    .insertInto('audit_entries')
+    .values({
+      domain_id: p.domain_id,
+      domain: p.domain,
+      account_id: p.account_id,
+      key_id: p.key_id,
+      at: p.at,
+      action: p.action,
+      subject: p.subject,
+      before_json: p.before_json,
+      after_json: p.after_json,
+    })
+    .returning('id'),
+);
+
+export function audit(session: Session): AuditReads & AuditWrites {
+  return {
+    async list(domainId, page) {
+      await hold(session, domainId);
+      const before = page.before ?? Number.MAX_SAFE_INTEGER;
+      return list(session, { domain_id: domainId, before, limit: page.limit });
+    },
+    async append(entry) {
+      await hold(session, entry.domain_id);
+      const [row] = await append(session, entry);
+      return row!.id;
+    },
+  };
+}
+
+const getSecret = statement((builder, p: { name: string }) =>
+  builder.selectFrom('secrets').select('value').where('name', '=', p.name),
+);
+
+const putSecret = statement((builder, p: { name: string; value: string; at: number }) =>
+  builder
+    .insertInto('secrets')
+    .values({ name: p.name, value: p.value, created_at: p.at })
+    .onConflict((conflict) => conflict.column('name').doNothing()),
+);
+
+export function secrets(session: Session): SecretReads & SecretWrites {
+  return {
+    async get(name) {
+      return (await one(session, getSecret, { name }))?.value ?? null;
+    },
+    async putOnce(name, value, at) {
+      await putSecret(session, { name, value, at });
+      return (await one(session, getSecret, { name }))!.value;
+    },
+  };
+}

@@ -1,0 +1,147 @@
+/** Domains, and who sees them. */
+import type { DomainRow, MemberRole, SeenDomain } from '../rows.ts';
+import { one, type Session } from '../session.ts';
+import { type Builder, flags, freeStatement, statement } from '../statement.ts';
+import type { DomainChanges, DomainReads, DomainWrites, NewDomain } from '../store.ts';
+import type { Stored } from '../tables.ts';
+
+const decode = flags<DomainRow>(
+  'ever_active',
+  'sec_no_sniff',
+  'sec_referrer_policy',
+  'sec_strip_headers',
+  'markdown_for_agents',
+  'outage_alerts',
+  'suspended',
+);
+
+const get = statement((builder, p: { id: number }, { locking }) =>
+  builder
+    .selectFrom('domains')
+    .selectAll()
+    .where('id', '=', p.id)
+    .$if(locking, (query) => query.forNoKeyUpdate()),
+);
+
+const byName = statement((builder, p: { name: string }, { locking }) =>
+  builder
+    .selectFrom('domains')
+    .selectAll()
+    .where('name', '=', p.name)
+    .$if(locking, (query) => query.forNoKeyUpdate()),
+);
+
+const seenBy = statement((builder, p: { account_id: number; name: string }) =>
+  withRole(builder, p.account_id).where('domains.name', '=', p.name),
+);
+
+const listSeenBy = statement((builder, p: { account_id: number }) =>
+  withRole(builder, p.account_id)
+    .where((row) =>
+      row.or([
+        row('domains.user_id', '=', p.account_id),
+        row('domains.id', 'in', (inner) =>
+          inner
+            .selectFrom('domain_members as shared')
+            .select('shared.domain_id')
+            .where('shared.account_id', '=', p.account_id),
+        ),
+      ]),
+    )
+    .orderBy('domains.name'),
+);
+
+function withRole(builder: Builder, accountId: number) {
+  return builder
+    .selectFrom('domains')
+    .leftJoin('domain_members', (join) =>
+      join
+        .onRef('domain_members.domain_id', '=', 'domains.id')
+        .on('domain_members.account_id', '=', accountId),
+    )
+    .selectAll('domains')
+    .select('domain_members.role as granted_role');
+}
+
+const page = statement((builder, p: { after: number; limit: number }) =>
+  builder.selectFrom('domains').selectAll().where('id', '>', p.after).orderBy('id').limit(p.limit),
+);
+
+const due = statement((builder, p: { now: number; limit: number }) =>
+  builder
+    .selectFrom('domains')
+    .selectAll()
+    .where('next_check_at', '<=', p.now)
+    .orderBy('next_check_at')
+    .orderBy('id')
+    .limit(p.limit),
+);
+
+const insert = freeStatement((builder, p: NewDomain) =>
+  builder.insertInto('domains').values(withoutId(p)).returning('id'),
+);
+
+const update = freeStatement((builder, p: { id: number; changes: DomainChanges }) =>
+  builder.updateTable('domains').set(p.changes).where('id', '=', p.id).returningAll(),
+);
+
+const remove = statement((builder, p: { id: number }) =>
+  builder.deleteFrom('domains').where('id', '=', p.id).returning('id'),
+);
+
+export function domains(session: Session): DomainReads & DomainWrites {
+  return {
+    async get(id) {
+      return found(session, await one(session, get, { id }));
+    },
+    async byName(name) {
+      return found(session, await one(session, byName, { name }));
+    },
+    async seenBy(accountId, name) {
+      // Under one statement that locks the domain, the role could be older than the lock.
+      if (session.locking && (await this.byName(name)) === null) return null;
+      const row = await one(session, seenBy, { account_id: accountId, name });
+      return row && seen(row, accountId);
+    },
+    async listSeenBy(accountId) {
+      const rows = await listSeenBy(session, { account_id: accountId });
+      return rows.map((row) => seen(row, accountId));
+    },
+    async page(afterId, limit) {
+      return (await page(session, { after: afterId, limit })).map(decode);
+    },
+    async due(now, limit) {
+      return (await due(session, { now, limit })).map(decode);
+    },
+    async insert(domain) {
+      const [row] = await insert(session, domain);
+      session.held.add(row!.id);
+      return { ...domain, id: row!.id };
+    },
+    async update(id, changes) {
+      if (Object.keys(changes).length === 0) return this.get(id);
+      return found(session, await one(session, update, { id, changes }));
+    },
+    async remove(id) {
+      return (await one(session, remove, { id })) !== null;
+    },
+  };
+}
+
+/** In a writing session the row has just been locked. */
+function found(session: Session, row: Stored<DomainRow> | null): DomainRow | null {
+  if (row === null) return null;
+  session.held.add(row.id);
+  return decode(row);
+}
+
+function seen(row: Stored<DomainRow> & { granted_role: MemberRole | null }, accountId: number): SeenDomain {
+  const { granted_role: granted, ...domain } = row;
+  return { domain: decode(domain), role: domain.user_id === accountId ? 'owner' : granted };
+}
+
+/** A whole domain object may be given where a new one is asked for. */
+function withoutId(domain: NewDomain): NewDomain {
+  const { id: _, ...rest } = domain as DomainRow;
+  return rest;
+}

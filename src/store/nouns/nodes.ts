@@ -1,0 +1,206 @@
+/** Nodes, what they answered, and the traffic they saw. */
+import { sql } from 'kysely';
+import type { NodeRow, ReportRow, UsageRow, UsageSum } from '../rows.ts';
+import { one, type Session } from '../session.ts';
+import { int, raw, statement } from '../statement.ts';
+import type { NodeReads, NodeWrites, UsageReads, UsageWrites } from '../store.ts';
+
+const byTokenHash = statement((builder, p: { hash: string }) =>
+  builder.selectFrom('nodes').selectAll().where('token_hash', '=', p.hash),
+);
+
+const get = statement((builder, p: { id: number }) =>
+  builder.selectFrom('nodes').selectAll().where('id', '=', p.id),
+);
+
+const list = statement((builder, _: object) => builder.selectFrom('nodes').selectAll().orderBy('id'));
+
+const reportsOn = statement((builder, p: { domain: string; revision: number }) =>
+  builder
+    .selectFrom('node_reports')
+    .selectAll()
+    .where('domain', '=', p.domain)
+    .where('revision', '=', p.revision)
+    .orderBy('at')
+    .orderBy('node_id'),
+);
+
+const latestReports = statement((builder, p: { domain: string }) =>
+  builder
+    .selectFrom('node_reports as report')
+    .selectAll()
+    .where('domain', '=', p.domain)
+    .where('revision', '=', (row) =>
+      row
+        .selectFrom('node_reports as newer')
+        .select(({ fn }) => fn.max('newer.revision').as('revision'))
+        .whereRef('newer.domain', '=', 'report.domain')
+        .whereRef('newer.node_id', '=', 'report.node_id'),
+    )
+    .orderBy('node_id'),
+);
+
+const reportsOf = statement((builder, p: { node_id: number }) =>
+  builder
+    .selectFrom('node_reports as report')
+    .selectAll()
+    .where('node_id', '=', p.node_id)
+    .where('revision', '=', (row) =>
+      row
+        .selectFrom('node_reports as newer')
+        .select(({ fn }) => fn.max('newer.revision').as('revision'))
+        .whereRef('newer.domain', '=', 'report.domain')
+        .whereRef('newer.node_id', '=', 'report.node_id'),
+    )
+    .orderBy('domain'),
+);
+
+const insert = statement((builder, p: Pick<NodeRow, 'name' | 'token_hash' | 'created_at'>) =>
+  builder
+    .insertInto('nodes')
+    .values({
+      name: p.name,
+      token_hash: p.token_hash,
+      created_at: p.created_at,
+      last_seen_at: null,
+      revoked_at: null,
+    })
+    .returningAll(),
+);
+
+const touch = statement((builder, p: { id: number; at: number }) =>
+  builder
+    .updateTable('nodes')
+    .set({ last_seen_at: p.at })
+    .where('id', '=', p.id)
+    .where((row) => row.or([row('last_seen_at', 'is', null), row('last_seen_at', '<', p.at)])),
+);
+
+const revoke = statement((builder, p: { id: number; at: number }) =>
+  builder
+    .updateTable('nodes')
+    .set({ revoked_at: p.at })
+    .where('id', '=', p.id)
+    .where('revoked_at', 'is', null)
+    .returning('id'),
+);
+
+const report = statement((builder, p: ReportRow) =>
+  builder
+    .insertInto('node_reports')
+    .values({
+      node_id: p.node_id,
+      domain: p.domain,
+      revision: p.revision,
+      outcome: p.outcome,
+      reason: p.reason,
+      at: p.at,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['domain', 'node_id', 'revision']).doUpdateSet((row) => ({
+        outcome: row.ref('excluded.outcome'),
+        reason: row.ref('excluded.reason'),
+        at: row.ref('excluded.at'),
+      })),
+    ),
+);
+
+const pruneReports = statement((builder, p: { before: number }) =>
+  builder
+    .deleteFrom('node_reports')
+    .where('at', '<', p.before)
+    .where('revision', '<', (row) =>
+      row
+        .selectFrom('manifest')
+        .select('manifest.revision')
+        .whereRef('manifest.domain', '=', 'node_reports.domain'),
+    ),
+);
+
+export function nodes(session: Session): NodeReads & NodeWrites {
+  return {
+    byTokenHash: (hash) => one(session, byTokenHash, { hash }),
+    get: (id) => one(session, get, { id }),
+    list: () => list(session, {}),
+    reportsOn: (domain, revision) => reportsOn(session, { domain, revision }),
+    latestReports: (domain) => latestReports(session, { domain }),
+    reportsOf: (nodeId) => reportsOf(session, { node_id: nodeId }),
+    async insert(node) {
+      session.note('keys');
+      const [row] = await insert(session, node);
+      return row!;
+    },
+    async touch(id, at) {
+      await touch(session, { id, at });
+    },
+    async revoke(id, at) {
+      session.note('keys');
+      return (await one(session, revoke, { id, at })) !== null;
+    },
+    async report(reports) {
+      // In one order everywhere, so that two batches cannot wait for each other.
+      const ordered = [...reports].sort((a, b) => (a.domain < b.domain ? -1 : a.domain > b.domain ? 1 : 0));
+      await Promise.all(ordered.map((row) => report(session, row)));
+    },
+    async pruneReports(before) {
+      await pruneReports(session, { before });
+    },
+  };
+}
+
+const sum = statement((builder, p: { domain_id: number; from: number; to: number }) =>
+  builder
+    .selectFrom('usage')
+    .select([
+      sql<number>`cast(coalesce(sum(requests), 0) as bigint)`.as('requests'),
+      sql<number>`cast(coalesce(sum(octets), 0) as bigint)`.as('octets'),
+      sql<number>`cast(coalesce(sum(gateway_requests), 0) as bigint)`.as('gateway_requests'),
+    ])
+    .where('domain_id', '=', p.domain_id)
+    .where('minute', '>=', p.from)
+    .where('minute', '<', p.to),
+);
+
+const listUsage = statement((builder, p: { domain_id: number; from: number; to: number }) =>
+  builder
+    .selectFrom('usage')
+    .selectAll()
+    .where('domain_id', '=', p.domain_id)
+    .where('minute', '>=', p.from)
+    .where('minute', '<', p.to)
+    .orderBy('minute'),
+);
+
+const addUsage = statement((builder, p: UsageRow) =>
+  raw(
+    sql`insert into usage (domain_id, minute, requests, octets, gateway_requests)
+      select id, ${int(p.minute)}, ${int(p.requests)}, ${int(p.octets)}, ${int(p.gateway_requests)}
+      from domains where id = ${p.domain_id}
+      on conflict (domain_id, minute) do update set
+        requests = usage.requests + excluded.requests,
+        octets = usage.octets + excluded.octets,
+        gateway_requests = usage.gateway_requests + excluded.gateway_requests`,
+    builder,
+  ),
+);
+
+const pruneUsage = statement((builder, p: { minute: number }) =>
+  builder.deleteFrom('usage').where('minute', '<', p.minute),
+);
+
+export function usage(session: Session): UsageReads & UsageWrites {
+  return {
+    async sum(domainId, from, to) {
+      const [row] = await sum(session, { domain_id: domainId, from, to });
+      return row as UsageSum;
+    },
+    list: (domainId, from, to) => listUsage(session, { domain_id: domainId, from, to }),
+    async add(rows) {
+      const ordered = [...rows].sort((a, b) => a.domain_id - b.domain_id || a.minute - b.minute);
+      await Promise.all(ordered.map((row) => addUsage(session, row)));
+    },
+    async prune(beforeMinute) {
+      await pruneUsage(session, { minute: beforeMinute });
+    },
+  };
+}

@@ -1,0 +1,246 @@
+/** Rules: one table for all types; an error page's HTML and the record ids a rule names stand beside it. */
+import { sql } from 'kysely';
+import type { RuleType } from '../../base/vocabulary.ts';
+import { hold } from '../hold.ts';
+import type { RuleContentRow, RuleRow } from '../rows.ts';
+import { one, type Session } from '../session.ts';
+import { idsIn, raw, statement } from '../statement.ts';
+import type { NewRule, RuleKey, RuleReads, RuleWrite, RuleWrites } from '../store.ts';
+
+const get = statement((builder, p: RuleKey) =>
+  builder
+    .selectFrom('rules')
+    .selectAll()
+    .where('id', '=', p.id)
+    .where('domain_id', '=', p.domain_id)
+    .where('type', '=', p.type),
+);
+
+const list = statement((builder, p: { domain_id: number; type: RuleType }) =>
+  builder
+    .selectFrom('rules')
+    .selectAll()
+    .where('domain_id', '=', p.domain_id)
+    .where('type', '=', p.type)
+    .orderBy('priority')
+    .orderBy('id'),
+);
+
+const listAll = statement((builder, p: { domain_id: number }) =>
+  builder
+    .selectFrom('rules')
+    .selectAll()
+    .where('domain_id', '=', p.domain_id)
+    .orderBy('type')
+    .orderBy('priority')
+    .orderBy('id'),
+);
+
+const countByType = statement((builder, p: { domain_id: number }) =>
+  builder
+    .selectFrom('rules')
+    .select(({ fn }) => ['type', fn.countAll<number>().as('count')])
+    .where('domain_id', '=', p.domain_id)
+    .groupBy('type'),
+);
+
+const count = statement((builder, p: { domain_id: number; type: RuleType }) =>
+  builder
+    .selectFrom('rules')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('domain_id', '=', p.domain_id)
+    .where('type', '=', p.type),
+);
+
+const content = statement((builder, p: { id: number }) =>
+  builder.selectFrom('rule_contents').select('content').where('rule_id', '=', p.id),
+);
+
+const contents = statement((builder, p: { domain_id: number }) =>
+  builder
+    .selectFrom('rule_contents')
+    .innerJoin('rules', 'rules.id', 'rule_contents.rule_id')
+    .selectAll('rule_contents')
+    .where('rules.domain_id', '=', p.domain_id)
+    .orderBy('rule_id'),
+);
+
+const naming = statement((builder, p: { domain_id: number; ids: string }, flavour) =>
+  builder
+    .selectFrom('rules')
+    .selectAll()
+    .where('domain_id', '=', p.domain_id)
+    .where('id', 'in', (row) =>
+      row.selectFrom('rule_records').select('rule_id').where('record_id', 'in', idsIn(p.ids, flavour)),
+    )
+    .orderBy('id'),
+);
+
+const insert = statement((builder, p: Omit<RuleRow, 'id'>) =>
+  builder
+    .insertInto('rules')
+    .values({
+      domain_id: p.domain_id,
+      type: p.type,
+      priority: p.priority,
+      body: p.body,
+      created_at: p.created_at,
+      updated_at: p.updated_at,
+    })
+    .returning('id'),
+);
+
+const update = statement((builder, p: RuleKey & Pick<RuleRow, 'priority' | 'body' | 'updated_at'>) =>
+  builder
+    .updateTable('rules')
+    .set({ priority: p.priority, body: p.body, updated_at: p.updated_at })
+    .where('id', '=', p.id)
+    .where('domain_id', '=', p.domain_id)
+    .where('type', '=', p.type)
+    .returningAll(),
+);
+
+const prioritise = statement((builder, p: { domain_id: number; order: string; at: number }, flavour) => {
+  const order =
+    flavour.database === 'sqlite'
+      ? sql`select value ->> 'id' as id, value ->> 'priority' as priority from json_each(${p.order})`
+      : sql`select id, priority from json_to_recordset(${p.order}::json) as listed(id bigint, priority bigint)`;
+  return raw(
+    sql`update rules set priority = wanted.priority, updated_at = ${p.at}
+      from (${order}) as wanted where rules.id = wanted.id and rules.domain_id = ${p.domain_id}`,
+    builder,
+  );
+});
+
+const remove = statement((builder, p: RuleKey) =>
+  builder
+    .deleteFrom('rules')
+    .where('id', '=', p.id)
+    .where('domain_id', '=', p.domain_id)
+    .where('type', '=', p.type)
+    .returning('id'),
+);
+
+const forgetRecords = statement((builder, p: { rule_id: number }) =>
+  builder.deleteFrom('rule_records').where('rule_id', '=', p.rule_id),
+);
+
+const fileRecords = statement((builder, p: { rule_id: number; ids: string }, { database }) => {
+  const each =
+    database === 'sqlite'
+      ? sql`select cast(${p.rule_id} as integer), value from json_each(${p.ids}) where true`
+      : sql`select ${p.rule_id}::bigint, value::bigint from json_array_elements_text(${p.ids}::json)`;
+  return raw(sql`insert into rule_records (rule_id, record_id) ${each} on conflict do nothing`, builder);
+});
+
+const putContent = statement((builder, p: RuleContentRow) =>
+  builder
+    .insertInto('rule_contents')
+    .values({ rule_id: p.rule_id, content: p.content })
+    .onConflict((conflict) =>
+      conflict.column('rule_id').doUpdateSet((row) => ({ content: row.ref('excluded.content') })),
+    ),
+);
+
+const removeContent = statement((builder, p: { rule_id: number }) =>
+  builder.deleteFrom('rule_contents').where('rule_id', '=', p.rule_id),
+);
+
+function ruleReads(session: Session): RuleReads {
+  return {
+    async get(key) {
+      await hold(session, key.domain_id);
+      return one(session, get, key);
+    },
+    async list(domainId, type) {
+      await hold(session, domainId);
+      return list(session, { domain_id: domainId, type });
+    },
+    async listAll(domainId) {
+      await hold(session, domainId);
+      return listAll(session, { domain_id: domainId });
+    },
+    async count(domainId, type) {
+      await hold(session, domainId);
+      const [row] = await count(session, { domain_id: domainId, type });
+      return row!.count;
+    },
+    async countByType(domainId) {
+      await hold(session, domainId);
+      const rows = await countByType(session, { domain_id: domainId });
+      return new Map(rows.map((row) => [row.type, row.count]));
+    },
+    async content(ruleId) {
+      return (await one(session, content, { id: ruleId }))?.content ?? null;
+    },
+    async contents(domainId) {
+      await hold(session, domainId);
+      return contents(session, { domain_id: domainId });
+    },
+    async naming(domainId, recordIds) {
+      await hold(session, domainId);
+      return naming(session, { domain_id: domainId, ids: JSON.stringify(recordIds) });
+    },
+  };
+}
+
+export function rules(session: Session): RuleReads & RuleWrites {
+  return {
+    ...ruleReads(session),
+    async insert(rule) {
+      await hold(session, rule.domain_id);
+      const row = rowOf(rule);
+      const [given] = await insert(session, row);
+      const inserted = { ...row, id: given!.id };
+      await fileBeside(session, inserted.id, rule);
+      return inserted;
+    },
+    async update(key, change) {
+      await hold(session, key.domain_id);
+      const row = await one(session, update, {
+        id: key.id,
+        domain_id: key.domain_id,
+        type: key.type,
+        priority: change.priority,
+        body: change.body,
+        updated_at: change.updated_at,
+      });
+      if (row === null) return null;
+      await Promise.all([forgetRecords(session, { rule_id: key.id }), fileBeside(session, key.id, change)]);
+      return row;
+    },
+    async prioritise(domainId, order, updatedAt) {
+      await hold(session, domainId);
+      const wanted = order.map(({ id, priority }) => ({ id, priority }));
+      await prioritise(session, { domain_id: domainId, order: JSON.stringify(wanted), at: updatedAt });
+    },
+    async remove(key) {
+      await hold(session, key.domain_id);
+      return (await one(session, remove, key)) !== null;
+    },
+  };
+}
+
+function rowOf(rule: NewRule): Omit<RuleRow, 'id'> {
+  return {
+    domain_id: rule.domain_id,
+    type: rule.type,
+    priority: rule.priority,
+    body: rule.body,
+    created_at: rule.created_at,
+    updated_at: rule.updated_at,
+  };
+}
+
+/** Writes what stands beside a rule's row. */
+async function fileBeside(session: Session, ruleId: number, rule: RuleWrite): Promise<void> {
+  const writes: Promise<unknown>[] = [];
+  if (rule.record_ids.length > 0) {
+    writes.push(fileRecords(session, { rule_id: ruleId, ids: JSON.stringify(rule.record_ids) }));
+  }
+  if (rule.content === null) writes.push(removeContent(session, { rule_id: ruleId }));
+  else if (rule.content !== undefined) {
+    writes.push(putContent(session, { rule_id: ruleId, content: rule.content }));
+  }
+  await Promise.all(writes);
+}

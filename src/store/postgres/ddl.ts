@@ -1,0 +1,254 @@
+/**
+ * The tables in PostgreSQL. Forward only: a step that has landed is never changed; what changes later is a new step at the
+ * end. Texts compare by octets whatever the database's locale (`COLLATE "C"`), as they do in SQLite; the tables of
+ * `sqlite/ddl.ts` mean the same. Unique constraints are named `<table>.<column>`, which is what faults tell. Flags are
+ * 0 or 1, so that one set of queries serves both.
+ */
+import type { Migration } from '../migration.ts';
+
+const ACCOUNTS_AND_DOMAINS = `
+CREATE TABLE accounts (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  name text COLLATE "C" NOT NULL CONSTRAINT "accounts.name" UNIQUE,
+  active smallint NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL
+);
+
+CREATE TABLE api_keys (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  account_id bigint NOT NULL REFERENCES accounts,
+  hash text COLLATE "C" NOT NULL CONSTRAINT "api_keys.hash" UNIQUE,
+  name text COLLATE "C" NOT NULL,
+  read_only smallint NOT NULL,
+  created_at bigint NOT NULL,
+  expires_at bigint,
+  revoked_at bigint
+);
+CREATE INDEX api_keys_by_account ON api_keys (account_id);
+
+CREATE TABLE key_uses (
+  key_id bigint NOT NULL REFERENCES api_keys,
+  day bigint NOT NULL,
+  requests bigint NOT NULL,
+  last_used_at bigint NOT NULL,
+  PRIMARY KEY (key_id, day)
+);
+
+CREATE TABLE domains (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  name text COLLATE "C" NOT NULL CONSTRAINT "domains.name" UNIQUE,
+  user_id bigint NOT NULL REFERENCES accounts,
+  status text COLLATE "C" NOT NULL,
+  dns_mode text COLLATE "C" NOT NULL,
+  ever_active smallint NOT NULL,
+  verification_token text COLLATE "C" NOT NULL,
+  verification_started_at bigint,
+  verification_expires_at bigint,
+  verified_at bigint,
+  pending_since bigint,
+  moved_since bigint,
+  next_check_at bigint,
+  last_manual_ns_check_at bigint,
+  cache_l2_max_gb bigint NOT NULL,
+  cache_l2_ttl_days bigint NOT NULL,
+  cache_cap_mb bigint NOT NULL,
+  developer_mode_until bigint,
+  sec_no_sniff smallint NOT NULL,
+  sec_referrer_policy smallint NOT NULL,
+  sec_strip_headers smallint NOT NULL,
+  markdown_for_agents smallint NOT NULL,
+  outage_alerts smallint NOT NULL,
+  uptime_threshold_pct bigint NOT NULL,
+  uptime_window_min bigint NOT NULL,
+  uptime_min_requests bigint NOT NULL,
+  uptime_min_active_min bigint NOT NULL,
+  uptime_recover_min bigint NOT NULL,
+  suspended smallint NOT NULL,
+  suspended_at bigint,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL
+);
+CREATE INDEX domains_by_owner ON domains (user_id);
+CREATE INDEX domains_by_check ON domains (next_check_at) WHERE next_check_at IS NOT NULL;
+
+CREATE TABLE domain_members (
+  domain_id bigint NOT NULL REFERENCES domains ON DELETE CASCADE,
+  account_id bigint NOT NULL REFERENCES accounts,
+  role text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  PRIMARY KEY (domain_id, account_id)
+);
+CREATE INDEX domain_members_by_account ON domain_members (account_id);
+
+CREATE TABLE subscriptions (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  domain_id bigint NOT NULL CONSTRAINT "subscriptions.domain_id" UNIQUE REFERENCES domains ON DELETE CASCADE,
+  plan_slug text COLLATE "C" NOT NULL,
+  plan_term_id bigint,
+  active smallint NOT NULL,
+  started_at bigint NOT NULL,
+  ends_at bigint,
+  overrides_json text COLLATE "C" NOT NULL
+);
+
+CREATE TABLE certificates (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  domain_id bigint NOT NULL REFERENCES domains ON DELETE CASCADE,
+  hostnames_json text COLLATE "C" NOT NULL,
+  status text COLLATE "C" NOT NULL,
+  issued_at bigint NOT NULL,
+  expires_at bigint NOT NULL
+);
+CREATE INDEX certificates_by_domain ON certificates (domain_id);
+
+CREATE TABLE dns_records (
+  id bigint GENERATED ALWAYS AS IDENTITY (MAXVALUE 4294967295) PRIMARY KEY,
+  domain_id bigint NOT NULL REFERENCES domains ON DELETE CASCADE,
+  name text COLLATE "C" NOT NULL,
+  type text COLLATE "C" NOT NULL,
+  destination text COLLATE "C" NOT NULL,
+  mx_priority bigint,
+  proxied smallint NOT NULL,
+  captcha smallint NOT NULL,
+  scheme text COLLATE "C" NOT NULL,
+  port bigint,
+  host_header text COLLATE "C" NOT NULL,
+  monitor smallint NOT NULL,
+  timeout bigint,
+  comment text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL
+);
+CREATE INDEX dns_records_by_domain ON dns_records (domain_id, id);
+
+CREATE TABLE rules (
+  id bigint GENERATED ALWAYS AS IDENTITY (MAXVALUE 4294967295) PRIMARY KEY,
+  domain_id bigint NOT NULL REFERENCES domains ON DELETE CASCADE,
+  type text COLLATE "C" NOT NULL,
+  priority bigint NOT NULL,
+  body text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL
+);
+CREATE INDEX rules_in_order ON rules (domain_id, type, priority, id);
+
+CREATE TABLE rule_contents (
+  rule_id bigint PRIMARY KEY REFERENCES rules ON DELETE CASCADE,
+  content text COLLATE "C" NOT NULL
+);
+
+CREATE TABLE rule_records (
+  rule_id bigint NOT NULL REFERENCES rules ON DELETE CASCADE,
+  record_id bigint NOT NULL,
+  PRIMARY KEY (record_id, rule_id)
+);
+CREATE INDEX rule_records_by_rule ON rule_records (rule_id);
+
+CREATE TABLE audit_entries (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  domain_id bigint NOT NULL,
+  domain text COLLATE "C" NOT NULL,
+  account_id bigint,
+  key_id bigint,
+  at bigint NOT NULL,
+  action text COLLATE "C" NOT NULL,
+  subject text COLLATE "C" NOT NULL,
+  before_json text COLLATE "C",
+  after_json text COLLATE "C"
+);
+CREATE INDEX audit_entries_by_domain ON audit_entries (domain_id, id);
+
+CREATE TABLE secrets (
+  name text COLLATE "C" PRIMARY KEY,
+  value text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL
+);
+`;
+
+const PUBLICATION_AND_NODES = `
+CREATE TABLE outbox (
+  id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+  domain_id bigint NOT NULL,
+  domain text COLLATE "C" NOT NULL,
+  account_id bigint,
+  key_id bigint,
+  at bigint NOT NULL,
+  reason text COLLATE "C" NOT NULL,
+  claimed_until bigint NOT NULL DEFAULT 0
+);
+CREATE INDEX outbox_by_domain ON outbox (domain_id, id);
+
+CREATE TABLE plan_blobs (
+  digest text COLLATE "C" PRIMARY KEY,
+  created_at bigint NOT NULL,
+  bytes bytea NOT NULL
+);
+
+CREATE TABLE plan_revisions (
+  domain text COLLATE "C" NOT NULL,
+  domain_id bigint NOT NULL,
+  revision bigint NOT NULL,
+  digest text COLLATE "C",
+  account_id bigint,
+  key_id bigint,
+  reason text COLLATE "C" NOT NULL,
+  at bigint NOT NULL,
+  through bigint NOT NULL,
+  PRIMARY KEY (domain, revision)
+);
+CREATE INDEX plan_revisions_by_domain ON plan_revisions (domain_id, revision);
+CREATE INDEX plan_revisions_by_digest ON plan_revisions (digest);
+
+CREATE TABLE manifest (
+  domain text COLLATE "C" PRIMARY KEY,
+  domain_id bigint NOT NULL,
+  revision bigint NOT NULL,
+  digest text COLLATE "C" REFERENCES plan_blobs,
+  purge_epoch bigint NOT NULL,
+  position bigint NOT NULL CONSTRAINT "manifest.position" UNIQUE,
+  at bigint NOT NULL
+);
+
+CREATE TABLE manifest_position (
+  id bigint PRIMARY KEY CHECK (id = 1),
+  position bigint NOT NULL
+);
+INSERT INTO manifest_position VALUES (1, 0);
+
+CREATE TABLE nodes (
+  id bigint GENERATED ALWAYS AS IDENTITY (MAXVALUE 4294967295) PRIMARY KEY,
+  name text COLLATE "C" NOT NULL CONSTRAINT "nodes.name" UNIQUE,
+  token_hash text COLLATE "C" NOT NULL CONSTRAINT "nodes.token_hash" UNIQUE,
+  created_at bigint NOT NULL,
+  last_seen_at bigint,
+  revoked_at bigint
+);
+
+CREATE TABLE node_reports (
+  node_id bigint NOT NULL REFERENCES nodes,
+  domain text COLLATE "C" NOT NULL,
+  revision bigint NOT NULL,
+  outcome text COLLATE "C" NOT NULL,
+  reason text COLLATE "C" NOT NULL,
+  at bigint NOT NULL,
+  PRIMARY KEY (domain, node_id, revision)
+);
+CREATE INDEX node_reports_by_node ON node_reports (node_id, domain, revision);
+
+CREATE TABLE usage (
+  domain_id bigint NOT NULL REFERENCES domains ON DELETE CASCADE,
+  minute bigint NOT NULL,
+  requests bigint NOT NULL,
+  octets bigint NOT NULL,
+  gateway_requests bigint NOT NULL,
+  PRIMARY KEY (domain_id, minute)
+);
+`;
+
+/** The steps from an empty database to this version's tables. */
+export const POSTGRES_MIGRATIONS: readonly Migration[] = [
+  { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
+  { version: 2, ddl: PUBLICATION_AND_NODES },
+];

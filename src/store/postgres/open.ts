@@ -1,0 +1,96 @@
+/** PostgreSQL: several processes side by side on one database. */
+import { randomUUID } from 'node:crypto';
+import pg from 'pg';
+import { StoreFault } from '../fault.ts';
+import { createListeners } from '../listeners.ts';
+import type { Migration } from '../migration.ts';
+import type { Store } from '../store.ts';
+import { readTransaction } from '../transaction.ts';
+import { POSTGRES_MIGRATIONS } from './ddl.ts';
+import { inspect, migrate } from './migrate.ts';
+import { createNotices } from './notices.ts';
+import { clientConfig, createPool, postgresFault, runOn } from './pool.ts';
+import { readOn, readSession, writeOn } from './transactions.ts';
+
+/** The notification channel. Channels belong to a database, so two installations on one server do not meet. */
+const CHANNEL = 'edgeplan';
+
+export interface PostgresOptions {
+  /** `postgres://user:password@host:port/database`. */
+  readonly address: string;
+  /** The steps to this version's tables; tests give others. */
+  readonly migrations?: readonly Migration[];
+}
+
+/** Opens the store in a database, making its tables if need be. Throws `StoreFault`. */
+export async function openPostgres(options: PostgresOptions): Promise<Store> {
+  const warnings = await prepare(options);
+  const pool = createPool(options.address);
+  const self = randomUUID();
+  const notices = createNotices({ address: options.address, channel: CHANNEL, self }, (change) =>
+    listeners.emit(change),
+  );
+  const listeners = createListeners(notices.start, () => void notices.stop());
+  let closing: Promise<void> | null = null;
+  const refuseClosed = (): void => {
+    if (closing !== null) throw new StoreFault('closed', 'the store is closed');
+  };
+  return {
+    about: { database: 'postgres', where: withoutPassword(options.address), warnings },
+    latest: readTransaction(
+      readSession(() => (closing === null ? (sql, values) => runOn(pool, sql, values) : null)),
+    ),
+    async read(work) {
+      refuseClosed();
+      return readOn(pool, work);
+    },
+    async write(work, writeOptions = {}) {
+      refuseClosed();
+      const { result, changes } = await writeOn(pool, work, {
+        ...writeOptions,
+        channel: CHANNEL,
+        teller: self,
+      });
+      for (const change of changes) listeners.emit(change);
+      return result;
+    },
+    listen: listeners.add,
+    async backup() {
+      throw new StoreFault('unavailable', 'a PostgreSQL database is backed up with pg_dump');
+    },
+    async ping() {
+      refuseClosed();
+      await runOn(pool, 'SELECT 1', []);
+    },
+    close() {
+      closing ??= notices.stop().then(() => pool.end());
+      return closing;
+    },
+  };
+}
+
+async function prepare(options: PostgresOptions): Promise<readonly string[]> {
+  const client = new pg.Client(clientConfig(options.address));
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const warnings = await inspect(client);
+    await migrate(client, options.migrations ?? POSTGRES_MIGRATIONS);
+    return warnings;
+  } catch (error) {
+    throw postgresFault(error);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
+
+function withoutPassword(address: string): string {
+  try {
+    const url = new URL(address);
+    if (url.password !== '') url.password = '***';
+    url.searchParams.delete('password');
+    return url.href;
+  } catch {
+    return 'postgresql';
+  }
+}

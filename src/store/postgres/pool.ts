@@ -1,0 +1,106 @@
+/** Connections to PostgreSQL, and its errors as faults. */
+import pg from 'pg';
+import { StoreFault } from '../fault.ts';
+import type { Value } from '../session.ts';
+import { WORK_MS } from '../unit-of-work.ts';
+
+/** Connections of one process: PostgreSQL's own default allows 100 for all. */
+const MAX_CONNECTIONS = 10;
+/** Milliseconds to wait for a connection, and for a lock that another write holds. */
+const CONNECT_MS = 5_000;
+const LOCK_MS = 10_000;
+
+/** `bigint`, which comes as text; ours are ids, counts and milliseconds, all safe integers. */
+const INT8 = 20;
+const types: pg.CustomTypesConfig = {
+  getTypeParser: ((oid: number, format?: 'text' | 'binary') =>
+    oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};
+
+/** How every connection is made. A server that is asked to forget writes it acknowledged is told not to. */
+export function clientConfig(address: string): pg.ClientConfig {
+  return {
+    connectionString: address,
+    types,
+    connectionTimeoutMillis: CONNECT_MS,
+    lock_timeout: LOCK_MS,
+    statement_timeout: 2 * WORK_MS,
+    idle_in_transaction_session_timeout: 2 * WORK_MS,
+    application_name: 'edgeplan',
+    keepAlive: true,
+  };
+}
+
+export function createPool(address: string): pg.Pool {
+  const pool = new pg.Pool({ ...clientConfig(address), max: MAX_CONNECTIONS });
+  // An idle connection that breaks is replaced when it is needed; without a listener Node would exit.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => {
+    client.on('error', () => undefined);
+    // An operator's `synchronous_commit=off` trades acknowledged writes for speed: not a choice for this store.
+    client
+      .query(
+        "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
+      )
+      .catch(() => undefined);
+  });
+  return pool;
+}
+
+/** Statements by text, each under a name of its own, so that the server parses and plans it once a connection. */
+const names = new Map<string, string>();
+const MAX_NAMES = 500;
+
+/** Runs one statement on a connection. Throws `StoreFault`. */
+export async function runOn(
+  client: pg.ClientBase | pg.Pool,
+  sql: string,
+  values: readonly Value[],
+): Promise<readonly unknown[]> {
+  let name = names.get(sql);
+  if (name === undefined && names.size < MAX_NAMES && values.length > 0) {
+    name = `edgeplan_${names.size}`;
+    names.set(sql, name);
+  }
+  try {
+    const query = { text: sql, values: values as Value[] };
+    const result = await client.query(name === undefined ? query : { ...query, name });
+    return result.rows;
+  } catch (error) {
+    throw postgresFault(error);
+  }
+}
+
+/** An error of the server or of the connection as a fault; anything else as it is. */
+export function postgresFault(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof StoreFault) return error;
+  const { code = '', constraint = '' } = error as Partial<pg.DatabaseError>;
+  switch (code) {
+    case '23505':
+      return new StoreFault('conflict', `${constraint} exists already`, {
+        cause: error,
+        subject: constraint,
+      });
+    case '23503':
+      return new StoreFault('missing', 'a row refers to one that is not there', { cause: error });
+    case '40001': // serialization_failure
+    case '40P01': // deadlock_detected
+    case '55P03': // lock_not_available
+    case '57014': // query_canceled, by statement_timeout
+      return new StoreFault('contended', 'other writers were in the way', { cause: error });
+    case '53100':
+      return new StoreFault('full', 'the disk of the PostgreSQL server is full', { cause: error });
+  }
+  // Class 08 and 57P: connection lost, server shutting down; 53: out of resources. Without a code: the socket.
+  const lost = code === '' || !/^[0-9A-Z]{5}$/.test(code) || /^(08|57P|53|58|28|3D)/.test(code);
+  const reason = error.message === '' ? code : error.message;
+  if (lost) return new StoreFault('unavailable', `postgresql: ${reason}`, { cause: error });
+  return error;
+}
+
+/** Whether a transaction that failed so may go through when it is run again. */
+export function isWorthRetrying(error: unknown): boolean {
+  if (!(error instanceof StoreFault) || error.code !== 'contended') return false;
+  const code = (error.cause as Partial<pg.DatabaseError> | undefined)?.code;
+  return code === '40001' || code === '40P01';
+}

@@ -1,0 +1,126 @@
+/**
+ * Transactions on PostgreSQL. Reads are snapshots (REPEATABLE READ). Writes are READ COMMITTED and lock what they read
+ * (`hold.ts`): every write that names a domain holds its row, so such writes run one after the other, each seeing all
+ * that was committed before. SERIALIZABLE was the other choice; it lets a write commit after the revocation of its key
+ * was answered, and on small tables it fails writes of different domains against each other.
+ */
+import type pg from 'pg';
+import { StoreFault } from '../fault.ts';
+import type { Session } from '../session.ts';
+import type { Change, ReadTransaction, WriteOptions, WriteTransaction } from '../store.ts';
+import { readTransaction } from '../transaction.ts';
+import { runWork, type UnitOfWork } from '../unit-of-work.ts';
+import { isWorthRetrying, postgresFault, runOn } from './pool.ts';
+
+/** Times a write is run when deadlocks undo it. */
+const ATTEMPTS = 6;
+
+/** A session that reads through `run` as long as it answers one. */
+export function readSession(run: () => Session['run'] | null): Session {
+  return {
+    database: 'postgres',
+    locking: false,
+    held: new Set(),
+    note() {
+      throw new Error('bug: a write in a read transaction');
+    },
+    async run(sql, values) {
+      const live = run();
+      if (live === null) throw new StoreFault('closed', 'the transaction is over');
+      return live(sql, values);
+    },
+  };
+}
+
+export async function readOn<T>(pool: pg.Pool, work: (tx: ReadTransaction) => Promise<T>): Promise<T> {
+  return withClient(pool, async (client) => {
+    let live: Session['run'] | null = (sql, values) => runOn(client, sql, values);
+    await runOn(client, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', []);
+    try {
+      return await work(readTransaction(readSession(() => live)));
+    } finally {
+      live = null;
+      await runOn(client, 'COMMIT', []);
+    }
+  });
+}
+
+export interface WriteOnOptions extends WriteOptions {
+  /** What listeners of other processes are told: the channel, and who tells. */
+  readonly channel: string;
+  readonly teller: string;
+}
+
+export async function writeOn<T>(
+  pool: pg.Pool,
+  work: (tx: WriteTransaction) => Promise<T>,
+  options: WriteOnOptions,
+): Promise<UnitOfWork<T>> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await withClient(pool, (client) => writeOnce(client, work, options));
+    } catch (error) {
+      if (attempt >= ATTEMPTS || !isWorthRetrying(error)) throw error;
+      // Not all at once again: up to 2, 4, 8 … ms.
+      await new Promise((resolve) => setTimeout(resolve, Math.random() * 2 ** attempt));
+    }
+  }
+}
+
+async function writeOnce<T>(
+  client: pg.PoolClient,
+  work: (tx: WriteTransaction) => Promise<T>,
+  { channel, teller, discard }: WriteOnOptions,
+): Promise<UnitOfWork<T>> {
+  await runOn(client, 'BEGIN ISOLATION LEVEL READ COMMITTED', []);
+  let done: UnitOfWork<T>;
+  try {
+    const connection = {
+      database: 'postgres',
+      locking: true,
+      run: (sql: string, values: Parameters<Session['run']>[1]) => runOn(client, sql, values),
+    } as const;
+    done = await runWork(connection, work);
+    if (discard === true) throw DISCARDED;
+  } catch (error) {
+    await runOn(client, 'ROLLBACK', []);
+    if (error === DISCARDED) return { result: done!.result, changes: new Set<Change>() };
+    throw error;
+  }
+  try {
+    // One trip: telling is part of the transaction. Both words are our own, so they need no quoting.
+    const tell = [...done.changes].map((change) => `NOTIFY ${channel}, '${change} ${teller}';`).join(' ');
+    await client.query(`${tell} COMMIT`);
+  } catch (error) {
+    throw commitFault(error);
+  }
+  return done;
+}
+
+const DISCARDED = new Error('bug: a discarded write is never thrown to its caller');
+
+/** A connection lost while committing leaves the outcome open; everything else undoes the transaction. */
+function commitFault(error: unknown): unknown {
+  const fault = postgresFault(error);
+  if (!(fault instanceof StoreFault) || fault.code !== 'unavailable') return fault;
+  const message = 'postgresql was lost while committing: the write may or may not have happened';
+  return new StoreFault('unavailable', message, { cause: error, undone: false });
+}
+
+/** Lends a connection; one that has failed in any way but a statement's is not used again. */
+async function withClient<T>(pool: pg.Pool, use: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+  let client: pg.PoolClient;
+  try {
+    client = await pool.connect();
+  } catch (error) {
+    throw postgresFault(error);
+  }
+  try {
+    const result = await use(client);
+    client.release();
+    return result;
+  } catch (error) {
+    client.release(error instanceof StoreFault && error.code === 'unavailable');
+    throw error;
+  }
+}

@@ -1,0 +1,34 @@
+/** What queries run against: one transaction (or none) on one database. */
+import type { StoreFault } from './fault.ts';
+import type { Statement } from './statement.ts';
+import type { Change } from './store.ts';
+
+/** What a parameter may be once flags have become 0 or 1. */
+export type Value = string | number | null | Uint8Array;
+
+export interface Session {
+  readonly database: 'sqlite' | 'postgres';
+  /** Whether reads must lock what they read: a write on PostgreSQL. SQLite has one writer, which locks everything. */
+  readonly locking: boolean;
+  /** Domains locked so far. */
+  readonly held: Set<number>;
+  /** Runs one statement and answers its rows. Throws `StoreFault`. */
+  run(sql: string, values: readonly Value[]): Promise<readonly unknown[]>;
+  /** Remembers what to tell listeners after the commit. */
+  note(change: Change): void;
+}
+
+/** A session whose transaction can be undone in part; `failed` is what has failed it, if anything. */
+export interface WriteSession extends Session {
+  failed: StoreFault | null;
+}
+
+/** Runs a statement and answers its only row, or `null`. */
+export async function one<P extends object, Row>(
+  session: Session,
+  statement: Statement<P, Row>,
+  parameters: P,
+): Promise<Row | null> {
+  const rows = await statement(session, parameters);
+  return rows[0] ?? null;
+}

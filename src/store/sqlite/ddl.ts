@@ -1,0 +1,253 @@
+/**
+ * The tables in SQLite. Forward only: a step that has landed is never changed; what changes later is a new step at the
+ * end. Texts compare by octets (SQLite's default), which is what `COLLATE "C"` does in `postgres/ddl.ts`; constraints
+ * and meanings are the same there.
+ */
+import type { Migration } from '../migration.ts';
+
+const ACCOUNTS_AND_DOMAINS = `
+CREATE TABLE accounts (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL UNIQUE,
+  active INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE api_keys (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  hash TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  read_only INTEGER NOT NULL,
+  created_at INTEGER NOT NULL,
+  expires_at INTEGER,
+  revoked_at INTEGER
+) STRICT;
+CREATE INDEX api_keys_by_account ON api_keys (account_id);
+
+CREATE TABLE key_uses (
+  key_id INTEGER NOT NULL REFERENCES api_keys,
+  day INTEGER NOT NULL,
+  requests INTEGER NOT NULL,
+  last_used_at INTEGER NOT NULL,
+  PRIMARY KEY (key_id, day)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE domains (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL UNIQUE,
+  user_id INTEGER NOT NULL REFERENCES accounts,
+  status TEXT NOT NULL,
+  dns_mode TEXT NOT NULL,
+  ever_active INTEGER NOT NULL,
+  verification_token TEXT NOT NULL,
+  verification_started_at INTEGER,
+  verification_expires_at INTEGER,
+  verified_at INTEGER,
+  pending_since INTEGER,
+  moved_since INTEGER,
+  next_check_at INTEGER,
+  last_manual_ns_check_at INTEGER,
+  cache_l2_max_gb INTEGER NOT NULL,
+  cache_l2_ttl_days INTEGER NOT NULL,
+  cache_cap_mb INTEGER NOT NULL,
+  developer_mode_until INTEGER,
+  sec_no_sniff INTEGER NOT NULL,
+  sec_referrer_policy INTEGER NOT NULL,
+  sec_strip_headers INTEGER NOT NULL,
+  markdown_for_agents INTEGER NOT NULL,
+  outage_alerts INTEGER NOT NULL,
+  uptime_threshold_pct INTEGER NOT NULL,
+  uptime_window_min INTEGER NOT NULL,
+  uptime_min_requests INTEGER NOT NULL,
+  uptime_min_active_min INTEGER NOT NULL,
+  uptime_recover_min INTEGER NOT NULL,
+  suspended INTEGER NOT NULL,
+  suspended_at INTEGER,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX domains_by_owner ON domains (user_id);
+CREATE INDEX domains_by_check ON domains (next_check_at) WHERE next_check_at IS NOT NULL;
+
+CREATE TABLE domain_members (
+  domain_id INTEGER NOT NULL REFERENCES domains ON DELETE CASCADE,
+  account_id INTEGER NOT NULL REFERENCES accounts,
+  role TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  PRIMARY KEY (domain_id, account_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX domain_members_by_account ON domain_members (account_id);
+
+CREATE TABLE subscriptions (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  domain_id INTEGER NOT NULL UNIQUE REFERENCES domains ON DELETE CASCADE,
+  plan_slug TEXT NOT NULL,
+  plan_term_id INTEGER,
+  active INTEGER NOT NULL,
+  started_at INTEGER NOT NULL,
+  ends_at INTEGER,
+  overrides_json TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE certificates (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  domain_id INTEGER NOT NULL REFERENCES domains ON DELETE CASCADE,
+  hostnames_json TEXT NOT NULL,
+  status TEXT NOT NULL,
+  issued_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX certificates_by_domain ON certificates (domain_id);
+
+CREATE TABLE dns_records (
+  id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id <= 4294967295),
+  domain_id INTEGER NOT NULL REFERENCES domains ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  type TEXT NOT NULL,
+  destination TEXT NOT NULL,
+  mx_priority INTEGER,
+  proxied INTEGER NOT NULL,
+  captcha INTEGER NOT NULL,
+  scheme TEXT NOT NULL,
+  port INTEGER,
+  host_header TEXT NOT NULL,
+  monitor INTEGER NOT NULL,
+  timeout INTEGER,
+  comment TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX dns_records_by_domain ON dns_records (domain_id, id);
+
+CREATE TABLE rules (
+  id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id <= 4294967295),
+  domain_id INTEGER NOT NULL REFERENCES domains ON DELETE CASCADE,
+  type TEXT NOT NULL,
+  priority INTEGER NOT NULL,
+  body TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
+) STRICT;
+CREATE INDEX rules_in_order ON rules (domain_id, type, priority, id);
+
+CREATE TABLE rule_contents (
+  rule_id INTEGER PRIMARY KEY REFERENCES rules ON DELETE CASCADE,
+  content TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE rule_records (
+  rule_id INTEGER NOT NULL REFERENCES rules ON DELETE CASCADE,
+  record_id INTEGER NOT NULL,
+  PRIMARY KEY (record_id, rule_id)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX rule_records_by_rule ON rule_records (rule_id);
+
+CREATE TABLE audit_entries (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  domain_id INTEGER NOT NULL,
+  domain TEXT NOT NULL,
+  account_id INTEGER,
+  key_id INTEGER,
+  at INTEGER NOT NULL,
+  action TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  before_json TEXT,
+  after_json TEXT
+) STRICT;
+CREATE INDEX audit_entries_by_domain ON audit_entries (domain_id, id);
+
+CREATE TABLE secrets (
+  name TEXT PRIMARY KEY,
+  value TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`;
+
+const PUBLICATION_AND_NODES = `
+CREATE TABLE outbox (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  domain_id INTEGER NOT NULL,
+  domain TEXT NOT NULL,
+  account_id INTEGER,
+  key_id INTEGER,
+  at INTEGER NOT NULL,
+  reason TEXT NOT NULL,
+  claimed_until INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE INDEX outbox_by_domain ON outbox (domain_id, id);
+
+CREATE TABLE plan_blobs (
+  digest TEXT PRIMARY KEY,
+  created_at INTEGER NOT NULL,
+  bytes BLOB NOT NULL
+) STRICT;
+
+CREATE TABLE plan_revisions (
+  domain TEXT NOT NULL,
+  domain_id INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  digest TEXT,
+  account_id INTEGER,
+  key_id INTEGER,
+  reason TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  through INTEGER NOT NULL,
+  PRIMARY KEY (domain, revision)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX plan_revisions_by_domain ON plan_revisions (domain_id, revision);
+CREATE INDEX plan_revisions_by_digest ON plan_revisions (digest);
+
+CREATE TABLE manifest (
+  domain TEXT PRIMARY KEY,
+  domain_id INTEGER NOT NULL,
+  revision INTEGER NOT NULL,
+  digest TEXT REFERENCES plan_blobs,
+  purge_epoch INTEGER NOT NULL,
+  position INTEGER NOT NULL UNIQUE,
+  at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE manifest_position (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  position INTEGER NOT NULL
+) STRICT;
+INSERT INTO manifest_position VALUES (1, 0);
+
+CREATE TABLE nodes (
+  id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id <= 4294967295),
+  name TEXT NOT NULL UNIQUE,
+  token_hash TEXT NOT NULL UNIQUE,
+  created_at INTEGER NOT NULL,
+  last_seen_at INTEGER,
+  revoked_at INTEGER
+) STRICT;
+
+CREATE TABLE node_reports (
+  node_id INTEGER NOT NULL REFERENCES nodes,
+  domain TEXT NOT NULL,
+  revision INTEGER NOT NULL,
+  outcome TEXT NOT NULL,
+  reason TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  PRIMARY KEY (domain, node_id, revision)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX node_reports_by_node ON node_reports (node_id, domain, revision);
+
+CREATE TABLE usage (
+  domain_id INTEGER NOT NULL REFERENCES domains ON DELETE CASCADE,
+  minute INTEGER NOT NULL,
+  requests INTEGER NOT NULL,
+  octets INTEGER NOT NULL,
+  gateway_requests INTEGER NOT NULL,
+  PRIMARY KEY (domain_id, minute)
+) STRICT, WITHOUT ROWID;
+`;
+
+/** The steps from an empty file to this version's tables. */
+export const SQLITE_MIGRATIONS: readonly Migration[] = [
+  { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
+  { version: 2, ddl: PUBLICATION_AND_NODES },
+];

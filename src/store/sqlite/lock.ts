@@ -1,0 +1,33 @@
+/**
+ * One server a data folder. Two would be safe for the data, SQLite sees to that, but each would publish, check
+ * nameservers and count requests as if it were alone. The lock is SQLite's own exclusive lock on an empty file: the
+ * system lets go of it when the process ends, however it ends.
+ */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isStoreFault, StoreFault } from '../fault.ts';
+import { faulty, openDatabase } from './driver.ts';
+
+/** Takes the lock; answers the function that lets go of it. Throws `in_use`, naming the process that has it. */
+export function lockFolder(folder: string): () => void {
+  const file = join(folder, 'edgeplan.lock');
+  const database = openDatabase(file);
+  try {
+    faulty(() => database.exec('BEGIN EXCLUSIVE'));
+  } catch (error) {
+    database.close();
+    if (!isStoreFault(error, 'contended')) throw error;
+    const message = `the data folder \`${folder}\` is served by process ${holder(folder)}, which holds \`${file}\`; stop it first, or choose another folder`;
+    throw new StoreFault('in_use', message, { cause: error });
+  }
+  writeFileSync(join(folder, 'edgeplan.pid'), `${process.pid}\n`);
+  return () => database.close();
+}
+
+function holder(folder: string): string {
+  try {
+    return readFileSync(join(folder, 'edgeplan.pid'), 'utf8').trim() || 'unknown';
+  } catch {
+    return 'unknown';
+  }
+}

@@ -1,0 +1,41 @@
+/** Brings a database file to this version's tables. */
+import { StoreFault } from '../fault.ts';
+import { type Migration, stepsFrom } from '../migration.ts';
+import { type Database, faulty } from './driver.ts';
+import { pragmaValue } from './settings.ts';
+
+/** Written into the file's header (`PRAGMA application_id`), so that nobody's other database is taken for ours: "edge". */
+const APPLICATION_ID = 0x65646765;
+
+/**
+ * Takes the steps that are missing, all in one transaction. Throws `unreadable` for a database of somebody else's,
+ * `too_new` for one of a later version.
+ */
+export function migrate(database: Database, migrations: readonly Migration[]): void {
+  faulty(() => database.exec('BEGIN IMMEDIATE'));
+  try {
+    const version = Number(pragmaValue(database, 'user_version'));
+    checkOurs(database, version);
+    for (const step of stepsFrom(migrations, version)) {
+      faulty(() => database.exec(step.ddl));
+      faulty(() => database.exec(`PRAGMA user_version=${step.version}`));
+    }
+    faulty(() => database.exec('COMMIT'));
+  } catch (error) {
+    try {
+      database.exec('ROLLBACK');
+    } catch {
+      // SQLite rolls back by itself after some faults, and then there is nothing to undo.
+    }
+    throw error;
+  }
+}
+
+function checkOurs(database: Database, version: number): void {
+  const id = Number(pragmaValue(database, 'application_id'));
+  if (id === APPLICATION_ID) return;
+  const [row] = faulty(() => database.prepare('SELECT count(*) AS tables FROM sqlite_master').all());
+  const empty = (row as { tables: number }).tables === 0 && version === 0 && id === 0;
+  if (!empty) throw new StoreFault('unreadable', 'the file is a database, but not one of edgeplan');
+  faulty(() => database.exec(`PRAGMA application_id=${APPLICATION_ID}`));
+}

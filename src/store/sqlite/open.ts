@@ -1,0 +1,127 @@
+/** The embedded database: a folder with one file, its log, and a lock. */
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { StoreFault } from '../fault.ts';
+import { createListeners } from '../listeners.ts';
+import type { Migration } from '../migration.ts';
+import type { Change, Store } from '../store.ts';
+import { backupDatabase, flush } from './backup.ts';
+import { type Channel, openChannel } from './channel.ts';
+import { SQLITE_MIGRATIONS } from './ddl.ts';
+import { openDatabase } from './driver.ts';
+import { lockFolder } from './lock.ts';
+import { migrate } from './migrate.ts';
+import { createReader } from './reader.ts';
+import { settle } from './settings.ts';
+import { createWriter } from './writer.ts';
+
+/** Milliseconds between two looks for commits of other processes, while somebody listens. */
+const LOOK_MS = 250;
+
+export interface SqliteOptions {
+  readonly folder: string;
+  readonly role: 'server' | 'tool';
+  /** The steps to this version's tables; tests give others. */
+  readonly migrations?: readonly Migration[];
+}
+
+/** Opens the store in a folder, making both if need be. Throws `StoreFault`. */
+export async function openSqlite(options: SqliteOptions): Promise<Store> {
+  const folder = resolve(options.folder);
+  const file = join(folder, 'edgeplan.db');
+  await makeFolder(folder, file);
+  const unlock = options.role === 'server' ? lockFolder(folder) : () => undefined;
+  try {
+    prepare(file, options.migrations ?? SQLITE_MIGRATIONS);
+    await flush(folder);
+    const channel = await openChannel(file);
+    return overChannel({ folder, file, channel, unlock });
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+}
+
+async function makeFolder(folder: string, file: string): Promise<void> {
+  try {
+    // Keys' digests and the signing key are inside: nobody else's to read.
+    const made = mkdirSync(folder, { recursive: true, mode: 0o700 });
+    if (made !== undefined) await flush(dirname(made));
+    closeSync(openSync(file, 'a', 0o600));
+    chmodSync(file, 0o600);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new StoreFault('unavailable', `the data folder \`${folder}\` cannot be used: ${reason}`, { cause });
+  }
+}
+
+function prepare(file: string, migrations: readonly Migration[]): void {
+  const database = openDatabase(file);
+  try {
+    settle(database);
+    migrate(database, migrations);
+  } finally {
+    database.close();
+  }
+}
+
+interface Opened {
+  readonly folder: string;
+  readonly file: string;
+  readonly channel: Channel;
+  readonly unlock: () => void;
+}
+
+function overChannel({ folder, file, channel, unlock }: Opened): Store {
+  const watch = watchOthers(channel, (change) => listeners.emit(change));
+  const listeners = createListeners(watch.start, watch.stop);
+  const writer = createWriter(channel, listeners.emit);
+  const reader = createReader(file);
+  let closing: Promise<void> | null = null;
+  return {
+    about: { database: 'sqlite', where: folder, warnings: [] },
+    latest: reader.latest,
+    read: reader.read,
+    write: writer.write,
+    listen: listeners.add,
+    backup: (to) => backupDatabase(file, to),
+    ping: () => writer.write(async () => undefined),
+    close() {
+      closing ??= (async () => {
+        watch.stop();
+        await writer.close();
+        await reader.close();
+        await channel.close();
+        unlock();
+      })();
+      return closing;
+    },
+  };
+}
+
+/** Looks for commits of other processes: the writing connection's `data_version` changes with theirs, not with its own. */
+function watchOthers(channel: Channel, emit: (change: Change) => void) {
+  let timer: NodeJS.Timeout | undefined;
+  let seen: unknown;
+  const look = async (): Promise<void> => {
+    try {
+      const [row] = await channel.send('PRAGMA data_version');
+      const { data_version: version } = row as { data_version: number };
+      if (seen !== undefined && seen !== version) emit('unknown');
+      seen = version;
+    } catch {
+      // The store is closing, or broken: who writes or pings is told.
+    }
+  };
+  return {
+    start(): void {
+      void look();
+      timer = setInterval(look, LOOK_MS);
+      timer.unref();
+    },
+    stop(): void {
+      clearInterval(timer);
+      seen = undefined;
+    },
+  };
+}

@@ -1,0 +1,86 @@
+/**
+ * The thread that writes. It holds the one writing connection and runs what it is sent, in order, a batch of statements
+ * at a time; `writer.ts` decides what belongs together.
+ */
+import { Worker } from 'node:worker_threads';
+import type { Value } from '../session.ts';
+import { DRIVER } from './driver.ts';
+import { ASSERTED, SETTINGS } from './settings.ts';
+
+/** One statement to run. */
+export interface Request {
+  readonly sql: string;
+  readonly values: readonly Value[];
+}
+
+/** What became of one: its rows, or the sentence of its error. */
+export type Answer = { readonly rows: readonly unknown[] } | { readonly error: string };
+
+export interface WorkerData {
+  readonly driver: string;
+  readonly file: string;
+  readonly settings: typeof SETTINGS;
+  readonly asserted: typeof ASSERTED;
+}
+
+/**
+ * All of the thread's code. The thread is started from this function's text, so that there is no file to be found
+ * beside this one: the sources run unbuilt in tests, and bundled elsewhere. It must therefore use nothing from outside
+ * itself but its types.
+ */
+function work(): void {
+  const { parentPort, workerData } = process.getBuiltinModule('node:worker_threads');
+  const { createRequire } = process.getBuiltinModule('node:module');
+  const data = workerData as WorkerData;
+  const { DatabaseSync } = createRequire(`${process.cwd()}/`)(data.driver);
+  const database = new DatabaseSync(data.file);
+  for (const setting of data.settings) database.prepare(setting).all();
+  for (const [pragma, wanted] of data.asserted) {
+    const [row] = database.prepare(`PRAGMA ${pragma}`).all();
+    const found = Object.values(row)[0];
+    if (found !== wanted) throw new Error(`sqlite: ${pragma} is \`${found}\` and must be \`${wanted}\``);
+  }
+
+  const statements = new Map<string, { all(...values: readonly unknown[]): unknown[] }>();
+  const run = ({ sql, values }: Request): Answer => {
+    try {
+      let statement = statements.get(sql);
+      if (statement === undefined) {
+        statement = database.prepare(sql) as { all(...values: readonly unknown[]): unknown[] };
+        // Statements without parameters of their own are few; those built for one call are not worth keeping.
+        if (statements.size < 500) statements.set(sql, statement);
+      }
+      return { rows: statement.all(...values) };
+    } catch (error) {
+      return { error: error instanceof Error ? error.message : String(error) };
+    }
+  };
+
+  parentPort!.on('message', (batch: readonly Request[] | 'close') => {
+    if (batch === 'close') {
+      statements.clear();
+      database.close();
+      parentPort!.close();
+      return;
+    }
+    const answers = batch.map((request) => {
+      const answer = run(request);
+      // A commit that failed leaves nothing behind, so that the next transaction can begin.
+      if ('error' in answer && request.sql === 'COMMIT') run({ sql: 'ROLLBACK', values: [] });
+      return answer;
+    });
+    parentPort!.postMessage(answers);
+  });
+  parentPort!.postMessage('open');
+}
+
+/** Starts the thread on a database file. It says `open` once it is ready, and stops with an error when it cannot be. */
+export function startWorker(file: string): Worker {
+  const workerData: WorkerData = { driver: DRIVER, file, settings: SETTINGS, asserted: ASSERTED };
+  return new Worker(`(${work.toString()})()`, {
+    eval: true,
+    workerData,
+    execArgv: [],
+    name: 'edgeplan-store',
+  });
+}

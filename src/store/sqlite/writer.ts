@@ -1,0 +1,142 @@
+/**
+ * Group commit. SQLite has one writer, and a commit waits about a millisecond for the disk, so writes that come
+ * meanwhile share the next one: each runs inside a savepoint of one transaction, one after the other, and all are
+ * answered when it has committed. A write that fails is undone alone. Nobody waits for company: as soon as no write is
+ * waiting, the group commits.
+ */
+import { StoreFault } from '../fault.ts';
+import type { Change, WriteOptions, WriteTransaction } from '../store.ts';
+import { runWork } from '../unit-of-work.ts';
+import type { Channel } from './channel.ts';
+
+/** Writes of one group: enough to make the disk's share small, few enough that the first is not kept waiting. */
+const GROUP_WRITES = 200;
+/** Milliseconds after which a group takes no more writes. */
+const GROUP_MS = 20;
+
+export interface Writer {
+  write<T>(work: (tx: WriteTransaction) => Promise<T>, options?: WriteOptions): Promise<T>;
+  /** Resolves when nothing is being written. Later writes throw `closed`. */
+  close(): Promise<void>;
+}
+
+/** One write of the queue. */
+interface Job {
+  /** Runs it inside the open savepoint; answers how to tell the caller once the group has committed. */
+  run(): Promise<Outcome>;
+  /** The whole group was lost. */
+  fail(error: unknown): void;
+}
+
+interface Outcome {
+  /** False: undo it. */
+  readonly keep: boolean;
+  /** What it threw, if it did. */
+  readonly error?: unknown;
+  readonly tell: () => void;
+  readonly changes: Iterable<Change>;
+}
+
+export function createWriter(channel: Channel, emit: (change: Change) => void): Writer {
+  const queue: Job[] = [];
+  let pumping: Promise<void> | null = null;
+  let closed = false;
+
+  async function pump(): Promise<void> {
+    while (queue.length > 0) await commitGroup(channel, queue, emit);
+    pumping = null;
+  }
+
+  return {
+    write(work, options = {}) {
+      if (closed) return Promise.reject(new StoreFault('closed', 'the store is closed'));
+      return new Promise((resolve, reject) => {
+        queue.push(job(channel, work, { resolve, reject, discard: options.discard === true }));
+        pumping ??= pump();
+      });
+    },
+    async close() {
+      closed = true;
+      while (pumping !== null) await pumping;
+    },
+  };
+}
+
+interface JobOptions<T> {
+  readonly resolve: (result: T) => void;
+  readonly reject: (error: unknown) => void;
+  readonly discard: boolean;
+}
+
+function job<T>(
+  channel: Channel,
+  work: (tx: WriteTransaction) => Promise<T>,
+  { resolve, reject, discard }: JobOptions<T>,
+): Job {
+  const connection = {
+    database: 'sqlite',
+    locking: false,
+    run: (sql: string, values: Parameters<Channel['send']>[1]) => channel.send(sql, values),
+  } as const;
+  return {
+    fail: reject,
+    async run() {
+      try {
+        const { result, changes } = await runWork(connection, work);
+        return { keep: !discard, tell: () => resolve(result), changes: discard ? [] : changes };
+      } catch (error) {
+        return { keep: false, error, tell: () => reject(error), changes: [] };
+      }
+    },
+  };
+}
+
+/** Runs waiting writes in one transaction, commits it, and tells each what became of it. */
+async function commitGroup(channel: Channel, queue: Job[], emit: (change: Change) => void): Promise<void> {
+  const members: Job[] = [];
+  try {
+    const outcomes = await runGroup(channel, queue, members);
+    for (const outcome of outcomes) outcome.tell();
+    for (const change of new Set(outcomes.flatMap((outcome) => [...outcome.changes]))) emit(change);
+  } catch (error) {
+    // A group that could not even begin takes the first write with it, or the queue would never end.
+    if (members.length === 0) members.push(queue.shift()!);
+    for (const member of members) member.fail(error);
+  }
+}
+
+/** Files into `members` each write it has begun. Throws when the whole transaction was lost. */
+async function runGroup(channel: Channel, queue: Job[], members: Job[]): Promise<readonly Outcome[]> {
+  const outcomes: Outcome[] = [];
+  const started = performance.now();
+  await channel.send('BEGIN IMMEDIATE');
+  while (queue.length > 0 && members.length < GROUP_WRITES && performance.now() - started < GROUP_MS) {
+    const next = queue.shift()!;
+    members.push(next);
+    // Sent without waiting: these travel with the statements that follow, and cannot fail while the transaction lives.
+    ignore(channel.send('SAVEPOINT member'));
+    const outcome = await next.run();
+    outcomes.push(outcome);
+    if (!outcome.keep) await undoMember(channel, outcome.error);
+    ignore(channel.send('RELEASE SAVEPOINT member'));
+  }
+  await channel.send('COMMIT');
+  return outcomes;
+}
+
+/**
+ * Undoes the running member alone. SQLite gives up the whole transaction after some faults, a full disk among them;
+ * then there is nothing left to go back to, no further member must run, and all share the fault.
+ */
+async function undoMember(channel: Channel, fault: unknown): Promise<void> {
+  try {
+    await channel.send('ROLLBACK TO SAVEPOINT member');
+  } catch (error) {
+    ignore(channel.send('ROLLBACK'));
+    throw fault ?? error;
+  }
+}
+
+function ignore(sent: Promise<unknown>): void {
+  sent.catch(() => undefined);
+}

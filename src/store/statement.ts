@@ -1,0 +1,149 @@
+/**
+ * Statements: built once with Kysely, run many times. Building a query with Kysely costs more than running it on
+ * SQLite, so each is compiled on first use, once per database, with holes where its parameters go.
+ */
+import {
+  type CompiledQuery,
+  DummyDriver,
+  Kysely,
+  PostgresAdapter,
+  PostgresQueryCompiler,
+  type RawBuilder,
+  SqliteAdapter,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely';
+import { StoreFault } from './fault.ts';
+import type { Session, Value } from './session.ts';
+import type { Tables } from './tables.ts';
+
+/** Runs with these parameters and answers all rows. */
+export type Statement<P extends object, Row> = (session: Session, parameters: P) => Promise<readonly Row[]>;
+
+/** What a statement is built for. */
+export interface Flavour {
+  readonly database: 'sqlite' | 'postgres';
+  /** Reads lock what they read. */
+  readonly locking: boolean;
+}
+
+export type Builder = Kysely<Tables>;
+
+interface Compilable<Row> {
+  compile(): CompiledQuery<Row>;
+}
+
+/** A place in a statement that a parameter fills. */
+class Hole {
+  readonly name: string;
+  constructor(name: string) {
+    this.name = name;
+  }
+}
+
+interface Compiled {
+  readonly sql: string;
+  readonly slots: readonly unknown[];
+}
+
+const builders: Readonly<Record<Session['database'], Builder>> = {
+  sqlite: new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new SqliteAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: () => introspectsNothing(),
+      createQueryCompiler: () => new SqliteQueryCompiler(),
+    },
+  }),
+  postgres: new Kysely<Tables>({
+    dialect: {
+      createAdapter: () => new PostgresAdapter(),
+      createDriver: () => new DummyDriver(),
+      createIntrospector: () => introspectsNothing(),
+      createQueryCompiler: () => new PostgresQueryCompiler(),
+    },
+  }),
+};
+
+function introspectsNothing(): never {
+  throw new Error('bug: the store never introspects');
+}
+
+/**
+ * A statement whose text does not depend on its parameters. `build` sees a hole in place of each parameter, so it may
+ * put them anywhere a value can stand but must not look at them.
+ */
+export function statement<P extends object, Row>(
+  build: (builder: Builder, holes: P, flavour: Flavour) => Compilable<Row>,
+): Statement<P, Row> {
+  const compiled = new Map<string, Compiled>();
+  const holes = new Proxy({}, { get: (_, name) => new Hole(String(name)) }) as P;
+  return async (session, parameters) => {
+    const flavour = session.database === 'sqlite' ? 'sqlite' : session.locking ? 'locking' : 'postgres';
+    let found = compiled.get(flavour);
+    if (found === undefined) {
+      const query = build(builders[session.database], holes, session).compile();
+      found = { sql: query.sql, slots: query.parameters };
+      compiled.set(flavour, found);
+    }
+    const given = parameters as Readonly<Record<string, unknown>>;
+    const values = found.slots.map((slot) => bind(slot instanceof Hole ? given[slot.name] : slot));
+    return (await session.run(found.sql, values)) as readonly Row[];
+  };
+}
+
+/** A statement whose text depends on its parameters; compiled each time. */
+export function freeStatement<P extends object, Row>(
+  build: (builder: Builder, parameters: P, flavour: Flavour) => Compilable<Row>,
+): Statement<P, Row> {
+  return async (session, parameters) => {
+    const query = build(builders[session.database], parameters, session).compile();
+    return (await session.run(query.sql, query.parameters.map(bind))) as readonly Row[];
+  };
+}
+
+/** Makes a hand-written query a statement's body. */
+export function raw<Row>(query: RawBuilder<Row>, builder: Builder): Compilable<Row> {
+  return { compile: () => query.compile(builder) };
+}
+
+/** A list of ids as one parameter, holding a JSON array, so that the text stays the same whatever their number. */
+export function idsIn(json: string, flavour: Flavour): RawBuilder<number> {
+  return flavour.database === 'sqlite'
+    ? sql<number>`(select value from json_each(${json}))`
+    : sql<number>`(select value::bigint from json_array_elements_text(${json}::json))`;
+}
+
+/** The one door for values: whatever enters a database passes here. */
+function bind(value: unknown): Value {
+  switch (typeof value) {
+    case 'string':
+      if (value.includes('\0') || !value.isWellFormed()) {
+        const message = 'a text holds NUL or a lone surrogate, which no database keeps';
+        throw new StoreFault('text', message);
+      }
+      return value;
+    case 'number':
+      if (!Number.isSafeInteger(value)) throw new Error(`bug: ${value} is not a whole number`);
+      return value;
+    case 'boolean':
+      return value ? 1 : 0;
+    default:
+      if (value === null || value instanceof Uint8Array) return value;
+      throw new Error(`bug: a ${typeof value} cannot be stored`);
+  }
+}
+
+/** Turns the named fields from 0 or 1 into flags. Changes the row in place: it has just come from the database. */
+export function flags<Row>(...names: readonly (keyof Row & string)[]): (stored: object) => Row {
+  return (stored) => {
+    const row = stored as Record<string, unknown>;
+    for (const name of names) row[name] = row[name] === 1;
+    return stored as Row;
+  };
+}
+
+/** A whole number in a place whose type PostgreSQL cannot tell, such as a selected value. */
+export function int(value: number): RawBuilder<number> {
+  return sql<number>`cast(${value} as bigint)`;
+}

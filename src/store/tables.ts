@@ -1,0 +1,59 @@
+/** The tables as queries see them: the rows, with flags as 0 or 1. Both DDL files make exactly these. */
+import type { ColumnType, Generated } from 'kysely';
+import type {
+  AccountRow,
+  AuditRow,
+  CertificateRow,
+  DomainRow,
+  KeyRow,
+  KeyUseRow,
+  ManifestRow,
+  MemberRow,
+  NodeRow,
+  OutboxRow,
+  RecordRow,
+  ReportRow,
+  RevisionRow,
+  RuleContentRow,
+  RuleRow,
+  SubscriptionRow,
+  UsageRow,
+} from './rows.ts';
+
+type Column<T> = T extends boolean ? never : T;
+/** A row with its flags as the database answers them. */
+export type Stored<Row> = {
+  [Name in keyof Row]: Row[Name] extends boolean ? number : Row[Name];
+};
+type Table<Row> = {
+  [Name in keyof Row]: Row[Name] extends boolean
+    ? ColumnType<number, number | boolean, number | boolean>
+    : Column<Row[Name]>;
+};
+type Numbered<Row> = Omit<Table<Row>, 'id'> & { readonly id: Generated<number> };
+
+export interface Tables {
+  readonly accounts: Numbered<AccountRow>;
+  readonly api_keys: Numbered<KeyRow>;
+  readonly key_uses: Table<KeyUseRow>;
+  readonly domains: Numbered<DomainRow>;
+  readonly domain_members: Table<MemberRow>;
+  readonly subscriptions: Numbered<SubscriptionRow>;
+  readonly certificates: Numbered<CertificateRow>;
+  readonly dns_records: Numbered<RecordRow>;
+  readonly rules: Numbered<RuleRow>;
+  readonly rule_contents: Table<RuleContentRow>;
+  /** Which rules name which records: the `record_ids` of rule bodies, searchable. */
+  readonly rule_records: { readonly rule_id: number; readonly record_id: number };
+  readonly audit_entries: Numbered<AuditRow>;
+  readonly outbox: Numbered<OutboxRow> & { readonly claimed_until: ColumnType<number, never, number> };
+  readonly plan_blobs: { readonly digest: string; readonly bytes: Uint8Array; readonly created_at: number };
+  readonly plan_revisions: Table<RevisionRow>;
+  readonly manifest: Table<ManifestRow>;
+  /** The last position given, in one row. Whoever publishes holds it until the commit, so positions become visible in order. */
+  readonly manifest_position: { readonly id: number; readonly position: number };
+  readonly nodes: Numbered<NodeRow>;
+  readonly node_reports: Table<ReportRow>;
+  readonly usage: Table<UsageRow>;
+  readonly secrets: { readonly name: string; readonly value: string; readonly created_at: number };
+}
