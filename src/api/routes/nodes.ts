@@ -1,0 +1,73 @@
+/** What a customer's key can see of nodes. What nodes themselves ask for is in `feed.ts`. */
+import { z } from 'zod';
+import { ok, operation } from '../route.ts';
+
+/** Milliseconds since a node was last seen after which it counts as away: two of its heartbeats. */
+const AWAY_AFTER_MS = 60_000;
+
+const time = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+
+export const list = operation({
+  summary: 'List the nodes',
+  response: z.array(
+    z.object({
+      id: z.int(),
+      name: z.string(),
+      online: z.boolean(),
+      created_at: z.iso.datetime(),
+      last_seen_at: z.iso.datetime().nullable(),
+    }),
+  ),
+  async handle(call) {
+    const nodes = (await call.latest.nodes.list()).filter((node) => node.revoked_at === null);
+    return ok(
+      nodes.map(({ id, name, created_at, last_seen_at }) => ({
+        id,
+        name,
+        online: last_seen_at !== null && call.now - last_seen_at <= AWAY_AFTER_MS,
+        created_at: time(created_at),
+        last_seen_at: time(last_seen_at),
+      })),
+    );
+  },
+});
+
+export const onDomain = operation({
+  summary: "List what each node said last of the domain's plan",
+  response: z.array(
+    z.object({
+      id: z.int(),
+      name: z.string(),
+      /** The newest revision it has answered; `null`: none yet. */
+      revision: z.int().nullable(),
+      outcome: z.enum(['ack', 'nack']).nullable(),
+      reason: z.string(),
+      reported_at: z.iso.datetime().nullable(),
+      /** Whether it runs the current revision. */
+      current: z.boolean(),
+    }),
+  ),
+  handle: (call) =>
+    call.read(async (tx) => {
+      const nodes = (await tx.nodes.list()).filter((node) => node.revoked_at === null);
+      const current = await tx.plans.current(call.domain.name);
+      const reports = new Map(
+        (await tx.nodes.latestReports(call.domain.name)).map((report) => [report.node_id, report]),
+      );
+      return ok(
+        nodes.map(({ id, name }) => {
+          const report = reports.get(id);
+          return {
+            id,
+            name,
+            revision: report?.revision ?? null,
+            outcome: report?.outcome ?? null,
+            reason: report?.reason ?? '',
+            reported_at: time(report?.at ?? null),
+            current:
+              report !== undefined && report.outcome === 'ack' && report.revision === current?.revision,
+          };
+        }),
+      );
+    }),
+});

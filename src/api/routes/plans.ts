@@ -1,0 +1,179 @@
+/** `/domains/{domain}/plans/`: what was published, by whom and why, what differs, how far it has come, and back again. */
+import { z } from 'zod';
+import { PlanFault } from '../../plan/fault.ts';
+import { findBlob } from '../../publisher/blob.ts';
+import { diffSealed, printSealed } from '../../publisher/printed.ts';
+import { propagationOf } from '../../publisher/propagation.ts';
+import { rollBack } from '../../publisher/rollback.ts';
+import type { RevisionRow } from '../../store/rows.ts';
+import type { ReadTransaction } from '../../store/store.ts';
+import { MAX_PAGE, USUAL_PAGE } from '../limits.ts';
+import { queryNumber } from '../query.ts';
+import { conflict, notFound } from '../refusal.ts';
+import { message, ok, operation } from '../route.ts';
+
+const revisionShape = z.object({
+  revision: z.int(),
+  /** SHA-256 of the sealed plan; `null`: a tombstone, the edge refuses every request. */
+  digest: z.string().nullable(),
+  reason: z.string(),
+  /** Whose change it was; of several writes in one revision, the last. `null`: the service's own. */
+  account_id: z.int().nullable(),
+  account: z.string().nullable(),
+  key_id: z.int().nullable(),
+  created_at: z.iso.datetime(),
+});
+
+const propagationShape = z.object({
+  live: z.int(),
+  nodes: z.int(),
+  refused: z.int(),
+  /** Milliseconds until the last of the live nodes had it. */
+  ms: z.number().nullable(),
+  summary: z.string(),
+  answers: z.array(
+    z.object({ node: z.string(), outcome: z.enum(['ack', 'nack']), reason: z.string(), ms: z.number() }),
+  ),
+});
+
+const detailShape = revisionShape.extend({
+  /** Whether it is the one nodes should hold. */
+  current: z.boolean(),
+  propagation: propagationShape,
+  /** The printed plan; `null` for a tombstone and for plans no longer kept. */
+  plan: z.record(z.string(), z.unknown()).nullable(),
+});
+
+type RevisionAnswer = z.infer<typeof revisionShape>;
+
+function answerOf(row: RevisionRow, names: ReadonlyMap<number, string>): RevisionAnswer {
+  const { revision, digest, reason, account_id, key_id, at } = row;
+  const account = account_id === null ? null : (names.get(account_id) ?? null);
+  const created_at = new Date(at).toISOString();
+  return { revision, digest, reason, account_id, account, key_id, created_at };
+}
+
+/** The names of the accounts behind these revisions. */
+async function accountNames(
+  tx: ReadTransaction,
+  rows: readonly RevisionRow[],
+): Promise<ReadonlyMap<number, string>> {
+  const names = new Map<number, string>();
+  for (const id of new Set(rows.map((row) => row.account_id))) {
+    const account = id === null ? null : await tx.accounts.get(id);
+    if (account !== null) names.set(account.id, account.name);
+  }
+  return names;
+}
+
+/** A revision number of a path segment; 404 for anything that can be none. */
+function revisionOf(segment: string | undefined): number {
+  if (segment === undefined || !/^[1-9]\d{0,14}$/.test(segment)) throw notFound();
+  return Number(segment);
+}
+
+async function findRevision(tx: ReadTransaction, domainId: number, revision: number): Promise<RevisionRow> {
+  const row = await tx.plans.get(domainId, revision);
+  if (row === null) throw notFound();
+  return row;
+}
+
+/** Runs what reads a sealed plan; one that an earlier version sealed may not be readable any more. */
+function readable<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof PlanFault) throw conflict(error.message);
+    throw error;
+  }
+}
+
+export const list = operation({
+  summary: 'List what was published, newest first',
+  query: z.object({
+    before: queryNumber(1, Number.MAX_SAFE_INTEGER),
+    limit: queryNumber(1, MAX_PAGE),
+  }),
+  response: z.array(revisionShape),
+  handle: (call) =>
+    call.read(async (tx) => {
+      const { before, limit = USUAL_PAGE } = call.query as { before?: number; limit?: number };
+      const page = before === undefined ? { limit } : { before, limit };
+      const rows = await tx.plans.list(call.domain.id, page);
+      const names = await accountNames(tx, rows);
+      return ok(rows.map((row) => answerOf(row, names)));
+    }),
+});
+
+export const read = operation({
+  summary: 'Read one revision: its printed plan, and how far it has come',
+  response: detailShape,
+  statuses: [409],
+  handle: (call) =>
+    call.read(async (tx) => {
+      const row = await findRevision(tx, call.domain.id, revisionOf(call.params['revision']));
+      const names = await accountNames(tx, [row]);
+      const current = await tx.plans.current(call.domain.name);
+      const bytes = row.digest === null ? null : await findBlob(tx, row.digest);
+      return ok({
+        ...answerOf(row, names),
+        current: current?.revision === row.revision,
+        propagation: await propagationOf(tx, row),
+        plan: bytes === null ? null : readable(() => printSealed(bytes)),
+      });
+    }),
+});
+
+export const diff = operation({
+  summary: 'Compare two revisions, as a unified diff of their printed plans',
+  response: z.string(),
+  produces: 'text/plain; charset=utf-8',
+  statuses: [409],
+  handle: (call) =>
+    call.read(async (tx) => {
+      const before = await side(tx, call.domain, revisionOf(call.params['revision']));
+      const after = await side(tx, call.domain, revisionOf(call.params['other']));
+      return { body: readable(() => diffSealed(before, after)), type: 'text/plain; charset=utf-8' };
+    }),
+});
+
+async function side(
+  tx: ReadTransaction,
+  domain: { readonly id: number; readonly name: string },
+  revision: number,
+): Promise<Parameters<typeof diffSealed>[0]> {
+  const row = await findRevision(tx, domain.id, revision);
+  if (row.digest === null) return { domain: domain.name, revision, bytes: null };
+  const bytes = await findBlob(tx, row.digest);
+  if (bytes === null) throw conflict(`the plan of revision ${revision} is no longer kept`);
+  return { domain: domain.name, revision, bytes };
+}
+
+export const publish = operation({
+  summary: 'Publish the domain again as it is stored',
+  response: z.object({ message: z.string() }),
+  handle: (call) =>
+    call.write(async (w) => {
+      await w.audit({ action: 'plan.publish' });
+      await w.publish('published on request');
+      return message(`the next revision of \`${w.domain.name}\` is on its way`);
+    }),
+});
+
+export const rollback = operation({
+  summary: 'Publish the content of an old revision as a new, higher one',
+  response: revisionShape,
+  statuses: [409],
+  handle: (call) =>
+    call.write(async (w) => {
+      const revision = revisionOf(call.params['revision']);
+      const { account_id, key_id } = call.caller;
+      const order = { domain: w.domain, revision, author: { account_id, key_id }, at: w.now };
+      const result = await rollBack(w.tx, order);
+      if (!result.ok) throw result.because === 'missing' ? notFound() : conflict(result.message);
+      const names = await accountNames(w.tx, [result.revision]);
+      const after = answerOf(result.revision, names);
+      await w.audit({ action: 'plan.rollback', subject: `plan/${revision}`, after });
+      return ok(after);
+    }),
+});

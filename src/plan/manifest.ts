@@ -1,0 +1,72 @@
+/**
+ * The manifest: what a node should hold, name by name, signed by who publishes. Nodes read it in pages; each page says
+ * which positions it covers and is signed by itself, so that a page needs nothing but the public key to be believed.
+ *
+ * What is signed is the UTF-8 of `manifestText(page)`: the page as canonical JSON (RFC 8785: keys sorted, no spaces).
+ * The signature is Ed25519 (RFC 8032) over exactly these octets, in base64. It covers the format's name, so that it
+ * can never be taken for a signature over something else.
+ */
+
+export const MANIFEST_FORMAT = 'edgeplan.manifest/v1';
+
+/**
+ * Why a name has no plan.
+ * - `refused` the name keeps its hosts and every request to them is refused (suspended, disabled, banned, not verified any more)
+ * - `gone` the name owns no host (deleted, or never active): requests belong to a parent name, if there is one
+ */
+export const TOMBSTONES = ['refused', 'gone'] as const;
+export type Tombstone = (typeof TOMBSTONES)[number];
+
+/** What a node should hold for one name. */
+export interface ManifestEntry {
+  readonly domain: string;
+  /** Only rises per name; 0: nothing has been published yet. */
+  readonly revision: number;
+  /** SHA-256 of the sealed plan, 64 lower-case hex digits; `null` where there is a tombstone. */
+  readonly digest: string | null;
+  readonly tombstone: Tombstone | null;
+  /** Rises with every purge: what a node cached under a lower one is stale. */
+  readonly purge_epoch: number;
+  /** Rises with every change of any name. */
+  readonly position: number;
+}
+
+/** The names that changed at positions above `since`, up to and including `through`. */
+export interface ManifestPage {
+  readonly format: typeof MANIFEST_FORMAT;
+  readonly since: number;
+  /** Ask for what is above this next. */
+  readonly through: number;
+  /** False: there is more above `through` already. */
+  readonly complete: boolean;
+  /** When the page was made, milliseconds since the epoch. */
+  readonly at: number;
+  readonly entries: readonly ManifestEntry[];
+}
+
+export interface SignedPage {
+  readonly manifest: ManifestPage;
+  /** Which key signed: the first 16 hex digits of the SHA-256 of its SubjectPublicKeyInfo. */
+  readonly key_id: string;
+  /** Base64 of the 64 octets of an Ed25519 signature over `manifestText(manifest)`. */
+  readonly signature: string;
+}
+
+/** The text whose UTF-8 is signed. */
+export function manifestText(page: ManifestPage): string {
+  return canonicalJson(page);
+}
+
+/**
+ * Canonical JSON (RFC 8785) of plain data: null, booleans, finite numbers, well-formed strings, lists, objects.
+ * ECMAScript's own number and string forms are the ones the RFC prescribes.
+ */
+export function canonicalJson(value: unknown): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`;
+  const fields = Object.entries(value)
+    .filter(([, field]) => field !== undefined)
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, field]) => `${JSON.stringify(name)}:${canonicalJson(field)}`);
+  return `{${fields.join(',')}}`;
+}

@@ -1,0 +1,20 @@
+/** A publication that cannot be made, through no mistake of a customer: thrown, logged, tried again later. */
+
+/**
+ * - `stored_rows` rows in the store no longer read as a rule set: a bug of ours or a damaged store
+ * - `compile` the compiler refused what the model had accepted
+ * - `self_test` the compiled plan did not open, or did not run
+ * - `blob` the store's sealed plan is missing or is not what its digest says
+ * - `contended` other publishers were first at every attempt
+ */
+export type PublishFaultCode = 'stored_rows' | 'compile' | 'self_test' | 'blob' | 'contended';
+
+export class PublishFault extends Error {
+  readonly code: PublishFaultCode;
+
+  constructor(code: PublishFaultCode, message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'PublishFault';
+    this.code = code;
+  }
+}

@@ -1,0 +1,36 @@
+/** A published plan as people read it. */
+import { openPlan } from '../plan/open.ts';
+import { printPlan } from '../plan/print.ts';
+import { diffLines } from './line-diff.ts';
+
+/**
+ * The printed plan of sealed bytes.
+ * @throws PlanFault when this build does not read the plan's version
+ */
+export function printSealed(bytes: Uint8Array): Readonly<Record<string, unknown>> {
+  return printPlan(openPlan(bytes));
+}
+
+/** One side of a comparison; `bytes` is `null` for a tombstone. */
+export interface Side {
+  readonly domain: string;
+  readonly revision: number;
+  readonly bytes: Uint8Array | null;
+}
+
+/**
+ * What differs between two revisions, as a unified diff over what the plans say: domain, hosts, rules in evaluation
+ * order. Indexes and sizes follow from these and are left out. Empty when nothing differs.
+ * @throws PlanFault as `printSealed`
+ */
+export function diffSealed(before: Side, after: Side): string {
+  const name = ({ domain, revision, bytes }: Side): string =>
+    `${domain} revision ${revision}${bytes === null ? ' (tombstone)' : ''}`;
+  return diffLines(said(before), said(after), { from: name(before), to: name(after) });
+}
+
+function said({ bytes }: Side): string {
+  if (bytes === null) return '';
+  const { domain, hosts, rules } = printSealed(bytes);
+  return JSON.stringify({ domain, hosts, rules }, null, 2);
+}

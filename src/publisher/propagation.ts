@@ -1,0 +1,50 @@
+/** How far one revision has come: which nodes run it, which refused it, how long that took. */
+import type { NodeRow, ReportRow, RevisionRow } from '../store/rows.ts';
+import type { ReadTransaction } from '../store/store.ts';
+
+export interface NodeAnswer {
+  readonly node: string;
+  readonly outcome: 'ack' | 'nack';
+  /** Why a nack; empty for an ack. */
+  readonly reason: string;
+  /** Milliseconds from the commit of the revision to the arrival of the answer. */
+  readonly ms: number;
+}
+
+export interface Propagation {
+  /** Nodes that have acknowledged it. */
+  readonly live: number;
+  /** Nodes whose token is not revoked. */
+  readonly nodes: number;
+  readonly refused: number;
+  /** Until the last of the live ones, milliseconds; `null` while there is none. */
+  readonly ms: number | null;
+  /** `live on 3 of 3 nodes, 41 ms`. */
+  readonly summary: string;
+  /** By node's name. */
+  readonly answers: readonly NodeAnswer[];
+}
+
+/** What nodes have said to one revision. Revoked nodes are left out. */
+export async function propagationOf(tx: ReadTransaction, revision: RevisionRow): Promise<Propagation> {
+  const nodes = (await tx.nodes.list()).filter((node) => node.revoked_at === null);
+  const reports = await tx.nodes.reportsOn(revision.domain, revision.revision);
+  return summarise(nodes, reports, revision.at);
+}
+
+function summarise(nodes: readonly NodeRow[], reports: readonly ReportRow[], at: number): Propagation {
+  const names = new Map(nodes.map((node) => [node.id, node.name]));
+  const answers = reports
+    .flatMap(({ node_id, outcome, reason, at: said }): NodeAnswer[] => {
+      const node = names.get(node_id);
+      return node === undefined ? [] : [{ node, outcome, reason, ms: Math.max(0, said - at) }];
+    })
+    .sort((a, b) => (a.node < b.node ? -1 : 1));
+  const live = answers.filter(({ outcome }) => outcome === 'ack');
+  const refused = answers.length - live.length;
+  const ms = live.length === 0 ? null : Math.max(...live.map((answer) => answer.ms));
+  const on = `live on ${live.length} of ${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}`;
+  const time = ms === null ? '' : `, ${ms} ms`;
+  const said = refused === 0 ? '' : `, refused by ${refused}`;
+  return { live: live.length, nodes: nodes.length, refused, ms, summary: `${on}${time}${said}`, answers };
+}

@@ -1,0 +1,180 @@
+/**
+ * The publisher room turns accepted changes into what nodes run. In: a domain with rows in the outbox. Out: its next
+ * revision, sealed, stored under its digest and pointed to by the manifest, or a tombstone where the domain must not
+ * serve. This file makes one publication; `publisher.ts` finds the work and retries, `feed.ts` tells the nodes.
+ *
+ * The steps, in order: read the domain in one snapshot · rule set · compile · seal with the next revision · open and
+ * run · digest · store blob, history, pointer and outbox in one transaction. Of two that publish one domain at once,
+ * the later loses on `manifest.revision` and reads again, so no revision is skipped, given twice, or holds less than
+ * the one before it.
+ */
+import { describeDiagnostic, hasErrors } from '../base/diagnostic.ts';
+import { compile } from '../compiler/index.ts';
+import { seal } from '../plan/seal.ts';
+import { isStoreFault } from '../store/fault.ts';
+import type { Author, DomainRow, ManifestRow, OutboxRow, PendingDomain, RevisionRow } from '../store/rows.ts';
+import type { ReadTransaction, Store } from '../store/store.ts';
+import { digestOf, readBlob, reseal } from './blob.ts';
+import { PublishFault } from './fault.ts';
+import { type DomainRows, readDomainRows, toRuleSet } from './rule-set.ts';
+import { selfTest } from './self-test.ts';
+
+/** Readings after which a publication gives way to whoever is always first; the domain is tried again later. */
+const MOST_ATTEMPTS = 8;
+/** Reasons told of a revision that covers several writes; the rest are counted. */
+const MOST_REASONS = 3;
+
+/** Whether the edge serves a domain at all; any other gets a tombstone (semantics §2). */
+export function mayServe(domain: Pick<DomainRow, 'status' | 'suspended'>): boolean {
+  return (domain.status === 'active' || domain.status === 'moved') && !domain.suspended;
+}
+
+/** What one snapshot says of a domain with waiting rows. */
+interface Reading {
+  readonly waiting: readonly OutboxRow[];
+  /** What nodes hold for the name now. */
+  readonly current: ManifestRow | null;
+  /** What to compile; `null` where the domain is gone or must not serve. */
+  readonly rows: DomainRows | null;
+  readonly successor: Successor | null;
+}
+
+/**
+ * The domain that holds the name now and is out already, where the one with waiting rows was deleted: its own content
+ * must come after the other's tombstone.
+ */
+interface Successor {
+  readonly last: RevisionRow;
+  readonly blob: Uint8Array | null;
+}
+
+/** A revision to write and the sealed plan it points to; `null`: a tombstone. */
+interface Made {
+  readonly revision: RevisionRow;
+  readonly bytes: Uint8Array | null;
+}
+
+export interface PublishTools {
+  readonly store: Store;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+}
+
+/**
+ * Publishes everything that waits for one domain as one revision; `null` when nothing waits any more.
+ * @throws PublishFault, StoreFault; nothing is written then
+ */
+export async function publishDomain(
+  pending: Pick<PendingDomain, 'domain_id' | 'domain'>,
+  { store, clock }: PublishTools,
+): Promise<RevisionRow | null> {
+  for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
+    const reading = await store.read((tx) => read(tx, pending));
+    if (reading.waiting.length === 0) return null;
+    const made = make(reading, pending, clock);
+    try {
+      await store.write(async (tx) => {
+        // Locks the domain before its outbox rows, in the order every other writer does.
+        await tx.domains.get(pending.domain_id);
+        await tx.outbox.release(pending.domain_id);
+        for (const { revision, bytes } of made) {
+          if (bytes !== null) await tx.plans.putBlob(revision.digest!, bytes, revision.at);
+        }
+        for (const { revision } of made) await tx.plans.publish(revision);
+      });
+      return made[0]!.revision;
+    } catch (error) {
+      if (!isStoreFault(error, 'conflict', 'manifest.revision')) throw error;
+    }
+  }
+  throw new PublishFault('contended', `others published \`${pending.domain}\` first ${MOST_ATTEMPTS} times`);
+}
+
+async function read(
+  tx: ReadTransaction,
+  pending: Pick<PendingDomain, 'domain_id' | 'domain'>,
+): Promise<Reading> {
+  const waiting = await tx.outbox.list(pending.domain_id);
+  const current = await tx.plans.current(pending.domain);
+  const domain = await tx.domains.get(pending.domain_id);
+  if (domain !== null) {
+    const rows = mayServe(domain) ? await readDomainRows(tx, domain) : null;
+    return { waiting, current, rows, successor: null };
+  }
+  const holder = await tx.domains.byName(pending.domain);
+  const isOut = holder !== null && current !== null && current.domain_id === holder.id;
+  return { waiting, current, rows: null, successor: isOut ? await readSuccessor(tx, holder.id) : null };
+}
+
+async function readSuccessor(tx: ReadTransaction, domainId: number): Promise<Successor | null> {
+  const [last] = await tx.plans.list(domainId, { limit: 1 });
+  if (last === undefined) return null;
+  return { last, blob: last.digest === null ? null : await readBlob(tx, last.digest) };
+}
+
+function make(
+  reading: Reading,
+  pending: Pick<PendingDomain, 'domain_id' | 'domain'>,
+  clock: () => number,
+): readonly Made[] {
+  const { waiting, current, rows, successor } = reading;
+  const number = (current?.revision ?? 0) + 1;
+  const bytes = rows === null ? null : compileAndSeal(rows, number);
+  const at = clock();
+  const first: Made = {
+    revision: {
+      domain: pending.domain,
+      domain_id: pending.domain_id,
+      revision: number,
+      digest: bytes === null ? null : digestOf(bytes),
+      reason: reasonOf(waiting),
+      ...authorOf(waiting),
+      at,
+      through: waiting.at(-1)!.id,
+    },
+    bytes,
+  };
+  if (successor === null) return [first];
+  const again = successor.blob === null ? null : reseal(successor.blob, number + 1);
+  const digest = again === null ? null : digestOf(again);
+  const reason = 'published again after the tombstone of an earlier domain of this name';
+  const second = { ...successor.last, revision: number + 1, digest, reason, at };
+  return [first, { revision: second, bytes: again }];
+}
+
+function compileAndSeal(rows: DomainRows, revision: number): Uint8Array {
+  const ruleSet = toRuleSet(rows);
+  const { plan, diagnostics } = compileOrFault(ruleSet);
+  if (hasErrors(diagnostics)) {
+    const [first] = diagnostics.filter(({ severity }) => severity === 'error');
+    throw new PublishFault(
+      'compile',
+      `\`${rows.domain.name}\` does not compile: ${describeDiagnostic(first!)}`,
+    );
+  }
+  const bytes = seal(plan, { revision });
+  selfTest(bytes, { domain: rows.domain.name, revision });
+  return bytes;
+}
+
+function compileOrFault(ruleSet: Parameters<typeof compile>[0]): ReturnType<typeof compile> {
+  try {
+    return compile(ruleSet);
+  } catch (cause) {
+    const said = cause instanceof Error ? cause.message : String(cause);
+    throw new PublishFault('compile', `\`${ruleSet.domain.name}\` does not compile: ${said}`, { cause });
+  }
+}
+
+/** Who is named for a revision that covers several writes: the last of them. */
+function authorOf(waiting: readonly OutboxRow[]): Author {
+  const { account_id, key_id } = waiting.at(-1)!;
+  return { account_id, key_id };
+}
+
+function reasonOf(waiting: readonly OutboxRow[]): string {
+  const reasons = [...new Set(waiting.map(({ reason }) => reason))];
+  const told = reasons.slice(0, MOST_REASONS).join('; ');
+  const more = reasons.length - MOST_REASONS;
+  return more > 0 ? `${told}; and ${more} more` : told;
+}

@@ -1,0 +1,228 @@
+/**
+ * Finds domains with waiting rows and publishes them, one revision each, until nothing waits. Several processes may run
+ * one each on the same store: claims with a lease share the work out, and `publishDomain` keeps them apart where two
+ * meet all the same. Hints from the store wake it at once; a poll behind them makes a lost hint a delay.
+ */
+import { isStoreFault } from '../store/fault.ts';
+import type { DomainRow, PendingDomain, RevisionRow } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
+import { PublishFault } from './fault.ts';
+import { publishDomain } from './publish.ts';
+import { clearAway } from './upkeep.ts';
+import { createWaiters } from './waiters.ts';
+
+/** Where faults and publications are told; a pino logger fits. */
+export interface PublisherLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface PublisherOptions {
+  readonly store: Store;
+  /** Milliseconds since the epoch. Default: `Date.now`. */
+  readonly clock?: () => number;
+  readonly log: PublisherLog;
+  /** Milliseconds between looks without a hint. Default 1,000. */
+  readonly pollMs?: number;
+  /** Milliseconds after which the claim of a process that died lapses; longer than most compiles. Default 10,000. */
+  readonly leaseMs?: number;
+  /** Told of every revision this process made, for metrics. */
+  readonly onPublished?: (published: Published) => void;
+}
+
+export interface Published {
+  readonly revision: RevisionRow;
+  /** Milliseconds from the oldest covered write to the commit of the revision. */
+  readonly sinceWriteMs: number;
+  /** Milliseconds reading, compiling, testing and committing took. */
+  readonly tookMs: number;
+}
+
+export interface Publisher {
+  start(): void;
+  /** Stops looking for work and waits for what is under way. */
+  stop(): Promise<void>;
+  /**
+   * Resolves with a revision that covers an outbox row as soon as one is out, whoever made it, or with `null` when
+   * `signal` ends the waiting first (`?wait=published`).
+   */
+  waitForOutbox(
+    domain: Pick<DomainRow, 'id' | 'name'>,
+    outboxId: number,
+    signal: AbortSignal,
+  ): Promise<RevisionRow | null>;
+  /** Publishes what can be claimed now, started or not; answers how many revisions it made. */
+  publishNow(): Promise<number>;
+  /** Domains whose last attempt failed here, and what was said; for `/readyz` and metrics. */
+  failing(): readonly { readonly domain: string; readonly attempts: number; readonly message: string }[];
+}
+
+/** Domains claimed at once, and published side by side so that their commits share a sync of the disk. */
+const CLAIMED_AT_ONCE = 16;
+const SIDE_BY_SIDE = 4;
+/** Milliseconds before the second attempt; doubled for each further one, up to the last. */
+const FIRST_BACK_OFF = 1_000;
+const LAST_BACK_OFF = 60_000;
+/** Milliseconds between clearing away. */
+const UPKEEP_MS = 3_600_000;
+/** Milliseconds by which a timer may be early against the clock. */
+const TIMER_SLACK = 5;
+
+interface Failure {
+  readonly domain: string;
+  readonly attempts: number;
+  readonly message: string;
+  /** Not before this time again, milliseconds since the epoch. */
+  readonly notBefore: number;
+}
+
+export function createPublisher(options: PublisherOptions): Publisher {
+  const { store, log } = options;
+  const clock = options.clock ?? Date.now;
+  const pollMs = options.pollMs ?? 1_000;
+  const leaseMs = options.leaseMs ?? 10_000;
+  const waiters = createWaiters(store);
+  const failures = new Map<number, Failure>();
+  const retries = new Set<NodeJS.Timeout>();
+  let started = false;
+  let stopping = false;
+  let unlisten: (() => void) | null = null;
+  let poll: NodeJS.Timeout | null = null;
+  let upkeep: NodeJS.Timeout | null = null;
+  let draining: Promise<number> | null = null;
+  let again = false;
+
+  /** One drain at a time; a call during one makes it look once more. */
+  function drain(): Promise<number> {
+    if (draining !== null) {
+      again = true;
+      return draining;
+    }
+    draining = claimAndPublish().finally(() => {
+      draining = null;
+    });
+    return draining;
+  }
+
+  async function claimAndPublish(): Promise<number> {
+    let made = 0;
+    while (!stopping) {
+      again = false;
+      const now = clock();
+      const claim = { now, until: now + leaseMs, limit: CLAIMED_AT_ONCE };
+      const claimed = await store.write((tx) => tx.outbox.claim(claim));
+      if (claimed.length > 0) made += await publishAll(claimed);
+      else if (!again) break;
+    }
+    return made;
+  }
+
+  async function publishAll(claimed: readonly PendingDomain[]): Promise<number> {
+    const queue = [...claimed];
+    let made = 0;
+    const worker = async (): Promise<void> => {
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) made += await attempt(next);
+    };
+    await Promise.all(Array.from({ length: SIDE_BY_SIDE }, worker));
+    return made;
+  }
+
+  /** 1 when it made a revision. A failure is kept to its own domain, whose claim stays until it is tried again. */
+  async function attempt(pending: PendingDomain): Promise<0 | 1> {
+    const from = clock();
+    const failure = failures.get(pending.domain_id);
+    if (failure !== undefined && failure.notBefore > from) return 0;
+    try {
+      const revision = await publishDomain(pending, { store, clock });
+      failures.delete(pending.domain_id);
+      if (revision === null) return 0;
+      tell(revision, { pending, from });
+      return 1;
+    } catch (error) {
+      if (!isStoreFault(error, 'closed')) postpone(pending, error);
+      return 0;
+    }
+  }
+
+  function tell(revision: RevisionRow, { pending, from }: { pending: PendingDomain; from: number }): void {
+    const published = { revision, sinceWriteMs: clock() - pending.since, tookMs: clock() - from };
+    waiters.published(revision);
+    const { domain, revision: number, digest, reason } = revision;
+    const { sinceWriteMs, tookMs } = published;
+    log.info({ domain, revision: number, digest, reason, sinceWriteMs, tookMs }, 'published');
+    options.onPublished?.(published);
+  }
+
+  function postpone(pending: PendingDomain, error: unknown): void {
+    const attempts = (failures.get(pending.domain_id)?.attempts ?? 0) + 1;
+    const message = error instanceof Error ? error.message : String(error);
+    const backOff = Math.min(LAST_BACK_OFF, FIRST_BACK_OFF * 2 ** Math.min(attempts - 1, 16));
+    const { domain } = pending;
+    failures.set(pending.domain_id, { domain, attempts, message, notBefore: clock() + backOff });
+    const fields = { domain, attempts, retryInMs: backOff, err: error };
+    // What the store could not do now is the weather; a plan that cannot be made is a bug that somebody must see.
+    if (error instanceof PublishFault) log.error(fields, `cannot publish: ${message}`);
+    else log.warn(fields, `publication put off: ${message}`);
+    if (!started) return;
+    const retry = setTimeout(() => {
+      retries.delete(retry);
+      store.write((tx) => tx.outbox.release(pending.domain_id)).then(wake, noteStore);
+    }, backOff + TIMER_SLACK);
+    retries.add(retry.unref());
+  }
+
+  function noteStore(error: unknown): void {
+    if (isStoreFault(error, 'closed')) return;
+    log.warn({ err: error }, 'the store cannot be asked for work; looking again later');
+  }
+
+  function wake(): void {
+    if (started) drain().catch(noteStore);
+  }
+
+  function schedule(): void {
+    // Spread out, so that several processes do not look at the same moment.
+    const delay = pollMs * (0.75 + Math.random() / 2);
+    poll = setTimeout(() => {
+      wake();
+      schedule();
+    }, delay).unref();
+  }
+
+  return {
+    start() {
+      if (started) return;
+      started = true;
+      stopping = false;
+      unlisten = store.listen((change) => {
+        if (change === 'outbox' || change === 'unknown') wake();
+      });
+      upkeep = setInterval(() => {
+        clearAway(store, clock()).catch(noteStore);
+      }, UPKEEP_MS).unref();
+      schedule();
+      wake();
+    },
+    async stop() {
+      started = false;
+      stopping = true;
+      unlisten?.();
+      if (poll !== null) clearTimeout(poll);
+      if (upkeep !== null) clearInterval(upkeep);
+      for (const retry of retries) clearTimeout(retry);
+      retries.clear();
+      await draining?.catch(() => undefined);
+      waiters.stop();
+    },
+    waitForOutbox: ({ id }, outboxId, signal) => waiters.waitFor({ domainId: id, outboxId, signal }),
+    async publishNow() {
+      stopping = false;
+      const running = draining;
+      if (running !== null) await running.catch(() => undefined);
+      return drain();
+    },
+    failing: () =>
+      [...failures.values()].map(({ domain, attempts, message }) => ({ domain, attempts, message })),
+  };
+}

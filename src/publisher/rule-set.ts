@@ -1,0 +1,77 @@
+/** From the store's rows to what the compiler reads. Checked again on the way: once before writing, once after reading. */
+import { type Diagnostic, describeDiagnostic } from '../base/diagnostic.ts';
+import { parseDomain, parseRecord, parseRule } from '../model/parse.ts';
+import type { DnsRecord, Domain, Rule, RuleSet } from '../model/types.ts';
+import type { DomainRow, RecordRow, RuleContentRow, RuleRow } from '../store/rows.ts';
+import type { ReadTransaction } from '../store/store.ts';
+import { PublishFault } from './fault.ts';
+
+/** All rows that shape one domain, as one snapshot saw them. */
+export interface DomainRows {
+  readonly domain: DomainRow;
+  readonly records: readonly RecordRow[];
+  readonly rules: readonly RuleRow[];
+  readonly contents: readonly RuleContentRow[];
+}
+
+/** Reads everything that shapes `domain`; call it inside one snapshot or write. */
+export async function readDomainRows(tx: ReadTransaction, domain: DomainRow): Promise<DomainRows> {
+  const records = await tx.records.list(domain.id);
+  const rules = await tx.rules.listAll(domain.id);
+  const contents = rules.some((rule) => rule.type === 'error_page') ? await tx.rules.contents(domain.id) : [];
+  return { domain, records, rules, contents };
+}
+
+/**
+ * The rule set of a domain's rows. Rules may name records that are gone (semantics §2: a disabled rule keeps its last
+ * id list); such an id matches no host.
+ * @throws PublishFault `stored_rows` naming the row, when one does not read: whatever is stored was accepted once
+ */
+export function toRuleSet(rows: DomainRows): RuleSet {
+  const contents = new Map(rows.contents.map((row) => [row.rule_id, row.content]));
+  return {
+    domain: toDomain(rows.domain),
+    records: rows.records.map((row) => toRecord(row, rows.domain.name)),
+    rules: rows.rules.map((row) => toRule(row, contents.get(row.id))),
+  };
+}
+
+function toDomain(row: DomainRow): Domain {
+  const until = row.developer_mode_until;
+  const parsed = parseDomain({
+    name: row.name,
+    status: row.status,
+    suspended: row.suspended,
+    developer_mode_until: until === null ? null : new Date(until).toISOString(),
+  });
+  return parsed.ok ? parsed.domain : refuse(`domain \`${row.name}\``, parsed.diagnostics);
+}
+
+function toRecord(row: RecordRow, domain: string): DnsRecord {
+  const parsed = parseRecord(row, domain);
+  return parsed.ok ? parsed.record : refuse(`record ${row.id}`, parsed.diagnostics);
+}
+
+/** One stored rule as the model has it. `content` is an error page's HTML, kept apart from the row. */
+export function toRule(row: RuleRow, content?: string | undefined): Rule {
+  const name = `rule ${row.type}/${row.id}`;
+  const body = readJson(row.body, name);
+  const pages = content === undefined ? {} : { content: readJson(content, name) };
+  const parsed = parseRule(row.type, { ...body, ...pages, priority: row.priority });
+  if (!parsed.ok) return refuse(name, parsed.diagnostics);
+  return { id: row.id, type: row.type, ...parsed.fields } as Rule;
+}
+
+function readJson(text: string, name: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch (cause) {
+    throw new PublishFault('stored_rows', `${name} is not JSON in the store`, { cause });
+  }
+}
+
+function refuse(name: string, diagnostics: readonly Diagnostic[]): never {
+  const errors = diagnostics.filter(({ severity }) => severity === 'error');
+  const said = errors.slice(0, 3).map(describeDiagnostic).join('; ');
+  throw new PublishFault('stored_rows', `${name} no longer reads as what was accepted: ${said}`);
+}

@@ -1,0 +1,94 @@
+/**
+ * The check between compiling and publishing: the sealed bytes are opened as a node opens them and asked about requests
+ * made from the plan's own hosts and patterns. It finds plans that cannot be opened, that break the evaluator, or that
+ * refuse a host they were made for; it does not judge what the rules say.
+ */
+import { createCounters, type Decision, type EdgeRequest, loadPlan } from '../evaluator/index.ts';
+import { GROUP, META, PATTERN, PATTERN_KIND, type Plan, RECORD } from '../plan/layout.ts';
+import { openPlan } from '../plan/open.ts';
+import { decodeString } from '../plan/strings.ts';
+import { PublishFault } from './fault.ts';
+
+/** Hosts and patterns tried: enough to walk every phase and index, few enough to take about a millisecond. */
+const MOST_HOSTS = 8;
+const MOST_PATTERNS = 64;
+/** Octets of the rate counters of the test: a request each, thrown away afterwards. */
+const COUNTER_BYTES = 65_536;
+
+/** What the plan must be. */
+export interface Expected {
+  readonly domain: string;
+  readonly revision: number;
+}
+
+/** @throws PublishFault `self_test` with the first thing that is wrong */
+export function selfTest(bytes: Uint8Array, expected: Expected): void {
+  const { plan, evaluator } = open(bytes);
+  if (evaluator.domain !== expected.domain || evaluator.revision !== expected.revision) {
+    const found = `\`${evaluator.domain}\` revision ${evaluator.revision}`;
+    throw new PublishFault(
+      'self_test',
+      `the plan says it is ${found}, it was made for \`${expected.domain}\` revision ${expected.revision}`,
+    );
+  }
+  const names = namesOf(plan);
+  for (const name of names) {
+    const host = name.replace('*', 'edgeplan-self-test');
+    const decision = check(evaluator.evaluate(ask(host, '/')), host, '/');
+    // A name below a wildcard may exist by itself, unproxied, so only a record's very own name must not be refused.
+    if (decision.status === 421 && host === name) {
+      throw new PublishFault('self_test', `the plan refuses \`${host}\`, a host it has records for`);
+    }
+  }
+  const [first] = names;
+  if (first === undefined) return;
+  const host = first.replace('*', 'edgeplan-self-test');
+  for (const path of pathsOf(plan)) check(evaluator.evaluate(ask(host, path)), host, path);
+}
+
+function open(bytes: Uint8Array): { plan: Plan; evaluator: ReturnType<typeof loadPlan> } {
+  try {
+    const counters = createCounters({ maxBytes: COUNTER_BYTES });
+    return { plan: openPlan(bytes).plan, evaluator: loadPlan(bytes, { counters }) };
+  } catch (cause) {
+    const said = cause instanceof Error ? cause.message : String(cause);
+    throw new PublishFault('self_test', `the plan does not open: ${said}`, { cause });
+  }
+}
+
+/** 500 is what `evaluate` answers where something in it threw. */
+function check(decision: Decision, host: string, path: string): Decision {
+  if (decision.status !== 500 || decision.action !== 'refuse') return decision;
+  throw new PublishFault(
+    'self_test',
+    `the plan cannot decide a request for \`${path.slice(0, 80)}\` at \`${host}\``,
+  );
+}
+
+function ask(host: string, target: string): EdgeRequest {
+  return { scheme: 'https', method: 'GET', host, target, ip: '192.0.2.1', country: 'NZ', now: 0 };
+}
+
+/** Names of the first proxied records. */
+function namesOf(plan: Plan): readonly string[] {
+  const { meta, words } = plan;
+  return Array.from({ length: Math.min(meta[META.groupCount]!, MOST_HOSTS) }, (_, index) => {
+    const group = words[meta[META.groups]! + index]!;
+    return decodeString(plan, words[group + GROUP.records + RECORD.name]!);
+  });
+}
+
+/** A path for each of the plan's first literal patterns and wildcards, its stars filled in. */
+function pathsOf(plan: Plan): readonly string[] {
+  const paths = new Set<string>(['/edgeplan-self-test/?a=1&a=2']);
+  const rows = Math.min(plan.patterns.length / PATTERN.size, MOST_PATTERNS);
+  for (let index = 0; index < rows; index++) {
+    const row = index * PATTERN.size;
+    if (plan.patterns[row + PATTERN.kind] === PATTERN_KIND.dfa) continue;
+    const source = decodeString(plan, plan.patterns[row + PATTERN.source]!);
+    paths.add(
+      source.startsWith('/') ? source.replaceAll('*', 'x') : `/${encodeURIComponent(source.toWellFormed())}`,
+    );
+  }
+  return [...paths];
+}

@@ -1,0 +1,57 @@
+/** Signs manifest pages. What is signed, and how, stands in `plan/manifest.ts`. */
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  randomBytes,
+  sign,
+} from 'node:crypto';
+import { type ManifestPage, manifestText, type SignedPage } from '../plan/manifest.ts';
+import type { Store } from '../store/store.ts';
+
+export interface Signer {
+  /** First 16 hex digits of the SHA-256 of the public key's SubjectPublicKeyInfo. */
+  readonly keyId: string;
+  /** SubjectPublicKeyInfo (RFC 8410) in base64: what a node is given to believe manifests by. */
+  readonly publicKey: string;
+  sign(page: ManifestPage): SignedPage;
+}
+
+/** The store's signing key; the first who asks makes it (Ed25519, PKCS #8 in PEM). */
+export async function openSigner(store: Store, now: number): Promise<Signer> {
+  const kept = await store.latest.secrets.get('signing_key');
+  const pem = kept ?? (await keep(store, { name: 'signing_key', value: newKey(), at: now }));
+  const key = createPrivateKey(pem);
+  const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });
+  const keyId = createHash('sha256').update(spki).digest('hex').slice(0, 16);
+  return {
+    keyId,
+    publicKey: spki.toString('base64'),
+    sign: (manifest) => {
+      const octets = Buffer.from(manifestText(manifest), 'utf8');
+      return { manifest, key_id: keyId, signature: sign(null, octets, key).toString('base64') };
+    },
+  };
+}
+
+/** The secret that clearance cookies are signed with, 32 octets in base64; every node gets the same. */
+export async function clearanceSecret(store: Store, now: number): Promise<string> {
+  const kept = await store.latest.secrets.get('clearance');
+  const value = randomBytes(32).toString('base64');
+  return kept ?? (await keep(store, { name: 'clearance', value, at: now }));
+}
+
+interface Kept {
+  readonly name: 'signing_key' | 'clearance';
+  readonly value: string;
+  readonly at: number;
+}
+
+function keep(store: Store, { name, value, at }: Kept): Promise<string> {
+  return store.write((tx) => tx.secrets.putOnce(name, value, at));
+}
+
+function newKey(): string {
+  return generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+}

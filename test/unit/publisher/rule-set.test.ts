@@ -1,0 +1,65 @@
+import { describe, expect, test } from 'vitest';
+import { compile } from '../../../src/compiler/index.ts';
+import { loadPlan } from '../../../src/evaluator/index.ts';
+import type { RuleSet } from '../../../src/model/types.ts';
+import { seal } from '../../../src/plan/seal.ts';
+import { PublishFault } from '../../../src/publisher/fault.ts';
+import { type DomainRows, toRuleSet } from '../../../src/publisher/rule-set.ts';
+import { SHOP } from '../../support/golden-shop.ts';
+import { toRows } from './rows.ts';
+
+function faultOf(rows: DomainRows): PublishFault {
+  try {
+    toRuleSet(rows);
+  } catch (error) {
+    if (error instanceof PublishFault) return error;
+    throw error;
+  }
+  throw new Error('the rows were read');
+}
+
+describe('toRuleSet', () => {
+  test('reads back what was stored, every type of rule and error pages included', () => {
+    expect(new Set(SHOP.rules.map((rule) => rule.type)).size).toBe(12);
+    expect(toRuleSet(toRows(SHOP))).toEqual(SHOP);
+  });
+
+  test('keeps developer mode to the millisecond', () => {
+    const until = '2026-01-02T03:04:05.678Z';
+    const shop: RuleSet = { ...SHOP, domain: { ...SHOP.domain, developer_mode_until: until } };
+    expect(toRuleSet(toRows(shop)).domain.developer_mode_until).toBe(until);
+  });
+
+  test('names the row that no longer reads, and why', () => {
+    const rows = toRows(SHOP);
+    const [first, ...rest] = rows.rules;
+    const broken = { ...first!, body: JSON.stringify({ ...JSON.parse(first!.body), ips: ['nowhere'] }) };
+    const fault = faultOf({ ...rows, rules: [broken, ...rest] });
+    expect(fault.code).toBe('stored_rows');
+    expect(fault.message).toContain(`rule ${first!.type}/${first!.id}`);
+    expect(fault.message).toContain('ips[0]');
+    expect(faultOf({ ...rows, rules: [{ ...first!, body: '{' }, ...rest] }).code).toBe('stored_rows');
+    const [record] = rows.records;
+    expect(faultOf({ ...rows, records: [{ ...record!, destination: '' }] }).message).toContain(
+      `record ${record!.id}`,
+    );
+    expect(faultOf({ ...rows, domain: { ...rows.domain, name: 'not a name' } }).code).toBe('stored_rows');
+  });
+
+  test('a rule whose records are all gone matches nothing, rather than everything', () => {
+    const redirect = SHOP.rules.find((rule) => rule.type === 'drop')!;
+    const rule = {
+      ...redirect,
+      id: 99,
+      record_ids: [4_000_000],
+      ip_match_type: 'include' as const,
+      ips: ['0.0.0.0/0'],
+    };
+    const orphaned: RuleSet = { ...SHOP, rules: [{ ...rule, path_includes: ['/*'] }] as RuleSet['rules'] };
+    const evaluator = loadPlan(seal(compile(toRuleSet(toRows(orphaned))).plan));
+    const request = { scheme: 'https', method: 'GET', host: SHOP.domain.name, target: '/', ip: '192.0.2.7' };
+    expect(evaluator.evaluate(request).action).toBe('forward');
+    const scoped: RuleSet = { ...orphaned, rules: orphaned.rules.map((one) => ({ ...one, record_ids: [] })) };
+    expect(loadPlan(seal(compile(toRuleSet(toRows(scoped))).plan)).evaluate(request).action).toBe('block');
+  });
+});
