@@ -34,7 +34,7 @@ export function readSession(run: () => Session['run'] | null): Session {
 
 export async function readOn<T>(pool: pg.Pool, work: (tx: ReadTransaction) => Promise<T>): Promise<T> {
   return withClient(pool, async (loan) => {
-    let live: Session['run'] | null = (sql, values) => runOn(loan.client, sql, values);
+    let live: Session['run'] | null = inTurn(loan.client);
     await runOn(loan.client, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', []);
     try {
       return await work(readTransaction(readSession(() => live)));
@@ -79,7 +79,7 @@ async function writeOnce<T>(
     const connection = {
       database: 'postgres',
       locking: true,
-      run: (sql: string, values: Parameters<Session['run']>[1]) => runOn(client, sql, values),
+      run: inTurn(client),
     } as const;
     done = await runWork(connection, work);
     if (discard === true) throw DISCARDED;
@@ -113,6 +113,16 @@ interface Loan {
   readonly client: pg.PoolClient;
   /** Set when nobody knows what state it is in; then it is closed instead of used again. */
   broken: boolean;
+}
+
+/** Runs statements on a connection one after the other, in the order in which they were asked for. */
+function inTurn(client: pg.PoolClient): Session['run'] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (sql, values) => {
+    const next = last.then(() => runOn(client, sql, values));
+    last = next.catch(() => undefined);
+    return next;
+  };
 }
 
 /** Undoes the transaction. On a lost connection the server does that by itself. */
