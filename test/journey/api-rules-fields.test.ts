@@ -1,18 +1,23 @@
 /** What rules keep, refuse and answer beyond the seven operations, over real sockets, on both stores. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/api-databases.ts';
-import { type Subject, startSubject } from './api-rules-subject.ts';
+import { addSubject, type Subject } from './api-rules-subject.ts';
 
 const FOREIGN = 'record_ids do not belong to this domain';
 
 describe.each(await testDatabases())('rule fields on $kind', (database) => {
   let subject: Subject;
   let ask: Subject['ask'];
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(database);
+  });
   beforeEach(async () => {
-    subject = await startSubject(database);
+    subject = await addSubject(api);
     ask = subject.ask;
   });
-  afterEach(() => subject.api.close());
+  afterAll(() => api.close());
 
   async function addRecord(name: string): Promise<number> {
     const answer = await ask('POST', '/records/', {
@@ -36,8 +41,8 @@ describe.each(await testDatabases())('rule fields on $kind', (database) => {
 
   test('record_id and record_ids: both ways in, the first id out, nothing of other domains', async () => {
     const [one, two] = [await addRecord('a'), await addRecord('b')];
-    await subject.owner.call('POST', '/domains/', { name: 'other.org' });
-    const other = await subject.owner.call('POST', '/domains/other.org/records/', {
+    await subject.owner.call('POST', '/domains/', { name: 'other.example' });
+    const other = await subject.owner.call('POST', '/domains/other.example/records/', {
       name: 'x',
       type: 'A',
       destination: '192.0.2.9',

@@ -1,6 +1,5 @@
 /** What the journeys through rules and records start from: an API, its owner, a domain. */
-import { type Answer, type Person, startApi, type TestApi, type TestApiOptions } from '../support/api.ts';
-import type { TestDatabase } from '../support/api-databases.ts';
+import type { Answer, Person, TestApi } from '../support/api.ts';
 
 export interface Subject {
   readonly api: TestApi;
@@ -20,17 +19,19 @@ export interface Subject {
   member(name: string, role: 'viewer' | 'editor' | 'admin'): Promise<Person>;
 }
 
-/** A fresh API with one active domain. */
-export async function startSubject(
-  database: TestDatabase,
-  options: TestApiOptions & { readonly mode?: 'managed' | 'external' } = {},
+let made = 0;
+
+/** A fresh owner with one active domain, beside whatever the API holds already. */
+export async function addSubject(
+  api: TestApi,
+  options: { readonly mode?: 'managed' | 'external' } = {},
 ): Promise<Subject> {
-  const api = await startApi(database, options);
-  const owner = await api.person('owner');
-  const name = 'example.com';
-  const made = await owner.call('POST', '/domains/', { name, dns_mode: options.mode ?? 'managed' });
-  if (made.status !== 200) throw new Error(made.text);
-  const id: number = made.body.id;
+  const number = ++made;
+  const owner = await api.person(`owner${number}`);
+  const name = `shop${number}.example`;
+  const answer = await owner.call('POST', '/domains/', { name, dns_mode: options.mode ?? 'managed' });
+  if (answer.status !== 200) throw new Error(answer.text);
+  const id: number = answer.body.id;
   await api.store.write((tx) => tx.domains.update(id, { status: 'active', ever_active: true }));
   const at = (path: string): string => `/domains/${name}${path}`;
   return {
@@ -60,8 +61,8 @@ export async function startSubject(
       return rows.map((row) => `${row.action} ${row.subject}`.trim());
     },
     async member(memberName, role) {
-      const person = await api.person(memberName);
-      const granted = await owner.call('POST', at('/members/'), { name: memberName, role });
+      const person = await api.person(`${memberName}${number}`);
+      const granted = await owner.call('POST', at('/members/'), { name: `${memberName}${number}`, role });
       if (granted.status !== 200) throw new Error(granted.text);
       return person;
     },

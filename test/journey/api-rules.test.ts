@@ -1,8 +1,9 @@
 /** The seven operations of every rule type over real sockets, on both stores. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { RULE_TYPES, type RuleType } from '../../src/base/vocabulary.ts';
+import { startApi } from '../support/api.ts';
 import { testDatabases } from '../support/api-databases.ts';
-import { type Subject, startSubject } from './api-rules-subject.ts';
+import { addSubject, type Subject } from './api-rules-subject.ts';
 
 const SLUGS: Readonly<Record<RuleType, string>> = {
   drop: 'drop',
@@ -95,7 +96,7 @@ const SAMPLES: Readonly<Record<RuleType, Sample>> = {
 describe.each(await testDatabases())('rules on $kind', (database) => {
   let subject: Subject;
   beforeAll(async () => {
-    subject = await startSubject(database);
+    subject = await addSubject(await startApi(database));
   });
   afterAll(() => subject.api.close());
 
@@ -183,18 +184,18 @@ describe.each(await testDatabases())('rules on $kind', (database) => {
   );
 
   test('paths that name nothing are 404: other types, other domains, wrong slashes, words for ids', async () => {
-    const { api, ask, owner } = subject;
+    const { api, ask, domain, owner } = subject;
     const made = await ask('POST', '/rules/drop/', { countries: ['DE'] });
-    await owner.call('POST', '/domains/', { name: 'other.org' });
+    await owner.call('POST', '/domains/', { name: 'other.example' });
     for (const path of [
-      `/domains/example.com/rules/waf/${made.body.id}`,
-      `/domains/other.org/rules/drop/${made.body.id}`,
-      `/domains/example.com/rules/drop/${made.body.id}/`,
-      '/domains/example.com/rules/drop',
-      '/domains/example.com/rules/rate_limit/',
-      '/domains/example.com/rules/drop/0',
-      '/domains/example.com/rules/drop/x',
-      '/domains/example.com/rules/drop/99999999999',
+      `/domains/${domain.name}/rules/waf/${made.body.id}`,
+      `/domains/other.example/rules/drop/${made.body.id}`,
+      `/domains/${domain.name}/rules/drop/${made.body.id}/`,
+      `/domains/${domain.name}/rules/drop`,
+      `/domains/${domain.name}/rules/rate_limit/`,
+      `/domains/${domain.name}/rules/drop/0`,
+      `/domains/${domain.name}/rules/drop/x`,
+      `/domains/${domain.name}/rules/drop/99999999999`,
       '/domains/nobody.test/rules/drop/',
     ]) {
       expect(await owner.call('GET', path), path).toMatchObject({
