@@ -10,6 +10,8 @@ import * as life from './routes/domain-life.ts';
 import * as domains from './routes/domains.ts';
 import { features } from './routes/features.ts';
 import * as members from './routes/members.ts';
+import * as nodes from './routes/nodes.ts';
+import * as plans from './routes/plans.ts';
 
 const purgeGate = featureGate('cache_purge_enabled');
 
@@ -36,4 +38,13 @@ export const ROUTES: readonly Route[] = [
   { method: 'PUT', path: '/domains/{domain}/members/{userId}', permission: 'domain.settings', ...members.change },
   { method: 'DELETE', path: '/domains/{domain}/members/{userId}', permission: 'domain.view', ...members.remove },
   { method: 'GET', path: '/domains/{domain}/audit/', permission: 'domain.view', ...audit.list },
+
+  // Publication; what nodes themselves ask for is mounted by `addFeedRoutes`
+  { method: 'GET', path: '/domains/{domain}/plans/', permission: 'domain.view', ...plans.list },
+  { method: 'POST', path: '/domains/{domain}/plans/', permission: 'rules.edit', ...plans.publish },
+  { method: 'GET', path: '/domains/{domain}/plans/{revision}', permission: 'domain.view', ...plans.read },
+  { method: 'GET', path: '/domains/{domain}/plans/{revision}/diff/{other}', permission: 'domain.view', ...plans.diff },
+  { method: 'POST', path: '/domains/{domain}/plans/{revision}/rollback', permission: 'rules.edit', ...plans.rollback },
+  { method: 'GET', path: '/domains/{domain}/nodes/', permission: 'domain.view', ...nodes.onDomain },
+  { method: 'GET', path: '/nodes/', permission: null, ...nodes.list },
 ];
