@@ -39,7 +39,7 @@ const HEARTBEAT_MS = 15_000;
 const MOST_WAIT_SEC = 55;
 const DEFAULT_WAIT_SEC = 25;
 /** Milliseconds a reader gets to take the last event before its socket is cut. */
-const FAREWELL_MS = 1_000;
+const FAREWELL_MS = 5_000;
 /** Milliseconds between notes that a node was seen. */
 const TOUCH_MS = 20_000;
 /** Entries of one report. */
