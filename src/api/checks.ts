@@ -113,7 +113,7 @@ export async function judgeDomain(
   if (seen === null || seen.role === null) throw notFound();
   const { domain, role } = seen;
   const { permission } = route;
-  if (permission !== null && !mayDo(role, permission)) {
+  if (permission !== null && permission !== 'open' && !mayDo(role, permission)) {
     if (route.hides === true) throw notFound();
     throw forbidden(`role \`${role}\` lacks the permission \`${permission}\``);
   }

@@ -36,6 +36,17 @@ export function createLookups({ nameserverSets, dns, scan }: LifecycleParts): Li
   };
 }
 
+/** Takes every name for proven and finds no records: for trying things out where no DNS knows the names. */
+export function trustingLookups(nameserverSets: Lifecycle['nameserverSets']): Lifecycle {
+  const set = nameserverSets[0] ?? [];
+  return {
+    nameserverSets,
+    scan: () => undefined,
+    delegation: async () => ({ state: 'delegated', set, found: set }),
+    challenge: async () => ({ state: 'verified' }),
+  };
+}
+
 /** Whether the right to use the name is proven at the moment, in the way the domain's mode asks for. */
 export async function prove(lifecycle: Lifecycle, domain: DomainRow): Promise<Proof> {
   if (domain.dns_mode === 'managed') return proofOfDelegation(await lifecycle.delegation(domain));

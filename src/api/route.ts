@@ -70,8 +70,8 @@ export interface Route extends Operation {
   readonly method: Method;
   /** With `{name}` for a segment; `{domain}` is looked up before the handler runs. */
   readonly path: string;
-  /** What the role on `{domain}` must have; `null` where the path names no domain. */
-  readonly permission: Permission | null;
+  /** What the role on `{domain}` must have; `null` where the path names no domain; `open` needs no API key. */
+  readonly permission: Permission | null | 'open';
   /** An insufficient role answers 404, not 403 (rule endpoints). */
   readonly hides?: true;
   /** Judged before the body, and once more inside the write. */

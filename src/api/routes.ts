@@ -39,7 +39,7 @@ export const ROUTES: readonly Route[] = [
   { method: 'DELETE', path: '/domains/{domain}/members/{userId}', permission: 'domain.view', ...members.remove },
   { method: 'GET', path: '/domains/{domain}/audit/', permission: 'domain.view', ...audit.list },
 
-  // Publication; what nodes themselves ask for is mounted by `addFeedRoutes`
+  // Publication; what nodes themselves ask for is mounted by `routes/feed.ts`
   { method: 'GET', path: '/domains/{domain}/plans/', permission: 'domain.view', ...plans.list },
   { method: 'POST', path: '/domains/{domain}/plans/', permission: 'rules.edit', ...plans.publish },
   { method: 'GET', path: '/domains/{domain}/plans/{revision}', permission: 'domain.view', ...plans.read },

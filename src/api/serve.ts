@@ -150,7 +150,7 @@ async function admitRequest(services: Services, request: FastifyRequest): Promis
   const route = request.routeOptions.config.route ?? null;
   const now = services.clock();
   request.arrivedAt = now;
-  if (request.routeOptions.config.open === true) return;
+  if (request.routeOptions.config.open === true || route?.permission === 'open') return;
   const segments = segmentsOf(request.url);
   const admission = await admit(services, {
     method: request.method,

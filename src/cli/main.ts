@@ -2,9 +2,12 @@
 /** The command line: which commands there are, and how each ends. */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
+import { accountCommand } from './commands/account.ts';
 import { compileCommand } from './commands/compile.ts';
 import { initCommand } from './commands/init.ts';
+import { keyCommand } from './commands/key.ts';
 import { lintCommand } from './commands/lint.ts';
+import { serveCommand } from './commands/serve.ts';
 import { simulateCommand } from './commands/simulate.ts';
 import { testCommand } from './commands/test.ts';
 import { CommandFault, EXIT } from './exit.ts';
@@ -19,11 +22,12 @@ function version(): string {
 }
 
 /** Commands inherit neither from the program, so each is told. */
-function throwInsteadOfExit(command: Command): void {
+function throwInsteadOfExit(command: Command, above = ''): void {
+  const path = `${above}${command.name()}`;
   command.exitOverride();
   command.configureHelp({ showGlobalOptions: false });
-  command.showHelpAfterError(`(edgeplan ${command.name()} --help lists the options)`);
-  for (const child of command.commands) throwInsteadOfExit(child);
+  command.showHelpAfterError(`(${path} --help lists the options)`);
+  for (const child of command.commands) throwInsteadOfExit(child, `${path} `);
 }
 
 function program(): Command {
@@ -36,6 +40,9 @@ function program(): Command {
     .addCommand(testCommand())
     .addCommand(lintCommand())
     .addCommand(compileCommand())
+    .addCommand(serveCommand())
+    .addCommand(accountCommand())
+    .addCommand(keyCommand())
     .addHelpText(
       'after',
       '\nExit codes: 0 fine, 1 the answer is no, 2 usage, 3 the input does not compile, 4 server.\n' +

@@ -132,12 +132,9 @@ async function updateDomain(w: Writing, body: DomainUpdate): Promise<Answer> {
   if (Object.keys(changes).length === 0) return answerDomain(w, domain);
   const after = await tx.domains.update(domain.id, { ...changes, updated_at: now });
   if (after === null) throw notFound();
-  await w.audit({
-    action: 'domain.update',
-    before: audible(domain, changes),
-    after: audible(after, changes),
-  });
-  if (Object.keys(changes).some((name) => !QUIET.test(name))) await w.publish('domain settings changed');
+  const names = Object.keys(changes) as (keyof DomainRow)[];
+  await w.audit({ action: 'domain.update', before: audible(domain, names), after: audible(after, names) });
+  if (names.some((name) => !QUIET.test(name))) await w.publish('domain settings changed');
   return answerDomain(w, after);
 }
 

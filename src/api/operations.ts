@@ -1,0 +1,137 @@
+/**
+ * What operators look at, on a listener of its own that only this machine reaches: `/healthz` (the process runs),
+ * `/readyz` (the store answers and the server is not draining), `/metrics` (Prometheus).
+ */
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { RevisionRow } from '../store/rows.ts';
+import type { Store } from '../store/store.ts';
+import type { Watched } from './serve.ts';
+
+export interface Metrics {
+  readonly registry: Registry;
+  /** Notes an answer of the API. */
+  answered(answer: Watched): void;
+  /** Notes a revision, and the milliseconds since the oldest write it covers. */
+  published(revision: Pick<RevisionRow, 'digest'>, sinceWriteMs: number): void;
+}
+
+/** Metrics of one process. The store's backlog is asked for whenever somebody scrapes. */
+export function createMetrics(store: Store, clock: () => number): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  const requests = new Counter({
+    name: 'edgeplan_api_requests_total',
+    help: 'Answered requests of the management API',
+    labelNames: ['method', 'path', 'status'],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: 'edgeplan_api_request_seconds',
+    help: 'Seconds from the first octet of a request to the last of its answer',
+    labelNames: ['method', 'path'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 20],
+    registers: [registry],
+  });
+  const publications = new Counter({
+    name: 'edgeplan_publications_total',
+    help: 'Revisions published by this process',
+    labelNames: ['kind'],
+    registers: [registry],
+  });
+  const delay = new Histogram({
+    name: 'edgeplan_publication_seconds',
+    help: 'Seconds from the oldest write a revision covers to its commit',
+    buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 60],
+    registers: [registry],
+  });
+  addBacklog(registry, store, clock);
+  return {
+    registry,
+    answered({ method, path, status, seconds: took }) {
+      requests.inc({ method, path, status: String(status) });
+      seconds.observe({ method, path }, took);
+    },
+    published(revision, sinceWriteMs) {
+      publications.inc({ kind: revision.digest === null ? 'tombstone' : 'plan' });
+      delay.observe(sinceWriteMs / 1_000);
+    },
+  };
+}
+
+function addBacklog(registry: Registry, store: Store, clock: () => number): void {
+  const rows = new Gauge({
+    name: 'edgeplan_outbox_rows',
+    help: 'Accepted changes that no revision covers yet',
+    registers: [registry],
+  });
+  new Gauge({
+    name: 'edgeplan_outbox_age_seconds',
+    help: 'Seconds the oldest of them has waited',
+    registers: [registry],
+    async collect() {
+      const backlog = await store.latest.outbox.backlog();
+      rows.set(backlog.rows);
+      this.set(backlog.since === null ? 0 : Math.max(0, clock() - backlog.since) / 1_000);
+    },
+  });
+}
+
+export interface OperationsOptions {
+  readonly store: Store;
+  readonly metrics: Metrics;
+  /** Whether the server has begun to drain, so that no more traffic should be sent. */
+  readonly draining: () => boolean;
+}
+
+/** The second listener; the caller listens on loopback and closes. */
+export function createOperations({ store, metrics, draining }: OperationsOptions): Server {
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '').split('?', 1)[0];
+    const reading = request.method === 'GET' || request.method === 'HEAD';
+    if (!reading) answer(response, 405, 'only GET and HEAD\n');
+    else if (path === '/healthz') answer(response, 200, 'ok\n');
+    else if (path === '/readyz') void answerReady(response, store, draining());
+    else if (path === '/metrics') void answerMetrics(response, metrics.registry);
+    else answer(response, 404, 'not found\n');
+  });
+  server.headersTimeout = 5_000;
+  server.requestTimeout = 10_000;
+  server.maxConnections = 100;
+  return server;
+}
+
+async function answerReady(response: ServerResponse, store: Store, draining: boolean): Promise<void> {
+  if (draining) {
+    answer(response, 503, 'draining\n');
+    return;
+  }
+  try {
+    await store.ping();
+    answer(response, 200, 'ready\n');
+  } catch (error) {
+    answer(
+      response,
+      503,
+      `the store does not answer: ${error instanceof Error ? error.message : 'unknown'}\n`,
+    );
+  }
+}
+
+async function answerMetrics(response: ServerResponse, registry: Registry): Promise<void> {
+  try {
+    answer(response, 200, await registry.metrics(), registry.contentType);
+  } catch {
+    answer(response, 503, 'the store does not answer\n');
+  }
+}
+
+function answer(
+  response: ServerResponse,
+  status: number,
+  text: string,
+  type = 'text/plain; charset=utf-8',
+): void {
+  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
+  response.end(response.req.method === 'HEAD' ? undefined : text);
+}

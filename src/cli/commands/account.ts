@@ -1,0 +1,69 @@
+/** `edgeplan account`: who can hold keys and own domains. */
+import { Command } from 'commander';
+import { createAccount } from '../../access/keys.ts';
+import { CommandFault, EXIT } from '../exit.ts';
+import { openData, type StoreFlags, storeOptions } from '../open-data.ts';
+import { note, write } from '../output.ts';
+import { tableText } from '../table.ts';
+
+interface ListFlags extends StoreFlags {
+  readonly json?: boolean;
+}
+
+async function create(name: string, flags: StoreFlags): Promise<void> {
+  const store = await openData(flags, 'tool');
+  try {
+    const made = await createAccount(store, { name, now: Date.now() });
+    if (!made.ok) throw new CommandFault(EXIT.no, made.reason);
+    await write(`account \`${made.value.name}\` made, id ${made.value.id}\n`);
+    note(`next: edgeplan key create ${/^[\w.-]+$/.test(name) ? name : `'${name}'`}`);
+  } finally {
+    await store.close();
+  }
+}
+
+async function list(flags: ListFlags): Promise<void> {
+  const store = await openData(flags, 'tool');
+  try {
+    const accounts = await store.latest.accounts.list();
+    if (flags.json === true) {
+      const shown = accounts.map(({ id, name, active, created_at }) => ({
+        id,
+        name,
+        active,
+        created_at: new Date(created_at).toISOString(),
+      }));
+      await write(`${JSON.stringify(shown, null, 2)}\n`);
+      return;
+    }
+    const rows = accounts.map(({ id, name, active, created_at }) => [
+      String(id),
+      name,
+      active ? 'active' : 'inactive',
+      new Date(created_at).toISOString(),
+    ]);
+    await write(tableText(['id', 'name', 'state', 'created'], rows));
+    if (accounts.length === 0) note('no accounts yet: edgeplan account create <name>');
+  } finally {
+    await store.close();
+  }
+}
+
+function withStore(command: Command): Command {
+  for (const option of storeOptions()) command.addOption(option);
+  return command;
+}
+
+/** The command, to be added to a program. */
+export function accountCommand(): Command {
+  return new Command('account')
+    .description('Make and list accounts; works beside a running server.')
+    .addCommand(
+      withStore(new Command('create').description('Make an account.').argument('<name>')).action(create),
+    )
+    .addCommand(
+      withStore(new Command('list').description('List accounts.'))
+        .option('--json', 'print a JSON list')
+        .action(list),
+    );
+}

@@ -1,0 +1,157 @@
+/** `edgeplan key`: API keys. Only here can they be made and revoked; no key may do that itself. */
+import { Command, InvalidArgumentError, Option } from 'commander';
+import {
+  createKey,
+  EXPIRY_DAYS,
+  type ExpiryDays,
+  type KeyReport,
+  reportKeys,
+  revokeKey,
+} from '../../access/keys.ts';
+import { CommandFault, EXIT } from '../exit.ts';
+import { openData, type StoreFlags, storeOptions } from '../open-data.ts';
+import { note, write } from '../output.ts';
+import { tableText } from '../table.ts';
+
+interface CreateFlags extends StoreFlags {
+  readonly name: string;
+  readonly expires: ExpiryDays;
+  readonly readOnly?: boolean;
+}
+
+interface ListFlags extends StoreFlags {
+  readonly json?: boolean;
+}
+
+/** The key goes to stdout alone, so that a script can take it; the rest is for the person. */
+async function create(account: string, flags: CreateFlags): Promise<void> {
+  const store = await openData(flags, 'tool');
+  try {
+    const made = await createKey(store, {
+      account,
+      name: flags.name,
+      expiry: flags.expires,
+      readOnly: flags.readOnly === true,
+      now: Date.now(),
+    });
+    if (!made.ok) throw new CommandFault(EXIT.no, made.reason);
+    const { key, row } = made.value;
+    await write(`${key}\n`);
+    const kind = row.read_only ? 'read-only key' : 'key';
+    const end = row.expires_at === null ? 'never expires' : `expires ${day(row.expires_at)}`;
+    note(`${kind} ${row.id} of \`${account}\`, ${end}; it is shown only this once`);
+  } finally {
+    await store.close();
+  }
+}
+
+async function list(account: string | undefined, flags: ListFlags): Promise<void> {
+  const store = await openData(flags, 'tool');
+  try {
+    const now = Date.now();
+    const reports = await reportKeys(store, { account: account ?? null, now });
+    if (reports === null) throw new CommandFault(EXIT.no, `there is no account \`${account}\``);
+    if (flags.json === true) {
+      await write(`${JSON.stringify(reports.map(shown), null, 2)}\n`);
+      return;
+    }
+    const rows = reports.map((report) => [
+      String(report.key.id),
+      report.account.name,
+      report.key.name,
+      report.key.read_only ? 'read-only' : 'full',
+      state(report, now),
+      report.key.last_used_at === null ? 'never' : new Date(report.key.last_used_at).toISOString(),
+      String(report.uses.reduce((sum, use) => sum + use.requests, 0)),
+    ]);
+    await write(tableText(['id', 'account', 'name', 'access', 'state', 'last used', '30 days'], rows));
+    if (rows.length === 0) note('no keys yet: edgeplan key create <account>');
+  } finally {
+    await store.close();
+  }
+}
+
+function state({ key, account }: KeyReport, now: number): string {
+  if (key.revoked_at !== null) return `revoked ${day(key.revoked_at)}`;
+  if (key.expires_at !== null && key.expires_at <= now) return `expired ${day(key.expires_at)}`;
+  if (!account.active) return 'account inactive';
+  return key.expires_at === null ? 'active' : `active until ${day(key.expires_at)}`;
+}
+
+function shown({ account, key, uses }: KeyReport): object {
+  const time = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
+  return {
+    id: key.id,
+    account: account.name,
+    name: key.name,
+    read_only: key.read_only,
+    created_at: time(key.created_at),
+    expires_at: time(key.expires_at),
+    revoked_at: time(key.revoked_at),
+    last_used_at: time(key.last_used_at),
+    requests: uses.map((use) => ({ date: day(use.day * 86_400_000), requests: use.requests })),
+  };
+}
+
+function day(at: number): string {
+  return new Date(at).toISOString().slice(0, 10);
+}
+
+async function revoke(id: number, flags: StoreFlags): Promise<void> {
+  const store = await openData(flags, 'tool');
+  try {
+    if (await revokeKey(store, { id, now: Date.now() })) {
+      await write(`key ${id} revoked\n`);
+      return;
+    }
+    const key = await store.latest.keys.get(id);
+    throw new CommandFault(EXIT.no, key === null ? `there is no key ${id}` : `key ${id} was revoked before`);
+  } finally {
+    await store.close();
+  }
+}
+
+function readExpiry(text: string): ExpiryDays {
+  const days = text === 'none' ? null : Number(text);
+  const found = EXPIRY_DAYS.find((choice) => choice === days);
+  if (found === undefined) throw new InvalidArgumentError('write none, 30, 90 or 365 (days).');
+  return found;
+}
+
+function readKeyId(text: string): number {
+  if (!/^[1-9]\d{0,9}$/.test(text))
+    throw new InvalidArgumentError('a key is named by its number; edgeplan key list shows it.');
+  return Number(text);
+}
+
+function withStore(command: Command): Command {
+  for (const option of storeOptions()) command.addOption(option);
+  return command;
+}
+
+/** The command, to be added to a program. */
+export function keyCommand(): Command {
+  return new Command('key')
+    .description('Make, list and revoke API keys; works beside a running server.')
+    .addCommand(
+      withStore(new Command('create').description('Make a key and print it, once.').argument('<account>'))
+        .option('--name <text>', 'what the key is for', 'key')
+        .addOption(
+          new Option('--expires <days>', 'none, 30, 90 or 365').argParser(readExpiry).default(null, 'none'),
+        )
+        .option('--read-only', 'GET, HEAD and OPTIONS only')
+        .action(create),
+    )
+    .addCommand(
+      withStore(new Command('list').description('List keys, revoked ones too.').argument('[account]'))
+        .option('--json', 'print a JSON list, with requests per day')
+        .action(list),
+    )
+    .addCommand(
+      withStore(
+        new Command('revoke')
+          .description('Revoke a key, at once.')
+          .argument('<id>', 'the number of the key', readKeyId),
+      ).action(revoke),
+    );
+}

@@ -1,0 +1,149 @@
+/** `edgeplan serve`: the management API, on an embedded store unless told otherwise. */
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { DEFAULT_TIER, TIER_SLUGS, type TierSlug } from '../../access/tiers.ts';
+import { normalizeName } from '../../base/host.ts';
+import { DnsFault } from '../../lifecycle/dns/fault.ts';
+import { CommandFault, EXIT, usageFault } from '../exit.ts';
+import { openData, type StoreFlags, storeOptions } from '../open-data.ts';
+import { gather } from '../options.ts';
+import { note, write } from '../output.ts';
+import type { RunningServer } from '../start-server.ts';
+
+interface Flags extends StoreFlags {
+  readonly host: string;
+  readonly port: number;
+  readonly opsPort: number;
+  readonly tier: TierSlug;
+  readonly nsSet?: readonly string[];
+  readonly resolver?: readonly string[];
+  readonly trustNames?: boolean;
+  readonly logLevel: string;
+}
+
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+
+async function run(flags: Flags): Promise<void> {
+  const nameserverSets = (flags.nsSet ?? []).map(readSet);
+  // Only here, so that no other command waits for a web framework to load.
+  const { createLog, startServer } = await import('../start-server.ts');
+  const store = await openData(flags, 'server');
+  for (const warning of store.about.warnings) note(`warning: ${warning}`);
+  const { where } = store.about;
+  const accounts = (await store.latest.accounts.list()).length;
+  let server: RunningServer;
+  try {
+    server = await startServer({
+      store,
+      host: flags.host,
+      port: flags.port,
+      operationsPort: flags.opsPort,
+      tier: flags.tier,
+      nameserverSets,
+      resolvers: flags.resolver ?? [],
+      trustNames: flags.trustNames === true,
+      log: createLog(flags.logLevel, (line) => void process.stderr.write(line)),
+    });
+  } catch (error) {
+    await store.close();
+    throw refusal(error, flags);
+  }
+  stopOnSignals(server);
+  await write(`listening on ${server.url}\ndata in ${where}\noperators: ${server.operationsUrl}/metrics\n`);
+  if (accounts === 0)
+    note('no accounts yet: edgeplan account create <name>, then edgeplan key create <name>');
+  if (nameserverSets.length === 0 && flags.trustNames !== true)
+    note('no nameserver set: managed domains stay pending (--ns-set ns1.example.net,ns2.example.net)');
+}
+
+/** What kept the server from starting, as a sentence. */
+function refusal(error: unknown, { host, port, opsPort }: Flags): unknown {
+  if (error instanceof DnsFault) return usageFault(error.message);
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const taken = error instanceof Error && 'port' in error ? String(error.port) : `${port} or ${opsPort}`;
+  if (code === 'EADDRINUSE')
+    return new CommandFault(EXIT.server, `port ${taken} is taken`, {
+      remedy: 'choose others with --port and --ops-port',
+    });
+  if (code === 'EACCES')
+    return new CommandFault(EXIT.server, `port ${taken} needs more rights than this process has`);
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+    return new CommandFault(EXIT.server, `\`${host}\` is no address of this machine`);
+  return error;
+}
+
+/** The first signal drains, the second one does not wait. */
+function stopOnSignals(server: RunningServer): void {
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) process.exit(EXIT.server);
+    stopping = true;
+    server.stop().catch((error: unknown) => {
+      note(`edgeplan: the end was not clean: ${error instanceof Error ? error.message : String(error)}`);
+      process.exitCode = EXIT.server;
+    });
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+}
+
+function readSet(text: string): readonly string[] {
+  const names = text.split(',').map((name) => normalizeName(name.trim()));
+  const whole = names.filter((name): name is string => name !== null);
+  if (whole.length === names.length && new Set(whole).size >= 2) return whole;
+  throw usageFault(
+    `a nameserver set is two or more names, like ns1.example.net,ns2.example.net, found \`${text}\``,
+  );
+}
+
+function readPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : -1;
+  if (port < 0 || port > 65_535)
+    throw new InvalidArgumentError('a port is a number up to 65535; 0 takes any free one.');
+  return port;
+}
+
+/** The command, to be added to a program. */
+export function serveCommand(): Command {
+  const command = new Command('serve').description('Run the management API.');
+  for (const option of storeOptions()) command.addOption(option);
+  return command
+    .addOption(new Option('--host <address>', 'where to listen').default('127.0.0.1').env('EDGEPLAN_HOST'))
+    .addOption(
+      new Option('--port <number>', 'the port of the API')
+        .argParser(readPort)
+        .default(8787)
+        .env('EDGEPLAN_PORT'),
+    )
+    .addOption(
+      new Option('--ops-port <number>', 'the port of /healthz, /readyz and /metrics, on 127.0.0.1')
+        .argParser(readPort)
+        .default(8788)
+        .env('EDGEPLAN_OPS_PORT'),
+    )
+    .addOption(
+      new Option('--tier <slug>', 'what domains without a subscription may use')
+        .choices(TIER_SLUGS)
+        .default(DEFAULT_TIER)
+        .env('EDGEPLAN_TIER'),
+    )
+    .addOption(
+      new Option(
+        '--ns-set <names>',
+        'a complete delegation, names with commas; may be given again',
+      ).argParser(gather),
+    )
+    .addOption(
+      new Option(
+        '--resolver <address>',
+        'a DNS resolver to ask; may be given again (default: the system)',
+      ).argParser(gather),
+    )
+    .option('--trust-names', 'take every domain for proven, without asking the DNS: for trying things out')
+    .addOption(
+      new Option('--log-level <level>', 'what is logged to stderr')
+        .choices(LOG_LEVELS)
+        .default('info')
+        .env('EDGEPLAN_LOG_LEVEL'),
+    )
+    .action(run);
+}

@@ -1,0 +1,55 @@
+/** Which store a command works on, and its options. */
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { Option } from 'commander';
+import { StoreFault } from '../store/fault.ts';
+import { type OpenOptions, openStore } from '../store/open.ts';
+import type { Store } from '../store/store.ts';
+import { CommandFault, EXIT, usageFault } from './exit.ts';
+
+export interface StoreFlags {
+  readonly data?: string;
+  readonly database?: string;
+}
+
+/** `--data` and `--database`; they exclude one another. */
+export function storeOptions(): readonly Option[] {
+  return [
+    new Option('--data <folder>', 'where the embedded store is (default: edgeplan in your data folder)')
+      .env('EDGEPLAN_DATA')
+      .conflicts('database'),
+    new Option('--database <address>', 'a PostgreSQL database, postgres://…').env('EDGEPLAN_DATABASE'),
+  ];
+}
+
+/** Opens the store that the flags name; throws the sentence when it cannot be. */
+export async function openData(flags: StoreFlags, role: NonNullable<OpenOptions['role']>): Promise<Store> {
+  const database = flags.database ?? flags.data ?? usualFolder();
+  if (flags.database !== undefined && !/^postgres(?:ql)?:\/\//.test(flags.database))
+    throw usageFault('a database is written postgres://user@host/name', 'a folder goes with --data');
+  try {
+    return await openStore({ database, role });
+  } catch (error) {
+    if (error instanceof StoreFault) throw storeFault(error);
+    throw error;
+  }
+}
+
+/** A fault of the store as the end of a command. */
+export function storeFault(fault: StoreFault): CommandFault {
+  const remedy =
+    fault.code === 'too_new' ? 'use the version of edgeplan that wrote it, or a later one' : undefined;
+  return new CommandFault(EXIT.server, fault.message, {
+    cause: fault,
+    ...(remedy === undefined ? {} : { remedy }),
+  });
+}
+
+/** `$XDG_DATA_HOME/edgeplan`, else `~/.local/share/edgeplan` (XDG Base Directory Specification). */
+function usualFolder(): string {
+  const given = process.env['XDG_DATA_HOME'] ?? '';
+  if (isAbsolute(given)) return join(given, 'edgeplan');
+  const home = homedir();
+  if (isAbsolute(home)) return join(home, '.local', 'share', 'edgeplan');
+  throw usageFault('there is no home folder to keep the data in', 'say where with --data');
+}

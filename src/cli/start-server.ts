@@ -1,0 +1,186 @@
+/**
+ * Everything `edgeplan serve` runs, wired together: store, publisher and feed, the watch over domains, the API and the
+ * operators' listener. In go plain options, out comes the running server and the way to stop it; signals and printing
+ * are the command's.
+ */
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { type Logger, pino } from 'pino';
+import { resolveEntitlements } from '../access/entitlements.ts';
+import { redactKeys } from '../access/key.ts';
+import { createKeyUses, type KeyUses } from '../access/key-uses.ts';
+import { createRequestBudget } from '../access/request-budget.ts';
+import type { TierSlug } from '../access/tiers.ts';
+import { createLookups, type Lifecycle, trustingLookups } from '../api/lifecycle.ts';
+import { DRAIN_MS, USES_FLUSH_MS } from '../api/limits.ts';
+import { createMetrics, createOperations } from '../api/operations.ts';
+import { addFeedRoutes } from '../api/routes/feed.ts';
+import { createApi } from '../api/serve.ts';
+import type { Services } from '../api/services.ts';
+import { createDns } from '../lifecycle/dns/resolver.ts';
+import { createLifecycle, type Lifecycle as Life } from '../lifecycle/lifecycle.ts';
+import { createFeed } from '../publisher/feed.ts';
+import { createPublisher, type Publisher } from '../publisher/publisher.ts';
+import { clearanceSecret, openSigner } from '../publisher/signer.ts';
+import type { Store } from '../store/store.ts';
+
+export interface ServerOptions {
+  readonly store: Store;
+  readonly host: string;
+  /** 0: any free port, here and below. */
+  readonly port: number;
+  /** The operators' listener, always on 127.0.0.1. */
+  readonly operationsPort: number;
+  readonly tier: TierSlug;
+  readonly nameserverSets: readonly (readonly string[])[];
+  /** Recursive resolvers; empty: the system's. */
+  readonly resolvers: readonly string[];
+  /** Takes every name for proven without asking the DNS: for trying things out. */
+  readonly trustNames: boolean;
+  readonly log: Logger;
+}
+
+export interface RunningServer {
+  /** `http://host:port`. */
+  readonly url: string;
+  readonly operationsUrl: string;
+  /** What a node is given to believe manifests by. */
+  readonly publicKey: string;
+  /** Lets requests in flight end, writes what is still in memory, and closes the store. */
+  stop(): Promise<void>;
+}
+
+/** A log whose every line is free of keys, whatever was put into it. */
+export function createLog(level: string, write: (line: string) => void): Logger {
+  return pino({ level }, { write: (line) => write(redactKeys(line)) });
+}
+
+/** Starts the server; the store becomes its own and is closed with it. */
+export async function startServer(options: ServerOptions): Promise<RunningServer> {
+  const { store, log } = options;
+  const clock = Date.now;
+  const state = { draining: false };
+  const metrics = createMetrics(store, clock);
+  const publisher = createPublisher({
+    store,
+    log,
+    onPublished: ({ revision, sinceWriteMs }) => metrics.published(revision, sinceWriteMs),
+  });
+  const signer = await openSigner(store, clock());
+  const clearance = await clearanceSecret(store, clock());
+  const feed = createFeed({ store, signer, log });
+  const uses = createKeyUses(store);
+  const watch = watchDomains(options);
+  const services: Services = {
+    store,
+    uses,
+    clock,
+    budget: createRequestBudget(),
+    tier: options.tier,
+    lifecycle: watch.lookups,
+    publication: publisher,
+  };
+  const app = await createApi({
+    services,
+    log,
+    watch: metrics.answered,
+    mount: (api) => addFeedRoutes(api, { store, feed, publicKey: signer.publicKey, clearance, log, clock }),
+  });
+  await feed.start();
+  publisher.start();
+  watch.start();
+  const flushing = flushRegularly(uses, log);
+  const operations = createOperations({ store, metrics, draining: () => state.draining });
+  try {
+    await app.listen({ host: options.host, port: options.port });
+    operations.listen(options.operationsPort, '127.0.0.1');
+    await once(operations, 'listening');
+  } catch (error) {
+    await app.close();
+    await settle({ publisher, watch, uses, store, log, flushing });
+    throw error;
+  }
+  return {
+    url: urlOf(app.server.address() as AddressInfo),
+    operationsUrl: urlOf(operations.address() as AddressInfo),
+    publicKey: signer.publicKey,
+    async stop() {
+      state.draining = true;
+      await drain(app);
+      await settle({ publisher, watch, uses, store, log, flushing });
+      operations.close();
+      operations.closeAllConnections();
+    },
+  };
+}
+
+interface Watch {
+  readonly lookups: Lifecycle;
+  start(): void;
+  stop(): Promise<void>;
+}
+
+/** Scheduled and requested looks at the DNS; where names are trusted, nobody looks at all. */
+function watchDomains(options: ServerOptions): Watch {
+  const { store, log, nameserverSets, tier } = options;
+  if (options.trustNames) {
+    return { lookups: trustingLookups(nameserverSets), start: () => undefined, stop: async () => undefined };
+  }
+  const dns = createDns(options.resolvers.length === 0 ? {} : { resolvers: options.resolvers });
+  const life: Life = createLifecycle({
+    store,
+    dns,
+    sets: nameserverSets,
+    maxRecords: async (domain) => {
+      const subscription = await store.latest.subscriptions.get(domain.id);
+      return resolveEntitlements({ domain, subscription, fallback: tier, now: Date.now() }).max_records;
+    },
+    note: (note) => {
+      if (note.kind === 'failed') log.warn({ domain: note.domain, err: note.error }, 'lifecycle');
+      else log.info({ ...note }, 'lifecycle');
+    },
+  });
+  const scan: Lifecycle['scan'] = (domainId, { account_id, key_id }) => {
+    void life.scan(domainId, { account_id, key_id });
+  };
+  return {
+    lookups: createLookups({ nameserverSets, dns, scan }),
+    start: () => life.start(),
+    stop: () => life.stop(),
+  };
+}
+
+function flushRegularly(uses: KeyUses, log: Logger): NodeJS.Timeout {
+  return setInterval(() => {
+    uses.flush().catch((error: unknown) => log.warn({ err: error }, 'uses of keys are not written yet'));
+  }, USES_FLUSH_MS);
+}
+
+/** Closes the API; connections that are still busy after `DRAIN_MS` are cut. */
+async function drain(app: FastifyInstance): Promise<void> {
+  const cut = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
+  await app.close();
+  clearTimeout(cut);
+}
+
+interface Parts {
+  readonly publisher: Publisher;
+  readonly watch: Watch;
+  readonly uses: KeyUses;
+  readonly store: Store;
+  readonly log: Logger;
+  readonly flushing: NodeJS.Timeout;
+}
+
+async function settle({ publisher, watch, uses, store, log, flushing }: Parts): Promise<void> {
+  clearInterval(flushing);
+  await watch.stop();
+  await publisher.stop();
+  await uses.flush().catch((error: unknown) => log.warn({ err: error }, 'uses of keys are lost'));
+  await store.close();
+}
+
+function urlOf({ address, family, port }: AddressInfo): string {
+  return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
+}
