@@ -17,6 +17,7 @@ import { answerRefusal, sendAnswer } from './answer.ts';
 import { type Admission, admit, allowHeader } from './checks.ts';
 import { readJson, readUtf8 } from './json.ts';
 import {
+  CHECK_CONNECTIONS_MS,
   HEADERS_TIMEOUT_MS,
   KEEP_ALIVE_MS,
   MAX_BODY_OCTETS,
@@ -78,7 +79,11 @@ export async function createApi({ services, log, watch, mount }: ServeOptions): 
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    http: { maxHeaderSize: MAX_HEADER_OCTETS, headersTimeout: HEADERS_TIMEOUT_MS },
+    http: {
+      maxHeaderSize: MAX_HEADER_OCTETS,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECK_CONNECTIONS_MS,
+    },
     routerOptions: { maxParamLength: MAX_SEGMENT_CHARACTERS, ignoreTrailingSlash: false },
     clientErrorHandler: (error, socket) => answerUnparsed(error, socket as Socket),
     frameworkErrors: (error, request, reply) => {
