@@ -64,8 +64,11 @@ function bodyOf(route: Route): fc.Arbitrary<unknown> {
   );
 }
 
+/** All but the one that would leave nothing to try the others on. */
+const TRIED = ROUTES.filter(({ method, path }) => method !== 'DELETE' || path !== '/domains/{domain}');
+
 const requests = fc
-  .constantFrom(...ROUTES)
+  .constantFrom(...TRIED)
   .chain((route) => fc.record({ route: fc.constant(route), path: pathOf(route), body: bodyOf(route) }));
 
 describe.each((await testDatabases()).map((database) => [database.kind, database] as const))(
