@@ -1,7 +1,7 @@
 /** The outbox: changes that wait for a publication. */
 import { hold } from '../hold.ts';
 import type { OutboxRow, PendingDomain } from '../rows.ts';
-import { one, type Session } from '../session.ts';
+import type { Session } from '../session.ts';
 import { int, statement } from '../statement.ts';
 import type { OutboxReads, OutboxWrites } from '../store.ts';
 
