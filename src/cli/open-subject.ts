@@ -25,7 +25,7 @@ export interface Opened {
 }
 
 /** `sha256:` and 64 hex digits. */
-export function digestOf(bytes: Uint8Array): string {
+function digestOf(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }
 
@@ -41,7 +41,8 @@ function openSealed(bytes: Uint8Array, name: string): Opened {
   try {
     const opened = openPlan(bytes);
     loadPlan(bytes);
-    const subject = { bytes, digest: digestOf(bytes), name, sources: new Map(), ruleSet: null };
+    const source = { name: basename(name), sources: new Map(), ruleSet: null };
+    const subject = { bytes, digest: digestOf(bytes), ...source };
     return { subject, opened, diagnostics: [], texts: new Map() };
   } catch (error) {
     if (!(error instanceof PlanFault)) throw error;

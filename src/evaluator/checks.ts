@@ -160,11 +160,17 @@ function countryCheck(context: Context, slot: number): JudgedCheck {
   if (facts.country < 0) {
     if (excludes)
       return judged('country', true, `the country is unknown, so not among ${listed}`, 'country_unknown');
-    return judged('country', null, 'the country is unknown, so it is never listed', 'country_unknown');
+    return judged(
+      'country',
+      null,
+      'the country is unknown, so it is never listed',
+      'country_unknown',
+      'countries[0]',
+    );
   }
   const code = countryCode(facts.country);
   const place = codes.indexOf(facts.country);
-  const entry = place < 0 ? undefined : `countries[${place}]`;
+  const entry = place < 0 && excludes ? undefined : `countries[${Math.max(0, place)}]`;
   const isListed = isCountryListed(loaded, offset, facts.country);
   const text = `country ${code} is ${isListed ? 'in' : 'not in'} countries ${listed}`;
   return judged(
@@ -232,7 +238,7 @@ function addressCheck(context: Context, slot: number): JudgedCheck {
         `the address is unknown, so outside the allowlist ${listText(listed)}`,
         'ip_unknown',
       );
-    return judged('ip', null, 'the address is unknown, so it is never listed', 'ip_unknown');
+    return judged('ip', null, 'the address is unknown, so it is never listed', 'ip_unknown', 'ips[0]');
   }
   const address = formatIp(family as 4 | 6, facts.ipWords);
   const entry = addressEntry(words, offset, facts);
@@ -244,7 +250,7 @@ function addressCheck(context: Context, slot: number): JudgedCheck {
   }
   const text =
     entry < 0 ? `${address} is not in ips ${listText(listed)}` : `${address} is in ${listed[entry]}`;
-  return judged('ip', entry >= 0, text, 'ip_not_listed', name);
+  return judged('ip', entry >= 0, text, 'ip_not_listed', name ?? 'ips[0]');
 }
 
 /** A bot kind as it is printed. */
@@ -266,7 +272,7 @@ function kindCheck(context: Context, slot: number): JudgedCheck {
   if (kind < 0) {
     const why =
       botSource(context.facts) === 'given' ? 'the visitor is not a bot' : 'the user agent names no known bot';
-    return judged('kind', false, why, 'bot_not_classified');
+    return judged('kind', false, why, 'bot_not_classified', 'bot_kinds[0]');
   }
   const place = kinds.findIndex((listedKind) => listedKind === kind || listedKind === OTHER_BOT);
   const name = botText(context);
@@ -330,7 +336,9 @@ function fingerprintCheck(
   if (listed.length === 0) return [];
   const label = name.toUpperCase();
   if (given === null)
-    return [judged(name, null, `no ${label} was given, so nothing to compare`, 'missing_input')];
+    return [
+      judged(name, null, `no ${label} was given, so nothing to compare`, 'missing_input', `${field}[0]`),
+    ];
   const entry = fingerprintEntry(context.loaded, offset, given);
   if (entry < 0) {
     const text = `${label} ${given} is not in ${field} ${listText(listed)}`;

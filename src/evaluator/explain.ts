@@ -81,6 +81,32 @@ export function explainDecision(context: Context, explained: Explained): Trace {
   return { decision, facts: factsTrace(context, refused), phases };
 }
 
+/** The trace of a request whose fields throw when they are read: there is nothing to account for. */
+export function explainUnread(decision: Decision): Trace {
+  const phases = PHASES.map(
+    (name): PhaseTrace =>
+      name === 'gate'
+        ? { name, outcome: 'final', note: 'the request could not be read', rules: [] }
+        : { name, outcome: 'not_reached', note: null, rules: [] },
+  );
+  return { decision, facts: UNREAD_FACTS, phases };
+}
+
+const UNREAD_FACTS: FactsTrace = {
+  scheme: 'https',
+  method: '',
+  host: null,
+  path: null,
+  twin: null,
+  query: null,
+  ip: null,
+  country: null,
+  bot: null,
+  ja4: null,
+  ja4h: null,
+  records: [],
+};
+
 function endingPhase(decision: Decision): Phase {
   const type = decision.rule?.type;
   switch (decision.action) {

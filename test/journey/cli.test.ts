@@ -334,7 +334,7 @@ describe('colour and width', () => {
     expect(never.out).not.toContain(ESCAPE);
   });
 
-  const noTerminal = spawnSync('script', ['--version']).error !== undefined; // `script` is what gives a command a terminal
+  const noTerminal = spawnSync('sh', ['-c', 'command -v script']).status !== 0; // `script` is what gives a command a terminal
   it.skipIf(noTerminal)('a terminal gets colour unless NO_COLOR is set', async () => {
     const line = `script -qec "$EDGEPLAN simulate ${SHOP}/" /dev/null`;
     const env = { TERM: 'xterm' };
@@ -361,6 +361,11 @@ describe('compile', () => {
     expect(source).toMatchObject({ code: 0, err: '' });
     expect((await run('compile', '--print', '-f', 'plan.edgeplan')).out).toBe(source.out);
     expect(() => JSON.parse(source.out)).not.toThrow();
+  });
+
+  it('says so when its output cannot be written', async () => {
+    const { code, err } = await shell('$EDGEPLAN compile --print > /dev/full', { cwd: folder });
+    expect({ code, err }).toEqual({ code: 3, err: 'edgeplan: the output cannot be written: ENOSPC\n' });
   });
 
   it('reads an edge file from stdin', async () => {
