@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import { StoreFault } from '../fault.ts';
 import { hold } from '../hold.ts';
 import type { ManifestRow, RevisionRow } from '../rows.ts';
-import { one, type Session } from '../session.ts';
-import { int, raw, statement } from '../statement.ts';
+import type { Session } from '../session.ts';
+import { int, one, raw, statement } from '../statement.ts';
 import type { PlanReads, PlanWrites } from '../store.ts';
 
 const blob = statement((builder, p: { digest: string }) =>
