@@ -20,7 +20,7 @@ export function sendAnswer(
   { request, reply, route }: Exchange & { readonly route: Route },
 ): FastifyReply {
   const text = typeof answer.body === 'string' && answer.type ? answer.body : JSON.stringify(answer.body);
-  reply.headers({ 'cache-control': 'no-store', ...answer.headers });
+  reply.headers({ 'cache-control': 'no-store', ...answer.headers, ...closing(request) });
   // A created object's answer may hold what no GET shows (`www_record`), and a message is no object.
   if (route.method !== 'POST' && route.method !== 'DELETE') {
     const tag = tagOf(answer.tagged === undefined ? text : JSON.stringify(answer.tagged));
@@ -34,6 +34,11 @@ export function sendAnswer(
     .send(text);
 }
 
+/** While the server drains, each connection ends with its answer; an idle one would hold the end up. */
+function closing(request: FastifyRequest): { readonly connection?: string } {
+  return request.server.server.listening ? {} : { connection: 'close' };
+}
+
 /** Sends `{ "error": … }` for whatever was thrown. */
 export function answerRefusal(error: unknown, { request, reply }: Exchange): FastifyReply {
   const refusal = refusalOf(error);
@@ -41,7 +46,7 @@ export function answerRefusal(error: unknown, { request, reply }: Exchange): Fas
   else if (refusal.status >= 500) request.log.warn({ err: error }, 'not available');
   return reply
     .code(refusal?.status ?? 500)
-    .headers({ 'cache-control': 'no-store', ...refusal?.headers })
+    .headers({ 'cache-control': 'no-store', ...refusal?.headers, ...closing(request) })
     .type(JSON_TYPE)
     .send(JSON.stringify({ error: refusal?.message ?? `internal error, request ${request.id}` }));
 }

@@ -17,6 +17,8 @@ export const MAX_CONNECTIONS = 10_000;
 export const HEADERS_TIMEOUT_MS = 10_000;
 /** Milliseconds for a whole request, body included. */
 export const REQUEST_TIMEOUT_MS = 30_000;
+/** Milliseconds between two looks for connections past those times: what they may overrun. */
+export const CHECK_CONNECTIONS_MS = 2_000;
 /** Milliseconds an idle connection stays open: longer than the 60 s of the usual load balancers. */
 export const KEEP_ALIVE_MS = 72_000;
 /** Milliseconds `?wait=published` waits, at most: a publication takes some tens. */

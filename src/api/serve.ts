@@ -17,6 +17,7 @@ import { answerRefusal, sendAnswer } from './answer.ts';
 import { type Admission, admit, allowHeader } from './checks.ts';
 import { readJson, readUtf8 } from './json.ts';
 import {
+  CHECK_CONNECTIONS_MS,
   HEADERS_TIMEOUT_MS,
   KEEP_ALIVE_MS,
   MAX_BODY_OCTETS,
@@ -78,7 +79,11 @@ export async function createApi({ services, log, watch, mount }: ServeOptions): 
     keepAliveTimeout: KEEP_ALIVE_MS,
     forceCloseConnections: 'idle',
     return503OnClosing: false,
-    http: { maxHeaderSize: MAX_HEADER_OCTETS, headersTimeout: HEADERS_TIMEOUT_MS },
+    http: {
+      maxHeaderSize: MAX_HEADER_OCTETS,
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      connectionsCheckingInterval: CHECK_CONNECTIONS_MS,
+    },
     routerOptions: { maxParamLength: MAX_SEGMENT_CHARACTERS, ignoreTrailingSlash: false },
     clientErrorHandler: (error, socket) => answerUnparsed(error, socket as Socket),
     frameworkErrors: (error, request, reply) => {
@@ -147,7 +152,10 @@ function addRoute(app: FastifyInstance, services: Services, route: Route): void 
 }
 
 async function admitRequest(services: Services, request: FastifyRequest): Promise<void> {
-  const route = request.routeOptions.config.route ?? null;
+  const params = (request.params ?? {}) as Record<string, string>;
+  // The router lets a name be empty; `/domains/` is no domain.
+  const named = !Object.values(params).includes('');
+  const route = named ? (request.routeOptions.config.route ?? null) : null;
   const now = services.clock();
   request.arrivedAt = now;
   if (request.routeOptions.config.open === true || route?.permission === 'open') return;
@@ -156,7 +164,7 @@ async function admitRequest(services: Services, request: FastifyRequest): Promis
     method: request.method,
     headers: request.headers,
     segments,
-    params: (request.params ?? {}) as Record<string, string>,
+    params,
     route,
     methods: () => methodsAt(ROUTES, segments ?? []),
     onCaller: (caller) => {

@@ -118,17 +118,17 @@ export function createFeed(options: FeedOptions): Feed {
     }
   }
 
+  /** What is left unread is judged before more is added: one page alone may be larger than the limit. */
   function push(follower: Follower, next: SignedPage, text: string): void {
-    const news = next.manifest.entries.length > 0;
+    const unread = follower.sink.backlog();
+    if (unread > maxBacklog) {
+      log.warn({ node: follower.nodeId, octets: unread }, 'a node reads its feed too slowly; disconnected');
+      const told = `${unread} octets were not read, the limit is ${maxBacklog}`;
+      close(follower, `${told}; connect again with the last event id`);
+      return;
+    }
     follower.position = next.manifest.through;
-    if (news) follower.sink.push(next, text);
-    const waiting = follower.sink.backlog();
-    if (waiting <= maxBacklog) return;
-    log.warn({ node: follower.nodeId, octets: waiting }, 'a node reads its feed too slowly; disconnected');
-    close(
-      follower,
-      `${waiting} octets were not read, the limit is ${maxBacklog}; connect again with the last event id`,
-    );
+    if (next.manifest.entries.length > 0) follower.sink.push(next, text);
   }
 
   async function catchUp(follower: Follower): Promise<void> {

@@ -5,7 +5,7 @@ import { canonicalJson, MANIFEST_FORMAT, manifestText } from '../../../src/plan/
 describe('canonicalJson', () => {
   test("sorts and writes as RFC 8785's example does", () => {
     const value = {
-      numbers: [333333333.33333329, 1e30, 4.5, 2e-3, 0.000000000000000000000000001],
+      numbers: [Number('333333333.33333329'), 1e30, 4.5, 2e-3, 0.000000000000000000000000001],
       string: '\u20ac$\u000F\u000aA\'\u0042\u0022\u005c\\"/',
       literals: [null, true, false],
     };

@@ -1,0 +1,319 @@
+/** From a published plan to nodes on real sockets: what they hold, what they miss, what they refuse. */
+import { createServer, request as httpRequest } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { SignedPage } from '../../src/plan/manifest.ts';
+import { SERVICE } from '../../src/store/store.ts';
+import { testDatabases } from '../support/api-databases.ts';
+import {
+  type Answered,
+  ask,
+  follow,
+  isSigned,
+  type NodeOptions,
+  startNode,
+  type TestNode,
+} from './feed-node.ts';
+import {
+  addDomain,
+  addDrop,
+  changeDomain,
+  type House,
+  openHouse,
+  removeDomain,
+  until,
+} from './publish-setup.ts';
+
+function page({ bytes }: Answered): SignedPage {
+  return JSON.parse(bytes.toString('utf8')) as SignedPage;
+}
+
+function decide(node: TestNode, domain: string, target: string): string | undefined {
+  const request = { scheme: 'https', method: 'GET', host: domain, target, ip: '192.0.2.1' };
+  return node.held.get(domain)?.evaluator?.evaluate(request).action;
+}
+
+/** A proxy that spoils one octet of every plan. */
+async function spoiler(port: number): Promise<{ readonly port: number; close(): void }> {
+  const server = createServer((request, response) => {
+    const { method, url: path, headers } = request;
+    httpRequest({ host: '127.0.0.1', port, method, path, headers }, (upstream) => {
+      const chunks: Buffer[] = [];
+      upstream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      upstream.on('end', () => {
+        const bytes = Buffer.concat(chunks);
+        bytes[bytes.length >> 1]! ^= 1;
+        response.writeHead(upstream.statusCode ?? 500).end(bytes);
+      });
+    }).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { port: (server.address() as AddressInfo).port, close: () => server.close() };
+}
+
+for (const database of await testDatabases()) {
+  describe(`the feed on ${database.kind}`, () => {
+    let made: Awaited<ReturnType<typeof database.make>>;
+    let house: House;
+    const nodes: TestNode[] = [];
+
+    async function join(name: string, options: Partial<NodeOptions> = {}): Promise<TestNode> {
+      const { port, signer } = house;
+      const token = options.token ?? (await house.token(name));
+      const node = await startNode({ port, token, publicKey: signer.publicKey, ...options });
+      nodes.push(node);
+      return node;
+    }
+
+    beforeEach(async () => {
+      made = await database.make();
+      house = await openHouse({ database: made.database });
+    });
+    afterEach(async () => {
+      for (const node of nodes.splice(0)) node.stop();
+      await house.close();
+      await made.drop();
+    });
+
+    test('50 nodes hold every change, and the API says how far it has come', async () => {
+      const domain = await addDomain(house, 'shop.test');
+      const all = await Promise.all(Array.from({ length: 50 }, (_, index) => join(`node-${index}`)));
+      await until(() => all.every((node) => node.held.has('shop.test')), 'the first plan');
+      expect(all.map((node) => decide(node, 'shop.test', '/admin'))).toEqual(all.map(() => 'forward'));
+      await addDrop(house, domain, '/admin');
+      await until(() => all.every((node) => node.held.get('shop.test')?.revision === 2), 'the second plan');
+      expect(all.map((node) => decide(node, 'shop.test', '/admin'))).toEqual(all.map(() => 'block'));
+      const detail = await until(async () => {
+        const { body } = await house.call('GET', '/domains/shop.test/plans/2');
+        return body.propagation.live === 50 ? body : null;
+      }, 'all acks');
+      expect(detail.propagation.summary).toMatch(/^live on 50 of 50 nodes, \d+ ms$/);
+      expect(detail.propagation.answers).toHaveLength(50);
+      expect(detail.current).toBe(true);
+      expect(all.flatMap((node) => node.problems)).toEqual([]);
+      const { body: list } = await house.call('GET', '/nodes/');
+      expect(list).toHaveLength(50);
+      await until(async () => (await house.call('GET', '/nodes/')).body[0].online, 'a node seen');
+      const { body: perNode } = await house.call('GET', '/domains/shop.test/nodes/');
+      expect(perNode.map((one: { current: boolean }) => one.current)).toEqual(all.map(() => true));
+    });
+
+    test('who comes back gets what was missed and nothing else', async () => {
+      const [shop, blog] = [await addDomain(house, 'shop.test'), await addDomain(house, 'blog.test')];
+      const token = await house.token('node-1');
+      const first = await join('node-1', { token });
+      await until(() => first.held.size === 2, 'both plans');
+      first.stop();
+      await until(() => house.feed.followers() === 0, 'the node to be gone');
+      await addDrop(house, shop, '/a');
+      await until(
+        async () => (await house.store.latest.plans.current('shop.test'))?.revision === 2,
+        'revision 2',
+      );
+      const second = await join('node-1', { token, resume: first.position });
+      await until(() => second.held.size === 1, 'what was missed');
+      expect([...second.held.keys()]).toEqual(['shop.test']);
+      await addDrop(house, blog, '/b');
+      await until(() => second.held.get('blog.test')?.revision === 2, 'what came then');
+      // Whoever knows more than the server (whose data was restored) is told everything.
+      const third = await join('node-1', { token, resume: 1_000_000 });
+      await until(() => third.held.size === 2, 'everything');
+      expect([...first.problems, ...second.problems, ...third.problems]).toEqual([]);
+    });
+
+    test('tombstones say whether the name keeps its hosts, and purges raise the epoch', async () => {
+      const shop = await addDomain(house, 'shop.test');
+      await addDomain(house, 'new.shop.test', { status: 'pending', ever_active: false });
+      const node = await join('node-1');
+      const entry = (name: string) => node.held.get(name)?.entry;
+      await until(() => node.held.size === 2, 'both names');
+      expect(entry('new.shop.test')?.tombstone).toBe('gone');
+      expect(entry('shop.test')?.tombstone).toBeNull();
+      await house.store.write((tx) => tx.plans.purge('shop.test', { domain_id: shop.id, at: Date.now() }));
+      await until(() => entry('shop.test')?.purge_epoch === 1, 'the purge');
+      expect(decide(node, 'shop.test', '/')).toBe('forward');
+      await changeDomain(house, shop, { suspended: true });
+      await until(() => entry('shop.test')?.tombstone === 'refused', 'the suspension');
+      expect(entry('shop.test')?.digest).toBeNull();
+      await removeDomain(house, shop);
+      await until(() => entry('shop.test')?.tombstone === 'gone', 'the deletion');
+      expect(entry('shop.test')?.revision).toBe(3);
+      expect(node.problems).toEqual([]);
+    });
+
+    test('long-poll waits for a change, answers 304 where there is none, and is signed', async () => {
+      const node = { port: house.port, token: await house.token('node-1') };
+      const shop = await addDomain(house, 'shop.test');
+      const first = page(await ask(node, { path: '/nodes/manifest?since=0&wait=10' }));
+      expect(first.manifest.entries.map(({ domain, revision }) => [domain, revision])).toEqual([
+        ['shop.test', 1],
+      ]);
+      expect(isSigned(first, house.signer.publicKey)).toBe(true);
+      const forged = { ...first, manifest: { ...first.manifest, through: first.manifest.through + 1 } };
+      expect(isSigned(forged, house.signer.publicKey)).toBe(false);
+      const { through } = first.manifest;
+      const path = `/nodes/manifest?since=${through}`;
+      const headers = { 'if-none-match': `"${through}"` };
+      expect((await ask(node, { path: `${path}&wait=0`, headers })).status).toBe(304);
+      expect(page(await ask(node, { path: `${path}&wait=0` })).manifest.entries).toEqual([]);
+      const waiting = ask(node, { path: `${path}&wait=20`, headers });
+      await addDrop(house, shop, '/a');
+      const next = await waiting;
+      expect(next.status).toBe(200);
+      expect(page(next).manifest.entries[0]?.revision).toBe(2);
+      expect(next.headers.etag).toBe(`"${page(next).manifest.through}"`);
+      expect((await ask(node, { path: '/nodes/manifest?since=-1' })).status).toBe(400);
+      expect((await ask(node, { path: '/nodes/manifest?since=0&wait=3600' })).status).toBe(400);
+    });
+
+    test('plans are immutable, found by digest alone, and only by nodes', async () => {
+      await addDomain(house, 'shop.test');
+      const token = await house.token('node-1');
+      const node = { port: house.port, token };
+      const { digest } = await until(() => house.store.latest.plans.current('shop.test'), 'revision 1');
+      const path = `/nodes/plans/${digest}`;
+      const answer = await ask(node, { path });
+      expect(answer.status).toBe(200);
+      expect(answer.headers['cache-control']).toContain('immutable');
+      expect(answer.headers['content-type']).toBe('application/octet-stream');
+      expect((await ask(node, { path, headers: { 'if-none-match': `"${digest}"` } })).status).toBe(304);
+      expect((await ask(node, { path: `/nodes/plans/${'0'.repeat(64)}` })).status).toBe(404);
+      expect((await ask(node, { path: '/nodes/plans/nothing' })).status).toBe(404);
+      const stranger = { port: house.port, token: `${token.slice(0, -1)}${token.endsWith('A') ? 'B' : 'A'}` };
+      for (const one of [path, '/nodes/manifest', '/nodes/feed', '/nodes/self']) {
+        const refused = await ask(stranger, { path: one });
+        expect([refused.status, refused.bytes.toString()]).toEqual([401, '{"error":"invalid node token"}']);
+      }
+      const self = JSON.parse((await ask(node, { path: '/nodes/self' })).bytes.toString());
+      expect(self).toMatchObject({ name: 'node-1', public_key: house.signer.publicKey });
+      expect(Buffer.from(self.clearance, 'base64')).toHaveLength(32);
+    });
+
+    test('a revoked token ends the stream with a reason and opens nothing more', async () => {
+      await addDomain(house, 'shop.test');
+      const token = await house.token('node-1');
+      const node = await join('node-1', { token });
+      await until(() => node.held.size === 1, 'the plan');
+      const row = (await house.store.latest.nodes.list())[0]!;
+      await house.store.write((tx) => tx.nodes.revoke(row.id, Date.now()));
+      await until(() => node.closed, 'the end');
+      expect(node.farewell).toBe('this node token was revoked');
+      await expect(follow({ port: house.port, token })).rejects.toThrow('401');
+    });
+
+    test('a plan damaged on the way is refused by its digest, and the nack changes no traffic', async () => {
+      const shop = await addDomain(house, 'shop.test');
+      const proxy = await spoiler(house.port);
+      const node = await join('node-1', { plansFrom: proxy.port });
+      const healthy = await join('node-2');
+      await until(() => healthy.held.size === 1 && node.problems.length === 1, 'both answers');
+      expect(node.problems[0]).toContain('the digest is wrong');
+      expect(node.held.size).toBe(0);
+      const detail = await until(async () => {
+        const { body } = await house.call('GET', '/domains/shop.test/plans/1');
+        return body.propagation.answers.length === 2 ? body : null;
+      }, 'both reports');
+      expect(detail.propagation).toMatchObject({ live: 1, nodes: 2, refused: 1 });
+      expect(detail.propagation.summary).toMatch(/^live on 1 of 2 nodes, \d+ ms, refused by 1$/);
+      const current = await house.store.latest.plans.current('shop.test');
+      expect(current).toMatchObject({ revision: 1, domain_id: shop.id });
+      expect(house.log.some((line) => line.includes('a node refused a plan'))).toBe(true);
+      proxy.close();
+    });
+
+    test('a plan damaged in the store is not handed out', async () => {
+      const shop = await addDomain(house, 'shop.test');
+      const current = await until(() => house.store.latest.plans.current('shop.test'), 'revision 1');
+      const bytes = (await house.store.latest.plans.blob(current.digest!))!;
+      const digest = 'ab'.repeat(32);
+      await house.store.write(async (tx) => {
+        await tx.plans.putBlob(digest, bytes, Date.now());
+        const at = Date.now();
+        const row = {
+          ...SERVICE,
+          domain: 'shop.test',
+          domain_id: shop.id,
+          revision: 2,
+          digest,
+          reason: '',
+          at,
+        };
+        await tx.plans.publish({ ...row, through: current.revision });
+      });
+      const node = await join('node-1');
+      await until(() => node.problems.length === 1, 'the refusal');
+      expect(node.problems[0]).toContain('answered with 500');
+      expect(house.log.some((line) => line.includes('is damaged'))).toBe(true);
+      await addDrop(house, shop, '/a');
+      await until(() => node.held.get('shop.test')?.revision === 3, 'the way out');
+    });
+
+    test('reports are judged, and traffic is added up', async () => {
+      const shop = await addDomain(house, 'shop.test');
+      const node = { port: house.port, token: await house.token('node-1') };
+      const post = async (body: unknown): Promise<[number, string]> => {
+        const { status, bytes } = await ask(node, { path: '/nodes/reports', body: JSON.stringify(body) });
+        return [status, bytes.toString()];
+      };
+      expect(await post({ reports: [{ domain: 'shop.test', revision: 1, outcome: 'maybe' }] })).toEqual([
+        400,
+        expect.stringContaining('reports[0].outcome: must be one of `ack`, `nack`'),
+      ]);
+      expect((await post({ rapports: [] }))[0]).toBe(400);
+      expect((await post([]))[0]).toBe(400);
+      const figures = { domain: 'shop.test', minute: 5, requests: 3, octets: 1_000, gateway_requests: 1 };
+      expect((await post({ usage: [figures, { ...figures, domain: 'gone.test' }] }))[0]).toBe(200);
+      expect((await post({ usage: [figures] }))[0]).toBe(200);
+      const sum = await house.store.latest.usage.sum(shop.id, 0, 10);
+      expect(sum).toMatchObject({ requests: 6, octets: 2_000, gateway_requests: 2 });
+    });
+
+    test('closing the server tells the nodes', async () => {
+      await addDomain(house, 'shop.test');
+      const node = await join('node-1');
+      await until(() => node.held.size === 1, 'the plan');
+      await house.app.close();
+      await until(() => node.closed, 'the end');
+      expect(node.farewell).toBe('the server is stopping; connect again');
+    });
+  });
+}
+
+test('a node that does not read its feed is disconnected, with a reason, and the others go on', async () => {
+  const [database] = await testDatabases();
+  const made = await database!.make();
+  const house = await openHouse({ database: made.database, maxBacklog: 65_536 });
+  try {
+    const reader = await startNode({
+      port: house.port,
+      token: await house.token('reader'),
+      publicKey: house.signer.publicKey,
+      report: false,
+    });
+    const slow = await follow({ port: house.port, token: await house.token('slow') });
+    slow.response.pause();
+    const names = Array.from({ length: 400 }, (_, index) => `${'long-'.repeat(40)}${index}.test`);
+    await until(() => house.feed.followers() === 2, 'both to follow');
+    for (let round = 0; round < 60 && house.feed.followers() === 2; round++) {
+      await house.store.write(async (tx) => {
+        await Promise.all(names.map((name) => tx.plans.purge(name, { domain_id: 1, at: Date.now() })));
+      });
+      await until(() => reader.position === (round + 1) * names.length, `round ${round}`);
+    }
+    expect(house.feed.followers()).toBe(1);
+    expect(house.log.some((line) => line.includes('reads its feed too slowly'))).toBe(true);
+    let text = '';
+    slow.response.setEncoding('utf8').on('data', (chunk: string) => {
+      text += chunk;
+    });
+    slow.response.on('error', () => undefined);
+    slow.response.resume();
+    await until(() => text.includes('event: end'), 'the reason');
+    expect(text).toMatch(/octets were not read, the limit is 65536/);
+    expect(reader.problems).toEqual([]);
+    reader.stop();
+  } finally {
+    await house.close();
+    await made.drop();
+  }
+});

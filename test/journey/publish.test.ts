@@ -1,0 +1,195 @@
+/** From an accepted write to a numbered, signed plan: on both stores, through real transactions. */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { loadPlan } from '../../src/evaluator/index.ts';
+import type { DomainRow, RevisionRow } from '../../src/store/rows.ts';
+import type { Store } from '../../src/store/store.ts';
+import { testDatabases } from '../support/api-databases.ts';
+import {
+  addDomain,
+  addDrop,
+  changeDomain,
+  dropBody,
+  type House,
+  openHouse,
+  removeDomain,
+  until,
+} from './publish-setup.ts';
+
+async function history(store: Store, domain: DomainRow): Promise<readonly RevisionRow[]> {
+  return [...(await store.latest.plans.list(domain.id, { limit: 1_000 }))].reverse();
+}
+
+async function decide(store: Store, name: string, target: string): Promise<string> {
+  const current = (await store.latest.plans.current(name))!;
+  const evaluator = loadPlan((await store.latest.plans.blob(current.digest!))!);
+  expect(evaluator.revision).toBe(current.revision);
+  return evaluator.evaluate({ scheme: 'https', method: 'GET', host: name, target, ip: '192.0.2.1' }).action;
+}
+
+function soon(milliseconds = 10_000): AbortSignal {
+  return AbortSignal.timeout(milliseconds);
+}
+
+for (const database of await testDatabases()) {
+  describe(`publishing on ${database.kind}`, () => {
+    let made: Awaited<ReturnType<typeof database.make>>;
+    let house: House;
+
+    async function open(idle: boolean): Promise<House> {
+      house = await openHouse({ database: made.database, idle });
+      return house;
+    }
+
+    beforeEach(async () => {
+      made = await database.make();
+    });
+    afterEach(async () => {
+      await house.close();
+      await made.drop();
+    });
+
+    test('what was written is what the next revision decides', async () => {
+      const { store, publisher } = await open(true);
+      const domain = await addDomain(house, 'shop.test');
+      expect(await publisher.publishNow()).toBe(1);
+      expect(await decide(store, 'shop.test', '/admin')).toBe('forward');
+      const { outboxId } = await addDrop(house, domain, '/admin');
+      expect(await store.latest.plans.covering(domain.id, outboxId)).toBeNull();
+      expect(await publisher.publishNow()).toBe(1);
+      expect(await decide(store, 'shop.test', '/admin')).toBe('block');
+      const revisions = await history(store, domain);
+      expect(revisions.map(({ revision, reason }) => [revision, reason])).toEqual([
+        [1, 'domain created'],
+        [2, 'rule for /admin'],
+      ]);
+      expect(revisions[1]!.through).toBe(outboxId);
+      expect(await store.latest.outbox.backlog()).toEqual({ rows: 0, since: null });
+      expect(await publisher.publishNow()).toBe(0);
+    });
+
+    test('several writes share a revision, and everyone who waits for one is answered', async () => {
+      const { store, publisher } = await open(true);
+      const domain = await addDomain(house, 'shop.test');
+      const ids: number[] = [];
+      for (let index = 0; index < 6; index++) ids.push((await addDrop(house, domain, `/p${index}`)).outboxId);
+      const waiting = ids.map((id) => publisher.waitForOutbox(domain, id, soon()));
+      expect(await publisher.publishNow()).toBe(1);
+      expect((await Promise.all(waiting)).map((revision) => revision?.revision)).toEqual(ids.map(() => 1));
+      const [only] = await history(store, domain);
+      expect(only!.reason).toBe('domain created; rule for /p0; rule for /p1; and 4 more');
+      expect((await publisher.waitForOutbox(domain, ids[0]!, soon()))?.revision).toBe(1);
+      expect(await publisher.waitForOutbox(domain, ids[5]! + 1, soon(50))).toBeNull();
+    });
+
+    test('a domain that must not serve gets tombstones, and revisions go on across deletion', async () => {
+      const { store, publisher } = await open(true);
+      const first = await addDomain(house, 'shop.test', { status: 'pending', ever_active: false });
+      await publisher.publishNow();
+      await changeDomain(house, first, { status: 'active', ever_active: true });
+      await publisher.publishNow();
+      await changeDomain(house, first, { suspended: true });
+      await publisher.publishNow();
+      await changeDomain(house, first, { suspended: false, status: 'moved' });
+      await publisher.publishNow();
+      await changeDomain(house, first, { status: 'disabled' });
+      await publisher.publishNow();
+      await removeDomain(house, first);
+      await publisher.publishNow();
+      const second = await addDomain(house, 'shop.test');
+      await publisher.publishNow();
+      const all = [...(await history(store, first)), ...(await history(store, second))];
+      expect(all.map(({ revision, digest }) => [revision, digest !== null])).toEqual([
+        [1, false],
+        [2, true],
+        [3, false],
+        [4, true],
+        [5, false],
+        [6, false],
+        [7, true],
+      ]);
+      expect((await store.latest.plans.current('shop.test'))?.domain_id).toBe(second.id);
+    });
+
+    test('the tombstone of a deleted domain never outlives the next domain of its name', async () => {
+      const { store, publisher } = await open(true);
+      const first = await addDomain(house, 'shop.test');
+      await publisher.publishNow();
+      await removeDomain(house, first);
+      const second = await addDomain(house, 'shop.test');
+      await addDrop(house, second, '/new');
+      // As when two processes have one of the two each: the new domain comes out before the old one's tombstone.
+      const { publishDomain } = await import('../../src/publisher/publish.ts');
+      const tools = { store, clock: Date.now };
+      await publishDomain({ domain_id: second.id, domain: 'shop.test' }, tools);
+      await publishDomain({ domain_id: first.id, domain: 'shop.test' }, tools);
+      expect(await publishDomain({ domain_id: first.id, domain: 'shop.test' }, tools)).toBeNull();
+      expect(await decide(store, 'shop.test', '/new')).toBe('block');
+      expect((await history(store, first)).map(({ revision }) => revision)).toEqual([1, 3]);
+      expect((await history(store, second)).map(({ revision }) => revision)).toEqual([2, 4]);
+      expect((await store.latest.plans.current('shop.test'))?.domain_id).toBe(second.id);
+      expect(await store.latest.outbox.backlog()).toEqual({ rows: 0, since: null });
+    });
+
+    test('a domain that cannot be compiled keeps nobody else waiting, and comes out once it can', async () => {
+      const { store, publisher, log } = await open(false);
+      const broken = await addDomain(house, 'broken.test');
+      const { rule } = await addDrop(house, broken, '/a');
+      const key = { domain_id: broken.id, type: 'drop', id: rule.id } as const;
+      const put = (body: string): Promise<unknown> =>
+        store.write((tx) => tx.rules.update(key, { priority: 100, record_ids: [], updated_at: 1, body }));
+      await put('{"ips":["nowhere"]}');
+      await changeDomain(house, broken, {});
+      const others = await Promise.all(
+        Array.from({ length: 20 }, (_, index) => addDomain(house, `shop-${index}.test`)),
+      );
+      await until(() => publisher.failing().length === 1, 'the failure');
+      expect(publisher.failing()[0]!.message).toContain(`rule drop/${rule.id} no longer reads`);
+      for (const other of others) await until(() => store.latest.plans.current(other.name), other.name);
+      expect(log.some((line) => line.includes('cannot publish') && line.includes('broken.test'))).toBe(true);
+      await put(dropBody('/a'));
+      const { outboxId } = await addDrop(house, broken, '/b');
+      const revision = await publisher.waitForOutbox(broken, outboxId, soon());
+      expect(revision).not.toBeNull();
+      expect(await decide(store, 'broken.test', '/b')).toBe('block');
+      expect(publisher.failing()).toEqual([]);
+    });
+
+    test('two publishers side by side publish every write once, in order', async () => {
+      const one = await open(false);
+      // SQLite has one server a data folder, so there the second works on the same store.
+      const two = database.kind === 'postgres' ? await openHouse({ database: made.database }) : null;
+      const { createPublisher } = await import('../../src/publisher/publisher.ts');
+      const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+      const rival = createPublisher({ store: two?.store ?? one.store, log: silent, pollMs: 20, leaseMs: 30 });
+      rival.start();
+      const stores = [one, two ?? one];
+      const domains = await Promise.all(
+        Array.from({ length: 8 }, (_, index) => addDomain(one, `shop-${index}.test`)),
+      );
+      const writes = domains.flatMap((domain) =>
+        Array.from({ length: 12 }, async (_, index) => {
+          await new Promise((resolve) => setTimeout(resolve, Math.random() * 400));
+          const { outboxId } = await addDrop(stores[index % 2]!, domain, `/p${index}`);
+          const revision = await stores[(index + 1) % 2]!.publisher.waitForOutbox(domain, outboxId, soon());
+          return { domain, outboxId, revision };
+        }),
+      );
+      for (const { domain, outboxId, revision } of await Promise.all(writes)) {
+        expect(revision, `${domain.name} outbox ${outboxId}`).not.toBeNull();
+        expect(revision!.through).toBeGreaterThanOrEqual(outboxId);
+      }
+      for (const domain of domains) {
+        const revisions = await history(one.store, domain);
+        expect(revisions.map(({ revision }) => revision)).toEqual(revisions.map((_, index) => index + 1));
+        const through = revisions.map((row) => row.through);
+        expect(through).toEqual([...new Set(through)].sort((a, b) => a - b));
+        for (let index = 0; index < 12; index++) {
+          expect(await decide(one.store, domain.name, `/p${index}`)).toBe('block');
+        }
+      }
+      expect(await one.store.latest.outbox.backlog()).toEqual({ rows: 0, since: null });
+      await rival.stop();
+      await two?.close();
+    });
+  });
+}
