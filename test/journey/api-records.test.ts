@@ -1,5 +1,6 @@
 /** DNS records over real sockets, on both stores. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { recordShape } from '../../src/api/records/shape.ts';
 import { type Answer, send, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/api-databases.ts';
 import { addSubject, type Subject } from './api-rules-subject.ts';
@@ -51,6 +52,7 @@ describe.each(await testDatabases())('records on $kind', (database) => {
       created_at: made.created_at,
       updated_at: made.created_at,
     });
+    expect(recordShape.parse(made)).toEqual(made);
     const one = `/records/${made.id}`;
     const got = await ask('GET', one);
     expect(got.body).toEqual(made);

@@ -1,7 +1,12 @@
 /** The seven operations of every rule type over real sockets, on both stores. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { RULE_SHAPES } from '../../src/api/rules/shapes.ts';
+import { hasErrors } from '../../src/base/diagnostic.ts';
 import { RULE_TYPES, type RuleType } from '../../src/base/vocabulary.ts';
-import { startApi } from '../support/api.ts';
+import { compile } from '../../src/compiler/compile.ts';
+import { readDomainRows, toRuleSet } from '../../src/publisher/rule-set.ts';
+import { send, startApi } from '../support/api.ts';
 import { testDatabases } from '../support/api-databases.ts';
 import { addSubject, type Subject } from './api-rules-subject.ts';
 
@@ -123,6 +128,7 @@ describe.each(await testDatabases())('rules on $kind', (database) => {
         action_mode: 'enforce',
       });
       expect(made.body).not.toHaveProperty('record_id');
+      expect(RULE_SHAPES[type].answer.parse(made.body)).toEqual(made.body);
       const one = `${all}${made.body.id}`;
       const got = await ask('GET', one);
       expect(got.body).toEqual(made.body);
@@ -206,5 +212,41 @@ describe.each(await testDatabases())('rules on $kind', (database) => {
     expect((await api.store.latest.audit.list(subject.domain.id, { limit: 1 }))[0]?.after_json).toBe(
       JSON.stringify(made.body),
     );
+  });
+
+  test('what was accepted compiles', async () => {
+    const { api, ask, domain } = await addSubject(subject.api);
+    const record = { name: '@', type: 'A', destination: '192.0.2.1', proxied: true };
+    const { body } = await ask('POST', '/records/', record);
+    for (const type of RULE_TYPES) {
+      const path = `/rules/${SLUGS[type]}/`;
+      const made = await ask('POST', path, { ...SAMPLES[type].create, record_ids: [body.id] });
+      expect((await ask('PUT', `${path}${made.body.id}`, SAMPLES[type].change)).status).toBe(200);
+      await ask('POST', path, SAMPLES[type].create);
+    }
+    await ask('DELETE', `/records/${body.id}`);
+    const ruleSet = await api.store.read(async (tx) =>
+      toRuleSet(await readDomainRows(tx, (await tx.domains.get(domain.id))!)),
+    );
+    expect(ruleSet.rules).toHaveLength(2 * RULE_TYPES.length);
+    expect(ruleSet.rules.filter((rule) => !rule.enabled)).toHaveLength(RULE_TYPES.length);
+    expect(hasErrors(compile(ruleSet).diagnostics)).toBe(false);
+  });
+
+  test('the OpenAPI document has every operation, and what a create must carry', async () => {
+    const { text } = await send(subject.api.port, { method: 'GET', path: '/docs/openapi.yaml' });
+    const { components, paths } = parse(text);
+    for (const type of RULE_TYPES) {
+      const all = `/domains/{domain}/rules/${SLUGS[type]}/`;
+      expect(Object.keys(paths[all])).toEqual(['get', 'post']);
+      expect(Object.keys(paths[`${all}{ruleId}`])).toEqual(['get', 'put', 'delete']);
+      expect(paths).toHaveProperty([`${all}{ruleId}/toggle`, 'patch', 'responses', '200']);
+      expect(paths).toHaveProperty([`${all}reorder`, 'put', 'requestBody']);
+    }
+    const required = (name: string): unknown => components.schemas[name].required;
+    expect(required('BotRouteRuleCreate')).toEqual(['bot_kinds', 'action']);
+    expect(required('OriginPoolRuleCreate')).toEqual(['origins']);
+    expect(required('WafRuleUpdate')).toBeUndefined();
+    expect(required('DnsRecordCreate')).toEqual(['name', 'type', 'destination']);
   });
 });
