@@ -42,7 +42,7 @@ export async function readRule(w: Writing, { type, input, before }: RuleInput): 
  * A stored rule with a partial update laid over it. A `record_id` alone replaces the list; `health_check` is laid over
  * field by field; a host match type that was not sent follows the lists (semantics §6).
  */
-export function mergeRule(before: RuleRow, patch: unknown): unknown {
+function mergeRule(before: RuleRow, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
   const stored = bodyOf(before);
   const merged: Record<string, unknown> = { ...stored, priority: before.priority, ...patch };

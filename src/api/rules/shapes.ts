@@ -133,7 +133,7 @@ const OWN = {
 } as const satisfies Readonly<Record<RuleType, z.ZodRawShape>>;
 
 /** What became of the www record of a canonical redirect (API document, "redirect"). */
-export const WWW_RECORDS = [
+const WWW_RECORDS = [
   'created',
   'created_external',
   'covered',

@@ -36,7 +36,7 @@ export async function provisionWww(w: Writing, rule: Stored<RedirectRule>): Prom
  * other, and it acts on every path. One that is held to certain records is not, for a new record would be out of its
  * scope.
  */
-export function isCanonical(domain: string, rule: Stored<RedirectRule>): boolean {
+function isCanonical(domain: string, rule: Stored<RedirectRule>): boolean {
   if (rule.host_match_type !== 'exact' && rule.host_match_type !== 'wildcard') return false;
   if (rule.host_excludes.length > 0 || rule.record_ids.length > 0) return false;
   const listed = rule.host_pattern === '' ? rule.host_includes : [rule.host_pattern, ...rule.host_includes];
