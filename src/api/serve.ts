@@ -147,7 +147,10 @@ function addRoute(app: FastifyInstance, services: Services, route: Route): void 
 }
 
 async function admitRequest(services: Services, request: FastifyRequest): Promise<void> {
-  const route = request.routeOptions.config.route ?? null;
+  const params = (request.params ?? {}) as Record<string, string>;
+  // The router lets a name be empty; `/domains/` is no domain.
+  const named = !Object.values(params).includes('');
+  const route = named ? (request.routeOptions.config.route ?? null) : null;
   const now = services.clock();
   request.arrivedAt = now;
   if (request.routeOptions.config.open === true || route?.permission === 'open') return;
@@ -156,7 +159,7 @@ async function admitRequest(services: Services, request: FastifyRequest): Promis
     method: request.method,
     headers: request.headers,
     segments,
-    params: (request.params ?? {}) as Record<string, string>,
+    params,
     route,
     methods: () => methodsAt(ROUTES, segments ?? []),
     onCaller: (caller) => {

@@ -4,6 +4,7 @@
  * and carries the fault: a domain is never taken for moved because a server was down.
  */
 import { normalizeName } from '../base/host.ts';
+import { withDeadline } from './deadline.ts';
 import { DnsFault } from './dns/fault.ts';
 import { canonical, type Reply } from './dns/message.ts';
 import { type Dns, reason, serverNames } from './dns/resolver.ts';
@@ -50,10 +51,10 @@ export async function checkDelegation(
   dns: Dns,
   options: CheckOptions = {},
 ): Promise<Delegation> {
-  const limit = AbortSignal.timeout(MAX_CHECK_MS);
-  const signal = options.signal === undefined ? limit : AbortSignal.any([options.signal, limit]);
   try {
-    const found = await findDelegation(domain, dns, signal);
+    const found = await withDeadline(MAX_CHECK_MS, options.signal, (signal) =>
+      findDelegation(domain, dns, signal),
+    );
     if (found.length === 0) return { state: 'none', set: null, found: [] };
     const set = sets.find((candidate) => sameNames(candidate, found));
     return set === undefined ? { state: 'other', set: null, found } : { state: 'delegated', set, found };

@@ -5,6 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { absoluteName } from '../model/record-name.ts';
+import { withDeadline } from './deadline.ts';
 import type { ServerAddress } from './dns/ask.ts';
 import { DnsFault } from './dns/fault.ts';
 import { type Answer, QUERY_TYPES, type QueryType, type Reply } from './dns/message.ts';
@@ -47,9 +48,12 @@ interface Scan {
 }
 
 /** Scans `domain` (canonical). Bounded in questions, records and time. Never throws. */
-export async function scanRecords(domain: string, dns: Dns, options: ScanOptions = {}): Promise<ScanResult> {
-  const limit = AbortSignal.timeout(options.limitMs ?? MAX_SCAN_MS);
-  const signal = options.signal === undefined ? limit : AbortSignal.any([options.signal, limit]);
+export function scanRecords(domain: string, dns: Dns, options: ScanOptions = {}): Promise<ScanResult> {
+  const limitMs = options.limitMs ?? MAX_SCAN_MS;
+  return withDeadline(limitMs, options.signal, (signal) => scanWithin(domain, dns, signal));
+}
+
+async function scanWithin(domain: string, dns: Dns, signal: AbortSignal): Promise<ScanResult> {
   const scan: Scan = {
     domain,
     dns,

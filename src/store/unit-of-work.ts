@@ -54,12 +54,20 @@ export async function runWork<T>(
   };
   try {
     const result = await withinTime(work(writeTransaction(session)));
-    while (running.size > 0) await Promise.allSettled(running);
+    await settled(running);
     if (session.failed !== null) throw session.failed;
     return { result, changes };
   } finally {
     over = true;
-    while (running.size > 0) await Promise.allSettled(running);
+    await settled(running);
+  }
+}
+
+/** Waits for statements that `work` began and did not wait for, and for those they are followed by. */
+async function settled(running: ReadonlySet<Promise<unknown>>): Promise<void> {
+  while (running.size > 0) {
+    await Promise.allSettled(running);
+    await new Promise((resolve) => setImmediate(resolve));
   }
 }
 

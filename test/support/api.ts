@@ -13,6 +13,7 @@ import { openStore } from '../../src/store/open.ts';
 import type { AccountRow } from '../../src/store/rows.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { TestDatabase } from './api-databases.ts';
+import { judgeAnswer } from './api-shapes.ts';
 
 /** What the DNS says until told otherwise. */
 export interface ScriptedDns {
@@ -154,8 +155,13 @@ async function makePerson(store: Store, port: number, name: string): Promise<Per
     key,
     keyId: id,
     anotherKey,
-    call: (method, path, body, headers = {}) =>
-      send(port, { method, path, body, headers: { authorization: `Bearer ${key}`, ...headers } }),
+    async call(method, path, body, headers = {}) {
+      const sent = { method, path, body, headers: { authorization: `Bearer ${key}`, ...headers } };
+      const answer = await send(port, sent);
+      const wrong = judgeAnswer(method, path, answer);
+      if (wrong !== null) throw new Error(wrong);
+      return answer;
+    },
   };
 }
 

@@ -96,7 +96,7 @@ export function records(session: Session): RecordReads & RecordWrites {
         await hold(session, batch[0]!.domain_id);
         // Ids are given in the order of the list; the order in which RETURNING tells them is not promised.
         const ids = (await insert(session, { records: batch })).map((row) => row.id).sort((a, b) => a - b);
-        batch.forEach((record, index) => inserted.push({ ...record, id: ids[index]! }));
+        inserted.push(...batch.map((record, index) => ({ ...record, id: ids[index]! })));
       }
       return inserted;
     },

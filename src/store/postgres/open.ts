@@ -32,25 +32,31 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   );
   const listeners = createListeners(notices.start, () => void notices.stop());
   let closing: Promise<void> | null = null;
-  const refuseClosed = (): void => {
+  const running = new Set<Promise<unknown>>();
+  /** The pool would leave who waits for a connection waiting, so closing waits for all that was asked for. */
+  async function track<T>(use: () => Promise<T>): Promise<T> {
     if (closing !== null) throw new StoreFault('closed', 'the store is closed');
-  };
+    const promise = use();
+    running.add(promise);
+    try {
+      return await promise;
+    } finally {
+      running.delete(promise);
+    }
+  }
+  async function close(): Promise<void> {
+    while (running.size > 0) await Promise.allSettled(running);
+    await notices.stop();
+    await pool.end();
+  }
   return {
     about: { database: 'postgres', where: withoutPassword(options.address), warnings },
-    latest: readTransaction(
-      readSession(() => (closing === null ? (sql, values) => runOn(pool, sql, values) : null)),
-    ),
-    async read(work) {
-      refuseClosed();
-      return readOn(pool, work);
-    },
+    latest: readTransaction(readSession(() => (sql, values) => track(() => runOn(pool, sql, values)))),
+    read: (work) => track(() => readOn(pool, work)),
     async write(work, writeOptions = {}) {
-      refuseClosed();
-      const { result, changes } = await writeOn(pool, work, {
-        ...writeOptions,
-        channel: CHANNEL,
-        teller: self,
-      });
+      const { result, changes } = await track(() =>
+        writeOn(pool, work, { ...writeOptions, channel: CHANNEL, teller: self }),
+      );
       for (const change of changes) listeners.emit(change);
       return result;
     },
@@ -59,11 +65,10 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       throw new StoreFault('unavailable', 'a PostgreSQL database is backed up with pg_dump');
     },
     async ping() {
-      refuseClosed();
-      await runOn(pool, 'SELECT 1', []);
+      await track(() => writeOn(pool, async () => undefined, { channel: CHANNEL, teller: self }));
     },
     close() {
-      closing ??= notices.stop().then(() => pool.end());
+      closing ??= close();
       return closing;
     },
   };

@@ -17,7 +17,7 @@ const types: pg.CustomTypesConfig = {
     oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-/** How every connection is made. A server that is asked to forget writes it acknowledged is told not to. */
+/** How every connection is made. */
 export function clientConfig(address: string): pg.ClientConfig {
   return {
     connectionString: address,
@@ -32,20 +32,22 @@ export function clientConfig(address: string): pg.ClientConfig {
 }
 
 export function createPool(address: string): pg.Pool {
-  const pool = new pg.Pool({ ...clientConfig(address), max: MAX_CONNECTIONS });
-  // An idle connection that breaks is replaced when it is needed; without a listener Node would exit.
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => {
-    client.on('error', () => undefined);
-    // An operator's `synchronous_commit=off` trades acknowledged writes for speed: not a choice for this store.
-    client
-      .query(
-        "SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'",
-      )
-      .catch(() => undefined);
+  const pool = new pg.Pool({
+    ...clientConfig(address),
+    max: MAX_CONNECTIONS,
+    async onConnect(client) {
+      await client.query(INSIST);
+    },
   });
+  // A connection that breaks is replaced when one is needed; without listeners Node would exit.
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
 }
+
+/** An operator's `synchronous_commit=off` trades acknowledged writes for speed: not a choice for this store. */
+const INSIST = `SELECT set_config('synchronous_commit', 'on', false)
+  WHERE current_setting('synchronous_commit') = 'off'`;
 
 /** Statements by text, each under a name of its own, so that the server parses and plans it once a connection. */
 const names = new Map<string, string>();

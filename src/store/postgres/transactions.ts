@@ -33,14 +33,14 @@ export function readSession(run: () => Session['run'] | null): Session {
 }
 
 export async function readOn<T>(pool: pg.Pool, work: (tx: ReadTransaction) => Promise<T>): Promise<T> {
-  return withClient(pool, async (client) => {
-    let live: Session['run'] | null = (sql, values) => runOn(client, sql, values);
-    await runOn(client, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', []);
+  return withClient(pool, async (loan) => {
+    let live: Session['run'] | null = inTurn(loan.client);
+    await runOn(loan.client, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', []);
     try {
       return await work(readTransaction(readSession(() => live)));
     } finally {
       live = null;
-      await runOn(client, 'COMMIT', []);
+      await rollback(loan);
     }
   });
 }
@@ -58,7 +58,7 @@ export async function writeOn<T>(
 ): Promise<UnitOfWork<T>> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await withClient(pool, (client) => writeOnce(client, work, options));
+      return await withClient(pool, (loan) => writeOnce(loan, work, options));
     } catch (error) {
       if (attempt >= ATTEMPTS || !isWorthRetrying(error)) throw error;
       // Not all at once again: up to 2, 4, 8 … ms.
@@ -68,22 +68,23 @@ export async function writeOn<T>(
 }
 
 async function writeOnce<T>(
-  client: pg.PoolClient,
+  loan: Loan,
   work: (tx: WriteTransaction) => Promise<T>,
   { channel, teller, discard }: WriteOnOptions,
 ): Promise<UnitOfWork<T>> {
+  const { client } = loan;
   await runOn(client, 'BEGIN ISOLATION LEVEL READ COMMITTED', []);
   let done: UnitOfWork<T>;
   try {
     const connection = {
       database: 'postgres',
       locking: true,
-      run: (sql: string, values: Parameters<Session['run']>[1]) => runOn(client, sql, values),
+      run: inTurn(client),
     } as const;
     done = await runWork(connection, work);
     if (discard === true) throw DISCARDED;
   } catch (error) {
-    await runOn(client, 'ROLLBACK', []);
+    await rollback(loan);
     if (error === DISCARDED) return { result: done!.result, changes: new Set<Change>() };
     throw error;
   }
@@ -107,20 +108,46 @@ function commitFault(error: unknown): unknown {
   return new StoreFault('unavailable', message, { cause: error, undone: false });
 }
 
-/** Lends a connection; one that has failed in any way but a statement's is not used again. */
-async function withClient<T>(pool: pg.Pool, use: (client: pg.PoolClient) => Promise<T>): Promise<T> {
+/** A connection for one transaction. */
+interface Loan {
+  readonly client: pg.PoolClient;
+  /** Set when nobody knows what state it is in; then it is closed instead of used again. */
+  broken: boolean;
+}
+
+/** Runs statements on a connection one after the other, in the order in which they were asked for. */
+function inTurn(client: pg.PoolClient): Session['run'] {
+  let last: Promise<unknown> = Promise.resolve();
+  return (sql, values) => {
+    const next = last.then(() => runOn(client, sql, values));
+    last = next.catch(() => undefined);
+    return next;
+  };
+}
+
+/** Undoes the transaction. On a lost connection the server does that by itself. */
+async function rollback(loan: Loan): Promise<void> {
+  try {
+    await loan.client.query('ROLLBACK');
+  } catch {
+    loan.broken = true;
+  }
+}
+
+async function withClient<T>(pool: pg.Pool, use: (loan: Loan) => Promise<T>): Promise<T> {
   let client: pg.PoolClient;
   try {
     client = await pool.connect();
   } catch (error) {
     throw postgresFault(error);
   }
+  const loan: Loan = { client, broken: false };
   try {
-    const result = await use(client);
-    client.release();
-    return result;
+    return await use(loan);
   } catch (error) {
-    client.release(error instanceof StoreFault && error.code === 'unavailable');
+    if (error instanceof StoreFault && error.code === 'unavailable') loan.broken = true;
     throw error;
+  } finally {
+    client.release(loan.broken);
   }
 }

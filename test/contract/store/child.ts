@@ -1,0 +1,93 @@
+/** A process of its own that works on a store folder, made to be killed: bundled by the tests, run by plain Node. */
+import { writeSync } from 'node:fs';
+import { openSqlite } from '../../../src/store/sqlite/open.ts';
+import { auditEntry, newRule, outboxRow, publication } from './samples.ts';
+
+const [, , folder, command, ...rest] = process.argv;
+
+/** One line, on its way before this returns: nothing said is lost when this process is killed. */
+function say(line: string): void {
+  for (;;) {
+    try {
+      writeSync(1, `${line}\n`);
+      return;
+    } catch (error) {
+      // The pipe is full because its reader is busy.
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+    }
+  }
+}
+
+/** Writes without end, `abreast` at a time, saying `ok <n>` once write n is acknowledged. */
+async function writeForever(domainId: number, from: number, abreast: number): Promise<void> {
+  const store = await openSqlite({ folder: folder!, role: 'server' });
+  const domain = (await store.latest.domains.get(domainId))!;
+  let next = from;
+  say('open');
+  const loop = async (): Promise<void> => {
+    for (;;) {
+      const number = next++;
+      await store.write(async (tx) => {
+        await tx.rules.insert(
+          newRule(domain.id, { priority: number, body: JSON.stringify({ filler: 'x'.repeat(500) }) }),
+        );
+        await tx.audit.append(auditEntry(domain, `write.${number}`));
+        const through = await tx.outbox.append(outboxRow(domain, `${number}`));
+        if (number % 10 !== 0) return;
+        const revision = ((await tx.plans.current(domain.name))?.revision ?? 0) + 1;
+        const digest = `digest-${number}`;
+        await tx.plans.putBlob(digest, new Uint8Array(2_000).fill(number), number);
+        await tx.plans.publish(
+          publication(domain.name, { domain_id: domain.id, revision, digest, through, reason: `${number}` }),
+        );
+      });
+      say(`ok ${number}`);
+    }
+  };
+  await Promise.all(Array.from({ length: abreast }, loop));
+}
+
+/** Writes until a fault, says its code, waits for a line on stdin, and says whether writing works again. */
+async function writeUntilFull(domainId: number): Promise<void> {
+  const store = await openSqlite({ folder: folder!, role: 'server' });
+  const write = (priority: number) =>
+    store.write((tx) =>
+      tx.rules.insert(newRule(domainId, { priority, body: JSON.stringify('x'.repeat(20_000)) })),
+    );
+  say('open');
+  for (let number = 0; ; number += 5) {
+    const settled = await Promise.allSettled([0, 1, 2, 3, 4].map((offset) => write(number + offset)));
+    settled.forEach((one, offset) => {
+      if (one.status === 'fulfilled') say(`ok ${number + offset}`);
+    });
+    const failed = settled.find((one) => one.status === 'rejected');
+    if (failed === undefined) continue;
+    say(`fault ${failed.reason.code} ${failed.reason.message}`);
+    say(`reads ${await store.latest.rules.count(domainId, 'drop')}`);
+    break;
+  }
+  await new Promise((resolve) => process.stdin.once('data', resolve));
+  process.stdin.destroy();
+  await write(1_000_000);
+  say('ok 1000000');
+  await store.close();
+}
+
+/** Opens and closes, saying what came of it. */
+async function tryToOpen(role: 'server' | 'tool'): Promise<void> {
+  try {
+    const store = await openSqlite({ folder: folder!, role });
+    await store.write((tx) =>
+      tx.accounts.insert({ name: `by ${process.pid}`, active: true, created_at: 1, updated_at: 1 }),
+    );
+    await store.close();
+    say('opened');
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string };
+    say(`fault ${code} ${message}`);
+  }
+}
+
+if (command === 'write') await writeForever(Number(rest[0]), Number(rest[1]), Number(rest[2]));
+else if (command === 'fill') await writeUntilFull(Number(rest[0]));
+else await tryToOpen(command === 'server' ? 'server' : 'tool');

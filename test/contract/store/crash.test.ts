@@ -1,0 +1,270 @@
+/** Processes that die, disks that fill, folders that are copied: what SQLite in a folder must come back from. */
+import { execFileSync } from 'node:child_process';
+import { cp, mkdir, mkdtemp, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
+import { isStoreFault } from '../../../src/store/fault.ts';
+import { openDatabase } from '../../../src/store/sqlite/driver.ts';
+import { openSqlite } from '../../../src/store/sqlite/open.ts';
+import type { Store } from '../../../src/store/store.ts';
+import { acknowledged, buildChild, type Child, startChild } from './children.ts';
+import { seed } from './samples.ts';
+
+/** Rounds of killing: `EDGEPLAN_CRASH_ROUNDS=50` for the full test. */
+const ROUNDS = Number(process.env['EDGEPLAN_CRASH_ROUNDS'] ?? 5);
+const ABREAST = 8;
+
+let code: Awaited<ReturnType<typeof buildChild>>;
+let root: string;
+let folder: string;
+let domainId: number;
+
+beforeAll(async () => {
+  code = await buildChild();
+});
+afterAll(() => code.remove());
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'edgeplan-crash-'));
+  folder = join(root, 'data');
+  domainId = await prepare(folder);
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+async function prepare(where: string): Promise<number> {
+  const store = await openSqlite({ folder: where, role: 'server' });
+  const { domain } = await store.write((tx) => seed(tx));
+  await store.close();
+  return domain.id;
+}
+
+const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+async function kill(child: Child): Promise<void> {
+  child.process.kill('SIGKILL');
+  await child.ended;
+}
+
+/** What a store holds, after checking that it hangs together. */
+async function inspect(where: string): Promise<ReadonlySet<number>> {
+  const database = openDatabase(join(where, 'edgeplan.db'));
+  expect(database.prepare('PRAGMA integrity_check').all()).toMatchObject([{ integrity_check: 'ok' }]);
+  expect(database.prepare('PRAGMA foreign_key_check').all()).toEqual([]);
+  database.close();
+  const store = await openSqlite({ folder: where, role: 'server' });
+  try {
+    return await inspectRows(store);
+  } finally {
+    await store.close();
+  }
+}
+
+async function inspectRows(store: Store): Promise<ReadonlySet<number>> {
+  return store.read(async (tx) => {
+    const numbers = (await tx.rules.list(domainId, 'drop')).map((rule) => rule.priority);
+    expect(new Set(numbers).size).toBe(numbers.length);
+    // Each write is there whole: rule, audit entry, and outbox row unless a publication has settled it.
+    const audited = (await tx.audit.list(domainId, { limit: 1e9 })).map((entry) =>
+      Number(entry.action.slice(6)),
+    );
+    expect([...audited].sort((a, b) => a - b)).toEqual(numbers);
+    const revisions = await tx.plans.list(domainId, { limit: 1e9 });
+    expect(revisions.map((row) => row.revision)).toEqual(
+      revisions.map((_, index) => revisions.length - index),
+    );
+    expect(revisions.map((row) => Number(row.reason)).sort((a, b) => a - b)).toEqual(
+      numbers.filter((number) => number % 10 === 0),
+    );
+    for (const row of revisions.slice(0, 3)) expect(await tx.plans.blob(row.digest!)).toHaveLength(2_000);
+    const waiting = await tx.outbox.list(domainId);
+    for (const row of waiting) expect(row.id).toBeGreaterThan(revisions[0]?.through ?? 0);
+    return new Set(numbers);
+  });
+}
+
+function expectAll(found: ReadonlySet<number>, wanted: readonly number[]): void {
+  expect(wanted.filter((number) => !found.has(number))).toEqual([]);
+}
+
+test(`kill -9 in the middle of writes, ${ROUNDS} times, loses nothing acknowledged`, {
+  timeout: 30_000 + ROUNDS * 5_000,
+}, async () => {
+  const acked: number[] = [];
+  let from = 1;
+  for (let round = 0; round < ROUNDS; round++) {
+    const child = startChild(code.file, [folder, 'write', `${domainId}`, `${from}`, `${ABREAST}`]);
+    await child.line('ok ');
+    await pause(Math.random() * 150);
+    await kill(child);
+    acked.push(...acknowledged(child));
+    const found = await inspect(folder);
+    expectAll(found, acked);
+    // What was written but not yet told is at most what was under way.
+    expect(found.size - acked.length).toBeLessThanOrEqual(ABREAST * (round + 1));
+    from = Math.max(from, ...found) + 1;
+  }
+  expect(acked.length).toBeGreaterThan(ROUNDS * 5);
+});
+
+test('a copy of the folder taken in the middle of writes opens, torn or not', async () => {
+  const child = startChild(code.file, [folder, 'write', `${domainId}`, '1', `${ABREAST}`]);
+  try {
+    for (let round = 0; round < 4; round++) {
+      await child.line(`ok ${1 + round * 40}`);
+      // Stopped, the files stand still, as they do on a disk that has lost power.
+      child.process.kill('SIGSTOP');
+      await pause(50);
+      const acked = acknowledged(child);
+      const copy = join(root, `copy-${round}`);
+      await cp(folder, copy, { recursive: true });
+      await cp(folder, `${copy}-torn`, { recursive: true });
+      child.process.kill('SIGCONT');
+      expectAll(await inspect(copy), acked);
+
+      // Of a log cut anywhere, what is before the cut holds: the first writes, without gaps in what was committed.
+      const log = join(`${copy}-torn`, 'edgeplan.db-wal');
+      await truncate(log, Math.floor((await stat(log)).size * Math.random()));
+      const kept = await inspect(`${copy}-torn`);
+      const missing = acked.findIndex((number) => !kept.has(number));
+      if (missing >= 0)
+        expect(acked.slice(missing + 2 * ABREAST).filter((number) => kept.has(number))).toEqual([]);
+    }
+  } finally {
+    await kill(child);
+  }
+});
+
+test('a second server is refused and names the first, a tool works beside it', async () => {
+  const first = startChild(code.file, [folder, 'write', `${domainId}`, '1', '2']);
+  await first.line('ok 3');
+  const second = startChild(code.file, [folder, 'server']);
+  const refusal = await second.line('fault');
+  expect(refusal).toContain('fault in_use');
+  expect(refusal).toContain(`process ${first.process.pid}`);
+  expect(refusal).toContain('edgeplan.lock');
+  await second.ended;
+  const tool = startChild(code.file, [folder, 'tool']);
+  await tool.line('opened');
+  await tool.ended;
+  await first.line(`ok ${Math.max(...acknowledged(first)) + 20}`);
+  await kill(first);
+  const third = startChild(code.file, [folder, 'server']);
+  await third.line('opened');
+  await third.ended;
+});
+
+test('in one process, too, a folder is served once', async () => {
+  const store = await openSqlite({ folder, role: 'server' });
+  const again = openSqlite({ folder, role: 'server' });
+  await expect(again).rejects.toSatisfy((error) => isStoreFault(error, 'in_use'));
+  await store.close();
+  await (await openSqlite({ folder, role: 'server' })).close();
+});
+
+test('what a tool writes reaches the server, and its listeners', async () => {
+  const server = await openSqlite({ folder, role: 'server' });
+  const tool = await openSqlite({ folder, role: 'tool' });
+  const heard = new Promise((resolve) => server.listen(resolve));
+  await pause(100);
+  await tool.write((tx) => tx.accounts.insert({ name: 'new', active: true, created_at: 1, updated_at: 1 }));
+  expect(await server.latest.accounts.byName('new')).not.toBeNull();
+  expect(await heard).toBe('unknown');
+  await tool.close();
+  await server.close();
+});
+
+/** A file system of its own, of some MiB: needs root. */
+async function mountSmall(at: string): Promise<boolean> {
+  await mkdir(at);
+  try {
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', at], { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+test('a full disk is a fault that passes', { timeout: 60_000 }, async ({ skip }) => {
+  const disk = join(root, 'disk');
+  if (!(await mountSmall(disk))) skip('mounting a small file system is not allowed here');
+  try {
+    const ballast = join(disk, 'ballast');
+    await writeFile(ballast, new Uint8Array(2 * 2 ** 20));
+    domainId = await prepare(join(disk, 'data'));
+    const child = startChild(code.file, [join(disk, 'data'), 'fill', `${domainId}`]);
+    expect(await child.line('fault')).toContain('fault full the disk that holds the data folder is full');
+    const acked = acknowledged(child);
+    expect(acked.length).toBeGreaterThan(10);
+    expect(Number((await child.line('reads ')).slice(6))).toBe(acked.length);
+    await rm(ballast);
+    child.process.stdin!.write('go on\n');
+    await child.line('ok 1000000');
+    await child.ended;
+    const store = await openSqlite({ folder: join(disk, 'data'), role: 'server' });
+    const found = (await store.latest.rules.list(domainId, 'drop')).map((rule) => rule.priority);
+    expect(found).toEqual([...acked, 1_000_000]);
+    await store.close();
+  } finally {
+    execFileSync('umount', ['-l', disk]);
+  }
+});
+
+test('a file that may not grow is a fault, and loses nothing', async () => {
+  // Blocks of 1 KiB: what a quota does. Node ignores the signal, so the write fails.
+  const child = startChild(code.file, [folder, 'fill', `${domainId}`], 'trap "" XFSZ; ulimit -f 2000');
+  expect(await child.line('fault')).toMatch(/^fault (full|unavailable) /);
+  await child.line('reads ');
+  const acked = acknowledged(child);
+  await kill(child);
+  const store = await openSqlite({ folder, role: 'server' });
+  const found = new Set((await store.latest.rules.list(domainId, 'drop')).map((rule) => rule.priority));
+  expectAll(found, acked);
+  await store.close();
+});
+
+test('what is no database of ours is refused and left as it is', async () => {
+  const other = join(root, 'other');
+  await mkdir(other);
+  await writeFile(
+    join(other, 'edgeplan.db'),
+    'certainly not a database, but long enough to look at\n'.repeat(40),
+  );
+  await expect(openSqlite({ folder: other, role: 'server' })).rejects.toSatisfy((error) =>
+    isStoreFault(error, 'unreadable'),
+  );
+  const foreign = join(root, 'foreign');
+  await mkdir(foreign);
+  const database = openDatabase(join(foreign, 'edgeplan.db'));
+  database.exec('CREATE TABLE theirs (x)');
+  database.close();
+  await expect(openSqlite({ folder: foreign, role: 'server' })).rejects.toSatisfy((error) =>
+    isStoreFault(error, 'unreadable'),
+  );
+  const file = join(root, 'file');
+  await writeFile(file, '');
+  await expect(openSqlite({ folder: file, role: 'server' })).rejects.toSatisfy((error) =>
+    isStoreFault(error, 'unavailable'),
+  );
+});
+
+test('a backup taken while writing is whole, and a store', async () => {
+  const child = startChild(code.file, [folder, 'write', `${domainId}`, '1', `${ABREAST}`]);
+  await child.line('ok 50');
+  const tool = await openSqlite({ folder, role: 'tool' });
+  const before = acknowledged(child).length;
+  const copy = join(root, 'restored');
+  await mkdir(copy);
+  await tool.backup(join(copy, 'edgeplan.db'));
+  await expect(tool.backup(join(copy, 'edgeplan.db'))).rejects.toSatisfy((error) =>
+    isStoreFault(error, 'conflict', 'file'),
+  );
+  await expect(tool.backup(join(root, 'no', 'such', 'folder'))).rejects.toSatisfy((error) =>
+    isStoreFault(error, 'unavailable'),
+  );
+  const during = await child.line(`ok ${Math.max(...acknowledged(child)) + 30}`);
+  expect(during).toBeDefined();
+  await kill(child);
+  await tool.close();
+  const found = await inspect(copy);
+  expectAll(found, acknowledged(child).slice(0, before));
+});

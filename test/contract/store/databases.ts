@@ -1,0 +1,115 @@
+/** The databases the contract holds for: a fresh one for each `open`, gone after `dispose`. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import pg from 'pg';
+import { afterAll } from 'vitest';
+import type { Migration } from '../../../src/store/migration.ts';
+import { openPostgres } from '../../../src/store/postgres/open.ts';
+import { openSqlite } from '../../../src/store/sqlite/open.ts';
+import type { Store } from '../../../src/store/store.ts';
+
+/** Where tests find PostgreSQL; they make and drop databases of their own there. */
+export const POSTGRES =
+  process.env['EDGEPLAN_TEST_POSTGRES'] ?? 'postgres://postgres@127.0.0.1:5432/postgres';
+
+/** A place to keep a store; opening it twice opens the same data. */
+export interface Place {
+  /** Opens the store, with the steps of this version unless others are given. */
+  open(migrations?: readonly Migration[]): Promise<Store>;
+  /** A folder or an address. */
+  readonly database: string;
+  dispose(): Promise<void>;
+}
+
+export interface Kind {
+  readonly name: 'sqlite' | 'postgres';
+  place(): Promise<Place>;
+}
+
+export const sqlite: Kind = {
+  name: 'sqlite',
+  async place() {
+    const folder = await mkdtemp(join(tmpdir(), 'edgeplan-store-'));
+    return {
+      database: folder,
+      open: (migrations) => openSqlite({ folder, role: 'server', ...(migrations && { migrations }) }),
+      dispose: () => rm(folder, { recursive: true }),
+    };
+  },
+};
+
+/** Empties every table, leaving tables and sequences as they are. */
+const EMPTY = `
+  SET session_replication_role = replica;
+  DO $$ DECLARE name text; BEGIN
+    FOR name IN SELECT tablename FROM pg_tables WHERE schemaname = 'public' AND tablename <> 'edgeplan_version' LOOP
+      EXECUTE format('DELETE FROM %I', name);
+    END LOOP;
+    IF to_regclass('manifest_position') IS NOT NULL THEN INSERT INTO manifest_position VALUES (1, 0); END IF;
+  END $$`;
+
+/** Databases that were made here and are not in use: making one takes a second, emptying one a fraction. */
+const spare: string[] = [];
+let made = 0;
+
+afterAll(async () => {
+  for (const name of spare.splice(0)) await asAdmin(`DROP DATABASE ${name} WITH (FORCE)`);
+});
+
+export const postgres: Kind = {
+  name: 'postgres',
+  async place() {
+    const name = spare.pop() ?? (await makeDatabase());
+    const address = new URL(POSTGRES);
+    address.pathname = `/${name}`;
+    let usual = true;
+    return {
+      database: address.href,
+      open(migrations) {
+        usual &&= migrations === undefined;
+        return openPostgres({ address: address.href, ...(migrations && { migrations }) });
+      },
+      async dispose() {
+        if (usual) await asAdmin(EMPTY, address.href);
+        else await asAdmin('DROP SCHEMA public CASCADE; CREATE SCHEMA public', address.href);
+        spare.push(name);
+      },
+    };
+  },
+};
+
+async function makeDatabase(): Promise<string> {
+  made += 1;
+  const name = `edgeplan_test_${process.pid}_${Date.now()}_${made}`;
+  // Another locale than "C", so that an order that leans on it shows.
+  const locale = await asAdmin("SELECT collname FROM pg_collation WHERE collprovider = 'i' LIMIT 1");
+  const icu = locale.rows.length > 0 ? `LOCALE_PROVIDER icu ICU_LOCALE 'und'` : '';
+  await asAdmin(`CREATE DATABASE ${name} TEMPLATE template0 ENCODING 'UTF8' ${icu}`);
+  return name;
+}
+
+export async function asAdmin(sql: string, address = POSTGRES): Promise<pg.QueryResult> {
+  const client = new pg.Client({ connectionString: address });
+  await client.connect();
+  try {
+    return await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+async function postgresAnswers(): Promise<boolean> {
+  try {
+    await asAdmin('SELECT 1');
+    return true;
+  } catch (error) {
+    if (process.env['CI'] === 'true') throw error;
+    const reason = error instanceof Error ? error.message : String(error);
+    process.stderr.write(`\nNOT TESTED on PostgreSQL: ${POSTGRES} does not answer (${reason})\n\n`);
+    return false;
+  }
+}
+
+/** Those that can be tested here: PostgreSQL may be missing on a desk, never where CI is "true". */
+export const kinds: readonly Kind[] = (await postgresAnswers()) ? [sqlite, postgres] : [sqlite];

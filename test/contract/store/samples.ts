@@ -1,0 +1,126 @@
+/** Rows to write, with as little said as a test needs. */
+import type {
+  NewDomain,
+  NewRecord,
+  NewRule,
+  Publication,
+  WriteTransaction,
+} from '../../../src/store/store.ts';
+import { SERVICE } from '../../../src/store/store.ts';
+
+/** Some moment; nothing depends on which. */
+export const T = 1_800_000_000_000;
+
+export function newDomain(name: string, userId: number, changes: Partial<NewDomain> = {}): NewDomain {
+  return {
+    name,
+    user_id: userId,
+    status: 'pending',
+    dns_mode: 'managed',
+    ever_active: false,
+    verification_token: 'token',
+    verification_started_at: T,
+    verification_expires_at: null,
+    verified_at: null,
+    pending_since: T,
+    moved_since: null,
+    next_check_at: null,
+    last_manual_ns_check_at: null,
+    cache_l2_max_gb: 1,
+    cache_l2_ttl_days: 7,
+    cache_cap_mb: 128,
+    developer_mode_until: null,
+    sec_no_sniff: false,
+    sec_referrer_policy: true,
+    sec_strip_headers: false,
+    markdown_for_agents: false,
+    outage_alerts: true,
+    uptime_threshold_pct: 50,
+    uptime_window_min: 5,
+    uptime_min_requests: 10,
+    uptime_min_active_min: 3,
+    uptime_recover_min: 5,
+    suspended: false,
+    suspended_at: null,
+    created_at: T,
+    updated_at: T,
+    ...changes,
+  };
+}
+
+export function newRecord(domainId: number, changes: Partial<NewRecord> = {}): NewRecord {
+  return {
+    domain_id: domainId,
+    name: '@',
+    type: 'A',
+    destination: '192.0.2.1',
+    mx_priority: null,
+    proxied: true,
+    captcha: false,
+    scheme: 'Default',
+    port: null,
+    host_header: '',
+    monitor: false,
+    timeout: null,
+    comment: '',
+    created_at: T,
+    updated_at: T,
+    ...changes,
+  };
+}
+
+export function newRule(domainId: number, changes: Partial<NewRule> = {}): NewRule {
+  return {
+    domain_id: domainId,
+    type: 'drop',
+    priority: 100,
+    body: '{}',
+    record_ids: [],
+    created_at: T,
+    updated_at: T,
+    ...changes,
+  };
+}
+
+export function publication(domain: string, changes: Partial<Publication> = {}): Publication {
+  return {
+    domain,
+    domain_id: 1,
+    revision: 1,
+    digest: null,
+    reason: 'test',
+    at: T,
+    through: 0,
+    ...SERVICE,
+    ...changes,
+  };
+}
+
+/** An account and a domain of its. */
+export async function seed(tx: WriteTransaction, name = 'example.com') {
+  const account = await tx.accounts.insert({
+    name: `owner of ${name}`,
+    active: true,
+    created_at: T,
+    updated_at: T,
+  });
+  const domain = await tx.domains.insert(newDomain(name, account.id));
+  return { account, domain };
+}
+
+export function outboxRow(domain: { id: number; name: string }, reason = 'rule.create') {
+  return { domain_id: domain.id, domain: domain.name, at: T, reason, ...SERVICE };
+}
+
+export function auditEntry(domain: { id: number; name: string }, action = 'rule.create') {
+  return {
+    domain_id: domain.id,
+    domain: domain.name,
+    at: T,
+    action,
+    subject: '',
+    before_json: null,
+    after_json: '{}',
+    ...SERVICE,
+  };
+}

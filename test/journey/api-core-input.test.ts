@@ -1,0 +1,203 @@
+/** Bad input over real sockets: whatever is sent, the answer has the one error shape, and nothing is half-written. */
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { ROUTES } from '../../src/api/routes.ts';
+import { type Person, send, startApi, type TestApi } from '../support/api.ts';
+import { testDatabases } from '../support/api-databases.ts';
+
+/** Sends octets as they are and answers all that comes back until the server closes. */
+function raw(port: number, octets: string | Buffer): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(octets));
+    const chunks: Buffer[] = [];
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('error', reject);
+    socket.on('close', () => resolve(Buffer.concat(chunks).toString('utf8')));
+  });
+}
+
+describe.each((await testDatabases()).map((database) => [database.kind, database] as const))(
+  'on %s',
+  (_, database) => {
+    let api: TestApi;
+    let ann: Person;
+
+    beforeAll(async () => {
+      api = await startApi(database);
+      ann = await api.person('ann');
+      await ann.call('POST', '/domains/', { name: 'shop.example' });
+    });
+    afterAll(() => api.close());
+
+    const put = (body: string | Buffer, headers: Record<string, string> = {}) =>
+      ann.call('PUT', '/domains/shop.example', Buffer.from(body as string), headers);
+
+    test.each([
+      ['{', 'the body must be valid JSON'],
+      ['', 'the body is missing'],
+      [
+        '{"sec_no_sniff":true,"sec_no_sniff":false}',
+        'the body holds the field `sec_no_sniff` twice in one object',
+      ],
+      ['['.repeat(100_000), 'the body must nest objects and lists at most 32 deep'],
+      ['{"__proto__":{"sec_no_sniff":true}}', '__proto__: is not a known field'],
+      ['"text"', /^must be an object/],
+      ['null', /^must be an object/],
+      ['[]', /^must be an object/],
+    ])('400 for the body %.40s', async (body, sentence) => {
+      const { status, body: answer } = await put(body);
+      expect(status).toBe(400);
+      if (typeof sentence === 'string') expect(answer.error).toContain(sentence);
+      else expect(answer.error).toMatch(sentence);
+    });
+
+    test.each(['a\u0000', '\ud800'])('no text holds %j', async (name) => {
+      const { status, body } = await ann.call('POST', '/domains/shop.example/members/', {
+        name,
+        role: 'viewer',
+      });
+      expect(status).toBe(400);
+      expect(body.error).toMatch(/^name: must (?:not hold a NUL character|be valid Unicode text)/);
+    });
+
+    test('octets that are no UTF-8 are 400', async () => {
+      expect((await put(Buffer.from([0x7b, 0xff, 0x7d]))).status).toBe(400);
+    });
+
+    test.each([
+      'text/plain',
+      'application/xml',
+      'multipart/form-data; boundary=x',
+      'application/jsonx',
+      'nonsense',
+    ])('the content type %s is 415', async (type) => {
+      const { status, body } = await put('{}', { 'content-type': type });
+      expect([status, body.error]).toEqual([415, 'the content type must be `application/json`']);
+    });
+
+    test('a charset beside the content type is fine', async () => {
+      expect((await put('{}', { 'content-type': 'application/json; charset=utf-8' })).status).toBe(200);
+      expect((await put('{}', { 'content-type': 'Application/JSON' })).status).toBe(200);
+    });
+
+    test('a request that takes no body is told so', async () => {
+      const path = '/domains/shop.example/developer-mode?validate_only=true';
+      expect((await ann.call('POST', path)).status).toBe(200);
+      expect((await ann.call('POST', path, {})).status).toBe(200);
+      const { status, body } = await ann.call('POST', path, { hours: 9 });
+      expect([status, body.error]).toEqual([400, 'this request takes no body']);
+    });
+
+    test('100 MB are refused unread, announced or not', async () => {
+      const announced = await raw(
+        api.port,
+        `PUT /domains/shop.example HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${ann.key}\r\n` +
+          'Content-Type: application/json\r\nContent-Length: 100000000\r\nConnection: close\r\n\r\n{"a":"',
+      );
+      expect(announced).toMatch(/^HTTP\/1\.1 413 /);
+      expect(announced).toMatch(/\{"error":"the body must be at most 4194304 octets"\}$/);
+      const chunk = `${(65_536).toString(16)}\r\n${' '.repeat(65_536)}\r\n`;
+      const streamed = await raw(
+        api.port,
+        `PUT /domains/shop.example HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${ann.key}\r\n` +
+          `Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(70)}`,
+      );
+      expect(streamed).toMatch(/^HTTP\/1\.1 413 /);
+    });
+
+    test.each([
+      ['GET', '/domains', 404],
+      ['GET', '/domains//', 404],
+      ['GET', '//domains/', 404],
+      ['GET', '/domains/shop.example/', 404],
+      ['GET', '/domains/shop.example/features/', 404],
+      ['DELETE', '/domains/shop.example/cache', 404],
+      ['GET', '/', 404],
+      ['GET', '/Domains/', 404],
+      ['GET', '/domains/%zz', 400],
+      ['GET', '/domains/%', 400],
+      ['GET', '/domains/%ff', 400],
+      ['GET', '/domains/shop.example%2Ffeatures', 404],
+      ['GET', '/domains/%2e%2e/x', 404],
+      ['GET', '/domains/%00', 404],
+      ['GET', '/domains/..', 404],
+      ['GET', `/domains/${'a'.repeat(2_000)}`, 404],
+      ['GET', '/domains/shop.example/members/0', 404],
+      ['GET', '/domains/shop.example/members/1e3', 404],
+      ['GET', '/domains/shop.example/members/99999999999', 404],
+      ['GET', '/domains/sh%6fp.example', 200],
+      ['GET', '/domains/?x=%zz', 200],
+      ['GET', '/domains/;x', 404],
+    ])('%s %.60s is %i', async (method, path, expected) => {
+      expect((await ann.call(method, path)).status).toBe(expected);
+    });
+
+    test.each([
+      ['PATCH', '/domains/shop.example', 'GET, HEAD, PUT, DELETE, OPTIONS'],
+      ['DELETE', '/domains/', 'GET, HEAD, POST, OPTIONS'],
+      ['POST', '/domains/ns-sets', 'GET, HEAD, PUT, DELETE, OPTIONS'],
+      ['PROPFIND', '/domains/', 'GET, HEAD, POST, OPTIONS'],
+      ['TRACE', '/domains/', 'GET, HEAD, POST, OPTIONS'],
+      ['GET', '/domains/shop.example/verify', 'POST, OPTIONS'],
+    ])('%s %s is 405 and says what the path takes', async (method, path, allow) => {
+      const { status, headers, body } = await ann.call(method, path);
+      expect([status, headers['allow']]).toEqual([405, allow]);
+      expect(body.error).toBe(`this path takes ${allow}`);
+      const options = await ann.call('OPTIONS', path);
+      expect([options.status, options.headers['allow']]).toEqual([204, allow]);
+    });
+
+    test('a method nobody knows is 405 too', async () => {
+      const answer = await raw(api.port, 'FROB /domains/ HTTP/1.1\r\nHost: x\r\n\r\n');
+      expect(answer).toMatch(/^HTTP\/1\.1 405 /);
+      expect(answer).toMatch(/\r\nallow: GET, HEAD, POST, OPTIONS\r\n/);
+      expect(await raw(api.port, 'FROB /nowhere HTTP/1.1\r\nHost: x\r\n\r\n')).toMatch(/^HTTP\/1\.1 404 /);
+    });
+
+    test('what is no HTTP gets the error shape all the same', async () => {
+      for (const octets of ['hello\r\n\r\n', '\u0000\u0001\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n'])
+        expect(await raw(api.port, octets)).toMatch(/^HTTP\/1\.1 400 [\s\S]*\r\n\r\n\{"error":"[^"]+"\}$/);
+      const long = `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`;
+      expect(await raw(api.port, long)).toMatch(
+        /^HTTP\/1\.1 431 [\s\S]*\{"error":"the headers must be at most 16384 octets"\}$/,
+      );
+    });
+
+    test('the request id is the caller’s where it is harmless', async () => {
+      const own = await ann.call('GET', '/domains/', undefined, { 'x-request-id': 'deploy-7' });
+      expect(own.headers['x-request-id']).toBe('deploy-7');
+      for (const sent of ['a b', 'x'.repeat(200), '"'])
+        expect(
+          (await ann.call('GET', '/domains/', undefined, { 'x-request-id': sent })).headers['x-request-id'],
+        ).toMatch(/^[0-9a-f-]{36}$/);
+    });
+
+    test('HEAD answers what GET would, without a body', async () => {
+      for (const path of ['/domains/', '/domains/shop.example', '/domains/shop.example/audit/', '/nowhere']) {
+        const get = await ann.call('GET', path);
+        const head = await ann.call('HEAD', path);
+        expect([head.status, head.text, head.headers['etag']]).toEqual([get.status, '', get.headers['etag']]);
+        expect(head.headers['content-length']).toBe(get.headers['content-length']);
+      }
+    });
+
+    test('the OpenAPI document needs no key and holds every route', async () => {
+      const { status, text, headers } = await send(api.port, { method: 'GET', path: '/docs/openapi.yaml' });
+      expect(status).toBe(200);
+      expect(headers['content-type']).toMatch(/^application\/yaml/);
+      const document = parse(text);
+      expect(document.openapi).toMatch(/^3\.1\./);
+      expect(document.info.version).toBe('1.0.0');
+      const ids = new Set<string>();
+      for (const { method, path, body } of ROUTES) {
+        const one = document.paths[path]?.[method.toLowerCase()];
+        expect(one, `${method} ${path}`).toBeTruthy();
+        expect(Object.keys(one.responses)).toEqual(expect.arrayContaining(['200', '401', '429']));
+        expect(one.requestBody !== undefined, `${method} ${path}`).toBe(body !== undefined);
+        ids.add(one.operationId);
+      }
+      expect(ids.size).toBe(ROUTES.length);
+    });
+  },
+);

@@ -1,0 +1,26 @@
+/** Holds answers to the schemas of the route table: nothing missing, nothing more, and the one error shape. */
+import { isDeepStrictEqual } from 'node:util';
+import { methodsAt, segmentsOf } from '../../src/api/paths.ts';
+import { ROUTES } from '../../src/api/routes.ts';
+import type { Answer } from './api.ts';
+
+/** What is wrong with an answer, or `null`. */
+export function judgeAnswer(method: string, path: string, { status, body, text }: Answer): string | null {
+  if (method === 'HEAD' || status === 304 || status === 204)
+    return text === '' ? null : `a body with ${status}`;
+  if (status !== 200) {
+    const named = Object.keys(body ?? {});
+    const right = named.length === 1 && typeof body.error === 'string' && body.error !== '';
+    return right && !body.error.includes('    at ') ? null : `no error shape with ${status}: ${text}`;
+  }
+  const segments = segmentsOf(path) ?? [];
+  // Static segments go before `{name}`, as the router has it.
+  const [route] = ROUTES.filter(
+    (one) => one.method === method && methodsAt([one], segments).length === 1,
+  ).sort((left, right) => left.path.split('{').length - right.path.split('{').length);
+  if (route === undefined || route.produces !== undefined) return null;
+  const read = route.response.safeParse(body);
+  if (!read.success) return `${method} ${path}: ${read.error.message}`;
+  if (isDeepStrictEqual(JSON.parse(JSON.stringify(read.data)), body)) return null;
+  return `${method} ${path}: the answer has fields its schema does not know: ${text}`;
+}
