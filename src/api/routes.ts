@@ -2,7 +2,8 @@
  * Every route on one screen: method, path, permission, what else is judged before the handler, and the handler. The
  * order in which the judging happens is `checks.ts`.
  */
-import { featureGate } from '../access/gates.ts';
+import { featureGate, recordGate } from '../access/gates.ts';
+import { RULE_TYPES } from '../base/vocabulary.ts';
 import type { Route } from './route.ts';
 import * as audit from './routes/audit.ts';
 import * as cache from './routes/cache.ts';
@@ -12,6 +13,10 @@ import { features } from './routes/features.ts';
 import * as members from './routes/members.ts';
 import * as nodes from './routes/nodes.ts';
 import * as plans from './routes/plans.ts';
+import * as records from './routes/records.ts';
+import * as recordBatches from './routes/records-batch.ts';
+import * as zoneFiles from './routes/records-zone.ts';
+import { ruleRoutes } from './routes/rules.ts';
 
 const purgeGate = featureGate('cache_purge_enabled');
 
@@ -30,6 +35,20 @@ export const ROUTES: readonly Route[] = [
   { method: 'POST', path: '/domains/{domain}/check-ns', permission: 'domain.settings', ...life.checkNameservers },
   { method: 'GET', path: '/domains/{domain}/features', permission: 'domain.view', ...features },
   { method: 'DELETE', path: '/domains/{domain}/cache/', permission: 'rules.edit', gate: purgeGate, ...cache.purge },
+
+  // DNS records
+  { method: 'GET', path: '/domains/{domain}/records/', permission: 'domain.view', ...records.list },
+  { method: 'POST', path: '/domains/{domain}/records/', permission: 'records.edit', gate: recordGate(), ...records.create },
+  { method: 'POST', path: '/domains/{domain}/records/batch-update', permission: 'records.edit', ...recordBatches.batchUpdate },
+  { method: 'POST', path: '/domains/{domain}/records/batch-delete', permission: 'records.edit', ...recordBatches.batchDelete },
+  { method: 'POST', path: '/domains/{domain}/records/import', permission: 'records.edit', ...zoneFiles.importZone },
+  { method: 'GET', path: '/domains/{domain}/records/export', permission: 'domain.view', ...zoneFiles.exportZone },
+  { method: 'GET', path: '/domains/{domain}/records/{recordId}', permission: 'domain.view', ...records.read },
+  { method: 'PUT', path: '/domains/{domain}/records/{recordId}', permission: 'records.edit', ...records.update },
+  { method: 'DELETE', path: '/domains/{domain}/records/{recordId}', permission: 'records.edit', ...records.remove },
+
+  // Edge rules: seven operations for each of the twelve types
+  ...RULE_TYPES.flatMap(ruleRoutes),
 
   // Sharing and history
   { method: 'GET', path: '/domains/{domain}/members/', permission: 'domain.view', ...members.list },

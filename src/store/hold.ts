@@ -1,5 +1,4 @@
 /** Locks on domains: two writes that name one domain run one after the other. */
-import { isStoreFault } from './fault.ts';
 import type { Session, WriteSession } from './session.ts';
 import { statement } from './statement.ts';
 
@@ -24,14 +23,23 @@ export async function attempt<T>(session: WriteSession, work: () => Promise<T>):
     await session.run('RELEASE SAVEPOINT attempt', []);
     return result;
   } catch (error) {
-    // Nothing to go back to: the store is closed, or the database gave the whole transaction up.
-    if (isStoreFault(error, 'closed') || isStoreFault(error, 'unavailable')) throw error;
-    session.failed = null;
-    await session.run('ROLLBACK TO SAVEPOINT attempt', []);
-    await session.run('RELEASE SAVEPOINT attempt', []);
+    await backToSavepoint(session, error);
     // Rolling back to a savepoint lets go of the row locks taken since.
     session.held.clear();
     for (const id of held) session.held.add(id);
+    throw error;
+  }
+}
+
+/** Undoes what came after the savepoint. Throws `error` again where the database has given up the whole transaction. */
+async function backToSavepoint(session: WriteSession, error: unknown): Promise<void> {
+  const failed = session.failed;
+  session.failed = null;
+  try {
+    await session.run('ROLLBACK TO SAVEPOINT attempt', []);
+    await session.run('RELEASE SAVEPOINT attempt', []);
+  } catch {
+    session.failed = failed ?? session.failed;
     throw error;
   }
 }

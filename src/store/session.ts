@@ -1,6 +1,5 @@
 /** What queries run against: one transaction (or none) on one database. */
 import type { StoreFault } from './fault.ts';
-import type { Statement } from './statement.ts';
 import type { Change } from './store.ts';
 
 /** What a parameter may be once flags have become 0 or 1. */
@@ -21,14 +20,4 @@ export interface Session {
 /** A session whose transaction can be undone in part; `failed` is what has failed it, if anything. */
 export interface WriteSession extends Session {
   failed: StoreFault | null;
-}
-
-/** Runs a statement and answers its only row, or `null`. */
-export async function one<P extends object, Row>(
-  session: Session,
-  statement: Statement<P, Row>,
-  parameters: P,
-): Promise<Row | null> {
-  const rows = await statement(session, parameters);
-  return rows[0] ?? null;
 }

@@ -102,6 +102,16 @@ export function freeStatement<P extends object, Row>(
   };
 }
 
+/** Runs a statement and answers its only row, or `null`. */
+export async function one<P extends object, Row>(
+  session: Session,
+  statement: Statement<P, Row>,
+  parameters: P,
+): Promise<Row | null> {
+  const rows = await statement(session, parameters);
+  return rows[0] ?? null;
+}
+
 /** Makes a hand-written query a statement's body. */
 export function raw<Row>(query: RawBuilder<Row>, builder: Builder): Compilable<Row> {
   return { compile: () => query.compile(builder) };

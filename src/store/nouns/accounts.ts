@@ -1,7 +1,7 @@
 /** Accounts. */
 import type { AccountRow } from '../rows.ts';
-import { one, type Session } from '../session.ts';
-import { flags, statement } from '../statement.ts';
+import type { Session } from '../session.ts';
+import { flags, one, statement } from '../statement.ts';
 import type { AccountReads, AccountWrites } from '../store.ts';
 
 const decode = flags<AccountRow>('active');

@@ -1,8 +1,8 @@
 /** The audit log, and secrets made once. */
 import { hold } from '../hold.ts';
 import type { AuditRow } from '../rows.ts';
-import { one, type Session } from '../session.ts';
-import { statement } from '../statement.ts';
+import type { Session } from '../session.ts';
+import { one, statement } from '../statement.ts';
 import type { AuditReads, AuditWrites, SecretReads, SecretWrites } from '../store.ts';
 
 const list = statement((builder, p: { domain_id: number; before: number; limit: number }) =>

@@ -1,7 +1,7 @@
 /** Domains, and who sees them. */
 import type { DomainRow, MemberRole, SeenDomain } from '../rows.ts';
-import { one, type Session } from '../session.ts';
-import { type Builder, flags, freeStatement, statement } from '../statement.ts';
+import type { Session } from '../session.ts';
+import { type Builder, flags, freeStatement, one, statement } from '../statement.ts';
 import type { DomainChanges, DomainReads, DomainWrites, NewDomain } from '../store.ts';
 import type { Stored } from '../tables.ts';
 

@@ -1,8 +1,8 @@
 /** API keys and how much they are used. */
 import { sql } from 'kysely';
 import type { KeyRow, KeyUseRow, KeyWithOwner, KeyWithUse } from '../rows.ts';
-import { one, type Session } from '../session.ts';
-import { type Builder, flags, int, raw, statement } from '../statement.ts';
+import type { Session } from '../session.ts';
+import { type Builder, flags, int, one, raw, statement } from '../statement.ts';
 import type { KeyReads, KeyWrites } from '../store.ts';
 
 const decodeWithOwner = flags<KeyWithOwner>('read_only', 'account_active');

@@ -1,8 +1,8 @@
 /** Nodes, what they answered, and the traffic they saw. */
 import { sql } from 'kysely';
 import type { NodeRow, ReportRow, UsageRow, UsageSum } from '../rows.ts';
-import { one, type Session } from '../session.ts';
-import { int, raw, statement } from '../statement.ts';
+import type { Session } from '../session.ts';
+import { int, one, raw, statement } from '../statement.ts';
 import type { NodeReads, NodeWrites, UsageReads, UsageWrites } from '../store.ts';
 
 const byTokenHash = statement((builder, p: { hash: string }) =>

@@ -1,8 +1,8 @@
 /** DNS records. */
 import { hold } from '../hold.ts';
 import type { RecordRow } from '../rows.ts';
-import { one, type Session } from '../session.ts';
-import { flags, freeStatement, idsIn, statement } from '../statement.ts';
+import type { Session } from '../session.ts';
+import { flags, freeStatement, idsIn, one, statement } from '../statement.ts';
 import type { NewRecord, RecordReads, RecordWrites } from '../store.ts';
 
 /** Records of one INSERT: below every database's limit on parameters (PostgreSQL 65,535, SQLite 32,766) by far. */

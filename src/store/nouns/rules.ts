@@ -3,8 +3,8 @@ import { sql } from 'kysely';
 import type { RuleType } from '../../base/vocabulary.ts';
 import { hold } from '../hold.ts';
 import type { RuleContentRow, RuleRow } from '../rows.ts';
-import { one, type Session } from '../session.ts';
-import { idsIn, raw, statement } from '../statement.ts';
+import type { Session } from '../session.ts';
+import { idsIn, one, raw, statement } from '../statement.ts';
 import type { NewRule, RuleKey, RuleReads, RuleWrite, RuleWrites } from '../store.ts';
 
 const get = statement((builder, p: RuleKey) =>

@@ -2,8 +2,8 @@
 
 import { hold } from '../hold.ts';
 import type { CertificateRow, MemberRow, SubscriptionRow } from '../rows.ts';
-import { one, type Session } from '../session.ts';
-import { flags, statement } from '../statement.ts';
+import type { Session } from '../session.ts';
+import { flags, one, statement } from '../statement.ts';
 import type {
   CertificateReads,
   CertificateWrites,

@@ -173,11 +173,15 @@ test('what a tool writes reaches the server, and its listeners', async () => {
   await server.close();
 });
 
+function system(command: string, args: readonly string[]): void {
+  execFileSync(command, args, { stdio: 'ignore' });
+}
+
 /** A file system of its own, of some MiB: needs root. */
 async function mountSmall(at: string): Promise<boolean> {
   await mkdir(at);
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', at], { stdio: 'ignore' });
+    system('mount', ['-t', 'tmpfs', '-o', 'size=6m', 'tmpfs', at]);
     return true;
   } catch {
     return false;
@@ -205,7 +209,7 @@ test('a full disk is a fault that passes', { timeout: 60_000 }, async ({ skip })
     expect(found).toEqual([...acked, 1_000_000]);
     await store.close();
   } finally {
-    execFileSync('umount', ['-l', disk]);
+    system('umount', ['-l', disk]);
   }
 });
 

@@ -1,109 +1,11 @@
-/** The outbox, and what has been published. */
+/** What has been published: plans by digest, revisions by number, and the manifest, which says what is current. */
 import { sql } from 'kysely';
 import { StoreFault } from '../fault.ts';
 import { hold } from '../hold.ts';
-import type { ManifestRow, OutboxRow, PendingDomain, RevisionRow } from '../rows.ts';
-import { one, type Session } from '../session.ts';
-import { int, raw, statement } from '../statement.ts';
-import type { OutboxReads, OutboxWrites, PlanReads, PlanWrites } from '../store.ts';
-
-const listOutbox = statement((builder, p: { domain_id: number }) =>
-  builder
-    .selectFrom('outbox')
-    .select(['id', 'domain_id', 'domain', 'account_id', 'key_id', 'at', 'reason'])
-    .where('domain_id', '=', p.domain_id)
-    .orderBy('id'),
-);
-
-const backlog = statement((builder, _: object) =>
-  builder
-    .selectFrom('outbox')
-    .select(({ fn }) => [fn.countAll<number>().as('rows'), fn.min<number | null>('at').as('since')]),
-);
-
-const append = statement((builder, p: Omit<OutboxRow, 'id'>) =>
-  builder
-    .insertInto('outbox')
-    .values({
-      domain_id: p.domain_id,
-      domain: p.domain,
-      account_id: p.account_id,
-      key_id: p.key_id,
-      at: p.at,
-      reason: p.reason,
-    })
-    .returning('id'),
-);
-
-// A domain is claimed while any of its rows is. The second look at `claimed_until` is for PostgreSQL, where another
-// publisher may have claimed the row between the choice and the update.
-const claim = statement((builder, p: { now: number; until: number; limit: number }) =>
-  builder
-    .updateTable('outbox')
-    .set({ claimed_until: p.until })
-    .where('domain_id', 'in', (row) =>
-      row
-        .selectFrom('outbox as waiting')
-        .select('waiting.domain_id')
-        .groupBy('waiting.domain_id')
-        .having(({ fn }) => fn.max('waiting.claimed_until'), '<=', p.now)
-        .orderBy(({ fn }) => fn.min('waiting.at'))
-        .orderBy('waiting.domain_id')
-        .limit(p.limit),
-    )
-    .where('claimed_until', '<=', p.now)
-    .returning(['id', 'domain_id', 'domain', 'at']),
-);
-
-const release = statement((builder, p: { domain_id: number }) =>
-  builder
-    .updateTable('outbox')
-    .set({ claimed_until: int(0) })
-    .where('domain_id', '=', p.domain_id),
-);
-
-export function outbox(session: Session): OutboxReads & OutboxWrites {
-  return {
-    async list(domainId) {
-      await hold(session, domainId);
-      return listOutbox(session, { domain_id: domainId });
-    },
-    async backlog() {
-      const [row] = await backlog(session, {});
-      return row!;
-    },
-    async append(row) {
-      await hold(session, row.domain_id);
-      session.note('outbox');
-      const [given] = await append(session, row);
-      return given!.id;
-    },
-    async claim(wanted) {
-      return pendingDomains(await claim(session, wanted));
-    },
-    async release(domainId) {
-      session.note('outbox');
-      await release(session, { domain_id: domainId });
-    },
-  };
-}
-
-type ClaimedRow = Pick<OutboxRow, 'id' | 'domain_id' | 'domain' | 'at'>;
-
-/** Sums rows up by domain, the longest waiting first. */
-function pendingDomains(rows: readonly ClaimedRow[]): readonly PendingDomain[] {
-  const byDomain = new Map<number, PendingDomain>();
-  for (const row of rows) {
-    const known = byDomain.get(row.domain_id);
-    byDomain.set(row.domain_id, {
-      domain_id: row.domain_id,
-      domain: row.domain,
-      through: Math.max(known?.through ?? 0, row.id),
-      since: Math.min(known?.since ?? row.at, row.at),
-    });
-  }
-  return [...byDomain.values()].sort((a, b) => a.since - b.since || a.domain_id - b.domain_id);
-}
+import type { ManifestRow, RevisionRow } from '../rows.ts';
+import type { Session } from '../session.ts';
+import { int, one, raw, statement } from '../statement.ts';
+import type { PlanReads, PlanWrites } from '../store.ts';
 
 const blob = statement((builder, p: { digest: string }) =>
   builder.selectFrom('plan_blobs').select('bytes').where('digest', '=', p.digest),

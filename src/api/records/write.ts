@@ -1,0 +1,103 @@
+/** Reads what a customer wrote about a record and makes the change, one record at a time. */
+import type { Entitlements } from '../../access/entitlements.ts';
+import { judgeFeature } from '../../access/gates.ts';
+import { type Diagnostic, quoteValue } from '../../base/diagnostic.ts';
+import { canonicalData } from '../../lifecycle/zone/rdata.ts';
+import { parseRecord } from '../../model/parse.ts';
+import type { DnsRecord } from '../../model/types.ts';
+import type { RecordRow } from '../../store/rows.ts';
+import { wrongInput } from '../read-body.ts';
+import { conflict, forbidden, notFound } from '../refusal.ts';
+import type { Writing } from '../route.ts';
+import type { Neighbours } from './neighbours.ts';
+import { showRecord } from './shape.ts';
+
+/**
+ * One record as it is to be stored: judged by the model, its data canonical and such that it can be served and
+ * exported. Throws the 400.
+ */
+export function readRecord(domain: string, input: unknown): DnsRecord {
+  const parsed = parseRecord(isObject(input) ? { ...input, id: 1 } : input, domain);
+  if (!parsed.ok) throw wrongInput(parsed.diagnostics);
+  return canonical(parsed.record);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function canonical(record: DnsRecord): DnsRecord {
+  const { type, destination, mx_priority } = record;
+  // ALIAS has no form in a zone file; the model has judged it.
+  if (type === 'ALIAS') return record;
+  const data = canonicalData(type, { destination, mx_priority });
+  if ('destination' in data) {
+    return {
+      ...record,
+      destination: data.destination,
+      mx_priority: type === 'MX' ? data.mx_priority : mx_priority,
+    };
+  }
+  const diagnostic: Diagnostic = {
+    code: data.code,
+    severity: 'error',
+    path: ['destination'],
+    message: data.message,
+    found: data.found ?? quoteValue(destination),
+  };
+  throw wrongInput([diagnostic]);
+}
+
+/** A host header that is new needs the feature; one that was there stays. Throws the 403. */
+export function judgeHostHeader(entitlements: Entitlements, wanted: string, had = ''): void {
+  if (wanted === '' || wanted === had) return;
+  const closed = judgeFeature(entitlements, 'host_header_edit_enabled');
+  if (closed !== null) throw forbidden(closed);
+}
+
+/** The fields in which two versions of a record may differ. */
+const CHANGEABLE = [
+  'name',
+  'type',
+  'destination',
+  'mx_priority',
+  'proxied',
+  'captcha',
+  'scheme',
+  'port',
+  'host_header',
+  'monitor',
+  'timeout',
+  'comment',
+] as const satisfies readonly (keyof DnsRecord)[];
+
+/** Those that decide whether a record can stand where it stands. */
+const PLACING: readonly string[] = ['name', 'type', 'destination', 'mx_priority', 'proxied'];
+
+export interface RecordChange {
+  readonly before: RecordRow;
+  /** A partial update. */
+  readonly input: unknown;
+  readonly neighbours: Neighbours;
+}
+
+/** Makes one partial update with its audit entry; the row as it is afterwards. Throws the refusal, with nothing written. */
+export async function changeRecord(
+  w: Writing,
+  { before, input, neighbours }: RecordChange,
+): Promise<RecordRow> {
+  const { domain, now, tx } = w;
+  const { domain_id: _, created_at: __, updated_at: ___, ...stored } = before;
+  const record = readRecord(domain.name, isObject(input) ? { ...stored, ...input } : input);
+  const changed = CHANGEABLE.filter((name) => record[name] !== before[name]);
+  if (changed.length === 0) return before;
+  judgeHostHeader(await w.entitlements(), record.host_header, before.host_header);
+  const after: RecordRow = { ...before, ...record, id: before.id, updated_at: now };
+  const clash = changed.some((name) => PLACING.includes(name)) ? neighbours.judge(after) : null;
+  if (clash !== null) throw conflict(clash);
+  if (!(await tx.records.update(after))) throw notFound();
+  neighbours.put(after);
+  const subject = `record/${after.id}`;
+  await w.audit({ action: 'record.update', subject, before: showRecord(before), after: showRecord(after) });
+  return after;
+}

@@ -1,0 +1,118 @@
+/** Many records at once, each by itself: one that fails leaves the others alone (API document, "DNS records"). */
+import { z } from 'zod';
+import { id, list as listOf } from '../../model/fields.ts';
+import { form } from '../../model/form.ts';
+import type { RecordRow } from '../../store/rows.ts';
+import { formBody, readBody } from '../read-body.ts';
+import { MAX_BATCH } from '../records/limits.ts';
+import { type Neighbours, neighboursOf } from '../records/neighbours.ts';
+import { removeRecords } from '../records/remove.ts';
+import { type BatchEntry, batchShape, recordUpdateShape, showBatch, showRecord } from '../records/shape.ts';
+import { changeRecord } from '../records/write.ts';
+import { notFound, Refusal } from '../refusal.ts';
+import { type Answer, type BodyReader, ok, operation, type Writing } from '../route.ts';
+
+interface Item {
+  readonly id: number;
+}
+
+const updateForm = form({
+  fields: { updates: listOf(z.looseObject({ id: id() }), MAX_BATCH) },
+  ignored: [],
+  finish: (values): { readonly updates: readonly Item[] } => values,
+});
+
+/** The form reads no further than the ids; the document tells the rest. */
+const updateBody: BodyReader<{ readonly updates: readonly Item[] }> = {
+  kind: 'read',
+  schema: z.object({
+    updates: z.array(z.object({ id: z.int(), ...recordUpdateShape.shape })).max(MAX_BATCH),
+  }),
+  read: (body) => readBody(updateForm, body),
+};
+
+export const batchUpdate = operation({
+  summary: 'Change many records; each by itself, and 200 even when some fail',
+  body: updateBody,
+  response: batchShape,
+  async handle({ body: { updates }, write }) {
+    return write((w) => updateMany(w, updates));
+  },
+});
+
+async function updateMany(w: Writing, updates: readonly Item[]): Promise<Answer> {
+  const rows = await all(w);
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  const neighbours = neighboursOf(w.domain.name, rows);
+  const results: BatchEntry[] = [];
+  let changed = 0;
+  for (const input of updates) {
+    const before = byId.get(input.id);
+    const outcome = await updateOne(w, { before, input, neighbours });
+    if ('error' in outcome) {
+      results.push({ id: input.id, ok: false, error: outcome.error });
+      continue;
+    }
+    results.push({ id: input.id, ok: true });
+    if (outcome.after !== before) changed++;
+    byId.set(input.id, outcome.after);
+  }
+  if (changed > 0) await w.publish(changed === 1 ? '1 record changed' : `${changed} records changed`);
+  return ok(showBatch(results));
+}
+
+interface One {
+  readonly before: RecordRow | undefined;
+  readonly input: Item;
+  readonly neighbours: Neighbours;
+}
+
+/** A refusal is the item's own; anything else is the failure of the whole. */
+async function updateOne(
+  w: Writing,
+  { before, input, neighbours }: One,
+): Promise<{ readonly after: RecordRow } | { readonly error: string }> {
+  try {
+    if (before === undefined) throw notFound();
+    return { after: await changeRecord(w, { before, input, neighbours }) };
+  } catch (error) {
+    if (error instanceof Refusal) return { error: error.message };
+    throw error;
+  }
+}
+
+/** Every record of the domain, held against `If-Match` as their list. */
+async function all(w: Writing): Promise<readonly RecordRow[]> {
+  const rows = await w.tx.records.list(w.domain.id);
+  if (w.conditional) w.match(rows.map(showRecord));
+  return rows;
+}
+
+const deleteForm = form({
+  fields: { ids: listOf(id(), MAX_BATCH) },
+  ignored: [],
+  finish: (values): { readonly ids: readonly number[] } => values,
+});
+
+export const batchDelete = operation({
+  summary: 'Delete many records; 200 even when some are not there',
+  body: formBody(deleteForm),
+  response: batchShape,
+  async handle({ body: { ids }, write }) {
+    return write(async (w) => {
+      const left = new Map((await all(w)).map((row) => [row.id, row]));
+      const found: RecordRow[] = [];
+      const results = ids.map((recordId): BatchEntry => {
+        const row = left.get(recordId);
+        if (row === undefined) return { id: recordId, ok: false, error: notFound().message };
+        left.delete(recordId);
+        found.push(row);
+        return { id: recordId, ok: true };
+      });
+      await removeRecords(w, found);
+      const count = found.length;
+      if (count > 0) await w.publish(count === 1 ? '1 record deleted' : `${count} records deleted`);
+      return ok(showBatch(results));
+    });
+  },
+});

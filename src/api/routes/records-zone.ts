@@ -1,0 +1,121 @@
+/** Whole zones in and out, as BIND master files (RFC 1035 §5). */
+import { z } from 'zod';
+import { recordGate } from '../../access/gates.ts';
+import { type Diagnostic, describeDiagnostic } from '../../base/diagnostic.ts';
+import { type ParsedRecord, parseZone } from '../../lifecycle/zone/parse.ts';
+import { printZone } from '../../lifecycle/zone/print.ts';
+import type { NewRecord } from '../../store/store.ts';
+import { neighboursOf } from '../records/neighbours.ts';
+import { recordShape, showRecord } from '../records/shape.ts';
+import { readRecord } from '../records/write.ts';
+import { badRequest, forbidden, Refusal } from '../refusal.ts';
+import { type Answer, ok, operation, type Writing } from '../route.ts';
+import { judgeRoom } from './records.ts';
+
+const ZONE_TYPE = 'text/dns';
+
+const PROBLEM = z.object({
+  line: z.int().nullable().describe('of the file, from 1'),
+  error: z.string(),
+});
+type ZoneProblem = z.output<typeof PROBLEM>;
+
+const IMPORT = z
+  .object({
+    imported: z.int(),
+    skipped: z.int().describe('records that were not taken over; problems tells why'),
+    records: z.array(recordShape),
+    problems: z.array(PROBLEM),
+  })
+  .meta({ id: 'ZoneImport' });
+
+export const importZone = operation<string>({
+  summary: 'Add the records of a BIND zone file; what cannot be taken over is told line by line',
+  body: { kind: 'text', types: [ZONE_TYPE, 'text/plain'] },
+  response: IMPORT,
+  async handle({ body, write }) {
+    return write((w) => importRecords(w, body));
+  },
+});
+
+async function importRecords(w: Writing, text: string): Promise<Answer> {
+  const { domain, tx } = w;
+  const zone = parseZone(text, domain.name);
+  const problems = zone.diagnostics.filter(({ severity }) => severity !== 'info').map(problemOf);
+  if (zone.records.length === 0) throw nothingToImport(problems);
+  const there = await tx.records.list(domain.id);
+  if (w.conditional) w.match(there.map(showRecord));
+  const read = readAll(w, zone.records, neighboursOf(domain.name, there));
+  const rows = read.rows;
+  const closed = await recordGate(rows.length)(w);
+  if (closed !== null && rows.length > 0) throw forbidden(`${closed}; the file has ${rows.length} more`);
+  judgeRoom(there.length + rows.length);
+  const made = rows.length === 0 ? [] : await tx.records.insert(rows);
+  const records = made.map(showRecord);
+  if (made.length > 0) {
+    await w.audit({ action: 'record.import', after: records });
+    await w.publish(made.length === 1 ? '1 record imported' : `${made.length} records imported`);
+  }
+  const told = [...problems, ...read.problems].sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
+  return ok({ imported: made.length, skipped: told.length, records, problems: told });
+}
+
+/** The records that can stand beside those that are there, and why the others cannot. */
+function readAll(
+  { domain, now }: Writing,
+  parsed: readonly ParsedRecord[],
+  neighbours: ReturnType<typeof neighboursOf>,
+): { readonly rows: readonly NewRecord[]; readonly problems: readonly ZoneProblem[] } {
+  const rows: NewRecord[] = [];
+  const problems: ZoneProblem[] = [];
+  for (const { line, ...fields } of parsed) {
+    const error = attempt(() => {
+      const { id: _, ...record } = readRecord(domain.name, fields);
+      const clash = neighbours.judge(record);
+      if (clash !== null) return clash;
+      neighbours.put(record);
+      rows.push({ ...record, domain_id: domain.id, created_at: now, updated_at: now });
+      return null;
+    });
+    if (error !== null) problems.push({ line, error });
+  }
+  return { rows, problems };
+}
+
+/** What a refusal says is told, not thrown. */
+function attempt(work: () => string | null): string | null {
+  try {
+    return work();
+  } catch (error) {
+    if (error instanceof Refusal) return error.message;
+    throw error;
+  }
+}
+
+function problemOf(diagnostic: Diagnostic): ZoneProblem {
+  return { line: diagnostic.at?.line ?? null, error: describeDiagnostic(diagnostic) };
+}
+
+/** Lines of a file that a 400 tells, at most. */
+const TOLD = 5;
+
+function nothingToImport(problems: readonly ZoneProblem[]): Refusal {
+  const told = problems.slice(0, TOLD).map(({ line, error }) => `line ${line ?? 1}: ${error}`);
+  return badRequest(['the zone file holds no record that can be taken over', ...told].join('; '));
+}
+
+export const exportZone = operation({
+  summary: 'All records as a BIND zone file',
+  response: z.string(),
+  produces: ZONE_TYPE,
+  async handle({ domain, latest, services }) {
+    const rows = await latest.records.list(domain.id);
+    const [nameservers = []] = domain.dns_mode === 'managed' ? services.lifecycle.nameserverSets : [];
+    const newest = rows.reduce((latestAt, row) => Math.max(latestAt, row.updated_at), domain.created_at);
+    return {
+      body: printZone(domain.name, rows, { nameservers, serial: Math.floor(newest / 1_000) }),
+      type: `${ZONE_TYPE}; charset=utf-8`,
+      headers: { 'content-disposition': `attachment; filename="${domain.name}.zone"` },
+    };
+  },
+});

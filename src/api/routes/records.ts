@@ -1,0 +1,97 @@
+/** DNS records, one at a time. */
+import { z } from 'zod';
+import { MAX_RECORDS } from '../../base/limits.ts';
+import type { RecordRow } from '../../store/rows.ts';
+import { idOf } from '../paths.ts';
+import { neighboursOf } from '../records/neighbours.ts';
+import { removeRecords } from '../records/remove.ts';
+import { recordCreateShape, recordShape, recordUpdateShape, showRecord } from '../records/shape.ts';
+import { changeRecord, judgeHostHeader, readRecord } from '../records/write.ts';
+import { conflict, forbidden, notFound } from '../refusal.ts';
+import { type Answer, message, ok, operation, type Writing } from '../route.ts';
+import { messageShape } from '../shapes.ts';
+
+export const list = operation({
+  summary: 'Records of a domain by id',
+  response: z.array(recordShape),
+  async handle({ domain, latest }) {
+    return ok((await latest.records.list(domain.id)).map(showRecord));
+  },
+});
+
+export const read = operation({
+  summary: 'One record',
+  response: recordShape,
+  async handle({ domain, latest, params }) {
+    const row = await latest.records.get(domain.id, idOf(params['recordId']));
+    if (row === null) throw notFound();
+    return ok(showRecord(row));
+  },
+});
+
+export const create = operation<unknown>({
+  summary: 'Add a record',
+  body: { kind: 'raw', schema: recordCreateShape },
+  response: recordShape,
+  async handle({ body, write }) {
+    return write((w) => createRecord(w, body));
+  },
+});
+
+async function createRecord(w: Writing, input: unknown): Promise<Answer> {
+  const { domain, now, tx } = w;
+  const { id: _, ...record } = readRecord(domain.name, input);
+  judgeHostHeader(await w.entitlements(), record.host_header);
+  const there = await tx.records.list(domain.id);
+  judgeRoom(there.length + 1);
+  const clash = neighboursOf(domain.name, there).judge(record);
+  if (clash !== null) throw conflict(clash);
+  const [row] = await tx.records.insert([
+    { ...record, domain_id: domain.id, created_at: now, updated_at: now },
+  ]);
+  const after = showRecord(row!);
+  await w.audit({ action: 'record.create', subject: `record/${row!.id}`, after });
+  await w.publish(`record/${row!.id} created`);
+  return ok(after);
+}
+
+/** What a plan can hold, whatever the entitlements say. */
+export function judgeRoom(wanted: number): void {
+  if (wanted > MAX_RECORDS) throw forbidden(`a domain holds at most ${MAX_RECORDS} records`);
+}
+
+/** The record of the path, held against `If-Match`. */
+async function present(w: Writing, segment: string | undefined): Promise<RecordRow> {
+  const row = await w.tx.records.get(w.domain.id, idOf(segment));
+  if (row === null) throw notFound();
+  w.match(showRecord(row));
+  return row;
+}
+
+export const update = operation<unknown>({
+  summary: 'Change a record; fields left out keep their value',
+  body: { kind: 'raw', schema: recordUpdateShape },
+  response: recordShape,
+  async handle({ body, params, write }) {
+    return write(async (w) => {
+      const before = await present(w, params['recordId']);
+      const neighbours = neighboursOf(w.domain.name, await w.tx.records.list(w.domain.id));
+      const after = await changeRecord(w, { before, input: body, neighbours });
+      if (after !== before) await w.publish(`record/${after.id} changed`);
+      return ok(showRecord(after));
+    });
+  },
+});
+
+export const remove = operation({
+  summary: 'Delete a record and take it out of every rule that names it',
+  response: messageShape,
+  async handle({ params, write }) {
+    return write(async (w) => {
+      const row = await present(w, params['recordId']);
+      await removeRecords(w, [row]);
+      await w.publish(`record/${row.id} deleted`);
+      return message(`record/${row.id} deleted`);
+    });
+  },
+});

@@ -1,0 +1,221 @@
+/** Edge rules: the seven operations of every type. */
+import { z } from 'zod';
+import { ruleGate } from '../../access/gates.ts';
+import { MAX_RULES } from '../../base/limits.ts';
+import type { RuleType } from '../../base/vocabulary.ts';
+import type { Stored } from '../../model/common.ts';
+import { id, list as listOf } from '../../model/fields.ts';
+import { form } from '../../model/form.ts';
+import type { RedirectRule } from '../../model/types.ts';
+import type { RuleRow } from '../../store/rows.ts';
+import { idOf } from '../paths.ts';
+import { formBody } from '../read-body.ts';
+import { badRequest, forbidden, notFound } from '../refusal.ts';
+import { type Answer, message, type Operation, ok, operation, type Route, type Writing } from '../route.ts';
+import { readRule } from '../rules/read.ts';
+import { RULE_SHAPES } from '../rules/shapes.ts';
+import { bodyOf, showRule, showWhole, toWrite } from '../rules/show.ts';
+import { RULE_SLUGS } from '../rules/slugs.ts';
+import { provisionWww } from '../rules/www-record.ts';
+import { messageShape } from '../shapes.ts';
+
+/** The routes of one type. An insufficient role is told as 404 on all of them (API document, "Errors"). */
+// biome-ignore format: a table is read in columns
+export function ruleRoutes(type: RuleType): readonly Route[] {
+  const all = `/domains/{domain}/rules/${RULE_SLUGS[type]}/`;
+  const one = `${all}{ruleId}`;
+  return [
+    { method: 'GET', path: all, permission: 'domain.view', hides: true, ...list(type) },
+    { method: 'POST', path: all, permission: 'rules.edit', hides: true, gate: ruleGate(type), ...create(type) },
+    { method: 'PUT', path: `${all}reorder`, permission: 'rules.edit', hides: true, ...reorder(type) },
+    { method: 'GET', path: one, permission: 'domain.view', hides: true, ...read(type) },
+    { method: 'PUT', path: one, permission: 'rules.edit', hides: true, ...update(type) },
+    { method: 'DELETE', path: one, permission: 'rules.edit', hides: true, ...remove(type) },
+    { method: 'PATCH', path: `${one}/toggle`, permission: 'rules.edit', hides: true, ...toggle(type) },
+  ];
+}
+
+function list(type: RuleType): Operation {
+  return operation({
+    summary: `Rules of type ${type} in evaluation order`,
+    response: z.array(RULE_SHAPES[type].answer),
+    async handle({ domain, latest }) {
+      return ok((await latest.rules.list(domain.id, type)).map((row) => showRule(row)));
+    },
+  });
+}
+
+function read(type: RuleType): Operation {
+  return operation({
+    summary: `One rule of type ${type}`,
+    response: RULE_SHAPES[type].answer,
+    async handle({ domain, latest, params }) {
+      const row = await latest.rules.get({ domain_id: domain.id, type, id: idOf(params['ruleId']) });
+      if (row === null) throw notFound();
+      return ok(await showWhole(latest, row));
+    },
+  });
+}
+
+function create(type: RuleType): Operation {
+  return operation<unknown>({
+    summary: `Add a rule of type ${type}`,
+    body: { kind: 'raw', schema: RULE_SHAPES[type].create },
+    response: RULE_SHAPES[type].answer,
+    async handle({ body, write }) {
+      return write((w) => createRule(w, type, body));
+    },
+  });
+}
+
+async function createRule(w: Writing, type: RuleType, input: unknown): Promise<Answer> {
+  const { domain, now, tx } = w;
+  const fields = await readRule(w, { type, input });
+  await judgeRoom(w);
+  const rule = toWrite(fields);
+  const row = await tx.rules.insert({
+    ...rule,
+    domain_id: domain.id,
+    type,
+    created_at: now,
+    updated_at: now,
+  });
+  const after = showRule(row, rule.content);
+  await w.audit({ action: 'rule.create', subject: `${type}/${row.id}`, after });
+  const made = type === 'redirect' ? await provisionWww(w, fields as Stored<RedirectRule>) : null;
+  await w.publish(`rule ${type}/${row.id} created`);
+  return ok(made === null ? after : { ...after, www_record: made });
+}
+
+/** What a plan can hold, whatever the entitlements say. */
+async function judgeRoom({ domain, tx }: Writing): Promise<void> {
+  let there = 0;
+  for (const count of (await tx.rules.countByType(domain.id)).values()) there += count;
+  if (there >= MAX_RULES)
+    throw forbidden(`a domain holds at most ${MAX_RULES} rules, and there are ${there}`);
+}
+
+/** The rule of the path, held against `If-Match`; 404 when it is none of this domain and type. */
+async function present(w: Writing, type: RuleType, segment: string | undefined): Promise<RuleRow> {
+  const row = await w.tx.rules.get({ domain_id: w.domain.id, type, id: idOf(segment) });
+  if (row === null) throw notFound();
+  if (w.conditional) w.match(await showWhole(w.tx, row));
+  return row;
+}
+
+function update(type: RuleType): Operation {
+  return operation<unknown>({
+    summary: `Change a rule of type ${type}; fields left out keep their value`,
+    body: { kind: 'raw', schema: RULE_SHAPES[type].update },
+    response: RULE_SHAPES[type].answer,
+    async handle({ body, params, write }) {
+      return write(async (w) => {
+        const before = await present(w, type, params['ruleId']);
+        return changeRule(w, { before, input: body, action: 'rule.update' });
+      });
+    },
+  });
+}
+
+function toggle(type: RuleType): Operation {
+  return operation({
+    summary: `Turn a rule of type ${type} on or off`,
+    response: RULE_SHAPES[type].answer,
+    async handle({ params, write }) {
+      return write(async (w) => {
+        const before = await present(w, type, params['ruleId']);
+        const input = { enabled: !bodyOf(before).enabled };
+        return changeRule(w, { before, input, action: 'rule.toggle' });
+      });
+    },
+  });
+}
+
+interface Change {
+  readonly before: RuleRow;
+  readonly input: unknown;
+  readonly action: 'rule.update' | 'rule.toggle';
+}
+
+async function changeRule(w: Writing, { before, input, action }: Change): Promise<Answer> {
+  const { now, tx } = w;
+  const { domain_id, id: ruleId, type } = before;
+  const fields = await readRule(w, { type, input, before });
+  const sent = typeof input === 'object' && input !== null && Object.hasOwn(input, 'content');
+  const rule = toWrite(fields, sent ? 'replace' : { keep: bodyOf(before) });
+  const shown = await showWhole(tx, before);
+  const pages = rule.content !== undefined && rule.content !== (await tx.rules.content(ruleId));
+  if (rule.body === before.body && rule.priority === before.priority && !pages) return ok(shown);
+  const row = await tx.rules.update({ domain_id, type, id: ruleId }, { ...rule, updated_at: now });
+  if (row === null) throw notFound();
+  const after = await showWhole(tx, row);
+  await w.audit({ action, subject: `${type}/${ruleId}`, before: shown, after });
+  await w.publish(`rule ${type}/${ruleId} changed`);
+  return ok(after);
+}
+
+function remove(type: RuleType): Operation {
+  return operation({
+    summary: `Delete a rule of type ${type}`,
+    response: messageShape,
+    async handle({ params, write }) {
+      return write(async (w) => {
+        const { domain_id, id: ruleId, ...row } = await present(w, type, params['ruleId']);
+        const before = await showWhole(w.tx, { domain_id, id: ruleId, ...row });
+        await w.tx.rules.remove({ domain_id, type, id: ruleId });
+        await w.audit({ action: 'rule.delete', subject: `${type}/${ruleId}`, before });
+        await w.publish(`rule ${type}/${ruleId} deleted`);
+        return message(`rule ${type}/${ruleId} deleted`);
+      });
+    },
+  });
+}
+
+const orderForm = form({
+  fields: { ids: listOf(id(), MAX_RULES) },
+  ignored: [],
+  finish: (values): { readonly ids: readonly number[] } => values,
+});
+
+/** The distance between two priorities after a reorder, so that a rule can be put between two. Given (semantics §6). */
+const PRIORITY_STEP = 10;
+
+function reorder(type: RuleType): Operation {
+  return operation({
+    summary: `Give rules of type ${type} a new order: priorities 10, 20, 30 …`,
+    body: formBody(orderForm),
+    response: z.array(RULE_SHAPES[type].answer),
+    async handle({ body: { ids }, write }) {
+      return write((w) => reorderRules(w, type, ids));
+    },
+  });
+}
+
+async function reorderRules(w: Writing, type: RuleType, ids: readonly number[]): Promise<Answer> {
+  const { domain, now, tx } = w;
+  const rows = await tx.rules.list(domain.id, type);
+  judgeOrder(rows, ids);
+  if (w.conditional) w.match(rows.map((row) => showRule(row)));
+  const had = new Map(rows.map((row) => [row.id, row.priority]));
+  const wanted = ids.map((ruleId, index) => ({ id: ruleId, priority: (index + 1) * PRIORITY_STEP }));
+  const moved = wanted.filter(({ id: ruleId, priority }) => had.get(ruleId) !== priority);
+  if (moved.length === 0) return ok(rows.map((row) => showRule(row)));
+  await tx.rules.prioritise(domain.id, moved, now);
+  const before = rows.map(({ id: ruleId, priority }) => ({ id: ruleId, priority }));
+  await w.audit({ action: 'rule.reorder', subject: type, before, after: wanted });
+  await w.publish(`rules of type ${type} reordered`);
+  return ok((await tx.rules.list(domain.id, type)).map((row) => showRule(row)));
+}
+
+/** 400 unless `ids` holds every rule exactly once. */
+function judgeOrder(rows: readonly RuleRow[], ids: readonly number[]): void {
+  const there = new Set(rows.map((row) => row.id));
+  const listed = new Set(ids);
+  const wrong =
+    ids.find((ruleId) => !there.has(ruleId)) ?? rows.find((row) => !listed.has(row.id))?.id ?? null;
+  if (wrong === null && listed.size === ids.length) return;
+  const twice = 'one is listed twice';
+  const why =
+    wrong === null ? twice : there.has(wrong) ? `\`${wrong}\` is not listed` : `\`${wrong}\` is none of them`;
+  throw badRequest(`ids: must list every rule of the type exactly once; ${why}`);
+}

@@ -1,0 +1,173 @@
+/**
+ * Reads what a customer wrote about a rule, on top of what is stored: everything that could make a compile fail is
+ * found here and answered with 400 (semantics §6).
+ */
+import { judgeFeature } from '../../access/gates.ts';
+import { MAX_ID, MAX_RECORD_IDS } from '../../base/limits.ts';
+import type { RuleType } from '../../base/vocabulary.ts';
+import type { Stored } from '../../model/common.ts';
+import { readForm } from '../../model/form.ts';
+import { parseRule } from '../../model/parse.ts';
+import { createPatternBook, type PatternBook } from '../../model/pattern.ts';
+import { createReport } from '../../model/report.ts';
+import { ruleForm } from '../../model/rule.ts';
+import type { Rule } from '../../model/types.ts';
+import type { RuleRow } from '../../store/rows.ts';
+import type { ReadTransaction } from '../../store/store.ts';
+import { wrongInput } from '../read-body.ts';
+import { forbidden } from '../refusal.ts';
+import type { Writing } from '../route.ts';
+import { bodyOf, type RuleBody } from './show.ts';
+
+/** A rule that is to be read: `before` is the row it changes, absent for a new one. */
+export interface RuleInput {
+  readonly type: RuleType;
+  readonly input: unknown;
+  readonly before?: RuleRow;
+}
+
+/** The fields of a rule, with everything judged but its place in the domain. Throws the 400, or the 403 on a host header. */
+export async function readRule(w: Writing, { type, input, before }: RuleInput): Promise<Stored<Rule>> {
+  const whole = before === undefined ? input : mergeRule(before, input);
+  const stored = before === undefined ? [] : bodyOf(before).record_ids;
+  const recordIds = await knownRecords(w, idsIn(whole), stored);
+  const parsed = parseRule(type, whole, recordIds === null ? {} : { recordIds });
+  if (!parsed.ok) throw wrongInput(parsed.diagnostics);
+  await judgePatterns(w, { type, whole, ...(before === undefined ? {} : { before }) });
+  await judgeHostHeader(w, parsed.fields, before);
+  return parsed.fields;
+}
+
+/**
+ * A stored rule with a partial update laid over it. A `record_id` alone replaces the list; `health_check` is laid over
+ * field by field; a host match type that was not sent follows the lists (semantics §6).
+ */
+export function mergeRule(before: RuleRow, patch: unknown): unknown {
+  if (!isObject(patch)) return patch;
+  const stored = bodyOf(before);
+  const merged: Record<string, unknown> = { ...stored, priority: before.priority, ...patch };
+  if (Object.hasOwn(patch, 'record_id') && !Object.hasOwn(patch, 'record_ids')) delete merged['record_ids'];
+  const { health_check: health } = patch as { readonly health_check?: unknown };
+  if (isObject(health)) merged['health_check'] = { ...(stored['health_check'] as object), ...health };
+  if (!Object.hasOwn(patch, 'host_match_type')) {
+    const listed = [merged['host_pattern'], merged['host_includes'], merged['host_excludes']];
+    if (listed.every(isEmpty)) merged['host_match_type'] = '';
+    else if (merged['host_match_type'] === '') delete merged['host_match_type'];
+  }
+  return merged;
+}
+
+function isEmpty(value: unknown): boolean {
+  return value === '' || (Array.isArray(value) && value.length === 0);
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** The record ids an input names, as far as they can be ids. */
+function idsIn(input: unknown): readonly number[] {
+  if (!isObject(input)) return [];
+  const { record_id: single, record_ids: list } = input as Readonly<Record<string, unknown>>;
+  const named = [...(Array.isArray(list) ? list.slice(0, MAX_RECORD_IDS) : []), single];
+  return [...new Set(named)].filter(
+    (id): id is number => typeof id === 'number' && Number.isInteger(id) && id >= 1 && id <= MAX_ID,
+  );
+}
+
+/** Up to so many records are asked for one by one; beyond, the whole list is the cheaper question. */
+const ASKED_SINGLY = 8;
+
+/**
+ * Those of `ids` that belong to the domain; `null` when none is named. Ids the rule has already stay valid though
+ * their records may be gone (semantics §2): ids are never given twice, so they are nobody else's.
+ */
+async function knownRecords(
+  { tx, domain }: Writing,
+  ids: readonly number[],
+  stored: readonly number[],
+): Promise<ReadonlySet<number> | null> {
+  if (ids.length === 0) return null;
+  const known = new Set(stored);
+  const open = ids.filter((id) => !known.has(id));
+  if (open.length > ASKED_SINGLY) {
+    for (const { id } of await tx.records.list(domain.id)) known.add(id);
+    return known;
+  }
+  for (const id of open) {
+    if ((await tx.records.get(domain.id, id)) !== null) known.add(id);
+  }
+  return known;
+}
+
+interface Use {
+  readonly source: string;
+  readonly ignoreCase: boolean;
+}
+
+/** The regexes of a rule's filters. */
+function patternsOf(fields: Readonly<Record<string, unknown>>): readonly Use[] {
+  const uses: Use[] = [];
+  const add = (value: unknown, ignoreCase: boolean): void => {
+    for (const source of Array.isArray(value) ? value : [value]) {
+      if (typeof source === 'string' && source !== '') uses.push({ source, ignoreCase });
+    }
+  };
+  if (fields['host_match_type'] === 'regex') {
+    for (const name of ['host_pattern', 'host_includes', 'host_excludes']) add(fields[name], true);
+  }
+  if (fields['path_match_type'] === 'regex') {
+    for (const name of ['path_includes', 'path_excludes']) add(fields[name], false);
+  }
+  return uses;
+}
+
+interface PatternQuestion {
+  readonly type: RuleType;
+  readonly whole: unknown;
+  readonly before?: RuleRow;
+}
+
+/**
+ * Judges a rule's regexes within the budget of its domain, which disabled rules take part in: enabling one later
+ * needs no judging then. Only a rule that brings a new regex is judged.
+ */
+async function judgePatterns({ tx, domain }: Writing, question: PatternQuestion): Promise<void> {
+  const { type, whole, before } = question;
+  const had = new Set(before === undefined ? [] : patternsOf(bodyOf(before)).map(keyOf));
+  if (patternsOf(whole as RuleBody).every((use) => had.has(keyOf(use)))) return;
+  const patterns = await bookOfOthers(tx, { domainId: domain.id, without: before?.id ?? null });
+  if (patterns === null) return;
+  const report = createReport();
+  readForm(ruleForm(type), whole, { report, patterns, path: [] });
+  if (report.errors() > 0) throw wrongInput(report.diagnostics());
+}
+
+function keyOf({ source, ignoreCase }: Use): string {
+  return (ignoreCase ? 'i' : 'c') + source;
+}
+
+/** A book that holds the regexes of all other rules of a domain; `null` when they have none. */
+async function bookOfOthers(
+  tx: ReadTransaction,
+  { domainId, without }: { readonly domainId: number; readonly without: number | null },
+): Promise<PatternBook | null> {
+  let book: PatternBook | null = null;
+  for (const row of await tx.rules.listAll(domainId)) {
+    // PERF: a body without the word has no regex, and most have none.
+    if (row.id === without || !row.body.includes('"regex"')) continue;
+    for (const { source, ignoreCase } of patternsOf(bodyOf(row))) {
+      book ??= createPatternBook();
+      book.check(source, { ignoreCase });
+    }
+  }
+  return book;
+}
+
+/** A host header that is new needs the feature; one that was there stays. */
+async function judgeHostHeader(w: Writing, fields: object, before: RuleRow | undefined): Promise<void> {
+  const wanted = 'host_header' in fields ? fields.host_header : '';
+  if (wanted === '' || (before !== undefined && bodyOf(before)['host_header'] === wanted)) return;
+  const closed = judgeFeature(await w.entitlements(), 'host_header_edit_enabled');
+  if (closed !== null) throw forbidden(closed);
+}

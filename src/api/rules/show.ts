@@ -1,0 +1,77 @@
+/** A stored rule as the API shows it. */
+import { utf8Length } from '../../base/octets.ts';
+import type { Stored } from '../../model/common.ts';
+import type { ErrorPageRule, Rule } from '../../model/types.ts';
+import type { RuleRow } from '../../store/rows.ts';
+import type { ReadTransaction, RuleWrite } from '../../store/store.ts';
+import { timeText } from '../domain-shape.ts';
+
+/** All fields but those that rows keep apart: what `RuleRow.body` holds. */
+export type RuleBody = Readonly<Record<string, unknown>> & {
+  readonly record_ids: readonly number[];
+  readonly enabled: boolean;
+};
+
+type Pages = ErrorPageRule['content'];
+
+/** The fields of a row's body. */
+export function bodyOf(row: Pick<RuleRow, 'body'>): RuleBody {
+  return JSON.parse(row.body) as RuleBody;
+}
+
+/**
+ * The object of an answer. `content` is the HTML of an error page as it is stored (`null`: none); left out, the rule
+ * is shown as lists show it.
+ */
+export function showRule(row: RuleRow, content?: string | null): Readonly<Record<string, unknown>> {
+  const body = bodyOf(row);
+  const [first] = body.record_ids;
+  return {
+    id: row.id,
+    domain_id: row.domain_id,
+    type: row.type,
+    ...(first === undefined ? {} : { record_id: first }),
+    ...body,
+    priority: row.priority,
+    ...(row.type === 'error_page' ? showPages(content) : {}),
+    created_at: timeText(row.created_at),
+    updated_at: timeText(row.updated_at),
+  };
+}
+
+function showPages(content: string | null | undefined): Readonly<Record<string, unknown>> {
+  if (content === undefined) return { content_bytes: {} };
+  const pages = content === null ? {} : (JSON.parse(content) as Pages);
+  const octets = Object.entries(pages).map(([code, html]) => [code, utf8Length(html)]);
+  return { content: pages, content_bytes: Object.fromEntries(octets) };
+}
+
+/** The object of an answer about one rule, an error page's HTML included. */
+export async function showWhole(
+  tx: ReadTransaction,
+  row: RuleRow,
+): Promise<Readonly<Record<string, unknown>>> {
+  return showRule(row, row.type === 'error_page' ? await tx.rules.content(row.id) : undefined);
+}
+
+/** What of a rule's fields goes where in the store. `before`: the row they replace, whose pages may stay. */
+export function toWrite(
+  fields: Stored<Rule>,
+  pages: 'replace' | { readonly keep: RuleBody } = 'replace',
+): RuleWrite {
+  const { priority, record_ids, ...rest } = fields;
+  if (!('content' in rest)) return { priority, record_ids, body: JSON.stringify({ record_ids, ...rest }) };
+  const { content, ...own } = rest as typeof rest & { readonly content: Pages };
+  if (pages !== 'replace') {
+    const { content_codes } = pages.keep;
+    return { priority, record_ids, body: JSON.stringify({ record_ids, ...own, content_codes }) };
+  }
+  // Names that are numbers come in ascending order (ECMA-262, OrdinaryOwnPropertyKeys).
+  const content_codes = Object.keys(content).map(Number);
+  return {
+    priority,
+    record_ids,
+    body: JSON.stringify({ record_ids, ...own, content_codes }),
+    content: content_codes.length === 0 ? null : JSON.stringify(content),
+  };
+}

@@ -1,0 +1,268 @@
+/** What rules keep, refuse and answer beyond the seven operations, over real sockets, on both stores. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { startApi, type TestApi } from '../support/api.ts';
+import { testDatabases } from '../support/api-databases.ts';
+import { addSubject, type Subject } from './api-rules-subject.ts';
+
+const FOREIGN = 'record_ids do not belong to this domain';
+
+describe.each(await testDatabases())('rule fields on $kind', (database) => {
+  let subject: Subject;
+  let ask: Subject['ask'];
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(database);
+  });
+  beforeEach(async () => {
+    subject = await addSubject(api);
+    ask = subject.ask;
+  });
+  afterAll(() => api.close());
+
+  async function addRecord(name: string): Promise<number> {
+    const answer = await ask('POST', '/records/', {
+      name,
+      type: 'A',
+      destination: '192.0.2.1',
+      proxied: true,
+    });
+    expect(answer.status, answer.text).toBe(200);
+    return answer.body.id;
+  }
+
+  async function addRule(
+    slug: string,
+    body: object,
+  ): Promise<{ path: string; body: Record<string, unknown> }> {
+    const answer = await ask('POST', `/rules/${slug}/`, body);
+    expect(answer.status, answer.text).toBe(200);
+    return { path: `/rules/${slug}/${answer.body.id}`, body: answer.body };
+  }
+
+  test('record_id and record_ids: both ways in, the first id out, nothing of other domains', async () => {
+    const [one, two] = [await addRecord('a'), await addRecord('b')];
+    await subject.owner.call('POST', '/domains/', { name: 'other.example' });
+    const other = await subject.owner.call('POST', '/domains/other.example/records/', {
+      name: 'x',
+      type: 'A',
+      destination: '192.0.2.9',
+      proxied: true,
+    });
+    const { path, body } = await addRule('captcha', { record_id: one });
+    expect(body).toMatchObject({ record_id: one, record_ids: [one] });
+    expect((await ask('PUT', path, { record_ids: [two, one, two] })).body).toMatchObject({
+      record_id: two,
+      record_ids: [two, one],
+    });
+    expect((await ask('PUT', path, { record_id: one })).body.record_ids).toEqual([one]);
+    expect((await ask('PUT', path, { record_id: one, record_ids: [two] })).body.record_ids).toEqual([two]);
+    const kept = await ask('PUT', path, { ttl_sec: 90 });
+    expect(kept.body).toMatchObject({ record_ids: [two], ttl_sec: 90 });
+    for (const list of [[], null]) {
+      const both = await ask('PUT', path, { record_id: one, record_ids: list });
+      expect(both.body.error).toMatch(/^record_ids: must not be empty beside a `record_id`/);
+    }
+    for (const scope of [
+      { record_ids: [one, other.body.id] },
+      { record_id: other.body.id },
+      { record_ids: [4_000_000_000] },
+      { record_ids: Array.from({ length: 20 }, (_, index) => 1_000_000 + index) },
+    ]) {
+      expect(await ask('PUT', path, scope)).toMatchObject({ status: 400, body: { error: FOREIGN } });
+      expect(await ask('POST', '/rules/captcha/', scope)).toMatchObject({
+        status: 400,
+        body: { error: FOREIGN },
+      });
+    }
+    const wide = await ask('PUT', path, { record_id: null });
+    expect(wide.body).toMatchObject({ record_ids: [] });
+    expect(wide.body).not.toHaveProperty('record_id');
+  });
+
+  test('a host match type that was not sent follows the lists', async () => {
+    const { path } = await addRule('waf', { host_includes: ['a.example.com'] });
+    const put = async (body: object): Promise<unknown> => (await ask('PUT', path, body)).body;
+    expect(await put({ priority: 1 })).toMatchObject({ host_match_type: 'wildcard' });
+    expect(await put({ host_match_type: 'exact' })).toMatchObject({ host_includes: ['a.example.com'] });
+    expect(await put({ host_includes: [], host_excludes: [] })).toMatchObject({ host_match_type: '' });
+    expect(await put({ host_excludes: ['*.example.com'] })).toMatchObject({ host_match_type: 'wildcard' });
+    const sent = await ask('PUT', path, { host_excludes: [], host_match_type: 'exact' });
+    expect(sent).toMatchObject({ status: 400 });
+    expect(sent.body.error).toMatch(/^host_match_type: must be empty while no host is listed/);
+    expect(await put({ host_includes: null })).toEqual({
+      error: 'host_includes: must be a list, found null',
+    });
+  });
+
+  test('mistakes are told together, with their fields; unknown fields and wrong bodies are 400', async () => {
+    const both = await ask('POST', '/rules/waf/', { paranoia: 9, treshold: 5 });
+    expect(both.status).toBe(400);
+    expect(both.body.error).toBe(
+      'treshold: is not a known field; did you mean `threshold`?; ' +
+        'paranoia: must be a whole number from 1 to 4, found 9',
+    );
+    const { path } = await addRule('waf', {});
+    for (const body of [[], 'x', 7, null]) {
+      expect((await ask('PUT', path, body)).status).toBe(400);
+      expect((await ask('POST', '/rules/waf/', body)).status).toBe(400);
+    }
+    expect((await ask('PUT', path)).status).toBe(400);
+    const bare = await ask('POST', '/rules/drop/', {});
+    expect(bare.body.error).toBe(
+      'this rule would drop every request; list 0.0.0.0/0 and ::/0 in ips to mean that',
+    );
+    const off = await addRule('drop', { enabled: false });
+    expect(await ask('PATCH', `${off.path}/toggle`)).toMatchObject({
+      status: 400,
+      body: { error: bare.body.error },
+    });
+    expect((await ask('GET', off.path)).body.enabled).toBe(false);
+  });
+
+  test('a health check is changed field by field', async () => {
+    const { path, body } = await addRule('origin_pool', {
+      origins: [{ address: '192.0.2.1' }],
+      health_check: { enabled: true, path: '/up' },
+    });
+    const changed = await ask('PUT', path, { health_check: { interval_sec: 30 } });
+    expect(changed.body.health_check).toEqual({ ...(body['health_check'] as object), interval_sec: 30 });
+  });
+
+  test('error pages: content is replaced whole, kept when left out, and left out of lists', async () => {
+    const { path, body } = await addRule('error-page', {
+      mode: 'custom',
+      codes: [503],
+      content: { '503': 'späť', '0': 'sorry' },
+    });
+    expect(body).toMatchObject({
+      content: { '0': 'sorry', '503': 'späť' },
+      content_codes: [0, 503],
+      content_bytes: { '0': 5, '503': 6 },
+    });
+    const [listed] = (await ask('GET', '/rules/error-page/')).body;
+    expect(listed).not.toHaveProperty('content');
+    expect(listed).toMatchObject({ content_codes: [0, 503], content_bytes: {} });
+    const kept = await ask('PUT', path, { codes: [502, 503] });
+    expect(kept.body).toMatchObject({ content: { '0': 'sorry', '503': 'späť' }, content_codes: [0, 503] });
+    expect((await ask('PATCH', `${path}/toggle`)).body.content).toEqual(kept.body.content);
+    const same = await ask('PUT', path, { content: { '503': 'new', '0': 'sorry' } });
+    expect(same.body.content).toEqual({ '0': 'sorry', '503': 'new' });
+    const replaced = await ask('PUT', path, { content: { '502': 'x' } });
+    expect(replaced.body).toMatchObject({
+      content: { '502': 'x' },
+      content_codes: [502],
+      content_bytes: { '502': 1 },
+    });
+    const cleared = await ask('PUT', path, { content: {} });
+    expect(cleared.body).toMatchObject({ content: {}, content_codes: [], content_bytes: {} });
+    const big = await ask('PUT', path, { content: { '503': 'x'.repeat(65_537) } });
+    expect(big.body.error).toMatch(/^content\["503"\]: must be at most 65536 octets/);
+  });
+
+  test('nothing is written for a change that changes nothing', async () => {
+    const { path, body } = await addRule('waf', { paranoia: 2 });
+    const before = await subject.outbox();
+    subject.api.ahead = 60_000;
+    expect((await ask('PUT', path, { paranoia: 2 })).body).toEqual(body);
+    expect((await ask('PUT', '/rules/waf/reorder', { ids: [body['id']] })).status).toBe(200);
+    expect((await ask('PUT', '/rules/waf/reorder', { ids: [body['id']] })).status).toBe(200);
+    expect((await subject.outbox()).slice(before.length)).toEqual(['rules of type waf reordered']);
+    for (const ids of [[body['id'], body['id']], [7_777], []]) {
+      const answer = await ask('PUT', '/rules/waf/reorder', { ids });
+      expect(answer.status).toBe(400);
+      expect(answer.body.error).toMatch(/^ids: must list every rule of the type exactly once; /);
+    }
+  });
+
+  test('the regexes of a domain share one budget, which a write cannot break', async () => {
+    const regexes = (prefix: string, count: number): object => ({
+      path_match_type: 'regex',
+      path_includes: Array.from({ length: count }, (_, index) => `[a-z]${prefix}${index}x`),
+      enabled: false,
+      target: '/new',
+    });
+    let made = 0;
+    let refusal = '';
+    for (let round = 0; round < 6 && refusal === ''; round++) {
+      const answer = await ask('POST', '/rules/redirect/', regexes(`r${round}v`, 40));
+      if (answer.status === 200) made++;
+      else refusal = answer.body.error;
+    }
+    expect(made).toBeGreaterThan(0);
+    expect(refusal).toMatch(/^path_includes\[\d+\]: with this pattern the regexes of the domain would /);
+    // A rule that brings no new regex is not held to account for the others.
+    const [first] = (await ask('GET', '/rules/redirect/')).body;
+    expect((await ask('PUT', `/rules/redirect/${first.id}`, { target: '/x' })).status).toBe(200);
+    expect((await ask('PATCH', `/rules/redirect/${first.id}/toggle`)).status).toBe(200);
+  });
+
+  test('roles: a viewer reads, an editor writes, and what is not allowed is 404', async () => {
+    const { path } = await addRule('waf', {});
+    const viewer = await subject.member('vera', 'viewer');
+    const editor = await subject.member('edda', 'editor');
+    const stranger = await subject.api.person('sam');
+    const whole = subject.at(path);
+    const all = subject.at('/rules/waf/');
+    expect((await viewer.call('GET', whole)).status).toBe(200);
+    expect((await viewer.call('GET', all)).body).toHaveLength(1);
+    const writes = [
+      ['POST', all, {}],
+      ['PUT', whole, {}],
+      ['PUT', `${all}reorder`, { ids: [] }],
+      ['PATCH', `${whole}/toggle`, undefined],
+      ['DELETE', whole, undefined],
+    ] as const;
+    for (const [method, where, body] of writes) {
+      for (const person of [viewer, stranger]) {
+        const answer = await person.call(method, where, body);
+        expect(answer, `${method} ${where}`).toMatchObject({ status: 404, body: { error: 'not found' } });
+      }
+      const { key } = await subject.owner.anotherKey({ readOnly: true });
+      const readOnly = await subject.owner.call(method, where, body, { authorization: `Bearer ${key}` });
+      expect(readOnly).toMatchObject({ status: 403, body: { error: 'read-only API key' } });
+    }
+    expect((await stranger.call('GET', all)).status).toBe(404);
+    expect((await editor.call('PATCH', `${whole}/toggle`)).body.enabled).toBe(false);
+    expect((await editor.call('POST', all, {})).status).toBe(200);
+    expect(await editor.call('PATCH', all)).toMatchObject({ status: 405 });
+  });
+
+  test('entitlements gate a create and name the feature; what exists can be changed', async () => {
+    const { path } = await addRule('waf', {});
+    const refused = async (slug: string, body: object): Promise<string> => {
+      const answer = await ask('POST', `/rules/${slug}/`, body);
+      expect(answer.status, answer.text).toBe(403);
+      return answer.body.error;
+    };
+    await subject.allow({ max_rules_per_set: 1 });
+    // The plan is judged before the body.
+    expect(await refused('waf', { paranoia: 9 })).toContain('`max_rules_per_set`');
+    expect((await ask('POST', '/rules/captcha/', {})).status).toBe(200);
+    await subject.allow({ disabled_rule_types: ['waf'] });
+    expect(await refused('waf', {})).toContain('`disabled_rule_types`');
+    await subject.allow({ rules_enabled: false });
+    expect(await refused('drop', {})).toContain('`rules_enabled`');
+    expect((await ask('PUT', path, { paranoia: 3 })).status).toBe(200);
+    expect((await ask('PATCH', `${path}/toggle`)).status).toBe(200);
+    await subject.allow({ host_header_edit_enabled: false, disabled_rule_types: [] });
+    const route = { address: '192.0.2.7', host_header: 'in.example.net' };
+    expect(await refused('origin_route', route)).toContain('`host_header_edit_enabled`');
+    await subject.allow({ disabled_rule_types: [] });
+    const kept = await addRule('origin_route', route);
+    await subject.allow({ host_header_edit_enabled: false });
+    expect((await ask('PUT', kept.path, { port: 81, host_header: 'in.example.net' })).status).toBe(200);
+    expect((await ask('PUT', kept.path, { host_header: 'out.example.net' })).status).toBe(403);
+    expect((await ask('DELETE', path)).status).toBe(200);
+  });
+
+  test('a disabled domain takes no writes, and a wrong body is told first', async () => {
+    const { path } = await addRule('waf', {});
+    await subject.api.store.write((tx) => tx.domains.update(subject.domain.id, { status: 'disabled' }));
+    expect((await ask('PUT', path, { paranoia: 9 })).status).toBe(400);
+    expect(await ask('PUT', path, { paranoia: 2 })).toMatchObject({
+      status: 409,
+      body: { error: 'domain is disabled' },
+    });
+    expect((await ask('GET', path)).body.paranoia).toBe(1);
+  });
+});
