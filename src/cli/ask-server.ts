@@ -9,7 +9,7 @@ export interface ServerOptions {
 
 export function serverOption(): Option {
   return new Option('-s, --server <url>', "the server's address")
-    .default('http://127.0.0.1:8080')
+    .default('http://127.0.0.1:8787')
     .env('EDGEPLAN_SERVER');
 }
 
@@ -34,7 +34,7 @@ export async function askServer({ server, key }: ServerOptions, question: Questi
     throw usageFault('no API key was given', 'make one with edgeplan key create and set EDGEPLAN_KEY');
   }
   if (!/^https?:\/\//.test(server) || !URL.canParse(server)) {
-    throw usageFault(`\`${server}\` is not the address of a server`, 'write it like http://127.0.0.1:8080');
+    throw usageFault(`\`${server}\` is not the address of a server`, 'write it like http://127.0.0.1:8787');
   }
   // Relative, so that a server behind a path of a proxy is found.
   const url = new URL(question.path.slice(1), server.endsWith('/') ? server : `${server}/`);

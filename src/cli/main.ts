@@ -7,6 +7,9 @@ import { compileCommand } from './commands/compile.ts';
 import { initCommand } from './commands/init.ts';
 import { keyCommand } from './commands/key.ts';
 import { lintCommand } from './commands/lint.ts';
+import { nodeTokenCommand } from './commands/node-token.ts';
+import { publishCommand } from './commands/publish.ts';
+import { rollbackCommand } from './commands/rollback.ts';
 import { serveCommand } from './commands/serve.ts';
 import { simulateCommand } from './commands/simulate.ts';
 import { testCommand } from './commands/test.ts';
@@ -43,6 +46,9 @@ function program(): Command {
     .addCommand(serveCommand())
     .addCommand(accountCommand())
     .addCommand(keyCommand())
+    .addCommand(nodeTokenCommand())
+    .addCommand(publishCommand())
+    .addCommand(rollbackCommand())
     .addHelpText(
       'after',
       '\nExit codes: 0 fine, 1 the answer is no, 2 usage, 3 the input does not compile, 4 server.\n' +

@@ -2,98 +2,87 @@
 import { Command } from 'commander';
 import { createNode, NODE_NAME_SHAPE } from '../../publisher/node-token.ts';
 import { openSigner } from '../../publisher/signer.ts';
-import { isStoreFault, StoreFault } from '../../store/fault.ts';
-import { openStore } from '../../store/open.ts';
+import { isStoreFault } from '../../store/fault.ts';
+import type { NodeRow } from '../../store/rows.ts';
 import type { Store } from '../../store/store.ts';
-import { databaseOption } from '../database-option.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
-import { write } from '../output.ts';
+import { openData, type StoreFlags, storeOptions } from '../open-data.ts';
+import { note, write } from '../output.ts';
+import { tableText } from '../table.ts';
 
-interface Options {
-  readonly database: string;
+async function withData(flags: StoreFlags, work: (store: Store) => Promise<void>): Promise<void> {
+  const store = await openData(flags, 'tool');
+  try {
+    await work(store);
+  } finally {
+    await store.close();
+  }
 }
 
-/** Runs `work` on the store, and says in a sentence what the store could not do. */
-async function withStore(database: string, work: (store: Store) => Promise<void>): Promise<void> {
+/** Token and trusted key go to stdout as a node's environment takes them; the rest is for the person. */
+async function create(name: string, flags: StoreFlags): Promise<void> {
+  if (!NODE_NAME_SHAPE.test(name)) {
+    const remedy = 'use up to 64 letters, digits, dots, dashes and underscores';
+    throw usageFault(`\`${name}\` cannot be a node's name`, remedy);
+  }
+  await withData(flags, async (store) => {
+    const signer = await openSigner(store, Date.now());
+    const { node, token } = await make(store, name);
+    await write(`EDGEPLAN_NODE_TOKEN=${token}\nEDGEPLAN_NODE_TRUST=${signer.publicKey}\n`);
+    note(`node ${node.id} \`${name}\`; the token is shown only this once`);
+  });
+}
+
+async function make(store: Store, name: string): ReturnType<typeof createNode> {
   try {
-    const store = await openStore({ database, role: 'tool' });
-    try {
-      await work(store);
-    } finally {
-      await store.close();
-    }
+    return await store.write((tx) => createNode(tx, name, Date.now()));
   } catch (error) {
-    if (error instanceof StoreFault) throw new CommandFault(EXIT.server, error.message, { cause: error });
+    if (isStoreFault(error, 'conflict', 'nodes.name')) {
+      throw new CommandFault(EXIT.no, `there is a node \`${name}\` already`);
+    }
     throw error;
   }
 }
 
-async function create(name: string, { database }: Options): Promise<void> {
-  if (!NODE_NAME_SHAPE.test(name)) {
-    throw usageFault(
-      `\`${name}\` cannot be a node's name`,
-      'use up to 64 letters, digits, dots, dashes and underscores',
-    );
-  }
-  await withStore(database, async (store) => {
-    const signer = await openSigner(store, Date.now());
-    try {
-      const { node, token } = await store.write((tx) => createNode(tx, name, Date.now()));
-      await write(
-        `node ${node.id} \`${name}\`; the token is shown now and never again\n\n` +
-          `EDGEPLAN_NODE_TOKEN=${token}\n` +
-          `EDGEPLAN_NODE_TRUST=${signer.publicKey}\n`,
-      );
-    } catch (error) {
-      if (!isStoreFault(error, 'conflict')) throw error;
-      throw usageFault(
-        `there is a node \`${name}\` already`,
-        'choose another name, or revoke that one first',
-      );
-    }
+async function list(flags: StoreFlags): Promise<void> {
+  await withData(flags, async (store) => {
+    const nodes = await store.latest.nodes.list();
+    const rows = nodes.map((node) => [String(node.id), node.name, stateOf(node)]);
+    await write(tableText(['id', 'name', 'state'], rows));
+    if (rows.length === 0) note('no nodes yet: edgeplan node-token create <name>');
   });
 }
 
-async function list({ database }: Options): Promise<void> {
-  await withStore(database, async (store) => {
-    const seen = (at: number | null): string =>
-      at === null ? 'never seen' : `seen ${new Date(at).toISOString()}`;
-    const lines = (await store.latest.nodes.list()).map(
-      ({ id, name, last_seen_at, revoked_at }) =>
-        `${id}\t${name}\t${revoked_at === null ? seen(last_seen_at) : 'revoked'}\n`,
-    );
-    await write(lines.join(''));
-  });
+function stateOf({ last_seen_at, revoked_at }: NodeRow): string {
+  if (revoked_at !== null) return `revoked ${new Date(revoked_at).toISOString()}`;
+  return last_seen_at === null ? 'never seen' : `seen ${new Date(last_seen_at).toISOString()}`;
 }
 
-async function revoke(name: string, { database }: Options): Promise<void> {
-  await withStore(database, async (store) => {
+async function revoke(name: string, flags: StoreFlags): Promise<void> {
+  await withData(flags, async (store) => {
     const node = (await store.latest.nodes.list()).find((one) => one.name === name);
-    if (node === undefined)
-      throw usageFault(`there is no node \`${name}\``, 'edgeplan node-token list names them');
+    if (node === undefined) throw new CommandFault(EXIT.no, `there is no node \`${name}\``);
     const changed = await store.write((tx) => tx.nodes.revoke(node.id, Date.now()));
-    await write(
-      changed ? `the token of \`${name}\` is revoked\n` : `the token of \`${name}\` was revoked before\n`,
-    );
+    if (!changed) throw new CommandFault(EXIT.no, `the token of \`${name}\` was revoked before`);
+    await write(`the token of \`${name}\` is revoked\n`);
   });
 }
 
-export function nodeTokenCommand(): Command {
-  const command = new Command('node-token')
-    .summary('make, list and revoke the tokens of nodes')
-    .description('A node shows its token to read what is published. Only a SHA-256 of it is kept.');
-  command
-    .command('create')
-    .description('Makes a node and shows its token once, with the key it should trust.')
-    .argument('<name>', "the node's name")
-    .addOption(databaseOption())
-    .action(create);
-  command.command('list').description('Lists the nodes.').addOption(databaseOption()).action(list);
-  command
-    .command('revoke')
-    .description("Revokes a node's token; a connected node is cut off.")
-    .argument('<name>', "the node's name")
-    .addOption(databaseOption())
-    .action(revoke);
+function withStore(command: Command): Command {
+  for (const option of storeOptions()) command.addOption(option);
   return command;
+}
+
+/** The command, to be added to a program. */
+export function nodeTokenCommand(): Command {
+  const text = 'Make a node and print its token, once, and the key it is to trust.';
+  return new Command('node-token')
+    .description('Make, list and revoke the tokens of nodes; works beside a running server.')
+    .addCommand(withStore(new Command('create').description(text).argument('<name>')).action(create))
+    .addCommand(withStore(new Command('list').description('List the nodes.')).action(list))
+    .addCommand(
+      withStore(new Command('revoke').description("Revoke a node's token.").argument('<name>')).action(
+        revoke,
+      ),
+    );
 }
