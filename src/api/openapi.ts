@@ -42,16 +42,16 @@ export async function documentRoutes(app: FastifyInstance): Promise<void> {
 
 type Document = ReturnType<typeof jsonSchemaTransformObject>;
 
-/** Every named schema comes twice, as input and as output; what nothing refers to is left out. */
+/** Every named schema comes twice, as input and as output; what nothing refers to is left out, until nothing more is. */
 function withoutUnused(document: Document): Document {
   const { components } = document as {
     readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> };
   };
+  const named = Object.entries(components?.schemas ?? {});
   const text = JSON.stringify(document);
-  const schemas = Object.entries(components?.schemas ?? {}).filter(([name]) =>
-    text.includes(`"#/components/schemas/${name}"`),
-  );
-  return { ...document, components: { ...components, schemas: Object.fromEntries(schemas) } } as Document;
+  const used = named.filter(([name]) => text.includes(`"#/components/schemas/${name}"`));
+  const rest = { ...document, components: { ...components, schemas: Object.fromEntries(used) } } as Document;
+  return used.length === named.length ? rest : withoutUnused(rest);
 }
 
 const STATUSES: Readonly<Record<number, string>> = {
