@@ -27,7 +27,7 @@ export async function documentRoutes(app: FastifyInstance): Promise<void> {
       security: [{ bearer: [] }, { header: [] }],
     },
     transform: jsonSchemaTransform,
-    transformObject: jsonSchemaTransformObject,
+    transformObject: (parts) => withoutUnused(jsonSchemaTransformObject(parts)),
   });
   let text: string | null = null;
   app.get(
@@ -38,6 +38,20 @@ export async function documentRoutes(app: FastifyInstance): Promise<void> {
       return reply.type('application/yaml; charset=utf-8').send(text);
     },
   );
+}
+
+type Document = ReturnType<typeof jsonSchemaTransformObject>;
+
+/** Every named schema comes twice, as input and as output; what nothing refers to is left out, until nothing more is. */
+function withoutUnused(document: Document): Document {
+  const { components } = document as {
+    readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> };
+  };
+  const named = Object.entries(components?.schemas ?? {});
+  const text = JSON.stringify(document);
+  const used = named.filter(([name]) => text.includes(`"#/components/schemas/${name}"`));
+  const rest = { ...document, components: { ...components, schemas: Object.fromEntries(used) } } as Document;
+  return used.length === named.length ? rest : withoutUnused(rest);
 }
 
 const STATUSES: Readonly<Record<number, string>> = {

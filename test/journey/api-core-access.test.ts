@@ -69,6 +69,16 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
       expect((await api.store.latest.domains.byName('race.example'))?.status).toBe('pending');
     });
 
+    test('a key revoked while a read is under way gets nothing to see', async () => {
+      const person = await api.person('reading');
+      for (const path of ['/domains/', '/nodes/']) expect((await person.call('GET', path)).status).toBe(200);
+      api.beforeRead = async () => {
+        await revokeKey(api.store, { id: person.keyId, now: Date.now() });
+      };
+      const { status, body } = await person.call('GET', '/domains/');
+      expect([status, body]).toEqual([401, { error: 'invalid API key' }]);
+    });
+
     describe('a read-only key', () => {
       test('reads, and changes nothing anywhere', async () => {
         const { key } = await owner.anotherKey({ readOnly: true });

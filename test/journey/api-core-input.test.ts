@@ -198,6 +198,14 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
         ids.add(one.operationId);
       }
       expect(ids.size).toBe(ROUTES.length);
+      expect(Object.keys(document.components.schemas)).toEqual(
+        expect.arrayContaining(['Domain', 'Error', 'Message']),
+      );
+      expect(
+        Object.keys(document.components.schemas).filter(
+          (name) => !text.includes(`#/components/schemas/${name}`),
+        ),
+      ).toEqual([]);
     });
   },
 );

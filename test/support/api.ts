@@ -31,6 +31,8 @@ export interface TestApi {
   readonly dns: ScriptedDns;
   readonly log: string[];
   readonly uses: KeyUses;
+  /** Runs once, before the next snapshot a handler reads from. */
+  beforeRead: (() => Promise<void>) | null;
   /** Milliseconds the clock is ahead of the real one. */
   ahead: number;
   now(): number;
@@ -68,10 +70,19 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
   const dns = scriptDns();
   const log: string[] = [];
   const uses = createKeyUses(store);
-  const state = { ahead: 0 };
+  const state: Pick<TestApi, 'ahead' | 'beforeRead'> = { ahead: 0, beforeRead: null };
+  const hooked: Store = {
+    ...store,
+    async read(work) {
+      const first = state.beforeRead;
+      state.beforeRead = null;
+      await first?.();
+      return store.read(work);
+    },
+  };
   const clock = (): number => Date.now() + state.ahead;
   const services: Services = {
-    store,
+    store: hooked,
     uses,
     clock,
     budget: createRequestBudget(options.budget ?? 1_000_000),
@@ -94,6 +105,12 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     },
     set ahead(milliseconds: number) {
       state.ahead = milliseconds;
+    },
+    get beforeRead() {
+      return state.beforeRead;
+    },
+    set beforeRead(work: (() => Promise<void>) | null) {
+      state.beforeRead = work;
     },
     now: clock,
     person: (name) => makePerson(store, port, name),
