@@ -99,4 +99,5 @@ export function withoutTimes(text: string): string {
   return text.replace(/[\d.,]+ (?:µs|ms)/g, 'N µs');
 }
 
-if (process.argv[1]?.endsWith('picture.js') === true) writeFileSync(PICTURE_FILE, drawTerminal(commandOutput()));
+if (process.argv[1]?.endsWith('picture.js') === true)
+  writeFileSync(PICTURE_FILE, drawTerminal(commandOutput()));
