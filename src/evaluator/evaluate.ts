@@ -81,7 +81,7 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
     origins: options.origins ?? ALWAYS_UP,
     nodeId: options.nodeId ?? null,
     pools: new Map(),
-    rotations: new Map(),
+    turns: new Map(),
     memo: { rates: new Map(), wafs: new Map(), picks: new Map() },
   };
   const input: FactsInput = { loaded, known: new Map(), clock: options.clock ?? Date.now };

@@ -11,14 +11,14 @@ import {
 import { buildDfa, scanCost } from '../base/regex/dfa.ts';
 import { captureWidth, type Pattern, parsePattern, requiredLiterals } from '../base/regex.ts';
 
-export interface PatternAccepted {
+interface PatternAccepted {
   readonly ok: true;
   /** Capture groups, the whole match not counted. */
   readonly groups: number;
   readonly names: readonly string[];
 }
 
-export interface PatternRefused {
+interface PatternRefused {
   readonly ok: false;
   readonly reason: string;
 }

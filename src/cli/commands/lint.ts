@@ -76,17 +76,25 @@ async function run(flags: Flags): Promise<void> {
   const found = lintRuleSet(read.ruleSet, sourcesOf(octets, read.sources));
   const diagnostics = [...withoutRepeats([...read.diagnostics, ...found])].sort(byPlace);
   await print(diagnostics, text, flags);
+  const count = read.ruleSet.rules.length;
   if (diagnostics.length === 0 && flags.json !== true)
-    note(`${read.ruleSet.rules.length} rules, nothing to remark`);
+    note(`${count} rule${count === 1 ? '' : 's'}, nothing to remark`);
   const failing = THRESHOLDS.slice(THRESHOLDS.indexOf(flags.failOn));
   if (diagnostics.some(({ severity }) => failing.includes(severity))) process.exitCode = EXIT.no;
+}
+
+/** Rules and their lines are what this is about, so a sealed plan will not do. */
+function edgeFileOption(): Option {
+  const option = fileOption();
+  option.description = 'an edge file; - is stdin';
+  return option;
 }
 
 /** The command, to be added to a program. */
 export function lintCommand(): Command {
   return new Command('lint')
     .description('Remark on rules that very likely do not do what they were meant to.')
-    .addOption(fileOption())
+    .addOption(edgeFileOption())
     .addOption(
       new Option('--fail-on <severity>', 'exit with 1 from this severity on')
         .choices(THRESHOLDS)

@@ -1,5 +1,5 @@
 /** `edgeplan test`: runs the tests of an edge file against the plan it compiles to. */
-import { Command, InvalidArgumentError } from 'commander';
+import { Command, InvalidArgumentError, type Option } from 'commander';
 import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts';
 import { compile } from '../../compiler/index.ts';
 import { type EdgeSources, readEdgeBytes } from '../../files/edge-file.ts';
@@ -160,12 +160,19 @@ function readPercent(text: string): number {
   return percent;
 }
 
+/** Rules and their lines are what this is about, so a sealed plan will not do. */
+function edgeFileOption(): Option {
+  const option = fileOption();
+  option.description = 'an edge file; - is stdin';
+  return option;
+}
+
 /** The command, to be added to a program. */
 export function testCommand(): Command {
   return new Command('test')
     .description('Run requests against an edge file and check what each gets.')
     .argument('[files...]', 'test files (default: edge.test.yaml beside edge.yaml)')
-    .addOption(fileOption())
+    .addOption(edgeFileOption())
     .option('--filter <text>', 'only tests with this in their name')
     .option('--coverage', 'tell which rules and list entries no test has reached')
     .option('--fail-under <percent>', 'fail when coverage is lower', readPercent)
