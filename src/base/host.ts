@@ -1,11 +1,10 @@
 /** Host names as rules see them (semantics §1): lower case, port stripped, IDNA to ASCII (UTS 46). */
 import { toASCII } from 'tr46';
 import { parseIp } from './ip.ts';
+import { MAX_HOST_OCTETS, MAX_LABEL_OCTETS } from './limits.ts';
 
 /** Longest Host value that is looked at, in characters; a name of 253 octets cannot need more. */
 const MAX_HOST_TEXT = 1024;
-const MAX_NAME = 253;
-const MAX_LABEL = 63;
 
 /** A host as it was understood; filled in place so that a request allocates nothing. */
 export interface HostFacts {
@@ -75,12 +74,12 @@ function parsePort(text: string, from: number, out: HostFacts): boolean {
 
 /** Whether the labels are non-empty and within DNS lengths (RFC 1035 §2.3.4). */
 function isName(name: string): boolean {
-  if (name.length === 0 || name.length > MAX_NAME) return false;
+  if (name.length === 0 || name.length > MAX_HOST_OCTETS) return false;
   let start = 0;
   for (let at = 0; at <= name.length; at++) {
     if (at < name.length && name.charCodeAt(at) !== 46) continue;
     const length = at - start;
-    if (length === 0 || length > MAX_LABEL) return false;
+    if (length === 0 || length > MAX_LABEL_OCTETS) return false;
     start = at + 1;
   }
   return true;

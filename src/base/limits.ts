@@ -24,13 +24,53 @@ export const MAX_DESTINATION_CHARACTERS = 4_096;
 
 // Regular expressions: matching costs at most program size × octets (semantics §3)
 
-/** Instructions of one compiled pattern: a literal of the greatest length (1,026) fits, twice over. */
-export const MAX_PATTERN_PROGRAM = 2_100;
 /**
- * Instructions of all patterns of a domain together. Prefilters keep most patterns from running at all; this bounds
- * what is left when none of them helps, and how long a plan takes to compile.
+ * Instructions of one pattern; ordinary ones have 20 to 60. Bounds the time it takes to build a pattern's DFA and
+ * literals. The time to match does not depend on it.
  */
-export const MAX_DOMAIN_PROGRAM = 50_000;
+export const MAX_PATTERN_PROGRAM = 1_000;
+
+/**
+ * Scans of one path that the regexes of a domain may cause (those on one chain of literal prefixes together), so that all of them together
+ * take at most 1 ms on a path of 2 KiB. A host is an eighth as long at most, so a host regex counts an eighth.
+ *
+ * Measured with Node 20 on one core of an AMD EPYC at 2.6 GHz: a DFA takes 2.3 ns an octet, whatever the pattern is;
+ * 400 different tables in turn (200 KB) take 2.6 ns. So a scan of 2,048 octets takes 5.3 µs and 188 of them 1 ms.
+ *
+ * There is no budget for patterns without a DFA, since none can be run in that time: they are refused. `re2js` is as
+ * fast as ours on a text like one it has seen, but takes 20 to 270 ns an octet and instruction while it builds its own
+ * DFA on a new one: 3 to 77 ms on 2,048 octets for patterns whose states multiply (`[ab]*a[ab]{12}`, `a[^/]{1,200}Z`,
+ * `(?:.{20}a|.{21}b|.{22}c){3}Q`). A millisecond would buy 2 to 20 instructions for a whole domain.
+ */
+export const MAX_DOMAIN_SCANS = 160;
+
+/**
+ * Octets of all automata of a domain. An ordinary pattern's has 300 to 2,000, so some thousands fit, and the plans of
+ * a node with many domains stay small.
+ */
+export const MAX_DOMAIN_TABLES = 4_194_304;
+
+/**
+ * Squares of the instructions of all patterns of a domain, added up: building an automaton takes up to 0.18 µs for
+ * each (measured as above: 177 ms for a literal of 990 characters), so the patterns of one write take at most 2 s.
+ * Ordinary ones of 30 instructions may be eleven thousand.
+ */
+export const MAX_DOMAIN_BUILD = 10_000_000;
+
+/**
+ * Instructions that may be active at once (`captureWidth`) in a pattern whose groups a rewrite target uses. Captures run
+ * through `re2js`: 2 to 20 ns an octet and active instruction, so 24 of them take 1 ms on 2 KiB. Size says little
+ * about that: `^/products/([a-z0-9-]+)-(\d+)\.html$` has 28 instructions, of which 8 can be active, and
+ * `(?:a?){10}(a{10})$` has 35, of which 34 can.
+ */
+export const MAX_CAPTURE_WIDTH = 24;
+
+/**
+ * Instructions of a pattern whose groups a rewrite target uses. Up to 262,144 instructions × octets `re2js` searches
+ * with a bit for each (instruction, octet), so 128 instructions on 2 KiB; beyond, it copies all groups for each active
+ * instruction and takes ten times as long.
+ */
+export const MAX_CAPTURE_PROGRAM = 128;
 
 // Hosts and targets
 

@@ -2,10 +2,8 @@
  * The canonical path (semantics §1.1): one form for all spellings of a path, so that a rule on `/admin` cannot be
  * walked around. Also the forwarded path, which keeps the visitor's own spelling for the origin.
  */
+import { MAX_TARGET_OCTETS } from './limits.ts';
 import { decodeEscapes, encodeUri, escapedOctet, hasBadEscape, isUriCode, utf8Length } from './octets.ts';
-
-/** Octets of a request target beyond which it is refused with 414. */
-export const MAX_TARGET = 16_384;
 
 /** A target as it was understood; filled in place so that an ordinary request allocates nothing here. */
 export interface TargetFacts {
@@ -42,7 +40,9 @@ function buildPathClasses(): Uint8Array {
 /** Reads a request target. 0: fine; 400 or 414: the request is refused with that status. */
 export function parseTarget(target: string, out: TargetFacts): 0 | 400 | 414 {
   const length = target.length;
-  if (length * 3 > MAX_TARGET && utf8Length(target) > MAX_TARGET) return 414;
+  // PERF: a code unit is an octet or more, so a target of megabytes is refused unread.
+  if (length > MAX_TARGET_OCTETS) return 414;
+  if (length * 3 > MAX_TARGET_OCTETS && utf8Length(target) > MAX_TARGET_OCTETS) return 414;
   if (length === 0 || target.charCodeAt(0) !== 47) return parseUnusual(target, out);
   let at = 0;
   for (; at < length; at++) {

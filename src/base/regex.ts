@@ -4,48 +4,11 @@
  * its indexes; at run time only captures go through `re2js` again.
  */
 import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
+import { MAX_PATTERN_CHARACTERS } from './limits.ts';
 import { type Program, readProgram } from './regex/program.ts';
 
 export { type RequiredLiterals, requiredLiterals } from './regex/literals.ts';
 export { captureWidth } from './regex/width.ts';
-
-/** Characters (UTF-16 units) of one pattern (semantics §3). */
-export const MAX_PATTERN_LENGTH = 1_024;
-
-/**
- * Instructions of one pattern; ordinary ones have 20 to 60. Bounds the time it takes to build a pattern's DFA and
- * literals. The time to match does not depend on it.
- */
-export const MAX_PATTERN_PROGRAM = 1_000;
-
-/**
- * Scans of one path (`worstScans` of `regex/dfa.ts`) that the regexes of a domain may cause, so that all of them together
- * take at most 1 ms on a path of 2 KiB. A host is an eighth as long at most, so a host regex counts an eighth.
- *
- * Measured with Node 20 on one core of an AMD EPYC at 2.6 GHz: a DFA takes 2.3 ns an octet, whatever the pattern is;
- * 400 different tables in turn (200 KB) take 2.6 ns. So a scan of 2,048 octets takes 5.3 µs and 188 of them 1 ms.
- *
- * There is no budget for patterns without a DFA, since none can be run in that time: they are refused. `re2js` is as
- * fast as ours on a text like one it has seen, but takes 20 to 270 ns an octet and instruction while it builds its own
- * DFA on a new one: 3 to 77 ms on 2,048 octets for patterns whose states multiply (`[ab]*a[ab]{12}`, `a[^/]{1,200}Z`,
- * `(?:.{20}a|.{21}b|.{22}c){3}Q`). A millisecond would buy 2 to 20 instructions for a whole domain.
- */
-export const MAX_DOMAIN_SCANS = 160;
-
-/**
- * Instructions that may be active at once (`captureWidth`) in a pattern whose groups a rewrite target uses. Captures run
- * through `re2js`: 2 to 20 ns an octet and active instruction, so 24 of them take 1 ms on 2 KiB. Size says little
- * about that: `^/products/([a-z0-9-]+)-(\d+)\.html$` has 28 instructions, of which 8 can be active, and
- * `(?:a?){10}(a{10})$` has 35, of which 34 can.
- */
-export const MAX_CAPTURE_WIDTH = 24;
-
-/**
- * Instructions of a pattern whose groups a rewrite target uses. Up to 262,144 instructions × octets `re2js` searches
- * with a bit for each (instruction, octet), so 128 instructions on 2 KiB; beyond, it copies all groups for each active
- * instruction and takes ten times as long.
- */
-export const MAX_CAPTURE_PROGRAM = 128;
 
 /** An accepted pattern. */
 export interface Pattern {
@@ -75,8 +38,8 @@ export interface PatternOptions {
  * (`MAX_PATTERN_PROGRAM`).
  */
 export function parsePattern(source: string, { ignoreCase }: PatternOptions): PatternResult {
-  if (source.length > MAX_PATTERN_LENGTH) {
-    const reason = `the pattern is ${source.length} characters long, at most ${MAX_PATTERN_LENGTH} are allowed`;
+  if (source.length > MAX_PATTERN_CHARACTERS) {
+    const reason = `the pattern is ${source.length} characters long, at most ${MAX_PATTERN_CHARACTERS} are allowed`;
     return { ok: false, reason };
   }
   try {

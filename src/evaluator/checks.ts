@@ -19,6 +19,8 @@ import type { Check, CheckName, ReasonCode } from './trace.ts';
 /** A check with the reason it gives a rule for being skipped. */
 export interface JudgedCheck extends Check {
   readonly failure: ReasonCode;
+  /** The rule has this filter, so that passing it tells something. */
+  readonly filters: boolean;
 }
 
 const WITH_PATH: readonly RuleType[] = [
@@ -54,7 +56,12 @@ function judged(
   failure: ReasonCode,
   entry?: string,
 ): JudgedCheck {
-  return { check, pass, text, failure, ...(entry === undefined ? {} : { entry }) };
+  return { check, pass, text, failure, filters: true, ...(entry === undefined ? {} : { entry }) };
+}
+
+/** A filter the rule does not have: everything passes it. */
+function unfiltered(check: CheckName, text: string, failure: ReasonCode, entry?: string): JudgedCheck {
+  return { ...judged(check, true, text, failure, entry), filters: false };
 }
 
 /** Entries that are printed; a longer list tells how many it leaves out. */
@@ -69,7 +76,7 @@ export function listText(entries: readonly string[]): string {
 
 function scopeCheck(context: Context, slot: number): JudgedCheck {
   const scope = slotWord(context, slot, SLOT.scope);
-  if (scope === NONE) return judged('scope', true, 'every proxied record', 'out_of_scope');
+  if (scope === NONE) return unfiltered('scope', 'every proxied record', 'out_of_scope');
   const { host } = context.facts;
   return inScope(context.loaded, scope, context.facts)
     ? judged('scope', true, `a record of ${host} is in record_ids`, 'out_of_scope', 'record_ids')
@@ -97,7 +104,7 @@ function listsAt(context: Context, offset: number): PatternLists {
 function hostCheck(context: Context, slot: number): JudgedCheck {
   const { host } = context.facts;
   const offset = slotWord(context, slot, SLOT.host);
-  if (offset === NONE) return judged('host', true, 'no host filter', 'host_not_included');
+  if (offset === NONE) return unfiltered('host', 'no host filter', 'host_not_included');
   const lists = listsAt(context, offset);
   const excluded = hostEntry(context.loaded, lists.middle, lists.end, host);
   if (excluded >= 0) {
@@ -127,7 +134,7 @@ function pathCheck(context: Context, slot: number): JudgedCheck {
   const { facts, loaded } = context;
   const offset = slotWord(context, slot, SLOT.path);
   if (offset === NONE)
-    return judged('path', true, `${facts.path} matches /*`, 'path_not_included', 'path_includes[0]');
+    return unfiltered('path', `${facts.path} matches /*`, 'path_not_included', 'path_includes[0]');
   const lists = listsAt(context, offset);
   const both = (slotWord(context, slot, SLOT.flags) & FLAG.bothForms) !== 0;
   const excluded = pathEntry(loaded, { from: lists.middle, to: lists.end }, facts, !both);
@@ -135,7 +142,7 @@ function pathCheck(context: Context, slot: number): JudgedCheck {
     const text = `path ${facts.path} is carved out by path_excludes [${lists.excludes[excluded]}]`;
     return judged('path', false, text, 'path_excluded', `path_excludes[${excluded}]`);
   }
-  if (lists.includes.length === 0) return judged('path', true, 'every path', 'path_not_included');
+  if (lists.includes.length === 0) return unfiltered('path', 'every path', 'path_not_included');
   const included = pathEntry(loaded, { from: lists.from, to: lists.middle }, facts, both);
   if (included >= 0) {
     const text = `${facts.path} matches ${lists.includes[included]}`;
@@ -153,18 +160,24 @@ function countryCheck(context: Context, slot: number): JudgedCheck {
   const { facts, loaded } = context;
   const { words } = loaded.plan;
   const offset = slotWord(context, slot, SLOT.countries);
-  if (offset === NONE) return judged('country', true, 'no country filter', 'country_not_listed');
+  if (offset === NONE) return unfiltered('country', 'no country filter', 'country_not_listed');
   const codes = [...words.subarray(offset + 1, offset + 1 + words[offset]!)];
   const listed = listText(codes.map(countryCode));
   const excludes = (slotWord(context, slot, SLOT.flags) & FLAG.excludeCountries) !== 0;
   if (facts.country < 0) {
     if (excludes)
       return judged('country', true, `the country is unknown, so not among ${listed}`, 'country_unknown');
-    return judged('country', null, 'the country is unknown, so it is never listed', 'country_unknown');
+    return judged(
+      'country',
+      null,
+      'the country is unknown, so it is never listed',
+      'country_unknown',
+      'countries[0]',
+    );
   }
   const code = countryCode(facts.country);
   const place = codes.indexOf(facts.country);
-  const entry = place < 0 ? undefined : `countries[${place}]`;
+  const entry = place < 0 && excludes ? undefined : `countries[${Math.max(0, place)}]`;
   const isListed = isCountryListed(loaded, offset, facts.country);
   const text = `country ${code} is ${isListed ? 'in' : 'not in'} countries ${listed}`;
   return judged(
@@ -220,7 +233,7 @@ function addressCheck(context: Context, slot: number): JudgedCheck {
   const { facts, loaded } = context;
   const { words } = loaded.plan;
   const offset = slotWord(context, slot, SLOT.addresses);
-  if (offset === NONE) return judged('ip', true, 'no ip filter', 'ip_not_listed');
+  if (offset === NONE) return unfiltered('ip', 'no ip filter', 'ip_not_listed');
   const listed = entryTexts(words, offset);
   const excludes = (slotWord(context, slot, SLOT.flags) & FLAG.excludeAddresses) !== 0;
   const family = ipOf(facts);
@@ -232,7 +245,7 @@ function addressCheck(context: Context, slot: number): JudgedCheck {
         `the address is unknown, so outside the allowlist ${listText(listed)}`,
         'ip_unknown',
       );
-    return judged('ip', null, 'the address is unknown, so it is never listed', 'ip_unknown');
+    return judged('ip', null, 'the address is unknown, so it is never listed', 'ip_unknown', 'ips[0]');
   }
   const address = formatIp(family as 4 | 6, facts.ipWords);
   const entry = addressEntry(words, offset, facts);
@@ -244,7 +257,7 @@ function addressCheck(context: Context, slot: number): JudgedCheck {
   }
   const text =
     entry < 0 ? `${address} is not in ips ${listText(listed)}` : `${address} is in ${listed[entry]}`;
-  return judged('ip', entry >= 0, text, 'ip_not_listed', name);
+  return judged('ip', entry >= 0, text, 'ip_not_listed', name ?? 'ips[0]');
 }
 
 /** A bot kind as it is printed. */
@@ -266,7 +279,7 @@ function kindCheck(context: Context, slot: number): JudgedCheck {
   if (kind < 0) {
     const why =
       botSource(context.facts) === 'given' ? 'the visitor is not a bot' : 'the user agent names no known bot';
-    return judged('kind', false, why, 'bot_not_classified');
+    return judged('kind', false, why, 'bot_not_classified', 'bot_kinds[0]');
   }
   const place = kinds.findIndex((listedKind) => listedKind === kind || listedKind === OTHER_BOT);
   const name = botText(context);
@@ -330,7 +343,9 @@ function fingerprintCheck(
   if (listed.length === 0) return [];
   const label = name.toUpperCase();
   if (given === null)
-    return [judged(name, null, `no ${label} was given, so nothing to compare`, 'missing_input')];
+    return [
+      judged(name, null, `no ${label} was given, so nothing to compare`, 'missing_input', `${field}[0]`),
+    ];
   const entry = fingerprintEntry(context.loaded, offset, given);
   if (entry < 0) {
     const text = `${label} ${given} is not in ${field} ${listText(listed)}`;

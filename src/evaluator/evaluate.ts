@@ -10,7 +10,7 @@ import { openPlan } from '../plan/open.ts';
 import { createCandidates, gather, restart } from './candidates.ts';
 import { type Counters, createCounters } from './counters.ts';
 import type { Decision, ErrorPageAnswer } from './decision.ts';
-import { explainDecision } from './explain.ts';
+import { explainDecision, explainUnread } from './explain.ts';
 import { createFacts, type FactsInput, readFacts } from './facts.ts';
 import { createLoaded, textOf } from './loaded.ts';
 import { botRoute } from './phases/bot-route.ts';
@@ -53,11 +53,11 @@ export interface Evaluator {
   readonly revision: number;
   /** The request's outcome. Synchronous; never throws, whatever the request holds. */
   evaluate(request: EdgeRequest): Decision;
-  /** Decides as `evaluate` does and accounts for every rule and check. */
+  /** Decides as `evaluate` does and accounts for every rule and check. Never throws. */
   explain(request: EdgeRequest): Trace;
-  /** Octets of the body that a rule would inspect; 0: do not buffer it. */
+  /** Octets of the body that a rule would inspect; 0: do not buffer it. Never throws. */
   bodyWanted(request: EdgeRequest): number;
-  /** The page for an error status, once the response is known. */
+  /** The page for an error status, once the response is known. Never throws. */
   errorPage(request: EdgeRequest, status: number, madeBy: 'edge' | 'origin'): ErrorPageAnswer;
 }
 
@@ -81,7 +81,7 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
     origins: options.origins ?? ALWAYS_UP,
     nodeId: options.nodeId ?? null,
     pools: new Map(),
-    rotations: new Map(),
+    turns: new Map(),
     memo: { rates: new Map(), wafs: new Map(), picks: new Map() },
   };
   const input: FactsInput = { loaded, known: new Map(), clock: options.clock ?? Date.now };
@@ -120,18 +120,30 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
     evaluate,
     explain: (request) => {
       const decision = evaluate(request);
-      const rates = new Map(context.memo.rates);
-      const refused = enter(isObject(request) ? request : NO_REQUEST);
-      return explainDecision(context, { decision, refused, rates });
+      try {
+        const rates = new Map(context.memo.rates);
+        const refused = enter(isObject(request) ? request : NO_REQUEST);
+        return explainDecision(context, { decision, refused, rates });
+      } catch {
+        return explainUnread(decision);
+      }
     },
     bodyWanted: (request) => {
-      if (context.waf === null || enter(isObject(request) ? request : NO_REQUEST) !== 0) return 0;
-      return wantedBody(context);
+      try {
+        if (context.waf === null || enter(isObject(request) ? request : NO_REQUEST) !== 0) return 0;
+        return wantedBody(context);
+      } catch {
+        return 0;
+      }
     },
     errorPage: (request, status, madeBy) => {
-      const outside = !(status >= 400 && status <= 599);
-      if (outside || enter(isObject(request) ? request : NO_REQUEST) !== 0) return NO_PAGE;
-      return answerError(context, { real, shadow }, { status, madeBy });
+      try {
+        const outside = !(status >= 400 && status <= 599);
+        if (outside || enter(isObject(request) ? request : NO_REQUEST) !== 0) return NO_PAGE;
+        return answerError(context, { real, shadow }, { status, madeBy });
+      } catch {
+        return NO_PAGE;
+      }
     },
   };
 }

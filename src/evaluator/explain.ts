@@ -81,6 +81,32 @@ export function explainDecision(context: Context, explained: Explained): Trace {
   return { decision, facts: factsTrace(context, refused), phases };
 }
 
+/** The trace of a request whose fields throw when they are read: there is nothing to account for. */
+export function explainUnread(decision: Decision): Trace {
+  const phases = PHASES.map(
+    (name): PhaseTrace =>
+      name === 'gate'
+        ? { name, outcome: 'final', note: 'the request could not be read', rules: [] }
+        : { name, outcome: 'not_reached', note: null, rules: [] },
+  );
+  return { decision, facts: UNREAD_FACTS, phases };
+}
+
+const UNREAD_FACTS: FactsTrace = {
+  scheme: 'https',
+  method: '',
+  host: null,
+  path: null,
+  twin: null,
+  query: null,
+  ip: null,
+  country: null,
+  bot: null,
+  ja4: null,
+  ja4h: null,
+  records: [],
+};
+
 function endingPhase(decision: Decision): Phase {
   const type = decision.rule?.type;
   switch (decision.action) {
@@ -194,7 +220,7 @@ function ruleTrace(account: Account, name: Phase, slot: number): RuleTrace {
     id: slotWord(context, slot, SLOT.id),
     priority: slotWord(context, slot, SLOT.priority),
     mode: (flags & FLAG.dryRun) === 0 ? 'enforce' : 'dry_run',
-    checks: judged.map(({ failure, ...check }) => check),
+    checks: judged.map(({ failure, filters, ...check }) => check),
   } as const;
   const match = account.matched.get(`${type}/${base.id}`);
   if (match !== undefined) {
@@ -311,18 +337,17 @@ function matchReason(account: Account, slot: number, effect: Effect): Reason {
   }
 }
 
-/** The most telling of the checks that passed: the one that names an entry, from the most particular filter on. */
+/** The most telling of the checks that passed: the most particular filter the rule has. */
 function telling(judged: readonly JudgedCheck[]): Reason {
-  const named = judged.findLast((check) => check.entry !== undefined && check.check !== 'scope');
-  const codes: Partial<Record<JudgedCheck['check'], ReasonCode>> = {
-    country: 'country_listed',
-    ip: 'ip_listed',
-  };
-  if (named !== undefined && named.text !== '') {
-    return { code: codes[named.check] ?? 'all_checks_passed', text: named.text };
-  }
-  const unlisted = judged.findLast((check) => check.check === 'ip' || check.check === 'country');
-  return { code: 'all_checks_passed', text: unlisted?.text ?? 'every check passed' };
+  const last = judged.findLast((check) => check.filters && check.check !== 'scope');
+  if (last === undefined) return { code: 'all_checks_passed', text: 'the rule filters nothing out' };
+  return { code: passCode(last), text: last.text };
+}
+
+function passCode({ check, entry }: JudgedCheck): ReasonCode {
+  if (check === 'country') return entry === undefined ? 'country_not_listed' : 'country_listed';
+  if (check === 'ip') return entry === undefined ? 'ip_not_listed' : 'ip_listed';
+  return 'all_checks_passed';
 }
 
 function rateReason({ context, rates }: Account, slot: number, over: boolean): Reason {

@@ -2,6 +2,7 @@
 
 export { PlanFault } from '../plan/fault.ts';
 export { type BoundedCounters, type Counters, type CountersOptions, createCounters } from './counters.ts';
+export { createDomains, type Domains } from './domains.ts';
 export type * from './decision.ts';
 export { type Evaluator, type EvaluatorOptions, loadPlan } from './evaluate.ts';
 export type { EdgeRequest } from './request.ts';

@@ -1,7 +1,7 @@
 /** The fields every rule has, the path filter of the types that have one, and the conditions across them. */
 import { z } from 'zod';
 import { quoteValue } from '../base/diagnostic.ts';
-import { MAX_DOMAIN_PROGRAM, MAX_PRIORITY, MAX_RECORD_IDS } from '../base/limits.ts';
+import { MAX_PRIORITY, MAX_RECORD_IDS } from '../base/limits.ts';
 import { ACTION_MODES, HOST_MATCH_TYPES, type HostMatchType, PATH_MATCH_TYPES } from '../base/vocabulary.ts';
 import { type EntryProblem, judgeHostEntry, judgePathEntry } from './entries.ts';
 import { flag, id, integer, list, text } from './fields.ts';
@@ -162,8 +162,8 @@ function judgePattern(entry: string, ignoreCase: boolean, { patterns }: Scope): 
   const use = patterns.check(entry, { ignoreCase });
   if (use.ok === true || use.ok === 'skipped') return null;
   if (use.ok === false) return { code: 'invalid_pattern', message: use.reason };
-  const message = `the patterns of this domain together compile to more than ${MAX_DOMAIN_PROGRAM} instructions`;
-  return { code: 'pattern_budget', message, remedy: 'shorten patterns or use wildcards' };
+  const remedy = 'use wildcards, start patterns with `^` and literal text, or join several with `|`';
+  return { code: 'pattern_budget', message: use.reason, remedy };
 }
 
 /** The conditions every rule has to meet. */

@@ -1,83 +1,162 @@
-/** Regular expressions a customer wrote: RE2 syntax, bounded in length and program size (semantics §3). */
-import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
-import { MAX_DOMAIN_PROGRAM, MAX_PATTERN_CHARACTERS, MAX_PATTERN_PROGRAM } from '../base/limits.ts';
-import { longerThan } from './fields.ts';
+/** Regular expressions a customer wrote: RE2 syntax, within the budgets that keep matching cheap (semantics §3). */
+import {
+  MAX_CAPTURE_PROGRAM,
+  MAX_CAPTURE_WIDTH,
+  MAX_DOMAIN_BUILD,
+  MAX_DOMAIN_SCANS,
+  MAX_DOMAIN_TABLES,
+  MAX_HOST_OCTETS,
+  MAX_PATTERN_PROGRAM,
+} from '../base/limits.ts';
+import { buildDfa, scanCost } from '../base/regex/dfa.ts';
+import { captureWidth, type Pattern, parsePattern, requiredLiterals } from '../base/regex.ts';
 
-export interface PatternAccepted {
+interface PatternAccepted {
   readonly ok: true;
-  /** Instructions of the compiled program. */
-  readonly size: number;
   /** Capture groups, the whole match not counted. */
   readonly groups: number;
   readonly names: readonly string[];
 }
 
-export interface PatternRefused {
+interface PatternRefused {
   readonly ok: false;
   readonly reason: string;
 }
 
-/** Whether a pattern may be stored: its cost and its groups, or why it is refused. Never throws. */
-export function checkPattern(
-  source: string,
-  { ignoreCase }: { readonly ignoreCase: boolean },
-): PatternAccepted | PatternRefused {
-  if (longerThan(source, MAX_PATTERN_CHARACTERS)) {
-    return refuse(
-      `a pattern must be at most ${MAX_PATTERN_CHARACTERS} characters, this one has ${source.length}`,
-    );
+interface Judged {
+  readonly verdict: PatternAccepted | PatternRefused;
+  readonly pattern: Pattern | null;
+  /** Octets of the automaton. */
+  readonly octets: number;
+  /** Times it reads a path to its end, at worst. */
+  readonly scans: number;
+  readonly prefix: string;
+}
+
+function judge(source: string, ignoreCase: boolean): Judged {
+  const refuse = (reason: string): Judged => {
+    return { verdict: { ok: false, reason }, pattern: null, octets: 0, scans: 0, prefix: '' };
+  };
+  const parsed = parsePattern(source, { ignoreCase });
+  if (!parsed.ok) return refuse(parsed.reason);
+  const { pattern } = parsed;
+  if (pattern.size > MAX_PATTERN_PROGRAM) {
+    const bound = `at most ${MAX_PATTERN_PROGRAM} are allowed`;
+    return refuse(`the pattern compiles to ${pattern.size} instructions, ${bound}`);
   }
-  try {
-    const regex = RE2JS.compile(source, RE2JS.DOTALL | (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0));
-    const size = regex.programSize();
-    if (size > MAX_PATTERN_PROGRAM) {
-      return refuse(
-        `the pattern compiles to ${size} instructions, at most ${MAX_PATTERN_PROGRAM} are allowed`,
-      );
-    }
-    return { ok: true, size, groups: regex.groupCount(), names: Object.keys(regex.namedGroups()) };
-  } catch (error) {
-    if (!(error instanceof RE2JSException)) throw error;
-    return refuse(describe(error, source));
+  const dfa = buildDfa(pattern.program);
+  if (!dfa.ok) return refuse(`the pattern is too complex: ${dfa.reason}`);
+  const names = pattern.names.filter((name) => name !== null);
+  return {
+    verdict: { ok: true, groups: pattern.groups, names },
+    pattern,
+    octets: dfa.table.byteLength,
+    // A host is at most an eighth as long as the path the budget is made for.
+    scans: ignoreCase ? scanCost(dfa.table) / HOST_SHARE : scanCost(dfa.table),
+    prefix: requiredLiterals(pattern, { asciiText: ignoreCase }).prefix ?? '',
+  };
+}
+
+const HOST_SHARE = Math.floor(2048 / MAX_HOST_OCTETS);
+
+/** Why captures of this pattern would cost too much, or `null`. */
+function judgeCaptures(pattern: Pattern): string | null {
+  if (pattern.size > MAX_CAPTURE_PROGRAM) {
+    return `has ${pattern.size} instructions, and a target that refers to groups allows ${MAX_CAPTURE_PROGRAM}`;
   }
+  const width = captureWidth(pattern.program);
+  if (width <= MAX_CAPTURE_WIDTH) return null;
+  return `has up to ${width} open ways to match, and a target that refers to groups allows ${MAX_CAPTURE_WIDTH}`;
 }
 
-function describe(error: RE2JSException, source: string): string {
-  if (!(error instanceof RE2JSSyntaxException)) return error.message.toLowerCase();
-  // The parser names the whole pattern, our own flags in front, where it cannot name a piece of it.
-  const piece = error.input === null || error.input.endsWith(source) ? source : error.input;
-  if (/^\(\?<?[=!]/.test(piece)) return 'look-around is not part of RE2 syntax';
-  if (/^\\[1-9k]/.test(piece)) return `back-references are not part of RE2 syntax: \`${piece}\``;
-  return `${error.error.replace('Perl', 'perl')}: \`${piece}\``;
-}
-
-function refuse(reason: string): PatternRefused {
-  return { ok: false, reason };
-}
-
-/** The patterns of one domain: each compiled once, all of them within one budget. */
+/** The patterns of one domain: each judged once, all of them within one budget. */
 export interface PatternBook {
   /**
-   * Checks one use of a pattern and adds its size to the domain's. `over` is the one use that breaks the domain's
+   * Checks one use of a pattern and adds its cost to the domain's. `over` is the one use that breaks the domain's
    * budget; afterwards nothing is compiled any more and every use is `skipped`.
    */
   check(source: string, options: { readonly ignoreCase: boolean }): PatternUse;
+  /** Why a path pattern that was accepted may not be captured from, or `null`. */
+  captures(source: string): string | null;
 }
 
-export type PatternUse = PatternAccepted | PatternRefused | { readonly ok: 'over' | 'skipped' };
+export type PatternUse =
+  | PatternAccepted
+  | PatternRefused
+  | { readonly ok: 'over'; readonly reason: string }
+  | { readonly ok: 'skipped' };
+
+/** Refusals after which nothing is compiled any more: each may take some 30 ms, and the input is refused anyway. */
+const MAX_REFUSED = 50;
 
 export function createPatternBook(): PatternBook {
-  const known = new Map<string, PatternAccepted | PatternRefused>();
-  let total = 0;
+  const known = new Map<string, Judged>();
+  const scans = createScanBudget();
+  let octets = 0;
+  let build = 0;
+  let refused = 0;
+  let over: string | null = null;
   return {
-    check(source, options) {
-      if (total > MAX_DOMAIN_PROGRAM) return { ok: 'skipped' };
-      const key = (options.ignoreCase ? 'i' : 'c') + source;
-      const verdict = known.get(key) ?? checkPattern(source, options);
-      known.set(key, verdict);
-      // A refused pattern counts too, or an input of nothing but oversized patterns would take minutes to refuse.
-      total += verdict.ok ? verdict.size : Math.min(source.length, MAX_PATTERN_CHARACTERS);
-      return verdict.ok && total > MAX_DOMAIN_PROGRAM ? { ok: 'over' } : verdict;
+    check(source, { ignoreCase }) {
+      const key = (ignoreCase ? 'i' : 'c') + source;
+      const before = known.get(key);
+      if (before !== undefined) return before.verdict;
+      if (over !== null || refused >= MAX_REFUSED) return { ok: 'skipped' };
+      const judged = judge(source, ignoreCase);
+      known.set(key, judged);
+      if (!judged.verdict.ok) refused++;
+      octets += judged.octets;
+      build += (judged.pattern?.size ?? 0) ** 2;
+      if (scans.add(judged.prefix, judged.scans) > MAX_DOMAIN_SCANS) {
+        over = `with this pattern the regexes of the domain would read a path more than ${MAX_DOMAIN_SCANS} times`;
+      } else if (octets > MAX_DOMAIN_TABLES || build > MAX_DOMAIN_BUILD) {
+        over = 'with this pattern the regexes of the domain are too large together';
+      }
+      return over === null ? judged.verdict : { ok: 'over', reason: over };
+    },
+    captures(source) {
+      const pattern = known.get(`c${source}`)?.pattern ?? null;
+      return pattern === null ? null : judgeCaptures(pattern);
+    },
+  };
+}
+
+interface ScanBudget {
+  /** Adds a pattern and returns the most scans any one text can now cause. */
+  add(prefix: string, scans: number): number;
+}
+
+interface Branch {
+  /** Scans of the patterns whose prefix ends here. */
+  own: number;
+  /** The most scans of any chain that goes on below. */
+  below: number;
+  readonly next: Map<string, Branch>;
+}
+
+/**
+ * A pattern whose matches all start with a literal is dead after a few characters of any other text, so only such as
+ * lie on one chain of prefixes add up. A tree of the prefixes keeps this linear in their length.
+ */
+function createScanBudget(): ScanBudget {
+  const root: Branch = { own: 0, below: 0, next: new Map() };
+  return {
+    add(prefix, scans) {
+      const chain = [root];
+      let branch = root;
+      for (const character of prefix) {
+        const next = branch.next.get(character) ?? { own: 0, below: 0, next: new Map() };
+        branch.next.set(character, next);
+        chain.push(next);
+        branch = next;
+      }
+      branch.own += scans;
+      for (let index = chain.length - 1; index > 0; index--) {
+        const child = chain[index]!;
+        const parent = chain[index - 1]!;
+        parent.below = Math.max(parent.below, child.own + child.below);
+      }
+      return root.own + root.below;
     },
   };
 }

@@ -70,29 +70,6 @@ export function scanCost(table: Uint16Array): number {
   return Math.max(1, Math.ceil(Math.log2(runs) / 3));
 }
 
-/** A table with the literal that every text it reads to its end starts with; empty when that may be any text. */
-export interface PrefixedDfa {
-  readonly table: Uint16Array;
-  readonly prefix: string;
-}
-
-/**
- * The most scans any one text can cause: every table without a prefix reads it all, and of those with one only such as
- * share the text's beginning; the others are dead after a few characters. To be held under `MAX_DOMAIN_SCANS`.
- */
-export function worstScans(dfas: readonly PrefixedDfa[]): number {
-  const byPrefix = new Map<string, number>();
-  for (const { table, prefix } of dfas) byPrefix.set(prefix, (byPrefix.get(prefix) ?? 0) + scanCost(table));
-  let worst = 0;
-  for (const prefix of ['', ...byPrefix.keys()]) {
-    let scans = 0;
-    for (let length = 0; length <= prefix.length; length++)
-      scans += byPrefix.get(prefix.slice(0, length)) ?? 0;
-    worst = Math.max(worst, scans);
-  }
-  return worst;
-}
-
 /** An automaton with its states renumbered to codes, ready to be written. */
 interface Rows {
   readonly start: number;

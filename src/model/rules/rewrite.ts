@@ -16,7 +16,6 @@ import {
 import { checked, text } from '../fields.ts';
 import { crossCheck, form, type Scope, type Values } from '../form.ts';
 import { judgePathTarget, judgeQueryTarget } from '../location.ts';
-import { checkPattern } from '../pattern.ts';
 import { parseSubstitution } from '../substitution.ts';
 import type { RewriteRule } from '../types.ts';
 
@@ -61,10 +60,15 @@ function judgeReferences({ path_target, path_includes }: TargetValues, scope: Sc
   if (parsed.pieces.every((piece) => piece.kind === 'text')) return;
   let groups = 0;
   const names = new Set<string>();
-  for (const include of path_includes ?? []) {
-    const pattern = checkPattern(include, { ignoreCase: false });
+  for (const [index, include] of (path_includes ?? []).entries()) {
+    const pattern = scope.patterns.check(include, { ignoreCase: false });
     // A refused pattern is told already; which groups it would have had cannot be known.
-    if (!pattern.ok) return;
+    if (pattern.ok !== true) return;
+    const costly = scope.patterns.captures(include);
+    if (costly !== null) {
+      const told = { code: 'capture_budget', message: costly, found: quoteValue(include) };
+      scope.error(['path_includes', index], told);
+    }
     groups = Math.max(groups, pattern.groups);
     for (const name of pattern.names) names.add(name);
   }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { type Pattern, parsePattern } from '../../../src/base/regex.ts';
-import { buildDfa, scanCost, worstScans } from '../../../src/base/regex/dfa.ts';
+import { buildDfa } from '../../../src/base/regex/dfa.ts';
 import { dfaMatches } from '../../../src/base/regex/run.ts';
 import { DFA_LENGTH } from '../../../src/base/regex/table.ts';
+import { type Pattern, parsePattern } from '../../../src/base/regex.ts';
 
 function accept(source: string, ignoreCase = false): Pattern {
   const result = parsePattern(source, { ignoreCase });
@@ -111,25 +111,5 @@ describe('buildDfa', () => {
       ok: false,
       reason: 'its table would be larger than 300 octets',
     });
-  });
-});
-
-describe('worstScans', () => {
-  test('only prefixes of one another can be scanned together', () => {
-    const table = tableOf('a');
-    const wide = tableOf('\\pL');
-    expect(scanCost(table)).toBe(1);
-    expect(scanCost(wide)).toBe(4);
-    const of = (...prefixes: string[]): number => worstScans(prefixes.map((prefix) => ({ table, prefix })));
-    expect(of()).toBe(0);
-    expect(of('', '')).toBe(2);
-    expect(of('/a', '/b', '/c')).toBe(1);
-    expect(of('', '/a', '/ab', '/abc', '/ac', '/b', '/b')).toBe(4);
-    expect(
-      worstScans([
-        { table: wide, prefix: '/a' },
-        { table, prefix: '/' },
-      ]),
-    ).toBe(5);
   });
 });

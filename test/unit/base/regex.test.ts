@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { MAX_PATTERN_CHARACTERS } from '../../../src/base/limits.ts';
 import {
   captureGroups,
   captureWidth,
-  MAX_PATTERN_LENGTH,
   type Pattern,
   parsePattern,
   requiredLiterals,
@@ -52,10 +52,10 @@ describe('parsePattern', () => {
   });
 
   test('refuses a pattern longer than the limit before parsing it', () => {
-    expect(reason('('.repeat(MAX_PATTERN_LENGTH + 1))).toBe(
+    expect(reason('('.repeat(MAX_PATTERN_CHARACTERS + 1))).toBe(
       'the pattern is 1025 characters long, at most 1024 are allowed',
     );
-    expect(reason('a'.repeat(MAX_PATTERN_LENGTH))).toBe('accepted');
+    expect(reason('a'.repeat(MAX_PATTERN_CHARACTERS))).toBe('accepted');
   });
 });
 

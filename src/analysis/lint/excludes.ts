@@ -1,0 +1,60 @@
+/** Excludes that take back every include, so that the rule matches nothing. */
+import { quoteValue } from '../../base/diagnostic.ts';
+import type { Rule } from '../../model/types.ts';
+import {
+  type Entry,
+  entryCovers,
+  hasPaths,
+  hostExcludes,
+  hostIncludes,
+  pathExcludes,
+  pathIncludes,
+} from './filters.ts';
+import type { Finding, LintContext } from './finding.ts';
+import type { Glob } from './glob.ts';
+
+/** Judges host and path excludes of every live rule. */
+export function lintExcludes({ live }: LintContext): readonly Finding[] {
+  return live.flatMap((rule) => {
+    const hosts = swallowed(rule, {
+      includes: hostIncludes(rule),
+      excludes: hostExcludes(rule),
+      all: ['', ''],
+    });
+    if (!hasPaths(rule)) return hosts;
+    const filter = { includes: pathIncludes(rule), excludes: pathExcludes(rule), all: ['/', ''] };
+    return [...hosts, ...swallowed(rule, filter)];
+  });
+}
+
+interface Filter {
+  readonly includes: readonly Entry[];
+  readonly excludes: readonly Entry[];
+  /** What no include at all stands for. */
+  readonly all: Glob;
+}
+
+function swallowed(rule: Rule, { includes, excludes, all }: Filter): readonly Finding[] {
+  const path = all[0] === '/';
+  const everything: Entry = { field: [], text: '*', glob: all, regex: false, path, matches: () => true };
+  const wanted = includes.length === 0 ? [everything] : includes;
+  const takers = wanted.map((include) => excludes.find((exclude) => covers(exclude, include)));
+  const first = takers[0];
+  if (first === undefined || takers.includes(undefined)) return [];
+  const list = first.field[0] === 'host_excludes' ? 'host_includes' : 'path_includes';
+  const what =
+    includes.length === 0 ? 'everything, and nothing is left to match' : `every entry of \`${list}\``;
+  const message =
+    new Set(takers).size > 1 ? `together with other excludes takes back ${what}` : `takes back ${what}`;
+  const remedy = 'narrow the exclude, or remove the rule';
+  const at = { rule, field: first.field, found: quoteValue(first.text) };
+  return [{ ...at, code: 'exclude_swallows_includes', severity: 'error', message, remedy }];
+}
+
+/** Regexes that match every text. */
+const ALWAYS: readonly string[] = ['', '^', '$', '.*', '^.*', '.*$', '^.*$', '/', '^/', '^/.*', '^/.*$'];
+
+function covers(exclude: Entry, include: Entry): boolean {
+  if (entryCovers(exclude, include)) return true;
+  return exclude.regex && ALWAYS.includes(exclude.text) && (exclude.path || !exclude.text.includes('/'));
+}

@@ -1,0 +1,34 @@
+/** What a lint rule is given and what it says. */
+import type { FieldPath, Severity } from '../../base/diagnostic.ts';
+import type { Rule, RuleSet } from '../../model/types.ts';
+import type { Zone } from './zone.ts';
+
+/** One observation about one field of one rule. */
+export interface Finding {
+  /** Stable, snake_case. */
+  readonly code: string;
+  /**
+   * `error`: the rule can never do what it says. `warning`: it very likely does something else than was meant.
+   * `info`: it does what was meant, and could say so with less.
+   */
+  readonly severity: Severity;
+  readonly rule: Rule;
+  /** Within the rule: `['path_includes', 0]`. */
+  readonly field: FieldPath;
+  /** Lower case, no full stop, without the field's name and without what was found. */
+  readonly message: string;
+  readonly found?: string;
+  readonly remedy?: string;
+}
+
+export interface LintContext {
+  readonly ruleSet: RuleSet;
+  readonly zone: Zone;
+  /** Enabled rules, in the order of the rule set. */
+  readonly live: readonly Rule[];
+  /** Whether the customer wrote the field down; `false` where that is not known. */
+  readonly written: (rule: Rule, field: string) => boolean;
+}
+
+/** One family of lint rules. It reads, and says what it finds in any order. */
+export type LintFamily = (context: LintContext) => readonly Finding[];

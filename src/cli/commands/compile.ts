@@ -1,0 +1,92 @@
+/** `edgeplan compile`: an edge file into the bytes an edge runs. */
+import { writeFile } from 'node:fs/promises';
+import { Command } from 'commander';
+import { META, NONE } from '../../plan/layout.ts';
+import { printPlan } from '../../plan/print.ts';
+import { inputFault, usageFault } from '../exit.ts';
+import { type Opened, openSubject } from '../open-subject.ts';
+import { colourOption, fileOption } from '../options.ts';
+import { type ColourChoice, colourFor, write } from '../output.ts';
+import { diagnosticsText, tally } from '../print-diagnostics.ts';
+
+interface Flags {
+  readonly file: string;
+  readonly color: ColourChoice;
+  readonly output?: string;
+  readonly print?: boolean;
+}
+
+/** Octets as people read them. */
+function readableSize(octets: number): string {
+  if (octets < 1024) return `${octets} B`;
+  if (octets < 1024 * 1024) return `${(octets / 1024).toFixed(1)} KiB`;
+  return `${(octets / 1024 / 1024).toFixed(1)} MiB`;
+}
+
+async function save(file: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await writeFile(file, bytes);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+    throw inputFault(`\`${file}\` cannot be written: ${code}`, { cause: error });
+  }
+}
+
+/** `12 rules: 3 drop, 9 redirect`. */
+function ruleCounts(opened: Opened): string {
+  const rules = opened.subject.ruleSet?.rules ?? [];
+  const counts = new Map<string, number>();
+  for (const rule of rules) counts.set(rule.type, (counts.get(rule.type) ?? 0) + 1);
+  const total = `${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`;
+  const parts = [...counts].map(([type, count]) => `${count} ${type}`).join(', ');
+  return parts === '' ? total : `${total}: ${parts}`;
+}
+
+/** How many lists a request's keys lead to, and what every request has to look at. */
+function indexCounts({ opened: { plan } }: Opened): string {
+  const { meta, postings, cidr4, cidr6 } = plan;
+  const always = meta[META.always] ?? NONE;
+  const wide = always === NONE ? 0 : (postings[always * 2 + 1] ?? 0);
+  const lists = postings.length / 2;
+  const boundaries = cidr4.length / 2 + cidr6.length / 5;
+  const addresses = boundaries === 0 ? '' : `${boundaries} address boundaries, `;
+  return `${lists} lists, ${addresses}${wide} ${wide === 1 ? 'rule' : 'rules'} that none of them narrows`;
+}
+
+function summary(opened: Opened, flags: Flags): string {
+  const { subject, diagnostics } = opened;
+  const found = tally(diagnostics);
+  return [
+    `  plan      ${flags.output ?? 'not written, name a file with -o'}`,
+    `  size      ${readableSize(subject.bytes.length)} (${subject.bytes.length} octets)`,
+    `  digest    ${subject.digest}`,
+    `  domain    ${subject.ruleSet?.domain.name ?? ''}`,
+    `  contents  ${ruleCounts(opened)}`,
+    `  indexes   ${indexCounts(opened)}`,
+    `  found     ${found === '' ? 'no warnings' : found}`,
+    '',
+  ].join('\n');
+}
+
+export function compileCommand(): Command {
+  return new Command('compile')
+    .summary('compile an edge file into a sealed plan')
+    .description(
+      'Compiles an edge file and seals the plan. Says how large it is, what it holds and what looks odd.',
+    )
+    .addOption(fileOption())
+    .option('-o, --output <file>', 'write the sealed plan here')
+    .option('--print', 'print the plan as JSON instead of the summary')
+    .addOption(colourOption())
+    .action(async (flags: Flags) => {
+      const opened = await openSubject(flags.file, flags.color);
+      if (opened.subject.ruleSet === null && flags.print !== true) {
+        throw usageFault(`\`${flags.file}\` is already a plan`, 'look into it with --print');
+      }
+      const colour = colourFor(process.stderr, flags.color);
+      process.stderr.write(diagnosticsText(opened.diagnostics, { colour, texts: opened.texts }));
+      if (flags.output !== undefined) await save(flags.output, opened.subject.bytes);
+      if (flags.print === true) await write(`${JSON.stringify(printPlan(opened.opened), null, 2)}\n`);
+      else await write(summary(opened, flags));
+    });
+}

@@ -1,0 +1,53 @@
+/** `edgeplan init`: a commented edge file and its tests to start from. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Command } from 'commander';
+import { inputFault, usageFault } from '../exit.ts';
+import { write } from '../output.ts';
+import { fileFault } from '../read-file.ts';
+import { STARTER_RULES, STARTER_TESTS } from '../starter.ts';
+
+const FILES = [
+  { name: 'edge.yaml', text: STARTER_RULES },
+  { name: 'edge.test.yaml', text: STARTER_TESTS },
+] as const;
+
+/** Whether the file was written; one that stands there already is left as it is. */
+async function writeNew(file: string, text: string): Promise<boolean> {
+  try {
+    await writeFile(file, text, { flag: 'wx' });
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return false;
+    throw inputFault(`\`${file}\` cannot be written: ${code ?? (error as Error).message}`, { cause: error });
+  }
+}
+
+async function init(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw usageFault(`\`${folder}\` is a file; name a folder`);
+    throw fileFault(folder, error);
+  }
+  const lines: string[] = [];
+  let written = 0;
+  for (const { name, text } of FILES) {
+    const file = join(folder, name);
+    const fresh = await writeNew(file, text);
+    if (fresh) written += 1;
+    lines.push(`${fresh ? 'wrote' : 'kept '} ${file}${fresh ? '' : ', which was there already'}\n`);
+  }
+  if (written > 0) lines.push('\nnext: edgeplan simulate https://shop.example.com/api/orders\n');
+  await write(lines.join(''));
+}
+
+export function initCommand(): Command {
+  return new Command('init')
+    .summary('write a starter edge.yaml and edge.test.yaml')
+    .description('Writes a commented edge.yaml and edge.test.yaml. Files that are there already are kept.')
+    .argument('[folder]', 'where to write them', '.')
+    .action(init);
+}

@@ -1,0 +1,246 @@
+/** `edgeplan simulate`: what one request would hit and why, or the decisions of many. */
+import { performance } from 'node:perf_hooks';
+import { Command, Option } from 'commander';
+import { asTest } from '../../simulator/as-test.ts';
+import type { World } from '../../simulator/assume.ts';
+import type { RuleNote, TraceDocument } from '../../simulator/document.ts';
+import { closestKey, findRules } from '../../simulator/find-rule.ts';
+import { nearMatch } from '../../simulator/near-match.ts';
+import { paint } from '../../simulator/paint.ts';
+import { renderTrace } from '../../simulator/render.ts';
+import { labelOf } from '../../simulator/render-rule.ts';
+import { renderWhy } from '../../simulator/render-why.ts';
+import { type RequestFlags, readRequest, readTime, type Typed } from '../../simulator/request-line.ts';
+import { type Asked, type Subject, simulate } from '../../simulator/simulate.ts';
+import { EXIT, usageFault } from '../exit.ts';
+import { openSubject } from '../open-subject.ts';
+import { colourOption, fileOption, gather, type ResponseFlag, readNodeId, readStatus } from '../options.ts';
+import { type ColourChoice, colourFor, note, outputWidth, write } from '../output.ts';
+import { simulateStream } from './simulate-stream.ts';
+
+interface Flags extends RequestFlags {
+  readonly file: string;
+  readonly color: ColourChoice;
+  readonly status?: ResponseFlag;
+  readonly originDown?: readonly string[];
+  readonly nodeId?: number;
+  readonly why?: string;
+  readonly all?: boolean;
+  readonly json?: boolean;
+  readonly requests?: string;
+  readonly asTest?: boolean;
+}
+
+/** Options that describe one request, and so cannot go with a file of requests. */
+const ONE_REQUEST = [
+  'method',
+  'head',
+  'header',
+  'userAgent',
+  'referer',
+  'cookie',
+  'data',
+  'ip',
+  'country',
+  'bot',
+  'ja4',
+  'ja4h',
+  'cleared',
+  'status',
+  'why',
+  'all',
+  'asTest',
+] as const satisfies readonly (keyof Flags)[];
+
+function wanted<T>(typed: Typed<T>): T {
+  if (!typed.ok) throw usageFault(typed.error);
+  return typed.value;
+}
+
+/** `80/0`, or the pool's key in place of its id. */
+function downOrigins(flags: Flags, subject: Subject): readonly string[] {
+  return (flags.originDown ?? []).map((text) => {
+    const parts = /^(.+)\/(\d+)$/.exec(text);
+    if (parts === null) throw usageFault(`\`${text}\` is not an origin; write <pool>/<index> such as 80/0`);
+    const [, pool = '', index = ''] = parts;
+    const byKey = [...subject.sources].find(([, source]) => source.key === pool)?.[0];
+    const id = /^\d+$/.test(pool) ? Number(pool) : byKey;
+    const rules = subject.ruleSet?.rules;
+    const rule = rules?.find((one) => one.type === 'origin_pool' && one.id === id);
+    if (id === undefined || (rules !== undefined && rule === undefined)) {
+      throw usageFault(`there is no origin_pool \`${pool}\` in \`${subject.name}\``);
+    }
+    if (rule?.type === 'origin_pool' && Number(index) >= rule.origins.length) {
+      throw usageFault(
+        `origin_pool \`${pool}\` has ${rule.origins.length} origins, counted from 0; there is no ${index}`,
+      );
+    }
+    return `${id}/${Number(index)}`;
+  });
+}
+
+function worldOf(flags: Flags, subject: Subject): World {
+  const now = flags.at === undefined ? Date.now() : wanted(readTime(flags.at));
+  return {
+    down: downOrigins(flags, subject),
+    nodeId: flags.nodeId ?? null,
+    now,
+    nowGiven: flags.at !== undefined,
+  };
+}
+
+function oneUrl(words: readonly string[]): string {
+  const [url, ...more] = words[0] === 'curl' ? words.slice(1) : words;
+  if (url === undefined) {
+    throw usageFault('no URL was given', 'try: edgeplan simulate https://example.com/path');
+  }
+  if (more.length > 0) throw usageFault(`one URL at a time; \`${more[0]}\` is a second one`);
+  return url;
+}
+
+function theRule(document: TraceDocument, text: string): RuleNote {
+  const rules = document.phases.flatMap((phase) => phase.rules);
+  const found = findRules(rules, text);
+  const [rule, second] = found;
+  if (rule === undefined) {
+    const close = closestKey(rules, text);
+    throw usageFault(`there is no rule \`${text}\``, close === null ? undefined : `did you mean ${close}?`);
+  }
+  if (second !== undefined) {
+    throw usageFault(`\`${text}\` may mean ${found.map(labelOf).join(' or ')}; write <type>/<id>`);
+  }
+  return rule;
+}
+
+async function printWhy(
+  document: TraceDocument,
+  about: { subject: Subject; asked: Asked; flags: Flags },
+): Promise<void> {
+  const { subject, asked, flags } = about;
+  const looked = document.phases.some((phase) => phase.rules.length > 0);
+  if (!looked) throw usageFault(`no rule was looked at: ${document.decision.text}`);
+  const rule = theRule(document, flags.why ?? '');
+  const wouldMatch = rule.outcome === 'skipped' ? nearMatch(subject, asked, rule) : null;
+  if (flags.json === true) {
+    const { format, plan, request } = document;
+    await write(`${JSON.stringify({ format, plan, request, rule, would_match: wouldMatch }, null, 2)}\n`);
+    return;
+  }
+  const colour = colourFor(process.stdout, flags.color);
+  await write(paint(renderWhy(rule, { width: outputWidth(), wouldMatch }), colour));
+}
+
+async function simulateOne(words: readonly string[], flags: Flags): Promise<void> {
+  const url = oneUrl(words);
+  const { subject } = await openSubject(flags.file, flags.color);
+  const world = worldOf(flags, subject);
+  const request = wanted(readRequest(url, { ...flags, now: world.now }));
+  const address = `${request.scheme}://${String(request.host)}${request.target}`;
+  const asked = { request, url: address, world, response: flags.status, stopwatch: () => performance.now() };
+  const document = simulate(subject, asked);
+  if (flags.status !== undefined && document.decision.action !== 'forward') {
+    note('edgeplan: --status was not used, for no origin is asked');
+  }
+  if (flags.why !== undefined) return printWhy(document, { subject, asked, flags });
+  if (flags.asTest === true) return write(wanted(asTest(document, asked, subject)));
+  if (flags.json === true) return write(`${JSON.stringify(document, null, 2)}\n`);
+  const lines = renderTrace(document, { width: outputWidth(), all: flags.all === true });
+  return write(paint(lines, colourFor(process.stdout, flags.color)));
+}
+
+async function simulateMany(words: readonly string[], flags: Flags): Promise<void> {
+  const requests = flags.requests ?? '-';
+  if (words.length > 0) throw usageFault('--requests takes the place of a URL; give one of the two');
+  const odd = ONE_REQUEST.find((name) => flags[name] !== undefined);
+  if (odd !== undefined) {
+    const flag = odd.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    throw usageFault(`--requests takes whole requests; --${flag} is for a single one`);
+  }
+  if (requests === '-' && flags.file === '-') throw usageFault('--file and --requests cannot both be stdin');
+  const { subject } = await openSubject(flags.file, flags.color);
+  const clean = await simulateStream(subject, {
+    requests,
+    world: worldOf(flags, subject),
+    json: flags.json === true,
+  });
+  if (!clean) process.exitCode = EXIT.input;
+}
+
+function requestOptions(command: Command): Command {
+  return command
+    .option('-X, --method <method>', 'the request method, as sent (also --request)')
+    .addOption(new Option('--request <method>').hideHelp())
+    .option('-I, --head', 'a HEAD request')
+    .option('-H, --header <line>', "a header, 'Name: value'; may be repeated", gather)
+    .option('-A, --user-agent <text>', 'the User-Agent')
+    .option('-e, --referer <url>', 'the Referer')
+    .option('-b, --cookie <text>', 'the Cookie header')
+    .option('-d, --data <text>', 'a request body; the method becomes POST')
+    .addOption(new Option('--data-raw <text>').hideHelp())
+    .option('--ip <address>', "the visitor's address")
+    .option('--country <code>', "the visitor's country, two letters")
+    .option('--bot <kind>', 'the bot it was classified as: kind, kind:verified, or none')
+    .option('--ja4 <fingerprint>', 'the JA4 of the TLS client hello')
+    .option('--ja4h <fingerprint>', 'the JA4H of the request')
+    .option('--cleared <ref>', 'a challenge already solved, such as captcha/9; may be repeated', gather);
+}
+
+/** curl's options that change nothing about what the edge decides; a pasted command line stays as it is. */
+const CURL_NOISE = [
+  '-s, --silent',
+  '-S, --show-error',
+  '-k, --insecure',
+  '-L, --location',
+  '-v, --verbose',
+  '-i, --include',
+];
+const CURL_LONG = ['--compressed', '--http1.1', '--http2', '--http3', '--path-as-is', '-g, --globoff'];
+
+const EXAMPLES = `
+Examples:
+  edgeplan simulate https://shop.example.com/api/orders --ip 203.0.113.7 --country RU -A 'GPTBot/1.2'
+  edgeplan simulate https://shop.example.com/api/orders --why office-only
+  edgeplan simulate https://shop.example.com/ --status 502
+  edgeplan simulate https://shop.example.com/login --as-test >> edge.test.yaml
+  edgeplan simulate --requests requests.jsonl --json`;
+
+export function simulateCommand(): Command {
+  const command = new Command('simulate')
+    .summary('what a request would hit, and why')
+    .description(
+      'Shows what the edge would do with a request: the outcome, then every phase with what became of its rules.\n' +
+        'The edge file is compiled and sealed first, so the answer comes from the very bytes an edge gets.',
+    )
+    .argument('[url...]', 'the URL; a pasted curl command line works too')
+    .addOption(fileOption());
+  requestOptions(command)
+    .option('--at <time>', 'the clock: RFC 3339 or milliseconds since the epoch')
+    .option(
+      '--status <code>',
+      'the status the origin answers, to see the error page; 502:edge if the edge made it',
+      readStatus,
+    )
+    .option('--origin-down <pool/index>', 'an origin that is down; may be repeated', gather)
+    .addOption(
+      new Option('--node-id <id>', 'the edge node that answers')
+        .argParser(readNodeId)
+        .env('EDGEPLAN_NODE_ID'),
+    )
+    .option('--why <rule>', 'every check of one rule: its id, key, or type/id')
+    .option('--all', 'also list rules that are out of scope, disabled or not reached')
+    .option('--json', 'the trace as JSON; with --requests, the decisions')
+    .option('--requests <file>', 'one request as JSON on each line, - is stdin; answers one decision a line')
+    .option('--as-test', 'print it as a test case, to append to edge.test.yaml')
+    .addOption(colourOption());
+  command.addHelpText('after', EXAMPLES);
+  for (const flag of [...CURL_NOISE, ...CURL_LONG]) command.addOption(new Option(flag).hideHelp());
+  return command.action(async (words: string[], given: Flags & { request?: string; dataRaw?: string }) => {
+    const { request, dataRaw, ...rest } = given;
+    const flags: Flags = {
+      ...rest,
+      ...(request === undefined ? {} : { method: request }),
+      ...(dataRaw === undefined ? {} : { data: dataRaw }),
+    };
+    await (flags.requests === undefined ? simulateOne(words, flags) : simulateMany(words, flags));
+  });
+}

@@ -1,0 +1,48 @@
+/** Files as bytes; what goes wrong is told in one sentence each. */
+import { createReadStream } from 'node:fs';
+import { type CommandFault, inputFault } from './exit.ts';
+
+/** Octets of an input file: far above any rule set within its limits, far below what would exhaust memory. */
+const LARGEST_FILE = 256 * 1024 * 1024;
+
+/** The sentence for a file system error. */
+export function fileFault(name: string, error: unknown): CommandFault {
+  const code = (error as NodeJS.ErrnoException | null)?.code;
+  switch (code) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return inputFault(`there is no file \`${name}\``, {
+        cause: error,
+        ...(name === 'edge.yaml' ? { remedy: 'edgeplan init writes one, --file names another' } : {}),
+      });
+    case 'EISDIR':
+      return inputFault(`\`${name}\` is a directory, not a file`, { cause: error });
+    case 'EACCES':
+    case 'EPERM':
+      return inputFault(`\`${name}\` may not be read: permission denied`, { cause: error });
+    default:
+      return inputFault(`\`${name}\` cannot be read: ${code ?? (error as Error).message}`, { cause: error });
+  }
+}
+
+/** A file as a stream of chunks, or stdin for `-`. Errors come while reading, as CommandFault. */
+export async function* readChunks(name: string): AsyncGenerator<Uint8Array> {
+  const stream = name === '-' ? process.stdin : createReadStream(name);
+  try {
+    for await (const chunk of stream) yield chunk as Uint8Array;
+  } catch (error) {
+    throw fileFault(name, error);
+  }
+}
+
+/** Reads a whole file, or stdin for `-`. @throws CommandFault */
+export async function readBytes(name: string): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of readChunks(name)) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > LARGEST_FILE) throw inputFault(`\`${name}\` holds more than ${LARGEST_FILE} octets`);
+  }
+  return Buffer.concat(chunks);
+}

@@ -1,0 +1,115 @@
+/** What reading a test file collects beside the tests, and the small readers of single values. */
+import { type Diagnostic, type Place, quoteValue } from '../base/diagnostic.ts';
+import { nearest } from '../model/nearest.ts';
+import type { Entry, Item, MapItem } from './test-file-yaml.ts';
+
+export interface Problem {
+  readonly code: string;
+  readonly message: string;
+  readonly found?: string;
+  readonly remedy?: string;
+}
+
+/** Mistakes so far. A part that several cases inherit is read once for each, and told of once. */
+export interface Notes {
+  readonly diagnostics: readonly Diagnostic[];
+  complain(item: { readonly path: Diagnostic['path']; readonly at: Place }, problem: Problem): null;
+}
+
+/** An empty collection. */
+export function createNotes(): Notes {
+  const diagnostics: Diagnostic[] = [];
+  const told = new Set<string>();
+  return {
+    diagnostics,
+    complain({ path, at }, problem) {
+      const key = `${at.line}:${at.column}:${problem.code}:${problem.message}`;
+      if (!told.has(key)) diagnostics.push({ severity: 'error', path, at, ...problem });
+      told.add(key);
+      return null;
+    },
+  };
+}
+
+/** A value as a sentence shows it. */
+export function foundIn(item: Item): string {
+  if (item.kind === 'scalar') return quoteValue(item.value);
+  return item.kind === 'list' ? quoteValue(item.items) : 'a map';
+}
+
+/** Complains of every key that is not known, naming the one that was probably meant. */
+export function checkKeys(map: MapItem, known: readonly string[], notes: Notes): void {
+  for (const [key, { at }] of map.entries) {
+    if (known.includes(key)) continue;
+    const meant = nearest(key, known);
+    const remedy =
+      meant === null ? `write one of ${known.map((name) => `\`${name}\``).join(', ')}` : `write \`${meant}\``;
+    const message = `unknown key \`${key}\``;
+    notes.complain({ path: [...map.path, key], at }, { code: 'unknown_key', message, remedy });
+  }
+}
+
+/** The item under a key; `null` when it is absent or left empty. */
+export function child(map: MapItem, key: string): Item | null {
+  const entry: Entry | undefined = map.entries.get(key);
+  return entry === undefined || (entry.item.kind === 'scalar' && entry.item.value === null)
+    ? null
+    : entry.item;
+}
+
+/** A text, or `null` after a complaint. Numbers count as the text they were written as. */
+export function textOf(item: Item, what: string, notes: Notes): string | null {
+  if (item.kind === 'scalar' && (typeof item.value === 'string' || typeof item.value === 'number'))
+    return String(item.value);
+  return notes.complain(item, { code: 'invalid_type', message: `must be ${what}`, found: foundIn(item) });
+}
+
+export interface Bounds {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** A whole number within bounds, or `null` after a complaint. */
+export function integerOf(item: Item, { least, most }: Bounds, notes: Notes): number | null {
+  const value = item.kind === 'scalar' ? item.value : null;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= least && value <= most) return value;
+  const message = `must be a whole number from ${least} to ${most}`;
+  return notes.complain(item, { code: 'invalid_number', message, found: foundIn(item) });
+}
+
+/** Milliseconds of each unit a duration may have. */
+const UNITS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+/** A duration such as `100ms` or `1.5s` in milliseconds, or `null` after a complaint. */
+export function durationOf(item: Item, notes: Notes): number | null {
+  const text = item.kind === 'scalar' ? String(item.value) : '';
+  const parts = /^(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|m|h|d)$/.exec(text);
+  if (parts !== null) return Math.round(Number(parts[1]) * UNITS[parts[2] ?? 'ms']!);
+  const message = 'must be a duration with its unit';
+  const remedy = 'write for example `100ms`, `1.5s`, `10m`, `2h` or `1d`';
+  return notes.complain(item, { code: 'invalid_duration', message, found: foundIn(item), remedy });
+}
+
+/** A point in time, as RFC 3339 with a zone or as milliseconds since the epoch, or `null` after a complaint. */
+export function timeOf(item: Item, notes: Notes): number | null {
+  const value = item.kind === 'scalar' ? item.value : null;
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0) return value;
+  const shaped =
+    typeof value === 'string' &&
+    /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)$/.test(value);
+  const time = shaped ? Date.parse(value.replace(' ', 'T').toUpperCase()) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  const remedy = 'write for example `2026-01-31T12:00:00Z`';
+  return notes.complain(item, {
+    code: 'invalid_time',
+    message: 'must be a time with its zone',
+    found: foundIn(item),
+    remedy,
+  });
+}
+
+/** A map, or `null` after a complaint. */
+export function mapOf(item: Item, what: string, notes: Notes): MapItem | null {
+  if (item.kind === 'map') return item;
+  return notes.complain(item, { code: 'invalid_type', message: `must be ${what}`, found: foundIn(item) });
+}

@@ -1,0 +1,248 @@
+/** The request of a test: its line, and what `with` says about the visitor and the edge. */
+import { parseIp } from '../base/ip.ts';
+import { BOT_KINDS } from '../base/vocabulary.ts';
+import { nearest } from '../model/nearest.ts';
+import {
+  checkKeys,
+  child,
+  foundIn,
+  integerOf,
+  mapOf,
+  type Notes,
+  textOf,
+  timeOf,
+} from './test-file-notes.ts';
+import type { Item, MapItem, ScalarItem } from './test-file-yaml.ts';
+
+/** What the evaluator is given. What is absent is unknown. */
+export interface TestRequest {
+  readonly scheme: string;
+  readonly method: string;
+  readonly host: string;
+  /** Path and query exactly as written. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly ip?: string;
+  readonly country?: string;
+  readonly bot?: { readonly kind: string; readonly verified: boolean } | null;
+  readonly ja4?: string;
+  readonly ja4h?: string;
+  readonly body?: string;
+}
+
+/** What a decision rests on besides the request and the rules. */
+export interface TestWorld {
+  /** Milliseconds since the epoch at the first request; `null`: the test file's default. */
+  readonly now: number | null;
+  /** Challenges the visitor has solved, `<type>/<key>`, still to be resolved to rules. */
+  readonly cleared: readonly ScalarItem[];
+  /** The edge node's id, for geo pools. */
+  readonly node: number | null;
+  /** Addresses of pool origins that are down, as a rule writes them. */
+  readonly down: readonly ScalarItem[];
+  /** Requests in flight to pool origins. */
+  readonly busy: readonly Busy[];
+}
+
+/** How many requests an origin is busy with. */
+export interface Busy {
+  /** The origin's address, with the place it stands at. */
+  readonly address: ScalarItem;
+  readonly count: number;
+}
+
+interface Line {
+  readonly method: string;
+  readonly scheme: string;
+  readonly host: string;
+  readonly target: string;
+}
+
+/** Reads `GET https://shop.example.com/api/orders?id=7`; without a method it is a GET. The path is taken as written. */
+export function readRequestLine(item: Item, notes: Notes): Line | null {
+  const text = textOf(item, 'a request line such as `GET https://shop.example.com/cart`', notes);
+  if (text === null) return null;
+  const wrong = (message: string, remedy: string): null =>
+    notes.complain(item, { code: 'invalid_request', message, found: foundIn(item), remedy });
+  const parts = /^(?:([A-Za-z]+)[ \t]+)?([A-Za-z][A-Za-z0-9+.-]*):\/\/([^/?#\s]*)([^#\s]*)(#?)(.*)$/s.exec(
+    text.trim(),
+  );
+  const scheme = parts?.[2]?.toLowerCase() ?? '';
+  if (parts === null || (scheme !== 'http' && scheme !== 'https')) {
+    return wrong(
+      'must hold a whole http or https URL',
+      'write for example `GET https://shop.example.com/cart`',
+    );
+  }
+  const [, method = 'GET', , host = '', rest = '', fragment, tail] = parts;
+  if (host === '') return wrong('names no host', 'write for example `GET https://shop.example.com/cart`');
+  if (host.includes('@')) return wrong('holds a user name, which is not part of a request', 'leave it out');
+  if (fragment === '#')
+    return wrong('holds a fragment, which browsers never send', 'leave out `#` and what follows');
+  if (tail !== '') return wrong('holds a space', 'write it as `%20`');
+  return { method, scheme, host, target: rest.startsWith('/') ? rest : `/${rest}` };
+}
+
+const WITH_KEYS = [
+  'ip',
+  'country',
+  'bot',
+  'ja4',
+  'ja4h',
+  'headers',
+  'user_agent',
+  'body',
+  'cleared',
+  'at',
+  'node',
+  'down',
+  'busy',
+] as const;
+
+/** Reads a request line together with `with`; `null` after a complaint about the line. */
+export function readRequest(
+  line: Item,
+  facts: MapItem | null,
+  notes: Notes,
+): { readonly request: TestRequest; readonly world: TestWorld } | null {
+  if (facts !== null) checkKeys(facts, WITH_KEYS, notes);
+  const read = <T>(key: (typeof WITH_KEYS)[number], reader: (item: Item) => T | null): T | null => {
+    const item = facts === null ? null : child(facts, key);
+    return item === null ? null : reader(item);
+  };
+  const first = readRequestLine(line, notes);
+  const headers = { ...read('headers', (item) => readHeaders(item, notes)) };
+  const agent = read('user_agent', (item) => textOf(item, 'a text', notes));
+  if (agent !== null) headers['user-agent'] = agent;
+  const { host: sent, ...others } = headers;
+  const known = {
+    ip: read('ip', (item) => readIp(item, notes)),
+    country: read('country', (item) => readCountry(item, notes)),
+    ja4: read('ja4', (item) => textOf(item, 'a text', notes)),
+    ja4h: read('ja4h', (item) => textOf(item, 'a text', notes)),
+    body: read('body', (item) => textOf(item, 'a text', notes)),
+  };
+  const bot = read('bot', (item) => readBot(item, notes));
+  const world: TestWorld = {
+    now: read('at', (item) => timeOf(item, notes)),
+    cleared: read('cleared', (item) => readCleared(item, notes)) ?? [],
+    node: read('node', (item) => integerOf(item, { least: 0, most: Number.MAX_SAFE_INTEGER }, notes)),
+    down: read('down', (item) => readDown(item, notes)) ?? [],
+    busy: read('busy', (item) => readBusy(item, notes)) ?? [],
+  };
+  if (first === null) return null;
+  const stated = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null));
+  const request: TestRequest = {
+    ...first,
+    host: typeof sent === 'string' ? sent : first.host,
+    headers: others,
+    ...stated,
+    ...(bot === null ? {} : { bot: bot.value }),
+  };
+  return { request, world };
+}
+
+function readHeaders(item: Item, notes: Notes): Record<string, string | readonly string[]> {
+  const map = mapOf(item, 'a map of header names to values', notes);
+  const headers: Record<string, string | readonly string[]> = {};
+  for (const [name, entry] of map?.entries ?? []) {
+    const value =
+      entry.item.kind === 'list' ? readTexts(entry.item, notes) : textOf(entry.item, 'a text', notes);
+    if (value !== null) headers[name.toLowerCase()] = value;
+  }
+  return headers;
+}
+
+function readTexts(item: Item, notes: Notes): readonly string[] {
+  const items = item.kind === 'list' ? item.items : [item];
+  return items.flatMap((one) => textOf(one, 'a text', notes) ?? []);
+}
+
+/** `unknown` leaves the address out, as for a visitor nobody could place. */
+function readIp(item: Item, notes: Notes): string | null {
+  const text = textOf(item, 'an IPv4 or IPv6 address', notes);
+  if (text === null || text === 'unknown') return null;
+  if (parseIp(text, new Uint32Array(4)) !== 0) return text;
+  const message = 'must be an IPv4 or IPv6 address';
+  const remedy = 'leave it out, or write `unknown`, for a visitor without one';
+  return notes.complain(item, { code: 'invalid_ip', message, found: foundIn(item), remedy });
+}
+
+function readCountry(item: Item, notes: Notes): string | null {
+  const text = textOf(item, 'a country', notes);
+  if (text === null || text === 'unknown') return null;
+  if (/^[A-Za-z]{2}$/.test(text)) return text.toUpperCase();
+  const message = 'must be a country of two letters';
+  const remedy = 'write for example `DE`, or `unknown`';
+  return notes.complain(item, { code: 'invalid_country', message, found: foundIn(item), remedy });
+}
+
+interface Bot {
+  /** `null`: a visitor known to be no bot. */
+  readonly value: { readonly kind: string; readonly verified: boolean } | null;
+}
+
+/** A kind, `{ kind, verified }`, or `none`. */
+function readBot(item: Item, notes: Notes): Bot | null {
+  if (item.kind === 'scalar' && item.value === 'none') return { value: null };
+  if (item.kind !== 'map') return withKind(item, false, notes);
+  checkKeys(item, ['kind', 'verified'], notes);
+  const kind = child(item, 'kind');
+  if (kind === null)
+    return notes.complain(item, { code: 'missing_kind', message: 'must name the `kind` of bot' });
+  const verified = child(item, 'verified');
+  if (verified !== null && !(verified.kind === 'scalar' && typeof verified.value === 'boolean')) {
+    return notes.complain(verified, {
+      code: 'invalid_type',
+      message: 'must be true or false',
+      found: foundIn(verified),
+    });
+  }
+  return withKind(kind, verified?.kind === 'scalar' && verified.value === true, notes);
+}
+
+function withKind(item: Item, verified: boolean, notes: Notes): Bot | null {
+  const kind = textOf(item, 'a kind of bot, or `none`', notes);
+  if (kind === null) return null;
+  if (BOT_KINDS.some((known) => known === kind)) return { value: { kind, verified } };
+  const meant = nearest(kind, BOT_KINDS);
+  const remedy = meant === null ? `write one of ${BOT_KINDS.join(', ')}, or none` : `write \`${meant}\``;
+  return notes.complain(item, {
+    code: 'unknown_bot',
+    message: 'is no kind of bot',
+    found: foundIn(item),
+    remedy,
+  });
+}
+
+function readCleared(item: Item, notes: Notes): readonly ScalarItem[] {
+  const items = item.kind === 'list' ? item.items : [item];
+  return items.flatMap((one) => {
+    if (one.kind === 'scalar' && typeof one.value === 'string') return [one];
+    const remedy = 'write for example `[captcha/login]`';
+    notes.complain(one, {
+      code: 'invalid_type',
+      message: 'must be a challenge',
+      found: foundIn(one),
+      remedy,
+    });
+    return [];
+  });
+}
+
+function readDown(item: Item, notes: Notes): readonly ScalarItem[] {
+  const items = item.kind === 'list' ? item.items : [item];
+  return items.flatMap((one) => {
+    const text = textOf(one, 'the address of a pool origin', notes);
+    return text === null ? [] : [{ kind: 'scalar', value: text, path: one.path, at: one.at }];
+  });
+}
+
+function readBusy(item: Item, notes: Notes): readonly Busy[] {
+  const map = mapOf(item, 'a map of origin addresses to requests in flight', notes);
+  return [...(map?.entries ?? [])].flatMap(([address, entry]) => {
+    const count = integerOf(entry.item, { least: 0, most: 1_000_000 }, notes);
+    const { path } = entry.item;
+    return count === null ? [] : [{ address: { kind: 'scalar', value: address, path, at: entry.at }, count }];
+  });
+}

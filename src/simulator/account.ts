@@ -1,0 +1,174 @@
+/** Builds the trace document from the evaluator's trace and what the simulator knows around it. */
+import type { Decision, ErrorPageAnswer } from '../evaluator/decision.ts';
+import type { EdgeRequest } from '../evaluator/request.ts';
+import type { PhaseTrace, RuleTrace, Trace } from '../evaluator/trace.ts';
+import type { RuleSet } from '../model/types.ts';
+import { assumptionsOf, type World } from './assume.ts';
+import { askerOf, headline, originUrl, type RuleSources, shownEffect, wouldHave } from './describe.ts';
+import {
+  type Effective,
+  type ErrorPageNote,
+  isAside,
+  type PhaseNote,
+  type PlanNote,
+  type RequestNote,
+  type RuleNote,
+  TRACE_FORMAT,
+  type TraceDocument,
+} from './document.ts';
+
+export interface AccountInput {
+  readonly trace: Trace;
+  readonly plan: PlanNote;
+  readonly request: EdgeRequest;
+  readonly url: string;
+  readonly world: World;
+  readonly sources: RuleSources;
+  readonly ruleSet: RuleSet | null;
+  /** The bot was told by isbot, not by the customer. */
+  readonly genericBot: boolean;
+  /** The answer for an error status that was asked about or that the decision makes. */
+  readonly errorPage: {
+    readonly status: number;
+    readonly madeBy: 'edge' | 'origin';
+    readonly answer: ErrorPageAnswer;
+  } | null;
+  readonly evaluateUs: number | null;
+}
+
+function ruleNote(rule: RuleTrace, sources: RuleSources): RuleNote {
+  const source = sources.get(rule.id);
+  return {
+    type: rule.type,
+    id: rule.id,
+    key: source?.key ?? null,
+    priority: rule.priority,
+    mode: rule.mode,
+    outcome: rule.outcome,
+    effect: shownEffect(rule),
+    reason: rule.reason,
+    at: source?.at ?? null,
+    checks: rule.checks,
+  };
+}
+
+function phaseNote(phase: PhaseTrace, sources: RuleSources): PhaseNote {
+  const rules = phase.rules.map((rule) => ruleNote(rule, sources));
+  return { name: phase.name, outcome: phase.outcome, note: phase.note, rules };
+}
+
+function requestNote(input: AccountInput): RequestNote {
+  const { facts } = input.trace;
+  const bot = facts.bot;
+  return {
+    method: facts.method,
+    url: input.url,
+    ip: facts.ip,
+    country: facts.country,
+    bot: bot === null ? null : { ...bot, from: input.genericBot ? 'generic' : bot.from },
+    ja4: facts.ja4,
+    ja4h: facts.ja4h,
+    cleared: input.request.cleared ?? [],
+    at: new Date(input.world.now).toISOString(),
+  };
+}
+
+function effective(decision: Decision, trace: Trace): Effective {
+  const { origin, cache } = decision;
+  const records = trace.facts.records;
+  const own =
+    origin?.source === 'record' ? records.find((one) => one.destination === origin.address) : undefined;
+  const record = own ?? records[0];
+  return {
+    origin: origin === null ? null : originUrl(origin),
+    host_header: origin?.hostHeader ?? null,
+    path: decision.path,
+    query: decision.query,
+    record: record === undefined ? null : { id: record.id, name: record.name },
+    tags: decision.tags,
+    headers_added: [],
+    cache:
+      cache === null
+        ? null
+        : {
+            mode: cache.mode,
+            edge_ttl_sec: cache.edgeTtl,
+            browser_ttl_sec: cache.browserTtl,
+            key: cache.key,
+          },
+    location: decision.location,
+    retry_after: decision.retryAfter,
+  };
+}
+
+function errorPageNote(input: AccountInput): ErrorPageNote | null {
+  if (input.errorPage === null) return null;
+  const { status, madeBy, answer } = input.errorPage;
+  return {
+    status,
+    made_by: madeBy,
+    page: answer.page?.kind ?? null,
+    html: answer.page?.html ?? null,
+    by: answer.page === null ? null : askerOf(answer.page.rule, input.sources),
+  };
+}
+
+/** Once a status is known, the rules of the last phase no longer depend: each has replaced the page or has not. */
+function settleErrorPages(phase: PhaseTrace, asked: NonNullable<AccountInput['errorPage']>): PhaseTrace {
+  const chosen = asked.answer.page?.rule.id;
+  const matched = new Set(asked.answer.matches.map((match) => match.id));
+  let slotTaken = false;
+  const rules = phase.rules.map((rule): RuleTrace => {
+    if (matched.has(rule.id)) {
+      slotTaken ||= rule.id === chosen;
+      const text = `status ${asked.status} from the ${asked.madeBy} is in codes`;
+      return {
+        ...rule,
+        outcome: 'matched',
+        effect: 'error_page',
+        reason: { code: 'all_checks_passed', text },
+      };
+    }
+    if (rule.outcome !== 'conditional') return rule;
+    if (slotTaken) {
+      const text = `error_page #${chosen} gave the page`;
+      return { ...rule, outcome: 'not_reached', effect: 'none', reason: { code: 'slot_taken', text } };
+    }
+    const text = `status ${asked.status} is not in codes`;
+    return { ...rule, outcome: 'skipped', effect: 'none', reason: { code: 'status_not_listed', text } };
+  });
+  return { ...phase, outcome: 'final', rules };
+}
+
+/** The whole account of one simulated request. Pure: the same input gives the same document. */
+export function traceDocument(input: AccountInput): TraceDocument {
+  const { sources, errorPage } = input;
+  const { decision, facts } = input.trace;
+  const phases = input.trace.phases.map((phase) =>
+    phase.name === 'error_page' && errorPage !== null ? settleErrorPages(phase, errorPage) : phase,
+  );
+  const gate = phases.find((phase) => phase.name === 'gate')?.note ?? null;
+  const notes = phases.map((phase) => phaseNote(phase, sources));
+  const rules = notes.flatMap((phase) => phase.rules);
+  const count = (holds: (rule: RuleNote) => boolean) => rules.filter(holds).length;
+  return {
+    format: TRACE_FORMAT,
+    plan: input.plan,
+    request: requestNote(input),
+    facts,
+    assumptions: assumptionsOf({ decision, facts, phases }, input),
+    decision: headline(decision, { sources, note: gate }),
+    would_have: wouldHave(phases, { sources, shadow: decision.shadow }),
+    shadow: decision.shadow === null ? null : headline(decision.shadow, { sources, note: gate }),
+    effective: effective(decision, input.trace),
+    error_page: errorPageNote(input),
+    phases: notes,
+    counts: {
+      considered: count((rule) => !isAside(rule)),
+      matched: count((rule) => rule.outcome === 'matched'),
+      out_of_scope: count((rule) => rule.reason.code === 'out_of_scope'),
+      disabled: count((rule) => rule.reason.code === 'disabled'),
+    },
+    timing: { evaluate_us: input.evaluateUs },
+  };
+}

@@ -1,0 +1,127 @@
+/** A simulated request and its outcome as a test of `edge.test.yaml`, ready to be appended to one. */
+import { stringify } from 'yaml';
+import type { EdgeRequest } from '../evaluator/request.ts';
+import type { RuleSet } from '../model/types.ts';
+import type { Asker, Headline, TraceDocument } from './document.ts';
+import type { Typed } from './request-line.ts';
+import type { Asked, Subject } from './simulate.ts';
+
+type Fields = Record<string, unknown>;
+
+/** `drop/office-only`, or `drop/41` for a rule without a key. */
+function refText(asker: Asker): string {
+  return `${asker.type}/${asker.key ?? asker.id}`;
+}
+
+function byText(by: Asker | null): string {
+  return by === null ? '' : ` by ${refText(by)}`;
+}
+
+/** The short form of an expectation. `target` is what `to` names, where the outcome has such a thing. */
+function expected(outcome: Headline, target: string | null): string {
+  const status = outcome.status === null ? '' : ` ${outcome.status}`;
+  const to = target === null ? '' : ` to ${target}`;
+  return `${outcome.action}${status}${to}${byText(outcome.by)}`;
+}
+
+function targetOf(document: TraceDocument): string | null {
+  const { origin, path, query, location } = document.effective;
+  if (document.decision.action === 'redirect') return location;
+  return origin === null ? null : `${origin}${path ?? ''}${query === null ? '' : `?${query}`}`;
+}
+
+const DONE: Readonly<Record<Headline['action'], string>> = {
+  forward: 'is forwarded',
+  block: 'is blocked',
+  challenge: 'is challenged',
+  redirect: 'is redirected',
+  respond: 'is answered',
+  refuse: 'is refused',
+};
+
+function nameFor(document: TraceDocument, request: EdgeRequest): string {
+  const { action, by } = document.decision;
+  const who = by === null ? '' : ` by ${by.key ?? refText(by)}`;
+  return `${request.method} ${request.target} ${DONE[action]}${who}`;
+}
+
+function headerFields(request: EdgeRequest): Fields {
+  const { 'user-agent': agent, ...headers } = { ...request.headers };
+  const single = typeof agent === 'string';
+  const others = single || agent === undefined ? headers : { ...headers, 'user-agent': agent };
+  return {
+    ...(single ? { user_agent: agent } : {}),
+    ...(Object.keys(others).length === 0 ? {} : { headers: others }),
+  };
+}
+
+/** Tests name origins by address. */
+function downAddresses(asked: Asked, ruleSet: RuleSet | null): readonly string[] {
+  return asked.world.down.flatMap((text) => {
+    const [pool, index] = text.split('/').map(Number);
+    const rule = ruleSet?.rules.find((one) => one.id === pool && one.type === 'origin_pool');
+    return rule?.type === 'origin_pool' ? (rule.origins[index ?? 0]?.address ?? []) : [];
+  });
+}
+
+function clearedNames(request: EdgeRequest, subject: Subject): readonly string[] {
+  return (request.cleared ?? []).map((text) => {
+    const [type, id] = text.split('/');
+    const key = type === 'record' ? undefined : subject.sources.get(Number(id))?.key;
+    return `${type}/${key ?? id}`;
+  });
+}
+
+function withFields(document: TraceDocument, asked: Asked, subject: Subject): Fields {
+  const { request, world } = asked;
+  const { bot } = document.request;
+  const down = downAddresses(asked, subject.ruleSet);
+  const cleared = clearedNames(request, subject);
+  const timed = world.nowGiven || document.assumptions.some((one) => one.input === 'clock');
+  const told = bot === null ? 'none' : bot.verified ? { kind: bot.kind, verified: true } : bot.kind;
+  const givenBot = request.bot !== undefined || bot?.from === 'generic';
+  return {
+    ...(document.request.ip === null ? {} : { ip: document.request.ip }),
+    ...(document.request.country === null ? {} : { country: document.request.country }),
+    ...(givenBot ? { bot: told } : {}),
+    ...(typeof request.ja4 === 'string' ? { ja4: request.ja4 } : {}),
+    ...(typeof request.ja4h === 'string' ? { ja4h: request.ja4h } : {}),
+    ...headerFields(request),
+    ...(typeof request.body === 'string' ? { body: request.body } : {}),
+    ...(cleared.length === 0 ? {} : { cleared }),
+    ...(timed ? { at: document.request.at } : {}),
+    ...(world.nodeId === null ? {} : { node: world.nodeId }),
+    ...(down.length === 0 ? {} : { down }),
+  };
+}
+
+function pageFields(document: TraceDocument): Fields {
+  const page = document.error_page;
+  if (page === null || document.decision.action !== 'forward') return {};
+  const expect = page.page === null ? 'no page' : `page ${page.page}${byText(page.by)}`;
+  return { response: { status: page.status, by: page.made_by }, expect };
+}
+
+/** What a request line of a test can hold (`files/test-file-request.ts`). */
+const WRITABLE = /^[A-Za-z]+ https?:\/\/[^/?#\s@]+[^#\s]*$/;
+
+/** The test as an entry of the list `tests`, indented by two; or why no test can say this. */
+export function asTest(document: TraceDocument, asked: Asked, subject: Subject): Typed<string> {
+  const { request } = asked;
+  const line = `${request.method} ${request.scheme}://${String(request.host)}${request.target}`;
+  if (typeof request.host !== 'string' || !WRITABLE.test(line)) {
+    return { ok: false, error: `a test cannot hold the request line \`${line}\`` };
+  }
+  const facts = withFields(document, asked, subject);
+  const { shadow } = document;
+  const test = {
+    name: nameFor(document, request),
+    request: line,
+    ...(Object.keys(facts).length === 0 ? {} : { with: facts }),
+    expect: expected(document.decision, targetOf(document)),
+    ...(shadow === null ? {} : { would: expected(shadow, null) }),
+    ...pageFields(document),
+  };
+  const text = stringify([test], { lineWidth: 0 });
+  return { ok: true, value: text.replace(/^(?=.)/gm, '  ') };
+}

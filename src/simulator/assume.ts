@@ -1,0 +1,124 @@
+/**
+ * What a simulation had to assume. An input is named only when it could matter: when some rule of this request would
+ * have listened to it.
+ */
+import type { EdgeRequest } from '../evaluator/request.ts';
+import type { CheckName, RuleTrace, Trace } from '../evaluator/trace.ts';
+import type { RuleSet } from '../model/types.ts';
+import { type Assumption, refOf } from './document.ts';
+
+/** Inputs besides the request. */
+export interface World {
+  /** Origins that are down: `<pool rule id>/<index of the origin>`. */
+  readonly down: readonly string[];
+  readonly nodeId: number | null;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Whether `now` was asked for. */
+  readonly nowGiven: boolean;
+}
+
+interface Known {
+  readonly request: EdgeRequest;
+  readonly world: World;
+  /** `null` when only the sealed plan is at hand. */
+  readonly ruleSet: RuleSet | null;
+}
+
+/** Every check but those of `except` passed, so the rule hangs on what `except` reads (or on nothing more). */
+function hangsOn(rule: RuleTrace, except: readonly CheckName[]): boolean {
+  return rule.checks.every((check) => check.pass === true || except.includes(check.check));
+}
+
+/** The rule's outcome depends on what this check reads; a rule without such a filter says so and depends on nothing. */
+function consults(rule: RuleTrace, name: CheckName): boolean {
+  const filters = rule.checks.some((check) => check.check === name && check.text !== `no ${name} filter`);
+  return filters && hangsOn(rule, [name]);
+}
+
+/** Rules of a type that had their say. */
+function live(rules: readonly RuleTrace[], type: RuleTrace['type']): readonly RuleTrace[] {
+  return rules.filter((rule) => rule.type === type && rule.outcome === 'matched');
+}
+
+function unknownFacts(rules: readonly RuleTrace[], known: Known): readonly Assumption[] {
+  const { request } = known;
+  const facts = [
+    { input: 'ip', given: request.ip, check: 'ip' },
+    { input: 'country', given: request.country, check: 'country' },
+    { input: 'ja4', given: request.ja4, check: 'ja4' },
+    { input: 'ja4h', given: request.ja4h, check: 'ja4h' },
+  ] as const;
+  return facts
+    .filter((fact) => fact.given === undefined || fact.given === null)
+    .map((fact) => ({
+      input: fact.input,
+      value: 'not given',
+      affects: rules
+        .filter(
+          (rule) =>
+            consults(rule, fact.check) ||
+            (fact.input === 'ip' && rule.type === 'rate_limit' && rule.outcome === 'matched'),
+        )
+        .map(refOf),
+    }));
+}
+
+function challenges(rules: readonly RuleTrace[], known: Known): Assumption {
+  const breach = new Set(
+    known.ruleSet?.rules.flatMap((rule) =>
+      rule.type === 'rate_limit' && rule.on_breach === 'captcha' ? [rule.id] : [],
+    ),
+  );
+  const askers = rules.filter(
+    (rule) =>
+      rule.outcome === 'matched' &&
+      (rule.effect === 'challenge' ||
+        rule.type === 'captcha' ||
+        (rule.type === 'rate_limit' && breach.has(rule.id))),
+  );
+  return { input: 'challenge', value: 'not solved', affects: askers.map(refOf) };
+}
+
+function originState(rules: readonly RuleTrace[], known: Known): readonly Assumption[] {
+  const pools = live(rules, 'origin_pool').filter((rule) => rule.effect !== 'none');
+  const several = known.ruleSet?.rules.filter(
+    (rule) => rule.type === 'origin_pool' && rule.origins.length > 1,
+  );
+  const choosing =
+    several === undefined ? pools : pools.filter((rule) => several.some((one) => one.id === rule.id));
+  const geo = known.ruleSet?.rules.flatMap((rule) =>
+    rule.type === 'origin_pool' && rule.lb_type === 'geo' ? [rule.id] : [],
+  );
+  const assumptions: Assumption[] = [];
+  if (known.world.down.length === 0) {
+    assumptions.push({ input: 'origin_health', value: 'all up', affects: choosing.map(refOf) });
+  }
+  assumptions.push({ input: 'origin_turns', value: 'none taken', affects: choosing.map(refOf) });
+  if (known.world.nodeId === null) {
+    const located = pools.filter((rule) => geo?.includes(rule.id));
+    assumptions.push({ input: 'node_id', value: 'not given', affects: located.map(refOf) });
+  }
+  return assumptions;
+}
+
+/** The assumptions of one trace, each with the rules it touches; inputs that touch none are left out. */
+export function assumptionsOf(trace: Trace, known: Known): readonly Assumption[] {
+  const rules = trace.phases.flatMap((phase) => phase.rules);
+  const all: Assumption[] = [...unknownFacts(rules, known)];
+  if (known.request.body === undefined || known.request.body === null) {
+    const inspected = ['GET', 'HEAD'].includes(trace.facts.method) ? [] : live(rules, 'waf');
+    all.push({ input: 'body', value: 'none', affects: inspected.map(refOf) });
+  }
+  const until = known.ruleSet?.domain.developer_mode_until ?? null;
+  if (!known.world.nowGiven && until !== null) {
+    const cached = rules.filter((rule) => rule.type === 'cache' && hangsOn(rule, []));
+    all.push({ input: 'clock', value: new Date(known.world.now).toISOString(), affects: cached.map(refOf) });
+  }
+  all.push({ input: 'rate_counters', value: 'empty', affects: live(rules, 'rate_limit').map(refOf) });
+  if (known.request.cleared === undefined) all.push(challenges(rules, known));
+  all.push(...originState(rules, known));
+  const unsigned = live(rules, 'waf').filter((rule) => rule.effect === 'unavailable');
+  all.push({ input: 'waf_signatures', value: 'none loaded', affects: unsigned.map(refOf) });
+  return all.filter((assumption) => assumption.affects.length > 0);
+}

@@ -1,0 +1,101 @@
+/** The words and symbols a rule's outcome is shown with. */
+import type { RuleNote } from './document.ts';
+import { type Span, span, type Tone, wholeSpan } from './render-text.ts';
+
+export interface Verdict {
+  readonly symbol: '●' | '◇' | '·' | '○' | '~' | '✘';
+  readonly word: string;
+  readonly tone: Tone;
+}
+
+const DONE: Readonly<Record<string, string>> = {
+  block: 'blocked',
+  challenge: 'challenged',
+  tag: 'tagged',
+  respond: 'answered',
+  alt_origin: 'pinned',
+  counted: 'counted',
+  passed: 'passed',
+  unavailable: 'unchecked',
+  redirect: 'redirected',
+  self_redirect: 'own URL',
+  rewrite: 'rewritten',
+  refuse: 'refused',
+  cache: 'applied',
+  origin: 'chosen',
+  error_page: 'applied',
+  none: 'matched',
+};
+
+const WOULD: Readonly<Record<string, string>> = {
+  would_block: 'would block',
+  would_challenge: 'would ask',
+  would_tag: 'would tag',
+  would_respond: 'would answer',
+  would_alt_origin: 'would pin',
+  would_redirect: 'would move',
+  would_rewrite: 'would write',
+  would_refuse: 'would refuse',
+  would_cache: 'would cache',
+  would_origin: 'would choose',
+  would_error_page: 'would apply',
+};
+
+const ENDING: ReadonlySet<string> = new Set(['block', 'challenge', 'refuse']);
+
+function matchedVerdict(rule: RuleNote): Verdict {
+  const would = WOULD[rule.effect];
+  if (would !== undefined) return { symbol: '◇', word: would, tone: 'warn' };
+  const word = DONE[rule.effect] ?? 'matched';
+  if (rule.mode === 'dry_run') return { symbol: '◇', word, tone: 'warn' };
+  if (rule.effect === 'unavailable') return { symbol: '●', word, tone: 'warn' };
+  return {
+    symbol: ENDING.has(rule.effect) ? '✘' : '●',
+    word,
+    tone: ENDING.has(rule.effect) ? 'bad' : 'good',
+  };
+}
+
+/** One word and one symbol for what became of a rule. */
+export function verdictOf(rule: RuleNote): Verdict {
+  switch (rule.outcome) {
+    case 'matched':
+      return matchedVerdict(rule);
+    case 'conditional':
+      return { symbol: '~', word: 'depends', tone: 'accent' };
+    case 'not_reached': {
+      const beaten = rule.reason.code === 'overridden' || rule.reason.code === 'slot_taken';
+      return { symbol: '○', word: beaten ? 'not used' : 'not reached', tone: 'dim' };
+    }
+    case 'skipped': {
+      const { code } = rule.reason;
+      const word = code === 'disabled' ? 'disabled' : code === 'out_of_scope' ? 'not in scope' : 'skipped';
+      return { symbol: '·', word, tone: 'dim' };
+    }
+    default:
+      return rule.outcome satisfies never;
+  }
+}
+
+/** `drop #57 embargo`. */
+export function labelOf(rule: {
+  readonly type: string;
+  readonly id: number;
+  readonly key: string | null;
+}): string {
+  return rule.key === null ? `${rule.type} #${rule.id}` : `${rule.type} #${rule.id} ${rule.key}`;
+}
+
+/** The list entry that failed, or, where none did, the one that decided. */
+export function tellingEntry(rule: RuleNote): string | null {
+  const failed = rule.checks.find((check) => check.pass !== true);
+  return failed === undefined ? null : (failed.entry ?? null);
+}
+
+/** Reason, entry and place, in the order a reader asks for them. */
+export function reasonSpans(rule: RuleNote): readonly Span[] {
+  const entry = rule.outcome === 'skipped' ? tellingEntry(rule) : null;
+  const places = [entry, rule.at].filter((place) => place !== null);
+  const reason = span(rule.reason.text, rule.outcome === 'matched' ? 'plain' : 'dim');
+  return places.length === 0 ? [reason] : [reason, wholeSpan(`  ${places.join(' · ')}`, 'dim')];
+}

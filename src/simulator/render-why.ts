@@ -1,0 +1,80 @@
+/** Every check of one rule, as text. */
+import type { Check } from '../evaluator/trace.ts';
+import type { RuleNote } from './document.ts';
+import { labelOf, verdictOf } from './render-rule.ts';
+import { columns, hang, type Line, pad, span, type Tone, wholeSpan, wrap } from './render-text.ts';
+
+export interface WhyOptions {
+  readonly width: number;
+  /** The arguments of a request this rule was seen to match, when one was found; otherwise `null`. */
+  readonly wouldMatch: string | null;
+}
+
+interface Mark {
+  readonly symbol: string;
+  readonly word: string;
+  readonly tone: Tone;
+}
+
+function markOf(check: Check): Mark {
+  if (check.pass === null) return { symbol: '?', word: 'unknown', tone: 'warn' };
+  return check.pass
+    ? { symbol: '✔', word: 'pass', tone: 'good' }
+    : { symbol: '✘', word: 'fail', tone: 'bad' };
+}
+
+function headLines(rule: RuleNote, width: number): readonly Line[] {
+  const enabled = rule.reason.code === 'disabled' ? 'disabled' : 'enabled';
+  const facts = [
+    span(labelOf(rule), 'strong'),
+    span(`  priority ${rule.priority} · ${rule.mode} · ${enabled}`),
+    ...(rule.at === null ? [] : [span(`   ${rule.at}`, 'dim')]),
+  ];
+  return hang([span('  ')], wrap(facts, width - 2));
+}
+
+function checkLines(rule: RuleNote, width: number): readonly Line[] {
+  const names = Math.max(0, ...rule.checks.map((check) => check.check.length));
+  const texts = Math.max(0, ...rule.checks.map((check) => columns(span(check.text).text)));
+  const words = Math.max(0, ...rule.checks.map((check) => markOf(check).word.length));
+  const lead = 4 + words + 2 + names + 2;
+  const entries = Math.max(
+    0,
+    ...rule.checks.map((check) => (check.entry === undefined ? 0 : check.entry.length + 3)),
+  );
+  const aligned = lead + texts + entries <= width && Number.isFinite(texts);
+  return rule.checks.flatMap((check) => {
+    const mark = markOf(check);
+    const first = [
+      span('  '),
+      span(`${mark.symbol} ${pad(mark.word, words)}`, mark.tone),
+      span(`  ${pad(check.check, names)}  `),
+    ];
+    const text =
+      check.entry === undefined || !aligned ? span(check.text).text : pad(span(check.text).text, texts);
+    const entry = check.entry === undefined ? [] : [wholeSpan(`   ${check.entry}`, 'dim')];
+    return hang(first, wrap([span(text), ...entry], width - lead));
+  });
+}
+
+function conclusion(rule: RuleNote): string {
+  const total = rule.checks.length;
+  const failed = rule.checks.filter((check) => check.pass !== true).length;
+  const { word } = verdictOf(rule);
+  if (rule.outcome !== 'skipped' || failed === 0) return `${word}: ${rule.reason.text}`;
+  return `${word}: ${failed} of ${total} ${total === 1 ? 'check' : 'checks'} failed`;
+}
+
+/** The lines of one rule's account. */
+export function renderWhy(rule: RuleNote, options: WhyOptions): readonly Line[] {
+  const match = options.wouldMatch;
+  const end = [
+    span(conclusion(rule), verdictOf(rule).tone === 'dim' ? 'strong' : verdictOf(rule).tone),
+    ...(match === null ? [] : [span('. It would match  '), wholeSpan(match, 'accent')]),
+  ];
+  return [
+    ...headLines(rule, options.width),
+    ...checkLines(rule, options.width),
+    ...hang([span('  → ')], wrap(end, options.width - 4)),
+  ];
+}

@@ -1,0 +1,156 @@
+/** Expectations as fields: the decision's own, in the file's snake_case or as the JSON output spells them. */
+
+import { ACTION_MODES } from '../../base/vocabulary.ts';
+import { EFFECTS } from '../../evaluator/decision.ts';
+import { checkKeys, foundIn, mapOf } from '../../files/test-file-notes.ts';
+import type { Item, MapItem } from '../../files/test-file-yaml.ts';
+import type { ExpectationContext, Fields } from './expectation.ts';
+
+type Reader = (item: Item, context: ExpectationContext) => unknown;
+
+/** What a reader gives after a complaint; no field can hold it. */
+const WRONG = Symbol('wrong');
+
+const plain: Reader = (item, { notes }) => {
+  if (item.kind === 'scalar') return item.value;
+  notes.complain(item, { code: 'invalid_type', message: 'must be one value', found: foundIn(item) });
+  return WRONG;
+};
+
+const rule: Reader = (item, { names, notes }) => {
+  if (item.kind === 'scalar' && item.value === null) return null;
+  const named = names.find(item.kind === 'scalar' ? String(item.value) : '');
+  if (named.ok) return named.ref;
+  notes.complain(item, { code: 'unknown_rule', message: named.message, remedy: named.remedy });
+  return WRONG;
+};
+
+const tags: Reader = (item, context) => {
+  if (item.kind !== 'list') return listWanted(item, context);
+  const refs = item.items.map((tag) => rule(tag, context));
+  return refs.map((ref) => (isRef(ref) ? `${ref.type}/${ref.id}` : WRONG));
+};
+
+const numbers: Reader = (item, context) => {
+  return item.kind === 'list' ? item.items.map((one) => plain(one, context)) : listWanted(item, context);
+};
+
+const matches: Reader = (item, context) => {
+  return item.kind === 'list' ? item.items.map((one) => match(one, context)) : listWanted(item, context);
+};
+
+function listWanted(item: Item, { notes }: ExpectationContext): symbol {
+  notes.complain(item, { code: 'invalid_type', message: 'must be a list', found: foundIn(item) });
+  return WRONG;
+}
+
+function isRef(value: unknown): value is { readonly type: string; readonly id: number } {
+  return typeof value === 'object' && value !== null && 'id' in value;
+}
+
+/** `drop/embargo block dry_run`: a rule, and optionally its effect and mode in any order. */
+function match(item: Item, context: ExpectationContext): unknown {
+  if (item.kind !== 'scalar' || typeof item.value !== 'string') {
+    const message = 'must be a match such as `drop/embargo block dry_run`';
+    context.notes.complain(item, { code: 'invalid_type', message, found: foundIn(item) });
+    return WRONG;
+  }
+  const [name = '', ...words] = item.value.trim().split(/\s+/);
+  const ref = rule({ ...item, value: name }, context);
+  const effect = words.find((word) => EFFECTS.some((known) => known === word));
+  const mode = words.find((word) => ACTION_MODES.some((known) => known === word));
+  const odd = words.find((word) => word !== effect && word !== mode);
+  if (odd !== undefined) {
+    const remedy = `write one of ${EFFECTS.join(', ')}, and enforce or dry_run`;
+    context.notes.complain(item, {
+      code: 'unknown_effect',
+      message: `\`${odd}\` is no effect of a rule`,
+      remedy,
+    });
+  }
+  if (!isRef(ref) || odd !== undefined) return WRONG;
+  return { ...ref, ...(effect === undefined ? {} : { effect }), ...(mode === undefined ? {} : { mode }) };
+}
+
+type Readers = Readonly<Record<string, readonly [name: string, read: Reader]>>;
+
+/** Fields of a decision by the names a file may use for them. */
+const DECISION: Readers = {
+  action: ['action', plain],
+  status: ['status', plain],
+  rule: ['rule', rule],
+  location: ['location', plain],
+  body: ['body', plain],
+  origin: ['origin', nested(origins())],
+  path: ['path', plain],
+  query: ['query', plain],
+  cache: ['cache', nested(caches())],
+  tags: ['tags', tags],
+  retry_after: ['retryAfter', plain],
+  waf: ['waf', nested({ score: ['score', plain], ids: ['ids', numbers], truncated: ['truncated', plain] })],
+  matches: ['matches', matches],
+};
+
+const PAGE: Readers = { kind: ['kind', plain], html: ['html', plain], rule: ['rule', rule] };
+
+function origins(): Readers {
+  return {
+    address: ['address', plain],
+    port: ['port', plain],
+    scheme: ['scheme', plain],
+    host_header: ['hostHeader', plain],
+    source: ['source', plain],
+  };
+}
+
+function caches(): Readers {
+  return {
+    mode: ['mode', plain],
+    edge_ttl: ['edgeTtl', plain],
+    browser_ttl: ['browserTtl', plain],
+    key: ['key', plain],
+  };
+}
+
+function nested(readers: Readers): Reader {
+  return (item, context) => {
+    if (item.kind === 'scalar' && item.value === null) return null;
+    const map = mapOf(item, 'a map of fields, or null', context.notes);
+    return map === null ? WRONG : readMap(map, readers, context);
+  };
+}
+
+/** Reads the fields of a decision; `null` after a complaint. */
+export function readFields(map: MapItem, context: ExpectationContext): Fields | null {
+  return whole(readMap(map, DECISION, context));
+}
+
+/** Reads the fields of an error page; `null` after a complaint. */
+export function readPageFields(map: MapItem, context: ExpectationContext): Fields | null {
+  return whole(readMap(map, PAGE, context));
+}
+
+function readMap(map: MapItem, readers: Readers, context: ExpectationContext): Fields {
+  const known = Object.keys(readers);
+  const camel = new Map(Object.entries(readers).map(([key, [name]]) => [name, key]));
+  checkKeys(
+    map,
+    [...known, ...camel.keys()].filter((key) => map.entries.has(key) || known.includes(key)),
+    context.notes,
+  );
+  const fields: Record<string, unknown> = {};
+  for (const [key, { item }] of map.entries) {
+    const reader = readers[key] ?? readers[camel.get(key) ?? ''];
+    if (reader !== undefined) fields[reader[0]] = reader[1](item, context);
+  }
+  return fields;
+}
+
+function whole(fields: Fields): Fields | null {
+  return holdsWrong(fields) ? null : fields;
+}
+
+function holdsWrong(value: unknown): boolean {
+  if (value === WRONG) return true;
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsWrong);
+}

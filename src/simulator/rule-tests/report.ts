@@ -1,0 +1,133 @@
+/** Results for people, as lines to paint, and for programs, as one JSON document. */
+import { type Place, quoteValue } from '../../base/diagnostic.ts';
+import { type Line, span } from '../render-text.ts';
+import type { CoverageReport, RuleCoverage } from './coverage.ts';
+import type { Failure, TestResult } from './run.ts';
+
+export const TEST_FORMAT = 'edgeplan.tests/v1';
+
+/** Passed and failed tests, and requests sent. */
+export interface Tally {
+  readonly passed: number;
+  readonly failed: number;
+  readonly requests: number;
+}
+
+/** Counts results. */
+export function tallyOf(results: readonly TestResult[]): Tally {
+  const passed = results.filter((result) => result.passed).length;
+  const requests = results.reduce((sum, result) => sum + result.requests, 0);
+  return { passed, failed: results.length - passed, requests };
+}
+
+function place(at: Place | undefined): string {
+  return at === undefined ? '' : `${at.file}:${at.line}`;
+}
+
+/** One line a test, and under each that failed what was expected, what came, and why. */
+export function resultLines(results: readonly TestResult[]): readonly Line[] {
+  return results.flatMap((result) => [
+    result.passed
+      ? [span('  ✔ ', 'good'), span(result.name)]
+      : [span('  ✘ ', 'bad'), span(result.name, 'strong'), span(`   ${place(result.at)}`, 'dim')],
+    ...result.failures.flatMap(failureLines),
+  ]);
+}
+
+const WORDS: Readonly<Record<Failure['what'], string>> = {
+  expect: 'expected ',
+  earlier: 'earlier  ',
+  would: 'would    ',
+};
+
+function failureLines(failure: Failure): readonly Line[] {
+  const { what, expected, got, reasons } = failure;
+  const step = failure.step === null ? [] : [span(`${failure.step}: `, 'accent')];
+  return [
+    [span('      '), ...step, span(failure.line), span(`   ${place(failure.at)}`, 'dim')],
+    [span(`      ${WORDS[what]} `, 'dim'), span(expected, 'good')],
+    [span('      got       ', 'dim'), span(got, 'bad')],
+    ...detailLines(failure),
+    ...reasons.map(
+      (reason, index): Line => [
+        span(index === 0 ? '      because   ' : '                ', 'dim'),
+        span(`${reason.subject}: ${reason.text}`),
+        span(reason.at === undefined ? '' : `   ${place(reason.at)}`, 'dim'),
+      ],
+    ),
+    [],
+  ];
+}
+
+/** The fields that differ, where the two sentences do not show them. */
+function detailLines({ differences, expected, got }: Failure): readonly Line[] {
+  if (differences.length === 0 || (differences.length === 1 && differences[0]?.field === '')) return [];
+  const shown = differences.filter(
+    ({ field }) => expected.includes(': ') || !SPOKEN.test(field) || expected === got,
+  );
+  return shown.map(({ field, expected: wanted, got: actual }) => [
+    span(`      ${field} `, 'dim'),
+    span(`is ${value(actual)}, expected ${value(wanted)}`),
+  ]);
+}
+
+/** Fields that both sentences tell. */
+const SPOKEN = /^(action|status|rule(\..*)?|location|kind|path|query|origin(\.(address|port|scheme))?)$/;
+
+function value(of: unknown): string {
+  return typeof of === 'object' && of !== null ? JSON.stringify(of) : quoteValue(of);
+}
+
+/** `31 passed, 2 failed · 140 requests`. */
+export function summaryLine(tally: Tally): Line {
+  const failed = tally.failed === 0 ? [] : [span(`, ${tally.failed} failed`, 'bad')];
+  const requests = `${tally.requests} request${tally.requests === 1 ? '' : 's'}`;
+  return [
+    span(`  ${tally.passed} passed`, tally.failed === 0 ? 'good' : 'plain'),
+    ...failed,
+    span(` · ${requests}`, 'dim'),
+  ];
+}
+
+/** A percentage with one decimal, never rounded up to what it is not. */
+export function percentText(percent: number): string {
+  return `${Math.floor(percent * 10) / 10} %`;
+}
+
+/** The sum of a coverage report, and every rule and entry that no test has reached. */
+export function coverageLines(report: CoverageReport): readonly Line[] {
+  const { rules, coveredRules, entries, coveredEntries } = report.counts;
+  const sum = `rules ${coveredRules} of ${rules} · list entries ${coveredEntries} of ${entries} · ${percentText(report.percent)}`;
+  return [[span('  coverage  ', 'dim'), span(sum)], ...report.rules.flatMap(uncoveredLines)];
+}
+
+function uncoveredLines(rule: RuleCoverage): readonly Line[] {
+  if (!rule.covered) {
+    return [
+      [span('    ○ ', 'warn'), span(`${rule.rule} never matched`), span(`   ${place(rule.at)}`, 'dim')],
+    ];
+  }
+  return rule.entries
+    .filter((entry) => !entry.covered)
+    .map((entry) => [
+      span('    ○ ', 'warn'),
+      span(`${rule.rule} ${entry.entry} ${quoteValue(entry.text)} never decided`),
+      span(`   ${place(entry.at)}`, 'dim'),
+    ]);
+}
+
+/** Everything as plain data. */
+export function reportDocument(results: readonly TestResult[], coverage: CoverageReport | null): object {
+  return {
+    format: TEST_FORMAT,
+    ...tallyOf(results),
+    tests: results.map(({ name, at, passed, requests, failures }) => ({
+      name,
+      at,
+      passed,
+      requests,
+      failures,
+    })),
+    ...(coverage === null ? {} : { coverage }),
+  };
+}

@@ -1,0 +1,130 @@
+/**
+ * Runs one request against a sealed plan and tells what happened. In: the plan's bytes (the same an edge would get)
+ * and a request. Out: the trace document. Counters start empty, the clock stands still and chance is fixed, so the same
+ * input always gives the same document (its timing apart).
+ */
+import { isGenericBot } from '../classify/generic-bot.ts';
+import type { ErrorPageAnswer } from '../evaluator/decision.ts';
+import { type Evaluator, loadPlan } from '../evaluator/index.ts';
+import type { EdgeRequest } from '../evaluator/request.ts';
+import type { Trace } from '../evaluator/trace.ts';
+import type { RuleSet } from '../model/types.ts';
+import { traceDocument } from './account.ts';
+import type { World } from './assume.ts';
+import type { RuleSources } from './describe.ts';
+import type { TraceDocument } from './document.ts';
+
+/** A sealed plan and what is known of where it came from. */
+export interface Subject {
+  readonly bytes: Uint8Array;
+  /** `sha256:` and 64 hex digits. */
+  readonly digest: string;
+  /** The file's name as it was given. */
+  readonly name: string;
+  readonly sources: RuleSources;
+  /** `null` when the file was itself a sealed plan. */
+  readonly ruleSet: RuleSet | null;
+}
+
+export interface Asked {
+  readonly request: EdgeRequest;
+  readonly url: string;
+  readonly world: World;
+  /** The status an origin (or the edge itself) answers with, to see the error page. */
+  readonly response?: { readonly status: number; readonly madeBy: 'edge' | 'origin' } | undefined;
+  /** Milliseconds, rising; absent: nothing is measured. */
+  readonly stopwatch?: (() => number) | undefined;
+}
+
+/** An evaluator whose every input is fixed. */
+export function fixedEvaluator(bytes: Uint8Array, world: World): Evaluator {
+  const down = new Set(world.down);
+  return loadPlan(bytes, {
+    clock: () => world.now,
+    random: () => 0,
+    nodeId: world.nodeId,
+    origins: { healthy: (pool, origin) => !down.has(`${pool}/${origin}`), inFlight: () => 0 },
+  });
+}
+
+function userAgentOf(request: EdgeRequest): string | undefined {
+  const header = request.headers?.['user-agent'];
+  return typeof header === 'string' ? header : header?.[0];
+}
+
+/** The request as the edge's classifiers would complete it: a program no named kind claims is a `generic-bot`. */
+export function classified(
+  subject: Subject,
+  asked: Asked,
+): { readonly request: EdgeRequest; readonly generic: boolean } {
+  const { request, world } = asked;
+  if (request.bot !== undefined || !isGenericBot(userAgentOf(request))) return { request, generic: false };
+  const { facts } = fixedEvaluator(subject.bytes, world).explain(request);
+  if (facts.bot !== null) return { request, generic: false };
+  return { request: { ...request, bot: { kind: 'generic-bot', verified: false } }, generic: true };
+}
+
+interface PageAsked {
+  readonly status: number;
+  readonly madeBy: 'edge' | 'origin';
+  readonly answer: ErrorPageAnswer;
+}
+
+/** A status that was asked about, when the request is forwarded; else the edge's own block. */
+function pageFor(evaluator: Evaluator, trace: Trace, asked: Asked): PageAsked | null {
+  const { action, status } = trace.decision;
+  const response =
+    action === 'forward'
+      ? asked.response
+      : action === 'block' && status !== null
+        ? { status, madeBy: 'edge' as const }
+        : undefined;
+  if (response === undefined) return null;
+  return { ...response, answer: evaluator.errorPage(asked.request, response.status, response.madeBy) };
+}
+
+const WARM_RUNS = 200;
+const LONGEST_MS = 20;
+
+/** The median of warm runs on an evaluator of its own, in microseconds with one decimal. */
+function measure(subject: Subject, asked: Asked): number | null {
+  const { stopwatch } = asked;
+  if (stopwatch === undefined) return null;
+  const evaluator = fixedEvaluator(subject.bytes, asked.world);
+  const start = stopwatch();
+  const times: number[] = [];
+  let last = start;
+  while (times.length < WARM_RUNS && last - start < LONGEST_MS) {
+    const before = stopwatch();
+    evaluator.evaluate(asked.request);
+    last = stopwatch();
+    times.push(last - before);
+  }
+  times.sort((left, right) => left - right);
+  return Math.round((times[times.length >> 1] ?? 0) * 10_000) / 10;
+}
+
+/** Simulates one request. @throws PlanFault when the bytes are not a plan */
+export function simulate(subject: Subject, given: Asked): TraceDocument {
+  const { request, generic } = classified(subject, given);
+  const asked = { ...given, request };
+  const evaluator = fixedEvaluator(subject.bytes, asked.world);
+  const trace = evaluator.explain(request);
+  return traceDocument({
+    trace,
+    plan: {
+      version: evaluator.revision,
+      digest: subject.digest,
+      domain: evaluator.domain,
+      source: subject.name,
+    },
+    request,
+    url: asked.url,
+    world: asked.world,
+    sources: subject.sources,
+    ruleSet: subject.ruleSet,
+    genericBot: generic,
+    errorPage: pageFor(evaluator, trace, asked),
+    evaluateUs: measure(subject, asked),
+  });
+}

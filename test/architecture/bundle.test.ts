@@ -1,0 +1,170 @@
+/**
+ * The evaluator as one file for a browser or a Worker: it holds nothing of Node, makes no code from text, runs where
+ * there is nothing but what a Worker has, and decides there as it does here. Its size is told and capped.
+ */
+import { readFileSync } from 'node:fs';
+import { createContext, Script } from 'node:vm';
+import { gzipSync } from 'node:zlib';
+import { build, type Metafile } from 'esbuild';
+import ts from 'typescript';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { compile, seal } from '../../src/compiler/index.ts';
+import { loadPlan } from '../../src/evaluator/index.ts';
+import { generateCase } from '../support/generate.ts';
+
+const ENTRY = new URL('../../src/evaluator/index.ts', import.meta.url).pathname;
+
+/** Octets, minified. Raised only with a reason: every page and Worker loads them. */
+const MOST_OCTETS = 510_000;
+const MOST_GZIPPED = 150_000;
+/** Octets of our own code in it. */
+const MOST_OWN = 90_000;
+
+let code = '';
+let meta: Metafile;
+
+beforeAll(async () => {
+  const built = await build({
+    entryPoints: [ENTRY],
+    bundle: true,
+    write: false,
+    metafile: true,
+    minify: true,
+    platform: 'browser',
+    format: 'iife',
+    globalName: 'edgeplan',
+    target: 'es2023',
+    logLevel: 'silent',
+  });
+  expect(built.warnings).toEqual([]);
+  code = built.outputFiles[0]!.text;
+  meta = built.metafile;
+});
+
+/** Names that make code from text, or that only Node has. */
+const FOREIGN = ['eval', 'Function', 'require', 'process', 'Buffer', 'global', '__dirname', '__filename'];
+
+/** Whether an identifier names a member (`x.eval`, a method `eval`) rather than a variable. */
+function isMemberName(node: ts.Identifier): boolean {
+  const { parent } = node;
+  return (
+    (ts.isPropertyAccessExpression(parent) ||
+      ts.isMethodDeclaration(parent) ||
+      ts.isPropertyAssignment(parent)) &&
+    parent.name === node
+  );
+}
+
+/** Octets that each package, or our own source, puts into the bundle. */
+function shares(): Readonly<Record<string, number>> {
+  const octets: Record<string, number> = {};
+  for (const [path, { bytesInOutput }] of Object.entries(Object.values(meta.outputs)[0]!.inputs)) {
+    const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? 'edgeplan';
+    octets[name] = (octets[name] ?? 0) + bytesInOutput;
+  }
+  return octets;
+}
+
+describe('one file for every platform', () => {
+  test('holds nothing of Node, makes no code from text, loads none', () => {
+    expect(Object.values(meta.outputs).flatMap(({ imports }) => imports)).toEqual([]);
+    expect(Object.keys(meta.inputs).filter((path) => path.startsWith('node:'))).toEqual([]);
+    const found: string[] = [];
+    const visit = (node: ts.Node): void => {
+      if (ts.isIdentifier(node) && FOREIGN.includes(node.text) && !isMemberName(node)) found.push(node.text);
+      if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
+        found.push('import()');
+      ts.forEachChild(node, visit);
+    };
+    visit(ts.createSourceFile('bundle.js', code, ts.ScriptTarget.Latest, true));
+    expect(found).toEqual([]);
+  });
+
+  test('its size is within the bounds', () => {
+    const octets = Buffer.byteLength(code);
+    const gzipped = gzipSync(code, { level: 9 }).length;
+    const parts = Object.entries(shares()).sort(([, a], [, b]) => b - a);
+    const told = parts.map(([name, size]) => `${name} ${size} (${Math.round((size / octets) * 100)} %)`);
+    console.info(`evaluator bundle: ${octets} octets, ${gzipped} gzipped; ${told.join(', ')}`);
+    expect(parts.map(([name]) => name).sort()).toEqual(['edgeplan', 'punycode', 're2js', 'tr46']);
+    expect(octets).toBeLessThan(MOST_OCTETS);
+    expect(gzipped).toBeLessThan(MOST_GZIPPED);
+    expect(shares()['edgeplan']).toBeLessThan(MOST_OWN);
+  });
+});
+
+/** What a Worker has besides the language itself, as far as an evaluator might ask for it. */
+function workerContext(): Record<string, unknown> {
+  return { crypto: globalThis.crypto, TextEncoder, TextDecoder, performance: { now: () => 0 } };
+}
+
+interface Bundled {
+  readonly loadPlan: typeof loadPlan;
+}
+
+function runIn(context: Record<string, unknown>): Bundled {
+  const sealed = createContext(context, { codeGeneration: { strings: false, wasm: false } });
+  new Script(`"use strict";${code};globalThis.result = edgeplan`).runInContext(sealed);
+  return context['result'] as Bundled;
+}
+
+describe('where there is no Node', () => {
+  test.each([
+    ['a Worker', workerContext],
+    ['the bare language', () => ({})],
+  ])('decides as here, in %s', (_name, makeContext) => {
+    const { loadPlan: loadThere } = runIn(makeContext());
+    let compared = 0;
+    for (let seed = 1; seed <= 12; seed++) {
+      const { ruleSet, requests } = generateCase(seed, 40);
+      const bytes = seal(compile(ruleSet).plan, { revision: seed });
+      const options = { clock: () => 0, random: () => 0.5 };
+      const here = loadPlan(bytes, options);
+      const there = loadThere(bytes, options);
+      for (const [index, request] of requests.entries()) {
+        const where = `seed ${seed}, request ${index}`;
+        expect(JSON.stringify(there.evaluate(request)), where).toBe(JSON.stringify(here.evaluate(request)));
+        expect(JSON.stringify(there.explain(request)), where).toBe(JSON.stringify(here.explain(request)));
+        compared++;
+      }
+    }
+    expect(compared).toBe(480);
+  });
+
+  test('limits count with the seed of the platform', () => {
+    const { loadPlan: loadThere } = runIn(workerContext());
+    const { ruleSet, requests } = generateCase(4, 40);
+    const there = loadThere(seal(compile(ruleSet).plan));
+    const actions = requests.map((request) => there.evaluate(request).status);
+    expect(actions).not.toContain(500);
+  });
+
+  test('refuses bytes that are no plan with the same sentence', () => {
+    const { loadPlan: loadThere } = runIn(workerContext());
+    expect(() => loadThere(new Uint8Array(400))).toThrow(
+      'these bytes are not a plan: they do not start with `EPLN`',
+    );
+  });
+});
+
+test('compiles without the types of any platform', () => {
+  const path = new URL('../../src/evaluator/tsconfig.json', import.meta.url).pathname;
+  const read = ts.getParsedCommandLineOfConfigFile(
+    path,
+    {},
+    { ...ts.sys, onUnRecoverableConfigFileDiagnostic: fail },
+  );
+  expect(read!.options.types).toEqual([]);
+  expect(read!.options.lib?.some((lib) => /dom|worker/i.test(lib))).toBe(false);
+  expect(read!.fileNames.length).toBeGreaterThan(50);
+  const program = ts.createProgram(read!.fileNames, read!.options);
+  const told = ts
+    .getPreEmitDiagnostics(program)
+    .map(({ file, messageText }) => `${file?.fileName}: ${messageText}`);
+  expect(told).toEqual([]);
+  expect(JSON.parse(readFileSync(path, 'utf8')).include).toEqual(['../base', '../plan', '.']);
+});
+
+function fail(diagnostic: ts.Diagnostic): never {
+  throw new Error(ts.flattenDiagnosticMessageText(diagnostic.messageText, '\n'));
+}

@@ -1,0 +1,377 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { builtCli, edgeplan, type Run, shell } from './built.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'edgeplan-'));
+const SHOP = 'https://shop.example.com';
+
+beforeAll(async () => {
+  await builtCli();
+  const { code } = await edgeplan(['init'], { cwd: folder });
+  expect(code).toBe(0);
+  await edgeplan(['compile', '-o', 'plan.edgeplan'], { cwd: folder });
+}, 120_000);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function run(...args: string[]): Promise<Run> {
+  return edgeplan(args, { cwd: folder });
+}
+
+function save(name: string, content: string | Uint8Array): string {
+  writeFileSync(join(folder, name), content);
+  return name;
+}
+
+describe('the command', () => {
+  it('shows its help and fails without a command', async () => {
+    const { code, out, err } = await run();
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toContain('Usage: edgeplan');
+    for (const name of ['init', 'simulate', 'test', 'lint', 'compile']) expect(err).toContain(`\n  ${name}`);
+  });
+
+  it('prints help and version on stdout when asked', async () => {
+    const help = await run('simulate', '--help');
+    expect(help).toMatchObject({ code: 0, err: '' });
+    expect(help.out).toContain('--origin-down');
+    expect(await run('--version')).toEqual({ code: 0, out: '0.1.0\n', err: '' });
+  });
+
+  it('suggests what was meant for a mistyped flag or command', async () => {
+    const flag = await run('simulate', SHOP, '--contry', 'DE');
+    expect(flag).toMatchObject({ code: 2, out: '' });
+    expect(flag.err).toContain('(Did you mean --country?)');
+    const command = await run('simulat');
+    expect(command.code).toBe(2);
+    expect(command.err).toContain('(Did you mean simulate?)');
+  });
+});
+
+describe('init', () => {
+  it('writes a rule set that compiles without a word', async () => {
+    const { code, out, err } = await run('compile');
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toContain('10 rules: 2 drop');
+  });
+
+  it('never overwrites', async () => {
+    const place = mkdtempSync(join(tmpdir(), 'edgeplan-'));
+    writeFileSync(join(place, 'edge.yaml'), 'mine');
+    const { code, out } = await edgeplan(['init'], { cwd: place });
+    expect(code).toBe(0);
+    expect(out).toContain('kept  edge.yaml, which was there already');
+    expect(readFileSync(join(place, 'edge.yaml'), 'utf8')).toBe('mine');
+    expect(readFileSync(join(place, 'edge.test.yaml'), 'utf8')).toContain('tests:');
+    rmSync(place, { recursive: true });
+  });
+
+  it('says so when the folder is a file', async () => {
+    const { code, err } = await run('init', save('a-file', ''));
+    expect({ code, err }).toEqual({ code: 2, err: 'edgeplan: `a-file` is a file; name a folder\n' });
+  });
+});
+
+describe('simulate', () => {
+  it('tells outcome, rule, place and dry run on stdout alone', async () => {
+    const { code, out, err } = await run(
+      'simulate',
+      `${SHOP}/api/orders?id=7`,
+      '--country',
+      'no',
+      '--ip',
+      '203.0.113.7',
+    );
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toContain('✔ FORWARD  https://198.51.100.30/v2/orders?id=7');
+    expect(out).toMatch(/◇ DRY RUN {2}drop #2 would have answered 403/);
+    expect(out).toMatch(/origin_route #9 api-origin +chosen .*edge\.yaml:\d+/);
+    expect(out).toContain('request 1 of 80 in 60 s for 203.0.113.7');
+  });
+
+  it('answers 0 for a block too: the question was answered', async () => {
+    const { code, out } = await run('simulate', `${SHOP}/admin/`);
+    expect(code).toBe(0);
+    expect(out).toContain('✘ BLOCK  403\n     by drop #1 office-only');
+  });
+
+  it('is told with a plan as with its source, but for keys and places', async () => {
+    const args = [`${SHOP}/api/x`, '--json', '--at', '0'];
+    const source = JSON.parse((await run('simulate', ...args)).out);
+    const plan = JSON.parse((await run('simulate', ...args, '--file', 'plan.edgeplan')).out);
+    expect(plan.plan.digest).toBe(source.plan.digest);
+    expect(plan.decision).toEqual({ ...source.decision, by: { ...source.decision.by, key: null } });
+    expect(plan.effective).toEqual(source.effective);
+  });
+
+  it('prints one JSON document', async () => {
+    const { out } = await run('simulate', `${SHOP}/login`, '--json');
+    const document = JSON.parse(out);
+    expect(document.format).toBe('edgeplan.trace/v1');
+    expect(document.decision).toMatchObject({
+      action: 'challenge',
+      status: 403,
+      by: { type: 'captcha', key: 'login-captcha' },
+    });
+    expect(document.phases).toHaveLength(12);
+    expect(document.plan.digest).toMatch(/^sha256:[0-9a-f]{64}$/);
+    expect(document.assumptions).toContainEqual({
+      input: 'challenge',
+      value: 'not solved',
+      affects: ['captcha/6'],
+    });
+    expect(document.timing.evaluate_us).toBeGreaterThanOrEqual(0);
+  });
+
+  it('takes cleared challenges, origin statuses and the habits of curl', async () => {
+    const passed = await run('simulate', `${SHOP}/login`, '--cleared', 'captcha/6');
+    expect(passed.out).toContain('✔ FORWARD');
+    const page = await run('simulate', `${SHOP}/`, '--status', '502');
+    expect(page.out).toContain(
+      '~ ERROR PAGE  a 502 from the origin shows its own page, error_page #10 branded-errors',
+    );
+    const pasted = await run(
+      'simulate',
+      'curl',
+      '-sS',
+      '--compressed',
+      '-X',
+      'DELETE',
+      '-H',
+      'Accept: */*',
+      `${SHOP}/x`,
+    );
+    expect(pasted.out).toContain('DELETE https://shop.example.com/x');
+    const host = await run('simulate', 'https://nowhere.test/', '-H', 'Host: shop.example.com', '--json');
+    expect(JSON.parse(host.out).request.url).toBe(`${SHOP}/`);
+  });
+
+  it('takes a User-Agent that only isbot knows for a generic bot', async () => {
+    const document = JSON.parse((await run('simulate', SHOP, '-A', 'python-requests/2.31', '--json')).out);
+    expect(document.request.bot).toEqual({ kind: 'generic-bot', verified: false, from: 'generic' });
+    const named = JSON.parse((await run('simulate', SHOP, '-A', 'GPTBot/1.2', '--json')).out);
+    expect(named.request.bot).toEqual({ kind: 'gptbot', verified: false, from: 'user-agent' });
+  });
+
+  it('keeps the path as typed', async () => {
+    const { out } = await run('simulate', `${SHOP}/x/..%2fadmin/`);
+    expect(out).toContain('✘ BLOCK  403');
+  });
+
+  it('takes the file from EDGEPLAN_FILE unless --file says otherwise', async () => {
+    const env = { EDGEPLAN_FILE: 'plan.edgeplan' };
+    const args = ['simulate', SHOP, '--json'];
+    const fromEnv = await edgeplan(args, { cwd: folder, env });
+    expect(JSON.parse(fromEnv.out).plan.source).toBe('plan.edgeplan');
+    const fromFlag = await edgeplan([...args, '--file', 'edge.yaml'], { cwd: folder, env });
+    expect(JSON.parse(fromFlag.out).plan.source).toBe('edge.yaml');
+  });
+});
+
+describe('simulate --why', () => {
+  it('lists every check and a request that was seen to match', async () => {
+    for (const name of ['office-only', '1', 'drop/1']) {
+      const { code, out } = await run('simulate', `${SHOP}/api/x`, '--why', name);
+      expect(code).toBe(0);
+      expect(out).toMatch(/^ {2}drop #1 office-only {2}priority 100 · enforce · enabled {3}edge\.yaml:\d+$/m);
+      expect(out).toMatch(/✘ fail {2}path .*path_includes\[0\]$/m);
+      expect(out).toMatch(
+        /→ skipped: 1 of 5 checks failed\. It would match {2}https:\/\/shop\.example\.com\/admin$/m,
+      );
+    }
+  });
+
+  it('proposes only what matches when it is run', async () => {
+    const { out } = await run('simulate', `${SHOP}/api/x`, '--why', 'www-to-apex');
+    const proposed = /It would match {2}(\S+)/.exec(out)?.[1] ?? '';
+    const { out: seen } = await run('simulate', proposed, '--why', 'www-to-apex');
+    expect(seen).toContain('→ redirected');
+  });
+
+  it('knows no rule of that name', async () => {
+    const { code, out, err } = await run('simulate', SHOP, '--why', 'ofice-only');
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+    expect(err).toBe('edgeplan: there is no rule `ofice-only`\n  did you mean office-only?\n');
+  });
+});
+
+describe('mistakes', () => {
+  const cases: readonly { what: string; args: readonly string[]; code: number; says: string }[] = [
+    { what: 'no URL', args: ['simulate'], code: 2, says: 'no URL was given' },
+    {
+      what: 'an address that is none',
+      args: ['simulate', SHOP, '--ip', '1.2.3'],
+      code: 2,
+      says: '`1.2.3` is not an IPv4 or IPv6 address',
+    },
+    {
+      what: 'a time that is none',
+      args: ['simulate', SHOP, '--at', 'noon'],
+      code: 2,
+      says: '`noon` is not a time',
+    },
+    { what: 'a status that is none', args: ['simulate', SHOP, '--status', '200'], code: 2, says: '502:edge' },
+    {
+      what: 'a pool that is none',
+      args: ['simulate', SHOP, '--origin-down', '80/0'],
+      code: 2,
+      says: 'there is no origin_pool `80`',
+    },
+    {
+      what: 'a colour that is none',
+      args: ['simulate', SHOP, '--color', 'red'],
+      code: 2,
+      says: 'auto, always, never',
+    },
+    {
+      what: 'requests and a URL',
+      args: ['simulate', SHOP, '--requests', '-'],
+      code: 2,
+      says: 'takes the place of a URL',
+    },
+    {
+      what: 'requests and a fact',
+      args: ['simulate', '--requests', '-', '--ip', '::1'],
+      code: 2,
+      says: '--ip is for a single one',
+    },
+    {
+      what: 'no such file',
+      args: ['simulate', SHOP, '-f', 'none.yaml'],
+      code: 3,
+      says: 'there is no file `none.yaml`',
+    },
+    {
+      what: 'a directory',
+      args: ['simulate', SHOP, '-f', '.'],
+      code: 3,
+      says: '`.` is a directory, not a file',
+    },
+    {
+      what: 'requests that are not there',
+      args: ['simulate', '--requests', 'none'],
+      code: 3,
+      says: 'there is no file `none`',
+    },
+    {
+      what: 'a plan to compile',
+      args: ['compile', '-f', 'plan.edgeplan'],
+      code: 2,
+      says: 'is already a plan',
+    },
+    {
+      what: 'a place that cannot be written',
+      args: ['compile', '-o', 'no/such/place'],
+      code: 3,
+      says: 'cannot be written',
+    },
+  ];
+  it.each(cases)('$what: one sentence, exit $code', async ({ args, code, says }) => {
+    const answer = await run(...args);
+    expect(answer).toMatchObject({ code, out: '' });
+    expect(answer.err).toContain(says);
+    expect(answer.err).not.toMatch(/\n +at /);
+  });
+
+  it('in a rule are shown with line, caret and remedy', async () => {
+    const file = save('wrong.yaml', 'domain: example.com\nrecords: []\nrules:\n  - key: a\n    type: dorp\n');
+    const { code, out, err } = await run('simulate', SHOP, '-f', file);
+    expect({ code, out }).toEqual({ code: 3, out: '' });
+    const lines = err.split('\n');
+    expect(lines[0]).toMatch(/^wrong\.yaml:5:11 error rules\[0\]\.type: must be one of .* found `dorp`$/);
+    expect(lines.slice(1, 5)).toEqual([
+      '  5 |     type: dorp',
+      '                ^',
+      '  = did you mean `drop`?',
+      'edgeplan: `wrong.yaml` does not compile: 1 error',
+    ]);
+  });
+
+  it('in the encoding are shown with their line', async () => {
+    const file = save(
+      'latin1.yaml',
+      new Uint8Array([...Buffer.from('domain: example.com\n# caf'), 0xe9, 0x0a]),
+    );
+    const { code, err } = await run('compile', '-f', file);
+    expect(code).toBe(3);
+    expect(err).toMatch(/^latin1\.yaml:2:6 error must be UTF-8 text/);
+  });
+
+  it('in the bytes of a plan are told apart', async () => {
+    const plan = readFileSync(join(folder, 'plan.edgeplan'));
+    const changed = (at: number, to: number) => {
+      const copy = Buffer.from(plan);
+      copy[at] = to;
+      return copy;
+    };
+    const damaged = changed(1000, (plan[1000] ?? 0) ^ 1);
+    const broken = [
+      { bytes: plan.subarray(0, 500), says: `the plan says it has ${plan.length} octets, these are 500` },
+      { bytes: plan.subarray(0, 0), says: 'these are 0' },
+      { bytes: damaged, says: 'the plan is damaged' },
+      { bytes: changed(4, 99), says: 'the plan has version 99, this build reads' },
+      { bytes: changed(0, 0), says: 'these bytes are not a plan' },
+    ];
+    for (const { bytes, says } of broken) {
+      const { code, out, err } = await run('simulate', SHOP, '-f', save('broken.edgeplan', bytes));
+      expect({ code, out }).toEqual({ code: 3, out: '' });
+      expect(err).toMatch(/^edgeplan: `broken\.edgeplan` cannot be opened as a plan: .*\n$/);
+      expect(err).toContain(says);
+    }
+  });
+});
+
+describe('colour and width', () => {
+  const ESCAPE = '\u001b[';
+  it('pipes get plain text, --color=always gets colour, NO_COLOR holds for auto', async () => {
+    expect((await run('simulate', SHOP)).out).not.toContain(ESCAPE);
+    expect((await run('simulate', SHOP, '--color', 'always')).out).toContain(ESCAPE);
+    const env = { EDGEPLAN_COLOR: 'always' };
+    expect((await edgeplan(['simulate', SHOP], { cwd: folder, env })).out).toContain(ESCAPE);
+    const never = await edgeplan(['simulate', SHOP, '--color', 'never'], { cwd: folder, env });
+    expect(never.out).not.toContain(ESCAPE);
+  });
+
+  const noTerminal = spawnSync('sh', ['-c', 'command -v script']).status !== 0; // `script` is what gives a command a terminal
+  it.skipIf(noTerminal)('a terminal gets colour unless NO_COLOR is set', async () => {
+    const line = `script -qec "$EDGEPLAN simulate ${SHOP}/" /dev/null`;
+    const env = { TERM: 'xterm' };
+    expect((await shell(line, { cwd: folder, env })).out).toContain(ESCAPE);
+    expect((await shell(line, { cwd: folder, env: { ...env, NO_COLOR: '1' } })).out).not.toContain(ESCAPE);
+  });
+
+  it('COLUMNS bounds the lines of the table', async () => {
+    const { out } = await edgeplan(['simulate', `${SHOP}/api/x`], { cwd: folder, env: { COLUMNS: '60' } });
+    for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(60);
+  });
+});
+
+describe('compile', () => {
+  it('writes the bytes it prints the digest of', async () => {
+    const { out } = await run('compile', '-o', 'again.edgeplan');
+    expect(readFileSync(join(folder, 'again.edgeplan'))).toEqual(readFileSync(join(folder, 'plan.edgeplan')));
+    const { out: sum } = await shell('sha256sum again.edgeplan', { cwd: folder });
+    expect(out).toContain(`sha256:${sum.slice(0, 64)}`);
+  });
+
+  it('prints the plan as JSON, from source and from a plan alike', async () => {
+    const source = await run('compile', '--print');
+    expect(source).toMatchObject({ code: 0, err: '' });
+    expect((await run('compile', '--print', '-f', 'plan.edgeplan')).out).toBe(source.out);
+    expect(() => JSON.parse(source.out)).not.toThrow();
+  });
+
+  it('says so when its output cannot be written', async () => {
+    const { code, err } = await shell('$EDGEPLAN compile --print > /dev/full', { cwd: folder });
+    expect({ code, err }).toEqual({ code: 3, err: 'edgeplan: the output cannot be written: ENOSPC\n' });
+  });
+
+  it('reads an edge file from stdin', async () => {
+    const input = readFileSync(join(folder, 'edge.yaml'));
+    const { code, out } = await edgeplan(['compile', '-f', '-'], { cwd: folder, input });
+    expect(code).toBe(0);
+    expect(out).toContain('10 rules');
+  });
+});

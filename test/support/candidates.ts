@@ -1,0 +1,33 @@
+/** What the indexes of a plan let through, read off the evaluator's own parts. */
+import { createCandidates, gather, nextCandidate } from '../../src/evaluator/candidates.ts';
+import { createFacts, readFacts } from '../../src/evaluator/facts.ts';
+import { createLoaded } from '../../src/evaluator/loaded.ts';
+import { slotMatches } from '../../src/evaluator/predicates.ts';
+import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import { META, type Plan } from '../../src/plan/layout.ts';
+
+export interface Gathered {
+  /** Candidate slots, ascending. */
+  readonly slots: readonly number[];
+  /** Those whose filters all hold. */
+  readonly matching: readonly number[];
+}
+
+/** A function that gathers the candidates of a request; `null` where the gate refuses it. */
+export function candidateReader(plan: Plan): (request: EdgeRequest) => Gathered | null {
+  const loaded = createLoaded(plan, 0);
+  const candidates = createCandidates(plan);
+  const facts = createFacts();
+  const input = { loaded, known: new Map(), clock: () => 0 };
+  return (request) => {
+    if (readFacts(facts, request, input) !== 0) return null;
+    gather(candidates, facts);
+    const slots: number[] = [];
+    const end = plan.meta[META.slots]!;
+    for (let slot = nextCandidate(candidates, end); slot >= 0; slot = nextCandidate(candidates, end)) {
+      slots.push(slot);
+      candidates.from = slot + 1;
+    }
+    return { slots, matching: slots.filter((slot) => slotMatches(loaded, slot, facts)) };
+  };
+}

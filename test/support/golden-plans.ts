@@ -1,0 +1,54 @@
+/**
+ * Golden plans: sealed bytes that landed, with requests and what they decided then. They keep opening, or refuse with
+ * their sentence. The files of an older version stay as they are; those of the current one are written by
+ *
+ *     npx esbuild test/support/golden-plans-write.ts --bundle --packages=external --platform=node --format=esm \
+ *       | node --input-type=module
+ *
+ * from the top of the project, and only when the layout changed before that version was ever released.
+ */
+import { compile, seal } from '../../src/compiler/index.ts';
+import { type Decision, type EdgeRequest, loadPlan } from '../../src/evaluator/index.ts';
+import type { RuleSet } from '../../src/model/types.ts';
+import { PLAN_VERSION } from '../../src/plan/layout.ts';
+import { generateCase } from './generate.ts';
+import { SHOP, SHOP_REQUESTS } from './golden-shop.ts';
+
+/** What a golden plan's JSON file holds, beside the plan of the same name. */
+export interface GoldenAnswers {
+  readonly revision: number;
+  /** Sent in this order to one evaluator. */
+  readonly answers: readonly { readonly request: EdgeRequest; readonly decision: Decision }[];
+}
+
+export interface GoldenPlan extends GoldenAnswers {
+  /** `v<version>-<name>`; the files add `.edgeplan` and `.json`. */
+  readonly name: string;
+  readonly bytes: Uint8Array;
+}
+
+/** An evaluator of golden bytes: no clock of its own, the same node, the same health. */
+export function decideGolden(bytes: Uint8Array, requests: readonly EdgeRequest[]): readonly Decision[] {
+  const evaluator = loadPlan(bytes, {
+    clock: () => 0,
+    random: () => 0.5,
+    nodeId: 1,
+    origins: { healthy: (_pool, origin) => origin !== 1, inFlight: (_pool, origin) => origin },
+  });
+  return requests.map((request) => evaluator.evaluate(request));
+}
+
+function makeGolden(name: string, ruleSet: RuleSet, given: readonly EdgeRequest[]): GoldenPlan {
+  const revision = 7;
+  const bytes = seal(compile(ruleSet).plan, { revision });
+  const requests = given.map((request) => JSON.parse(JSON.stringify(request)) as EdgeRequest);
+  const decisions = decideGolden(bytes, requests);
+  const answers = requests.map((request, index) => ({ request, decision: decisions[index]! }));
+  return { name: `v${PLAN_VERSION}-${name}`, bytes, revision, answers };
+}
+
+/** The golden plans of the current version: the generator's seed 7, and a small shop written by hand. */
+export function makeGoldenPlans(): readonly GoldenPlan[] {
+  const { ruleSet, requests } = generateCase(7, 24);
+  return [makeGolden('seed-7', ruleSet, requests), makeGolden('shop', SHOP, SHOP_REQUESTS)];
+}

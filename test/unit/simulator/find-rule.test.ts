@@ -1,0 +1,23 @@
+import { describe, expect, it } from 'vitest';
+import { closestKey, findRules } from '../../../src/simulator/find-rule.ts';
+import { shopDocument } from './sample.ts';
+
+const rules = shopDocument().phases.flatMap((phase) => phase.rules);
+const ids = (text: string) => findRules(rules, text).map((rule) => rule.id);
+
+describe('finding a rule', () => {
+  it('takes an id, a type and id, and a key', () => {
+    for (const text of ['41', '#41', 'drop/41', 'drop#41', 'drop #41', 'office-only'])
+      expect(ids(text)).toEqual([41]);
+  });
+
+  it('finds nothing under another type or an unknown name', () => {
+    for (const text of ['captcha/41', '4', 'office', '', '#']) expect(ids(text)).toEqual([]);
+  });
+
+  it('knows a slip of the pen from another name', () => {
+    expect(closestKey(rules, 'ofice-only')).toBe('office-only');
+    expect(closestKey(rules, 'embrago')).toBe('embargo');
+    expect(closestKey(rules, 'something-else')).toBe(null);
+  });
+});

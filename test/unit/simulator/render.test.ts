@@ -1,0 +1,165 @@
+import { describe, expect, it } from 'vitest';
+import { paint } from '../../../src/simulator/paint.ts';
+import { renderTrace } from '../../../src/simulator/render.ts';
+import { renderWhy } from '../../../src/simulator/render-why.ts';
+import { BLOCKED, phase, rule, SHOP_PHASES, SHOP_TRACE, shopDocument } from './sample.ts';
+
+function text(document = shopDocument(), width = Number.POSITIVE_INFINITY, all = false): string {
+  return paint(renderTrace(document, { width, all }), false);
+}
+
+describe('the trace as text', () => {
+  it('tells request, outcome, dry run, phases, assumptions and counts in that order', () => {
+    expect(text().split('\n')).toEqual([
+      '',
+      '  GET https://shop.example.com/api/orders?id=7',
+      '  from 203.0.113.7 · RU · bot gptbot (user agent only) · plan v41 sha256:9f2c51d',
+      '',
+      '  ✔ FORWARD  https://10.0.4.9:8443/v2/orders?id=7',
+      '     by origin_route #71 api · Host: api.internal · rewritten by rewrite #64',
+      '  ◇ DRY RUN  drop #57 would have answered 403 (country RU is in countries [RU, BY])',
+      '             were every dry_run rule enforced: blocked with 403 by drop #57',
+      '',
+      '   0 gate        record 12 shop.example.com → 198.51.100.20',
+      '   1 drop        ◇ drop #57 embargo      would block  country RU is in countries [RU, BY]  edge.yaml:31',
+      '                 · drop #41 office-only  skipped      path /api/orders is not in path_includes [/admin/*]  path_includes[0] · edge.yaml:38',
+      '                 + 1 not in scope · 1 disabled',
+      '   2 fingerprint · fingerprint #5        skipped      no JA4 was given, so nothing to compare',
+      '   3 bot_route   no rules',
+      '   4 rate_limit  ● rate_limit #18        counted      request 1 of 100 in 60 s for ip 203.0.113.7',
+      '   5 waf         no rules',
+      '   6 redirect    no rules',
+      '   7 captcha     no rules',
+      '   8 rewrite     ● rewrite #64           rewritten    /api/orders → /v2/orders',
+      '   9 cache       no rules',
+      '  10 origin      ● origin_route #71 api  chosen       path /api/orders matches /api/*  edge.yaml:106',
+      '                 ○ origin_pool #80       not used     origin_route #71 takes precedence over pools',
+      '  11 error_page  ~ error_page #12        depends      applies to 502, 503 and 504',
+      '',
+      '  assumed   ja4 not given · rate counters empty',
+      '  8 rules looked at, 4 matched, 31 µs · --why 57 explains one rule · --all · --json · --as-test',
+      '',
+      '',
+    ]);
+  });
+
+  it('puts reasons under their rules where 80 columns leave no room beside them', () => {
+    const lines = text(shopDocument(), 80).split('\n');
+    const at = lines.findIndex((line) => line.includes('drop #41'));
+    expect(lines.slice(at, at + 3)).toEqual([
+      '                 · drop #41 office-only  skipped',
+      '                     path /api/orders is not in path_includes [/admin/*]',
+      '                     path_includes[0] · edge.yaml:38',
+    ]);
+  });
+
+  it('lists with `all` what it otherwise only counts', () => {
+    const listed = text(shopDocument(), Number.POSITIVE_INFINITY, true);
+    expect(listed).toContain('· drop #90              not in scope  bound to record 99');
+    expect(listed).toContain('· drop #91              disabled      switched off');
+    expect(listed).not.toContain('+ 1 not in scope');
+  });
+
+  it('sums up phases the request never came to', () => {
+    const phases = SHOP_PHASES.map((one) =>
+      one.name === 'origin' ? { ...one, outcome: 'not_reached' as const } : one,
+    );
+    const document = shopDocument({ trace: { ...SHOP_TRACE, decision: BLOCKED, phases } });
+    expect(text(document)).toContain('  10 origin      ○ not reached (2 rules)\n');
+    expect(text(document)).not.toContain('origin_route #71');
+  });
+
+  it('counts the skipped rules beyond a dozen', () => {
+    const many = Array.from({ length: 30 }, (_, index) =>
+      rule({ type: 'drop', id: index + 1, outcome: 'skipped', reason: ['path_not_included', 'elsewhere'] }),
+    );
+    const document = shopDocument({ trace: { ...SHOP_TRACE, phases: [phase('drop', many)] } });
+    expect(text(document).match(/drop #/g)?.length).toBe(12);
+    expect(text(document)).toContain('+ 18 more skipped');
+  });
+
+  it('never loses a rule that matched behind skipped ones', () => {
+    const skipped = Array.from({ length: 30 }, (_, index) =>
+      rule({ type: 'drop', id: index + 1, outcome: 'skipped', reason: ['path_not_included', 'elsewhere'] }),
+    );
+    const hit = rule({
+      type: 'drop',
+      id: 57,
+      outcome: 'matched',
+      effect: 'block',
+      reason: ['all_checks_passed', 'matched'],
+    });
+    const trace = { ...SHOP_TRACE, decision: BLOCKED, phases: [phase('drop', [...skipped, hit])] };
+    const shown = text(shopDocument({ trace }));
+    expect(shown).toContain('✘ BLOCK  403\n     by drop #57 embargo · matched · edge.yaml:31');
+    expect(shown).toContain('✘ drop #57 embargo  blocked');
+  });
+
+  it('says what a refusal is about', () => {
+    const decision = { ...BLOCKED, action: 'refuse' as const, status: 421, rule: null };
+    const phases = [phase('gate', [], 'no domain of this plan owns `evil.test`')];
+    const shown = text(shopDocument({ trace: { ...SHOP_TRACE, decision, phases } }));
+    expect(shown).toContain('✘ REFUSE  421\n     no domain of this plan owns `evil.test`');
+  });
+
+  it('puts a word beside every symbol', () => {
+    for (const line of text(shopDocument(), 100, true).split('\n')) {
+      const symbol = /[✔✘◇●○·~] ?(?=\S)/u.exec(line);
+      if (symbol !== null) expect(line.slice(symbol.index)).toMatch(/^[^a-zA-Z]{1,3}[a-zA-Z-]{2,}/);
+    }
+  });
+
+  it('escapes what a terminal would obey', () => {
+    const evil = rule({
+      type: 'drop',
+      id: 57,
+      outcome: 'skipped',
+      reason: ['path_not_included', 'path /\u001b[2J\u202e is not listed'],
+    });
+    const document = shopDocument({
+      trace: { ...SHOP_TRACE, phases: [phase('drop', [evil])] },
+      url: 'https://x/\u0007',
+    });
+    expect(text(document)).toContain('path /\\u{1b}[2J\\u{202e} is not listed');
+    expect(text(document)).toContain('https://x/\\u{7}');
+  });
+
+  it('has the same letters with and without colour', () => {
+    const lines = renderTrace(shopDocument(), { width: 100, all: true });
+    const coloured = paint(lines, true);
+    expect(coloured).toContain('\u001b[');
+    // biome-ignore lint/complexity/useRegexLiterals: the escape character reads better spelled out
+    const codes = new RegExp('\u001b\\[[0-9]+m', 'g');
+    const bare = coloured.replace(codes, '').replace(/ +$/gm, '');
+    expect(bare).toBe(paint(lines, false));
+  });
+});
+
+describe('one rule as text', () => {
+  const [skipped] = shopDocument().phases.flatMap((one) => one.rules.filter((note) => note.id === 41));
+
+  it('lists every check, what failed and a request that would match', () => {
+    const lines = renderWhy(skipped!, { width: 100, wouldMatch: 'https://shop.example.com/admin/' });
+    expect(paint(lines, false)).toBe(
+      [
+        '  drop #41 office-only  priority 100 · enforce · enabled   edge.yaml:38',
+        '  ✔ pass  host  shop.example.com matches *.example.com   host_includes[0]',
+        '  ✘ fail  path  /api/orders does not match /admin/*      path_includes[0]',
+        '  → skipped: 1 of 2 checks failed. It would match  https://shop.example.com/admin/',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('claims no match that was not seen', () => {
+    const lines = renderWhy(skipped!, { width: 100, wouldMatch: null });
+    expect(paint(lines, false)).toMatch(/→ skipped: 1 of 2 checks failed\n$/);
+  });
+
+  it('says what it could not judge', () => {
+    const [unknown] = shopDocument().phases.flatMap((one) => one.rules.filter((note) => note.id === 5));
+    expect(paint(renderWhy(unknown!, { width: 100, wouldMatch: null }), false)).toContain(
+      '? unknown  ja4  not given',
+    );
+  });
+});

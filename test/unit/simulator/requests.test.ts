@@ -1,0 +1,98 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compile } from '../../../src/compiler/index.ts';
+import { loadPlan } from '../../../src/evaluator/index.ts';
+import { parseRuleSet } from '../../../src/model/parse.ts';
+import { seal } from '../../../src/plan/seal.ts';
+import { type Answer, answerJson, answers, LONGEST_LINE } from '../../../src/simulator/requests.ts';
+
+const parsed = parseRuleSet({
+  domain: { name: 'example.com', status: 'active' },
+  records: [{ id: 1, name: '@', type: 'A', destination: '192.0.2.1', proxied: true }],
+  rules: [{ id: 1, type: 'rate_limit', limit: 1, window_sec: 60, path_includes: ['/limited'] }],
+});
+if (!parsed.ok) throw new Error(JSON.stringify(parsed.diagnostics));
+const bytes = seal(compile(parsed.ruleSet).plan);
+const evaluator = () => loadPlan(bytes, { clock: () => 0, random: () => 0 });
+
+const GOOD = JSON.stringify({ scheme: 'https', method: 'GET', host: 'example.com', target: '/', now: 0 });
+const LIMITED = JSON.stringify({
+  scheme: 'https',
+  method: 'GET',
+  host: 'example.com',
+  target: '/limited',
+  now: 0,
+});
+
+async function* chunked(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield chunk;
+}
+
+async function all(input: string | Uint8Array, size = 1024): Promise<readonly Answer[]> {
+  const octets = typeof input === 'string' ? new TextEncoder().encode(input) : input;
+  const chunks: Uint8Array[] = [];
+  for (let at = 0; at < octets.length; at += size) chunks.push(octets.subarray(at, at + size));
+  const found: Answer[] = [];
+  for await (const batch of answers(chunked(chunks), evaluator())) found.push(...batch);
+  return found;
+}
+
+const summary = (found: readonly Answer[]) =>
+  found.map((one) => ('error' in one ? `${one.line} ${one.error}` : `${one.line} ${one.decision.action}`));
+
+describe('a stream of requests', () => {
+  it('is answered line by line, in order, by one evaluator', async () => {
+    const found = await all(`${GOOD}\n${LIMITED}\n${LIMITED}\n`);
+    expect(summary(found)).toEqual(['1 forward', '2 forward', '3 block']);
+  });
+
+  it('gives exactly the decision as JSON', async () => {
+    const [first] = await all(GOOD);
+    expect(answerJson(first!)).toBe(JSON.stringify(evaluator().evaluate(JSON.parse(GOOD))));
+  });
+
+  it('puts an error in the place of a line that is no request and goes on', async () => {
+    const found = await all(`{"host"\n[1]\nnull\n"x"\n${GOOD}\n{}\n`);
+    expect(summary(found)).toEqual([
+      '1 the line is not JSON; write one request as a JSON object on each line',
+      '2 the line is JSON but not an object; write one request as a JSON object on each line',
+      '3 the line is JSON but not an object; write one request as a JSON object on each line',
+      '4 the line is JSON but not an object; write one request as a JSON object on each line',
+      '5 forward',
+      '6 refuse',
+    ]);
+    expect(answerJson(found[0]!)).toBe(
+      '{"error":"the line is not JSON; write one request as a JSON object on each line","line":1}',
+    );
+  });
+
+  it('says so where a line is not UTF-8 or too long', async () => {
+    const bad = new Uint8Array([...new TextEncoder().encode('{"a":"'), 0xff, 0x22, 0x7d, 0x0a]);
+    expect(summary(await all(bad))).toEqual(['1 the line is not UTF-8']);
+    const long = `${' '.repeat(LONGEST_LINE + 1)}\n${GOOD}`;
+    expect(summary(await all(long, 1 << 20))).toEqual([
+      `1 the line is longer than ${LONGEST_LINE} octets`,
+      '2 forward',
+    ]);
+  });
+
+  it('takes CRLF, a byte order mark, blank lines and a last line without a newline', async () => {
+    const found = await all(`\ufeff${GOOD}\r\n\r\n\n${GOOD}`);
+    expect(summary(found)).toEqual(['1 forward', '4 forward']);
+  });
+
+  it('does not depend on where the chunks end', async () => {
+    const line = fc.constantFrom(GOOD, LIMITED, '{', '', '{"host":"exämple.com","target":"/日本"}');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(line, { maxLength: 8 }),
+        fc.integer({ min: 1, max: 50 }),
+        async (lines, size) => {
+          const text = lines.join('\n');
+          expect(await all(text, size)).toEqual(await all(text, 1 << 20));
+        },
+      ),
+      { numRuns: 50 },
+    );
+  });
+});
