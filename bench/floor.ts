@@ -1,0 +1,50 @@
+/** Floor: what a decision costs beside the look-ups that no evaluator can do without. */
+
+import type { Evaluator } from '../src/evaluator/index.ts';
+import type { Mixed } from './data/mixed.ts';
+import { mixed } from './data/mixed.ts';
+import { POOL, QUICK_POOL } from './data/requests.ts';
+import { evaluateSide, evaluatorOf } from './harness/evaluate.ts';
+import { race, timesText } from './harness/race.ts';
+import type { BenchOptions, Row } from './row.ts';
+import { floorFinder, floorSide } from './subjects/floor.ts';
+
+export async function run(options: BenchOptions): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  for (const [count, most] of [
+    [100, 5],
+    [10_000, 8],
+  ] as const) {
+    const set = mixed(count, options.quick ? QUICK_POOL : POOL);
+    const evaluator = evaluatorOf(set.ruleSet);
+    compareFinds(set, evaluator);
+    const ours = evaluateSide('evaluate', evaluator, set.requests);
+    const floor = floorSide(set);
+    const result = await race(ours, floor, options);
+    rows.push({
+      name: `evaluate ÷ floor, ${count.toLocaleString('en-US')} rules`,
+      value: result.ratio,
+      goal: { atMost: most },
+      unit: '×',
+      note: `floor: host map, path map, IPv4 parse, interval look-up; ${timesText(ours, floor, result)}`,
+    });
+  }
+  return rows;
+}
+
+/** The floor decides nothing, but what it finds must show in the decision. */
+function compareFinds(set: Mixed, evaluator: Evaluator): void {
+  const find = floorFinder(set);
+  for (const request of set.requests) {
+    const { listed, redirect } = find(request);
+    const decision = evaluator.evaluate(request);
+    const dropped = decision.action === 'block' && decision.rule?.type === 'drop';
+    const redirected = decision.matches.some((match) => match.type === 'redirect' && match.id === redirect);
+    const goesThrough = decision.action === 'forward' || decision.action === 'redirect';
+    if ((listed && !dropped) || (redirect !== 0 && goesThrough && !redirected)) {
+      throw new Error(
+        `the floor and evaluate disagree on ${JSON.stringify(request)}: ${JSON.stringify(decision)}`,
+      );
+    }
+  }
+}

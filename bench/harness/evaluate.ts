@@ -1,0 +1,48 @@
+/** Our side: a rule set through compile, seal and open, and the loop that times it. */
+import { compile, seal } from '../../src/compiler/index.ts';
+import type { BoundedCounters } from '../../src/evaluator/index.ts';
+import { type Evaluator, loadPlan } from '../../src/evaluator/index.ts';
+import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import type { RuleSet } from '../../src/model/types.ts';
+import { type Side, sink } from './race.ts';
+
+/** The moment all requests of the bench are made at. */
+export const NOW = 1_784_030_400_000;
+
+export function sealed(ruleSet: RuleSet): Uint8Array {
+  return seal(compile(ruleSet).plan);
+}
+
+export function evaluatorOf(ruleSet: RuleSet, counters?: BoundedCounters): Evaluator {
+  const options = { clock: () => NOW, random: () => 0.5 };
+  return loadPlan(sealed(ruleSet), counters === undefined ? options : { ...options, counters });
+}
+
+export function evaluateSide(name: string, evaluator: Evaluator, requests: readonly EdgeRequest[]): Side {
+  const { length } = requests;
+  return {
+    name,
+    run(from, count) {
+      let at = from % length;
+      for (let left = count; left > 0; left--) {
+        sink.value = evaluator.evaluate(requests[at]!);
+        if (++at === length) at = 0;
+      }
+    },
+  };
+}
+
+/** A side that is slow enough for a call more not to count. */
+export function callSide<Input>(
+  name: string,
+  sample: readonly Input[],
+  call: (input: Input) => unknown,
+): Side {
+  const { length } = sample;
+  return {
+    name,
+    run(from, count) {
+      for (let done = 0; done < count; done++) sink.value = call(sample[(from + done) % length]!);
+    },
+  };
+}
