@@ -151,7 +151,10 @@ describe('a decision, whatever the request is', () => {
       fc.property(value, fc.nat({ max: LOADED.length - 1 }), (make, at) => {
         expect(expectAnswers(LOADED[at]!.evaluator, make()).action).toBe('refuse');
       }),
-      { numRuns: 300, examples: [undefined, null, [], {}, ''].map((given): [Make, number] => [() => given, 0]) },
+      {
+        numRuns: 300,
+        examples: [undefined, null, [], {}, ''].map((given): [Make, number] => [() => given, 0]),
+      },
     );
   });
 

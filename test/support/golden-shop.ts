@@ -51,7 +51,7 @@ const RULES: readonly Rule[] = [
     origins: [1, 1, 3].map((weight, index) => ({
       address: `203.0.113.${index + 1}`,
       port: null,
-      scheme: 'http',
+      scheme: 'http' as const,
       weight,
       node_ids: [],
       country: '',
