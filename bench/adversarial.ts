@@ -1,6 +1,6 @@
 /** Adversarial: rule sets made to leave an index nothing to work with. */
 import { ADVERSARIES, adversarial } from './data/adversarial.ts';
-import { POOL, QUICK_POOL } from './data/requests.ts';
+import { POOL, QUICK_POOL, QUICK_RULES } from './data/requests.ts';
 import { agree, answerOf } from './harness/answer.ts';
 import { callSide, evaluateSide, evaluatorOf } from './harness/evaluate.ts';
 import { race, timesText } from './harness/race.ts';
@@ -8,7 +8,6 @@ import type { BenchOptions, Row } from './row.ts';
 import { linearScan } from './subjects/linear.ts';
 
 const RULES = 10_000;
-const QUICK_RULES = 1_000;
 
 export async function run(options: BenchOptions): Promise<readonly Row[]> {
   const rows: Row[] = [];

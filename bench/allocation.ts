@@ -3,7 +3,7 @@ import { createCounters, type Evaluator, loadPlan } from '../src/evaluator/index
 import type { EdgeRequest } from '../src/evaluator/request.ts';
 import { seeded } from '../test/support/generate-random.ts';
 import { mixed } from './data/mixed.ts';
-import { POOL, QUICK_POOL, requestOf } from './data/requests.ts';
+import { POOL, QUICK_POOL, QUICK_RULES, requestOf } from './data/requests.ts';
 import { smallDomain } from './data/small-domains.ts';
 import { agree, answerOf } from './harness/answer.ts';
 import { evaluatorOf, NOW, sealed } from './harness/evaluate.ts';
@@ -13,7 +13,7 @@ import { linearScan } from './subjects/linear.ts';
 
 const RULES = 10_000;
 const PLANS = 2_000;
-const QUICK_PLANS = 100;
+const QUICK_PLANS = 20;
 /** Calls between two looks at the heap: few enough that no collection comes between. */
 const CALLS = 2_048;
 const ROUNDS = 21;
@@ -29,7 +29,7 @@ export async function run(options: BenchOptions): Promise<readonly Row[]> {
 }
 
 async function perCall({ quick }: BenchOptions): Promise<readonly Row[]> {
-  const { ruleSet } = mixed(RULES, 1);
+  const { ruleSet } = mixed(quick ? QUICK_RULES : RULES, 1);
   const evaluator = evaluatorOf(ruleSet);
   const requests = unmatched(evaluator, quick ? QUICK_POOL : POOL);
   await agree(requests, {

@@ -1,7 +1,7 @@
 /** Compile: a publication's own work beside reading its input. */
 import { compile } from '../src/compiler/index.ts';
 import { mixed } from './data/mixed.ts';
-import { QUICK_POOL } from './data/requests.ts';
+import { QUICK_POOL, QUICK_RULES } from './data/requests.ts';
 import { agree, answerOf } from './harness/answer.ts';
 import { evaluatorOf } from './harness/evaluate.ts';
 import { race, type Side, sink, timesText } from './harness/race.ts';
@@ -11,7 +11,7 @@ import { linearScan } from './subjects/linear.ts';
 const RULES = 10_000;
 
 export async function run(options: BenchOptions): Promise<readonly Row[]> {
-  const { ruleSet, requests } = mixed(RULES, QUICK_POOL);
+  const { ruleSet, requests } = mixed(options.quick ? QUICK_RULES : RULES, QUICK_POOL);
   const json = JSON.stringify(ruleSet);
   const evaluator = evaluatorOf(JSON.parse(json));
   await agree(requests, {

@@ -7,7 +7,7 @@ import { seeded } from '../test/support/generate-random.ts';
 import { POOL, QUICK_POOL } from './data/requests.ts';
 import { type SmallDomain, smallDomain } from './data/small-domains.ts';
 import { agree, answerOf } from './harness/answer.ts';
-import { evaluatorOf } from './harness/evaluate.ts';
+import { evaluatorOf, freshRequests } from './harness/evaluate.ts';
 import { race, type Side, sink, timesText } from './harness/race.ts';
 import type { BenchOptions, Row } from './row.ts';
 import { linearScan } from './subjects/linear.ts';
@@ -62,15 +62,16 @@ async function compare(small: readonly SmallDomain[], { find, requests }: Served
 }
 
 function findSide(name: string, find: Find, requests: readonly EdgeRequest[]): Side {
-  const { length } = requests;
+  const fresh = freshRequests(requests);
   return {
     name,
+    fresh,
     run(from, count) {
-      let at = from % length;
-      for (let left = count; left > 0; left--) {
-        const request = requests[at]!;
+      const { requests: sample, size } = fresh;
+      for (let left = count, at = from % size; left > 0; left--) {
+        const request = sample[at]!;
         sink.value = find(request.host as string)!.evaluate(request);
-        if (++at === length) at = 0;
+        if (++at === size) at = 0;
       }
     },
   };

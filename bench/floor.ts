@@ -3,26 +3,31 @@
 import type { Evaluator } from '../src/evaluator/index.ts';
 import type { Mixed } from './data/mixed.ts';
 import { mixed } from './data/mixed.ts';
-import { POOL, QUICK_POOL } from './data/requests.ts';
+import { POOL, QUICK_POOL, QUICK_RULES } from './data/requests.ts';
 import { evaluateSide, evaluatorOf } from './harness/evaluate.ts';
 import { race, timesText } from './harness/race.ts';
 import type { BenchOptions, Row } from './row.ts';
 import { floorFinder, floorSide } from './subjects/floor.ts';
 
+const SETS = [
+  { count: 100, most: 5, variety: 'hosts, paths, addresses' },
+  { count: 10_000, most: 8, variety: 'hosts, paths, addresses' },
+  { count: 100, most: 5, variety: 'all types' },
+  { count: 10_000, most: 8, variety: 'all types' },
+] as const;
+
 export async function run(options: BenchOptions): Promise<readonly Row[]> {
   const rows: Row[] = [];
-  for (const [count, most] of [
-    [100, 5],
-    [10_000, 8],
-  ] as const) {
-    const set = mixed(count, options.quick ? QUICK_POOL : POOL);
+  for (const { count, most, variety } of SETS) {
+    const rules = options.quick ? Math.min(count, QUICK_RULES) : count;
+    const set = mixed(rules, options.quick ? QUICK_POOL : POOL, variety);
     const evaluator = evaluatorOf(set.ruleSet);
     compareFinds(set, evaluator);
     const ours = evaluateSide('evaluate', evaluator, set.requests);
     const floor = floorSide(set);
     const result = await race(ours, floor, options);
     rows.push({
-      name: `evaluate ÷ floor, ${count.toLocaleString('en-US')} rules`,
+      name: `evaluate ÷ floor, ${count.toLocaleString('en-US')} rules, ${variety}`,
       value: result.ratio,
       goal: { atMost: most },
       unit: '×',

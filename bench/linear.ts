@@ -1,6 +1,6 @@
 /** Linear: what indexes are for, beside a scan of compiled matchers and beside one of nothing prepared at all. */
 import { mixed } from './data/mixed.ts';
-import { POOL, QUICK_POOL } from './data/requests.ts';
+import { POOL, QUICK_POOL, QUICK_RULES } from './data/requests.ts';
 import { agree, answerOf } from './harness/answer.ts';
 import { callSide, evaluateSide, evaluatorOf } from './harness/evaluate.ts';
 import { race, timesText } from './harness/race.ts';
@@ -23,7 +23,10 @@ const CONTESTS = [
 export async function run(options: BenchOptions): Promise<readonly Row[]> {
   const rows: Row[] = [];
   for (const { name, note, scan, count, least } of CONTESTS) {
-    const { ruleSet, requests } = mixed(count, options.quick ? QUICK_POOL : POOL);
+    const { ruleSet, requests } = mixed(
+      options.quick ? QUICK_RULES : count,
+      options.quick ? QUICK_POOL : POOL,
+    );
     const evaluator = evaluatorOf(ruleSet);
     const answer = scan(ruleSet);
     await agree(requests, {

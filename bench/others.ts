@@ -1,6 +1,6 @@
 /** Others: general rule engines on the same 1,000 drop rules, each through the fastest interface it offers. */
 import { drops } from './data/drops.ts';
-import { POOL, QUICK_POOL } from './data/requests.ts';
+import { POOL, QUICK_POOL, QUICK_RULES } from './data/requests.ts';
 import { agree, answerOf } from './harness/answer.ts';
 import { callSide, evaluateSide, evaluatorOf } from './harness/evaluate.ts';
 import { race, type Side, sink, timesText } from './harness/race.ts';
@@ -11,7 +11,10 @@ import { API as JSON_RULES_API, jsonRulesEngine } from './subjects/json-rules-en
 const RULES = 1_000;
 
 export async function run(options: BenchOptions): Promise<readonly Row[]> {
-  const { ruleSet, rules, requests } = drops(RULES, options.quick ? QUICK_POOL / 4 : POOL);
+  const { ruleSet, rules, requests } = drops(
+    options.quick ? QUICK_RULES / 5 : RULES,
+    options.quick ? QUICK_POOL : POOL,
+  );
   const evaluator = evaluatorOf(ruleSet);
   const ours = evaluateSide('evaluate', evaluator, requests);
   const engine = jsonRulesEngine(rules);

@@ -1,12 +1,15 @@
 /** Plan: what 10,000 rules take up, and what it takes to open them. */
+import { RULE_TYPES } from '../src/base/vocabulary.ts';
 import { compile, seal } from '../src/compiler/index.ts';
 import { loadPlan } from '../src/evaluator/index.ts';
 import type { EdgeRequest } from '../src/evaluator/request.ts';
+import type { RuleSet } from '../src/model/types.ts';
 import { openPlan } from '../src/plan/open.ts';
+import { printPlan } from '../src/plan/print.ts';
 import { mixed } from './data/mixed.ts';
-import { POOL, QUICK_POOL } from './data/requests.ts';
+import { POOL, QUICK_POOL, QUICK_RULES } from './data/requests.ts';
 import { agree, answerOf } from './harness/answer.ts';
-import { evaluatorOf, NOW } from './harness/evaluate.ts';
+import { NOW } from './harness/evaluate.ts';
 import { race, type Side, sink, timesText } from './harness/race.ts';
 import type { BenchOptions, Row } from './row.ts';
 
@@ -22,20 +25,22 @@ function repeat(name: string, work: () => unknown): Side {
 }
 
 export async function run(options: BenchOptions): Promise<readonly Row[]> {
-  const { ruleSet, requests } = mixed(RULES, options.quick ? QUICK_POOL : POOL);
+  const count = options.quick ? QUICK_RULES : RULES;
+  const { ruleSet, requests } = mixed(count, options.quick ? QUICK_POOL : POOL);
   const bytes = seal(compile(ruleSet).plan);
-  const printed = JSON.stringify(ruleSet);
-  await compareForms(printed, { bytes, requests });
+  const printed = JSON.stringify(printPlan(openPlan(bytes)));
+  comparePrinted(printed, ruleSet);
+  await compareOpenings(bytes, requests);
   const parse = repeat('JSON.parse', () => JSON.parse(printed));
   const kilo = Math.round(printed.length / 1_024);
-  const octets = bytes.length / RULES;
+  const octets = bytes.length / count;
   const rows: Row[] = [
     {
       name: 'plan, octets a rule',
       value: octets,
       goal: { atMost: 300 },
       unit: 'octets',
-      note: `10,000 mixed rules, sealed: ${Math.round(bytes.length / 1_024)} KiB; as JSON ${kilo} KiB`,
+      note: `${count.toLocaleString('en-US')} mixed rules, sealed: ${Math.round(bytes.length / 1_024)} KiB; printed ${kilo} KiB`,
     },
   ];
   const openings = [
@@ -55,22 +60,33 @@ export async function run(options: BenchOptions): Promise<readonly Row[]> {
       value: result.ratio,
       goal: goal === null ? null : { atMost: goal },
       unit: '×',
-      note: `rule set printed as JSON, ${kilo} KiB; ${timesText(side, parse, result)}`,
+      note: `the printed plan, ${kilo} KiB; ${timesText(side, parse, result)}`,
     });
   }
   return rows;
 }
 
-/** Both forms hold the same rules: what is compiled from the JSON decides as the opened bytes do. */
-async function compareForms(
-  printed: string,
-  sealed: { readonly bytes: Uint8Array; readonly requests: readonly EdgeRequest[] },
-): Promise<void> {
-  const fromBytes = loadPlan(sealed.bytes, { clock: () => NOW, random: () => 0.5 });
-  const fromJson = evaluatorOf(JSON.parse(printed));
-  await agree(sealed.requests, {
-    names: ['opened', 'parsed'],
-    a: (request) => answerOf(fromBytes.evaluate(request)),
-    b: (request) => answerOf(fromJson.evaluate(request)),
+/** The printed plan tells of the same rules, in the order in which they are tried. */
+function comparePrinted(printed: string, ruleSet: RuleSet): void {
+  const { rules } = JSON.parse(printed) as {
+    readonly rules: readonly { readonly type: string; readonly id: number }[];
+  };
+  const ids = (list: readonly { readonly id: number }[]): string => list.map(({ id }) => id).join();
+  const stored = [...ruleSet.rules].sort(
+    (a, b) =>
+      RULE_TYPES.indexOf(a.type) - RULE_TYPES.indexOf(b.type) || a.priority - b.priority || a.id - b.id,
+  );
+  if (ids(rules) !== ids(stored)) throw new Error('the printed plan has other rules than the rule set');
+}
+
+/** Bytes that were checked and bytes that were taken on trust decide alike. */
+async function compareOpenings(bytes: Uint8Array, requests: readonly EdgeRequest[]): Promise<void> {
+  const options = { clock: () => NOW, random: () => 0.5 };
+  const checked = loadPlan(bytes, options);
+  const trusted = loadPlan(bytes, { ...options, trusted: true });
+  await agree(requests, {
+    names: ['checked', 'trusted'],
+    a: (request) => answerOf(checked.evaluate(request)),
+    b: (request) => answerOf(trusted.evaluate(request)),
   });
 }

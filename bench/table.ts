@@ -1,8 +1,9 @@
 /** Rows as an aligned table for people. */
-import { type Goal, isMet, type Row } from './row.ts';
+import { type BenchOptions, type Goal, isMet, type Row } from './row.ts';
 
-/** The lines of a table of one group's rows. */
-export function tableOf(rows: readonly Row[]): readonly string[] {
+/** The lines of a table of one group's rows. A smoke run has no numbers worth printing. */
+export function tableOf(rows: readonly Row[], { quick }: BenchOptions): readonly string[] {
+  if (quick) return rows.map((row) => `  ${row.name}`);
   const cells = rows.map((row) => [
     row.name,
     `${numberText(row.value)} ${row.unit}`,

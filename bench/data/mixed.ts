@@ -228,9 +228,16 @@ function errorPage(random: Random, at: number): Drawn {
   };
 }
 
-function drawRules(random: Random, count: number): readonly Drawn[] {
-  const hundred = KINDS.flatMap(({ share, draw }) => Array.from({ length: share }, () => draw));
-  const drawn: Drawn[] = BROAD.map((rule) => ({ rule, wanted: {} }));
+/** Which kinds of rules a set has: all, or only those about what the floor looks up: hosts, paths and addresses. */
+export type Variety = 'all types' | 'hosts, paths, addresses';
+
+const PLAIN: readonly Draw[] = [dropAddress, redirectExact, redirectPrefix, redirectHost, originRoute];
+
+function drawRules(random: Random, count: number, variety: Variety): readonly Drawn[] {
+  const kinds = variety === 'all types' ? KINDS : KINDS.filter(({ draw }) => PLAIN.includes(draw));
+  const hundred = kinds.flatMap(({ share, draw }) => Array.from({ length: share }, () => draw));
+  const broad = variety === 'all types' ? BROAD : [];
+  const drawn: Drawn[] = broad.map((rule) => ({ rule, wanted: {} }));
   while (drawn.length < count) {
     for (const draw of random.shuffled(hundred))
       if (drawn.length < count) drawn.push(draw(random, drawn.length));
@@ -239,9 +246,9 @@ function drawRules(random: Random, count: number): readonly Drawn[] {
 }
 
 /** Half of the requests are aimed at one of the rules, half at none in particular. */
-export function mixed(count: number, pool: number): Mixed {
+export function mixed(count: number, pool: number, variety: Variety = 'all types'): Mixed {
   const random = seeded(20_260_714 + count);
-  const drawn = drawRules(random, count);
+  const drawn = drawRules(random, count, variety);
   const aimed = seeded(7);
   const requests = aimed.times(pool, () =>
     requestOf(aimed, aimed.chance(0.5) ? aimed.pick(drawn).wanted : {}),

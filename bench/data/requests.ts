@@ -7,7 +7,9 @@ import { address, HOSTS, ja4, plainPath, userAgent, VISITOR_COUNTRIES } from './
 /** Requests of a full pool. */
 export const POOL = 2_048;
 /** Requests of a smoke run's pool. */
-export const QUICK_POOL = 128;
+export const QUICK_POOL = 64;
+/** Rules of a smoke run's larger sets. */
+export const QUICK_RULES = 500;
 
 /**
  * The text as one run of octets, as a server's parser makes it. A string put together from parts stays a tree of them,

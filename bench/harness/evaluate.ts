@@ -1,10 +1,9 @@
-/** Our side: a rule set through compile, seal and open, and the loop that times it. */
+/** Our side: a rule set through compile, seal and open, and the loops that time it. */
 import { compile, seal } from '../../src/compiler/index.ts';
-import type { BoundedCounters } from '../../src/evaluator/index.ts';
-import { type Evaluator, loadPlan } from '../../src/evaluator/index.ts';
+import { type Counters, type Evaluator, loadPlan } from '../../src/evaluator/index.ts';
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
 import type { RuleSet } from '../../src/model/types.ts';
-import { type Side, sink } from './race.ts';
+import { type Fresh, type Side, sink } from './race.ts';
 
 /** The moment all requests of the bench are made at. */
 export const NOW = 1_784_030_400_000;
@@ -13,20 +12,38 @@ export function sealed(ruleSet: RuleSet): Uint8Array {
   return seal(compile(ruleSet).plan);
 }
 
-export function evaluatorOf(ruleSet: RuleSet, counters?: BoundedCounters): Evaluator {
+export function evaluatorOf(ruleSet: RuleSet, counters?: Counters): Evaluator {
   const options = { clock: () => NOW, random: () => 0.5 };
   return loadPlan(sealed(ruleSet), counters === undefined ? options : { ...options, counters });
 }
 
+/** Requests that can be made anew, strings and all. */
+export interface FreshRequests extends Fresh {
+  readonly requests: readonly EdgeRequest[];
+}
+
+export function freshRequests(requests: readonly EdgeRequest[]): FreshRequests {
+  const text = JSON.stringify(requests);
+  const fresh = {
+    size: requests.length,
+    requests,
+    renew(): void {
+      fresh.requests = JSON.parse(text);
+    },
+  };
+  return fresh;
+}
+
 export function evaluateSide(name: string, evaluator: Evaluator, requests: readonly EdgeRequest[]): Side {
-  const { length } = requests;
+  const fresh = freshRequests(requests);
   return {
     name,
+    fresh,
     run(from, count) {
-      let at = from % length;
-      for (let left = count; left > 0; left--) {
-        sink.value = evaluator.evaluate(requests[at]!);
-        if (++at === length) at = 0;
+      const { requests: sample, size } = fresh;
+      for (let left = count, at = from % size; left > 0; left--) {
+        sink.value = evaluator.evaluate(sample[at]!);
+        if (++at === size) at = 0;
       }
     },
   };

@@ -6,6 +6,7 @@ import { parseIpEntry, parseIpv4 } from '../../src/base/ip.ts';
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
 import type { Mixed } from '../data/mixed.ts';
 import { HOSTS } from '../data/words.ts';
+import { freshRequests } from '../harness/evaluate.ts';
 import { type Side, sink } from '../harness/race.ts';
 
 /** What the floor finds of one request. */
@@ -68,16 +69,16 @@ export function floorFinder(mixed: Mixed): (request: EdgeRequest) => Found {
 
 export function floorSide(mixed: Mixed): Side {
   const floor = floorOf(mixed);
-  const { requests } = mixed;
-  const { length } = requests;
+  const fresh = freshRequests(mixed.requests);
   return {
     name: 'floor',
+    fresh,
     run(from, count) {
-      let at = from % length;
+      const { requests, size } = fresh;
       let sum = 0;
-      for (let left = count; left > 0; left--) {
+      for (let left = count, at = from % size; left > 0; left--) {
         sum = (sum + lookUp(floor, requests[at]!)) | 0;
-        if (++at === length) at = 0;
+        if (++at === size) at = 0;
       }
       sink.value = sum;
     },
