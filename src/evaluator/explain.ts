@@ -17,6 +17,7 @@ import { listedStatuses } from './phases/error-page.ts';
 import { type Context, phaseStart, slotWord } from './run.ts';
 import { isAcmeChallenge, isEdgeOwn } from './special-paths.ts';
 import {
+  type FactsTrace,
   PHASES,
   type Phase,
   type PhaseOutcome,
