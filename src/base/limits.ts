@@ -91,8 +91,6 @@ export const MAX_PORT = 65_535;
 export const MAX_RULES = 10_000;
 /** Records of one domain: as many as rules; the whole zone is held in every plan. */
 export const MAX_RECORDS = 10_000;
-/** Record ids of one rule: a rule may name any set of the domain's records. */
-export const MAX_RECORD_IDS = MAX_RECORDS;
 /** The greatest id of a rule, record or node: plans keep ids in 32 unsigned bits. */
 export const MAX_ID = 0xffff_ffff;
 /** The greatest priority. Given (semantics §3). */
