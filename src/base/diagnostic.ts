@@ -1,7 +1,7 @@
 /** The customer's input is wrong: one mistake, said so that it can be put right. Collected and returned, never thrown. */
 
-export const SEVERITIES = ['error', 'warning', 'info'] as const;
-export type Severity = (typeof SEVERITIES)[number];
+/** An error refuses the input; the others only tell. */
+export type Severity = 'error' | 'warning' | 'info';
 
 /** Where in the input a mistake stands, from the root: field names and list positions. */
 export type FieldPath = readonly (string | number)[];
@@ -39,7 +39,7 @@ export function formatPath(path: FieldPath): string {
   let text = '';
   for (const step of path) {
     if (typeof step === 'number') text += `[${step}]`;
-    else if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(step)) text += text === '' ? step : `.${step}`;
+    else if (/^[A-Za-z_][A-Za-z0-9_]*$/.test(step)) text += text === '' ? cut(step) : `.${cut(step)}`;
     else text += `[${JSON.stringify(cut(step))}]`;
   }
   return text;

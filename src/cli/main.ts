@@ -8,7 +8,7 @@ import { lintCommand } from './commands/lint.ts';
 import { simulateCommand } from './commands/simulate.ts';
 import { testCommand } from './commands/test.ts';
 import { CommandFault, EXIT } from './exit.ts';
-import { note, noteFault, quietOnClosedPipe } from './output.ts';
+import { note, noteFault, watchOutput } from './output.ts';
 
 /** EX_SOFTWARE of sysexits.h: a mistake of ours, apart from every answer a command can give. */
 const BROKEN = 70;
@@ -62,7 +62,7 @@ function fail(error: unknown): void {
   }
 }
 
-quietOnClosedPipe();
+watchOutput();
 try {
   const root = program();
   if (process.argv.length <= 2) {

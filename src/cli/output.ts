@@ -1,16 +1,20 @@
 /** stdout is the result, stderr the rest. */
 import { once } from 'node:events';
 import { visible } from '../simulator/render-text.ts';
-import type { CommandFault } from './exit.ts';
+import { type CommandFault, EXIT } from './exit.ts';
 
-/** Ends quietly when whoever read the output has had enough (`| head`). Anything else that breaks is thrown. */
-export function quietOnClosedPipe(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0);
-      throw error;
-    });
-  }
+/**
+ * Ends quietly when whoever read the output has had enough (`| head`), and with a sentence when it cannot be written for
+ * another reason, such as a full disk.
+ */
+export function watchOutput(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(process.exitCode ?? EXIT.fine);
+    note(`edgeplan: the output cannot be written: ${error.code ?? error.message}`);
+    process.exit(EXIT.input);
+  });
+  // Nowhere is left to say that stderr is gone.
+  process.stderr.on('error', () => process.exit(process.exitCode ?? EXIT.fine));
 }
 
 /** Writes to stdout and waits while the reader is behind. */

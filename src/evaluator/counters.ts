@@ -6,6 +6,7 @@
  *
  * One set of counters serves any number of evaluators of one process. Two processes share nothing.
  */
+import { MAX_RATE_PATHS } from '../base/limits.ts';
 import { absorb, absorbText, begin, createHashState, finish } from './counters/hash.ts';
 import {
   COARSE,
@@ -21,14 +22,30 @@ import {
   setNow,
   stamp,
 } from './counters/layout.ts';
+import {
+  changePlaces,
+  createShape,
+  idleClass,
+  linkTo,
+  NEVER_IDLE,
+  noteHit,
+  pageOf,
+  placeOf,
+  placesTaken,
+  type Shape,
+} from './counters/pages.ts';
 import type { MutableRateResult } from './counters/result.ts';
 import { type Judgement, judgeRing } from './counters/ring.ts';
 import { judgeSlices } from './counters/slices.ts';
-import { EntryStore, idleClass, MIN_BYTES, NEVER_IDLE, noteHit, type Shape } from './counters/store.ts';
+import { EntryStore, MIN_BYTES } from './counters/store.ts';
 
+export { counterSpace } from './counters/hash.ts';
 export type { MutableRateResult, RateResult } from './counters/result.ts';
 
-/** What a rule counts. A window with other numbers is another window: its keys start anew. */
+/**
+ * What a rule counts; one object per rule, never changed. A window with other numbers is another window: its keys
+ * start anew.
+ */
 export interface RateWindow {
   /**
    * Separates evaluators that share one set of counters: `counterSpace(name)`, the same across reloads of one
@@ -69,7 +86,7 @@ export interface Counters {
 }
 
 export interface CountersOptions {
-  /** Octets the counters may take, at least 4,096. Default 64 MiB. */
+  /** Octets the counters may take, at least 4,096. Default 64 MiB; a process with many evaluators shares one set. */
   readonly maxBytes?: number;
   /** Two draws from [0, 1) seed the hash, at the first request. Default: the platform's secure source. */
   readonly random?: () => number;
@@ -85,36 +102,11 @@ export interface BoundedCounters extends Counters {
 
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 
-/** Paths one address may hold per rule; the rest share a key (semantics §5). */
-export const MAX_PATHS = 1024;
-
 /** The closing words that keep the kinds of key apart. A path's own adds its length. */
 const PLAIN_KEY = 0;
 const HOLDER_KEY = 1;
 const OVERFLOW_KEY = 2;
 const PATH_KEY = 3;
-
-/** In a holder's word 3: the count of its paths, above the 10 bits of time. */
-const PATHS_SHIFT = 10;
-
-/**
- * A number for `RateWindow.space`, 53 bits of the name's hash (two lanes of the 32-bit finaliser of MurmurHash3).
- * Not seeded: who shares counters between customers gives names that customers do not choose freely.
- */
-export function counterSpace(name: string): number {
-  let a = 0x9e3779b9;
-  let b = 0x85ebca6b;
-  for (let i = 0; i < name.length; i++) {
-    const unit = name.charCodeAt(i);
-    a = Math.imul(a ^ unit, 0x85ebca6b);
-    a ^= a >>> 13;
-    b = Math.imul(b ^ unit, 0xc2b2ae35);
-    b ^= b >>> 16;
-  }
-  a = Math.imul(a ^ (a >>> 16) ^ name.length, 0xc2b2ae35);
-  b = Math.imul(b ^ (b >>> 13) ^ a, 0x85ebca6b);
-  return ((a ^ (a >>> 16)) >>> 11) * 2 ** 32 + ((b ^ (b >>> 16)) >>> 0);
-}
 
 /**
  * An empty set of counters.
@@ -162,7 +154,7 @@ class RateCounters {
   constructor(maxBytes: number, random: () => number) {
     this.store = new EntryStore(maxBytes);
     this.#random = random;
-    this.#holders = this.store.createShape(HOLDER_LAYOUT);
+    this.#holders = createShape(HOLDER_LAYOUT);
     this.#shape = this.#holders;
   }
 
@@ -194,9 +186,9 @@ class RateCounters {
       ref = this.store.create(shape, this.#hash, this.#idleClass(window, shape), clock);
     }
     const layout = shape.layout;
-    const page = this.store.page(ref);
+    const page = pageOf(this.store.pages, ref);
     const words = page.words;
-    const at = this.store.at(ref);
+    const at = placeOf(page, ref);
     if (stores) {
       if (layout.linkAt >= 0) words[at + layout.linkAt] = this.#link;
       noteHit(page, clock);
@@ -242,7 +234,7 @@ class RateCounters {
     const id = layoutId(window.capacity, window.doubled, linked);
     const known = this.#shapes.get(id);
     if (known !== undefined) return known;
-    const shape = this.store.createShape(layoutOf(window.capacity, window.doubled, linked));
+    const shape = createShape(layoutOf(window.capacity, window.doubled, linked));
     this.#shapes.set(id, shape);
     return shape;
   }
@@ -262,7 +254,7 @@ class RateCounters {
     const state = this.#state;
     finish(state, HOLDER_KEY, this.#hash);
     const holder = this.#holderOf(window, stores);
-    const full = holder !== 0 && store.words(holder)[store.at(holder) + FINE]! >>> PATHS_SHIFT >= MAX_PATHS;
+    const full = holder !== 0 && placesTaken(store.pages, holder) >= MAX_RATE_PATHS;
     if (full) finish(state, OVERFLOW_KEY, this.#overflow);
     absorbText(state, path);
     finish(state, path.length * 4 + PATH_KEY, this.#hash);
@@ -273,8 +265,8 @@ class RateCounters {
       return this.#shape;
     }
     if (stores) {
-      this.#link = store.link(holder);
-      if (!member) store.words(holder)[store.at(holder) + FINE]! += 1 << PATHS_SHIFT;
+      this.#link = linkTo(store.pages, holder);
+      if (!member) changePlaces(store.pages, holder, 1);
     }
     return shape;
   }
@@ -287,27 +279,31 @@ class RateCounters {
     const { store } = this;
     const { clock } = this.#by;
     let holder = store.find(this.#holders, this.#hash);
-    if (holder !== 0) readNewest(store.words(holder), store.at(holder), clock);
+    if (holder !== 0) {
+      const page = pageOf(store.pages, holder);
+      readNewest(page.words, placeOf(page, holder), clock);
+    }
     const freed = holder === 0 || clock[NOW]! - clock[NEWEST]! >= (window.windowMs * 17) / 16;
     if (!stores) return freed ? 0 : holder;
     if (holder === 0) holder = store.create(this.#holders, this.#hash, idleClass(window.windowMs), clock);
-    const words = store.words(holder);
-    const at = store.at(holder);
+    const page = pageOf(store.pages, holder);
+    const at = placeOf(page, holder);
     if (freed) {
-      words[at + FINE] = 0;
-      words[at + HOLDER_BORN] = clock[NOW]! / 1024;
+      page.words[at + FINE] = 0;
+      page.words[at + HOLDER_BORN] = clock[NOW]! / 1024;
     }
-    if (freed || clock[NOW]! > clock[NEWEST]!) stamp(words, at, clock);
-    noteHit(store.page(holder), clock);
+    if (freed || clock[NOW]! > clock[NEWEST]!) stamp(page.words, at, clock);
+    noteHit(page, clock);
     return holder;
   }
 
   /** Whether the path took its place during this stay of the address: it was hit since the holder stands. */
   #hasPlace(ref: number, holder: number): boolean {
     if (ref === 0 || holder === 0) return false;
-    const { store } = this;
-    const hit = store.words(ref)[store.at(ref) + COARSE]!;
-    return hit >= store.words(holder)[store.at(holder) + HOLDER_BORN]!;
+    const { pages } = this.store;
+    const own = pageOf(pages, ref);
+    const page = pageOf(pages, holder);
+    return own.words[placeOf(own, ref) + COARSE]! >= page.words[placeOf(page, holder) + HOLDER_BORN]!;
   }
 }
 

@@ -43,6 +43,11 @@ export interface EvaluatorOptions {
   readonly origins?: OriginStates;
   /** This node's id, for geo pools. */
   readonly nodeId?: number | null;
+  /**
+   * Told of what was thrown while a request was judged: a bug, or a fault of what the embedder handed in. The request
+   * is refused with 500 all the same.
+   */
+  readonly onFault?: (error: unknown) => void;
   /** The bytes were checked by this process before; see `openPlan`. */
   readonly trusted?: boolean;
 }
@@ -81,7 +86,7 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
     origins: options.origins ?? ALWAYS_UP,
     nodeId: options.nodeId ?? null,
     pools: new Map(),
-    rotations: new Map(),
+    turns: new Map(),
     memo: { rates: new Map(), wafs: new Map(), picks: new Map() },
   };
   const input: FactsInput = { loaded, known: new Map(), clock: options.clock ?? Date.now };
@@ -109,7 +114,8 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
   function evaluate(request: EdgeRequest): Decision {
     try {
       return decideRequest(request);
-    } catch {
+    } catch (error) {
+      options.onFault?.(error);
       return refusal(500, revision);
     }
   }
@@ -124,7 +130,8 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
         const rates = new Map(context.memo.rates);
         const refused = enter(isObject(request) ? request : NO_REQUEST);
         return explainDecision(context, { decision, refused, rates });
-      } catch {
+      } catch (error) {
+        options.onFault?.(error);
         return explainUnread(decision);
       }
     },
@@ -132,7 +139,8 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
       try {
         if (context.waf === null || enter(isObject(request) ? request : NO_REQUEST) !== 0) return 0;
         return wantedBody(context);
-      } catch {
+      } catch (error) {
+        options.onFault?.(error);
         return 0;
       }
     },
@@ -141,7 +149,8 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
         const outside = !(status >= 400 && status <= 599);
         if (outside || enter(isObject(request) ? request : NO_REQUEST) !== 0) return NO_PAGE;
         return answerError(context, { real, shadow }, { status, madeBy });
-      } catch {
+      } catch (error) {
+        options.onFault?.(error);
         return NO_PAGE;
       }
     },

@@ -6,7 +6,7 @@
 import type { RuleType } from '../base/vocabulary.ts';
 import { RULE_TYPES } from '../base/vocabulary.ts';
 import { FLAG, META, SLOT } from '../plan/layout.ts';
-import type { Pool, PoolState } from './balancer.ts';
+import type { Pool, PoolState, TurnState } from './balancer.ts';
 import { type Candidates, nextCandidate, skipTo } from './candidates.ts';
 import type { Counters, RateResult, RateWindow } from './counters.ts';
 import type { Action, CacheDirective, Effect, Match, Origin, RuleRef, WafVerdict } from './decision.ts';
@@ -48,7 +48,8 @@ export interface Context {
   readonly origins: OriginStates;
   readonly nodeId: number | null;
   readonly pools: Map<number, LoadedPool>;
-  readonly rotations: Map<number, number>;
+  /** Whose turn it is among a host's own records, by offset of the group. */
+  readonly turns: Map<number, TurnState>;
   readonly memo: Memo;
 }
 

@@ -19,41 +19,10 @@
  * `at` (default 2026-01-01T00:00:00Z) and moves only by `every` and `after`.
  */
 import type { Diagnostic, Place } from '../base/diagnostic.ts';
-import {
-  checkKeys,
-  child,
-  createNotes,
-  durationOf,
-  foundIn,
-  integerOf,
-  mapOf,
-  type Notes,
-  textOf,
-} from './test-file-notes.ts';
-import { readRequest, type TestRequest, type TestWorld } from './test-file-request.ts';
+import { checkKeys, child, createNotes, foundIn, mapOf, type Notes, textOf } from './test-file-notes.ts';
+import { readStep, type TestStep } from './test-file-step.ts';
 import { type Entry, type Item, itemsOf, type MapItem } from './test-file-yaml.ts';
 import { readYaml, readYamlBytes, type YamlFile } from './yaml.ts';
-
-/** One request of a test, sent once or several times. */
-export interface TestStep {
-  /** `null` for a test of one request. */
-  readonly name: string | null;
-  /** The request line as written. */
-  readonly line: string;
-  readonly at: Place;
-  readonly request: TestRequest;
-  readonly world: TestWorld;
-  /** Milliseconds the clock moves on before this step. */
-  readonly afterMs: number;
-  readonly times: number;
-  /** Milliseconds between two requests of a `repeat`. */
-  readonly everyMs: number;
-  /** What each request but the last must get. */
-  readonly earlier: Item | null;
-  readonly expect: Item | null;
-  readonly would: Item | null;
-  readonly response: { readonly status: number; readonly by: 'origin' | 'edge' } | null;
-}
 
 /** Requests that share counters and turns. */
 export interface RuleTest {
@@ -74,9 +43,6 @@ const FILE_KEYS = ['tests', 'defaults'] as const;
 const STEP_KEYS = ['name', 'request', 'with', 'expect', 'would', 'response', 'repeat'] as const;
 const TEST_KEYS = [...STEP_KEYS, 'cases', 'steps'] as const;
 
-/** Times a request can be repeated; a test stays a matter of seconds. */
-const MAX_REPEAT = 100_000;
-
 /** Reads the text of a test file; `file` names it in diagnostics. Never throws. */
 export function readTestFile(text: string, file: string): TestFile {
   return readTests(readYaml(text, file));
@@ -91,8 +57,12 @@ function readTests(yaml: YamlFile): TestFile {
   if (!yaml.ok) return { ok: false, tests: [], diagnostics: yaml.diagnostics };
   const notes = createNotes();
   const tests = readRoot(itemsOf(yaml), notes);
-  const diagnostics = [...yaml.diagnostics, ...notes.diagnostics];
+  const diagnostics = [...yaml.diagnostics, ...notes.diagnostics].sort(byPlace);
   return { ok: notes.diagnostics.length === 0, tests, diagnostics };
+}
+
+function byPlace({ at: a }: Diagnostic, { at: b }: Diagnostic): number {
+  return a === undefined || b === undefined ? 0 : a.line - b.line || a.column - b.column;
 }
 
 function readRoot(root: Item, notes: Notes): readonly RuleTest[] {
@@ -181,8 +151,16 @@ function readSteps(test: MapItem, list: Item, notes: Notes): readonly (TestStep 
   const base = without(test, ['steps', 'name']);
   return rowsOf(list, notes).map((row, index) => {
     checkKeys(row, [...STEP_KEYS, 'after'], notes);
-    return readStep(overlay(base, row), rowName(row, index), notes);
+    const step = readStep(overlay(base, row), rowName(row, index), notes);
+    // An inherited `at` starts the test; after that the clock moves by `every` and `after` alone.
+    const restarts = step === null || index === 0 || statesTime(row);
+    return restarts ? step : { ...step, world: { ...step.world, now: null } };
   });
+}
+
+function statesTime(row: MapItem): boolean {
+  const facts = child(row, 'with');
+  return facts?.kind === 'map' && child(facts, 'at') !== null;
 }
 
 function without(map: MapItem, keys: readonly string[]): MapItem {
@@ -222,78 +200,4 @@ function brief(item: Item): string {
   if (item.kind === 'scalar') return item.value === null ? 'none' : String(item.value);
   const parts = item.kind === 'list' ? item.items : [...item.entries.values()].map((entry) => entry.item);
   return parts.map(brief).join(' ');
-}
-
-function readStep(map: MapItem, name: string | null, notes: Notes): TestStep | null {
-  const line = child(map, 'request');
-  if (line === null) {
-    const remedy = 'write for example `request: GET https://shop.example.com/cart`';
-    return notes.complain(map, { code: 'missing_request', message: 'must have a `request`', remedy });
-  }
-  const facts = child(map, 'with');
-  const known = facts === null ? null : mapOf(facts, 'a map of facts about the request', notes);
-  const read = readRequest(line, known, notes);
-  const after = child(map, 'after');
-  const repeat = readRepeat(child(map, 'repeat'), notes);
-  const expected = {
-    expect: child(map, 'expect'),
-    would: child(map, 'would'),
-    response: readResponse(child(map, 'response'), notes),
-  };
-  if (expected.expect === null && expected.would === null) {
-    const remedy = 'write for example `expect: forward`, or `would: nothing`';
-    return notes.complain(map, { code: 'nothing_expected', message: 'must say what to `expect`', remedy });
-  }
-  if (read === null) return null;
-  const at = map.entries.get('expect')?.at ?? map.at;
-  const afterMs = after === null ? 0 : (durationOf(after, notes) ?? 0);
-  const text = line.kind === 'scalar' ? String(line.value) : '';
-  return {
-    name,
-    line: text,
-    at: at.line >= map.at.line ? at : map.at,
-    ...read,
-    afterMs,
-    ...repeat,
-    ...expected,
-  };
-}
-
-type Repeat = Pick<TestStep, 'times' | 'everyMs' | 'earlier'>;
-
-function readRepeat(item: Item | null, notes: Notes): Repeat {
-  const once: Repeat = { times: 1, everyMs: 0, earlier: null };
-  if (item === null) return once;
-  const bounds = { least: 1, most: MAX_REPEAT };
-  if (item.kind !== 'map') return { ...once, times: integerOf(item, bounds, notes) ?? 1 };
-  checkKeys(item, ['times', 'every', 'earlier'], notes);
-  const times = child(item, 'times');
-  if (times === null) notes.complain(item, { code: 'missing_times', message: 'must say how many `times`' });
-  const every = child(item, 'every');
-  return {
-    times: times === null ? 1 : (integerOf(times, bounds, notes) ?? 1),
-    everyMs: every === null ? 0 : (durationOf(every, notes) ?? 0),
-    earlier: child(item, 'earlier'),
-  };
-}
-
-function readResponse(item: Item | null, notes: Notes): TestStep['response'] {
-  if (item === null) return null;
-  const map = mapOf(item, 'a map with `status` and `by`', notes);
-  if (map === null) return null;
-  checkKeys(map, ['status', 'by'], notes);
-  const status = child(map, 'status');
-  if (status === null)
-    return notes.complain(map, { code: 'missing_status', message: 'must have a `status`' });
-  const code = integerOf(status, { least: 100, most: 599 }, notes);
-  const by = child(map, 'by');
-  const maker = by === null ? 'origin' : by.kind === 'scalar' ? by.value : null;
-  if (maker !== 'origin' && maker !== 'edge') {
-    return notes.complain(by ?? map, {
-      code: 'invalid_maker',
-      message: 'must be `origin` or `edge`',
-      found: by === null ? 'nothing' : foundIn(by),
-    });
-  }
-  return code === null ? null : { status: code, by: maker };
 }

@@ -68,7 +68,7 @@ export function text(most = MAX_ENTRY_CHARACTERS): z.ZodString {
 }
 
 /** Text of any length without what no database can hold. */
-export function judgeEncoding(value: string): Problem | null {
+function judgeEncoding(value: string): Problem | null {
   if (value.includes('\0')) return { code: 'invalid_text', message: 'must not hold a NUL character' };
   if (!value.isWellFormed()) return { code: 'invalid_text', message: 'must be valid Unicode text' };
   return null;
@@ -82,7 +82,7 @@ export function filledText(most = MAX_ENTRY_CHARACTERS): z.ZodString {
 const EMPTY: Problem = { code: 'empty_value', message: 'must not be empty', found: null };
 
 /** Whether a text holds more characters (code points) than `most`; cheap for hopelessly long ones. */
-export function longerThan(value: string, most: number): boolean {
+function longerThan(value: string, most: number): boolean {
   if (value.length <= most) return false;
   if (value.length > 2 * most) return true;
   let characters = 0;

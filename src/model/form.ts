@@ -1,7 +1,6 @@
 /** What a rule type's file declares, and the reading of one object by it. */
 import { z } from 'zod';
 import type { FieldPath } from '../base/diagnostic.ts';
-import type { RuleType } from '../base/vocabulary.ts';
 import type { PatternBook } from './pattern.ts';
 import { type Problem, type Report, readIssue, unknownField } from './report.ts';
 
@@ -56,11 +55,6 @@ interface FormParts<F extends Fields, Out> {
 
 export function form<F extends Fields, Out>(parts: FormParts<F, Out>): Form<F, Out> {
   return { nested: {}, checks: [], ...parts, schema: z.object(parts.fields) };
-}
-
-/** A form of a rule type. */
-export interface RuleForm<F extends Fields = Fields, Out = unknown> extends Form<F, Out> {
-  readonly type: RuleType;
 }
 
 export interface ReadContext {

@@ -4,7 +4,7 @@ import { parseIp, parseIpv4 } from '../base/ip.ts';
 import type { Problem } from './report.ts';
 
 /** Control characters, space and `\`: what would split a header or change an authority (semantics §5). */
-export function judgeRaw(value: string): Problem | null {
+function judgeRaw(value: string): Problem | null {
   if (!/[\u0000-\u0020\u007f\\]/.test(value)) return null;
   return { code: 'forbidden_character', message: 'must not hold a control character, a space or `\\`' };
 }

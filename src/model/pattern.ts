@@ -2,6 +2,7 @@
 import {
   MAX_CAPTURE_PROGRAM,
   MAX_CAPTURE_WIDTH,
+  MAX_DOMAIN_BUILD,
   MAX_DOMAIN_SCANS,
   MAX_DOMAIN_TABLES,
   MAX_HOST_OCTETS,
@@ -10,14 +11,14 @@ import {
 import { buildDfa, scanCost } from '../base/regex/dfa.ts';
 import { captureWidth, type Pattern, parsePattern, requiredLiterals } from '../base/regex.ts';
 
-export interface PatternAccepted {
+interface PatternAccepted {
   readonly ok: true;
   /** Capture groups, the whole match not counted. */
   readonly groups: number;
   readonly names: readonly string[];
 }
 
-export interface PatternRefused {
+interface PatternRefused {
   readonly ok: false;
   readonly reason: string;
 }
@@ -79,7 +80,11 @@ export interface PatternBook {
   captures(source: string): string | null;
 }
 
-export type PatternUse = PatternAccepted | PatternRefused | { readonly ok: 'over' | 'skipped' };
+export type PatternUse =
+  | PatternAccepted
+  | PatternRefused
+  | { readonly ok: 'over'; readonly reason: string }
+  | { readonly ok: 'skipped' };
 
 /** Refusals after which nothing is compiled any more: each may take some 30 ms, and the input is refused anyway. */
 const MAX_REFUSED = 50;
@@ -88,20 +93,26 @@ export function createPatternBook(): PatternBook {
   const known = new Map<string, Judged>();
   const scans = createScanBudget();
   let octets = 0;
+  let build = 0;
   let refused = 0;
-  let over = false;
+  let over: string | null = null;
   return {
     check(source, { ignoreCase }) {
       const key = (ignoreCase ? 'i' : 'c') + source;
       const before = known.get(key);
       if (before !== undefined) return before.verdict;
-      if (over || refused >= MAX_REFUSED) return { ok: 'skipped' };
+      if (over !== null || refused >= MAX_REFUSED) return { ok: 'skipped' };
       const judged = judge(source, ignoreCase);
       known.set(key, judged);
       if (!judged.verdict.ok) refused++;
       octets += judged.octets;
-      over = scans.add(judged.prefix, judged.scans) > MAX_DOMAIN_SCANS || octets > MAX_DOMAIN_TABLES;
-      return over ? { ok: 'over' } : judged.verdict;
+      build += (judged.pattern?.size ?? 0) ** 2;
+      if (scans.add(judged.prefix, judged.scans) > MAX_DOMAIN_SCANS) {
+        over = `with this pattern the regexes of the domain would read a path more than ${MAX_DOMAIN_SCANS} times`;
+      } else if (octets > MAX_DOMAIN_TABLES || build > MAX_DOMAIN_BUILD) {
+        over = 'with this pattern the regexes of the domain are too large together';
+      }
+      return over === null ? judged.verdict : { ok: 'over', reason: over };
     },
     captures(source) {
       const pattern = known.get(`c${source}`)?.pattern ?? null;
@@ -115,28 +126,37 @@ interface ScanBudget {
   add(prefix: string, scans: number): number;
 }
 
+interface Branch {
+  /** Scans of the patterns whose prefix ends here. */
+  own: number;
+  /** The most scans of any chain that goes on below. */
+  below: number;
+  readonly next: Map<string, Branch>;
+}
+
 /**
  * A pattern whose matches all start with a literal is dead after a few characters of any other text, so only such as
- * lie on one chain of prefixes add up.
+ * lie on one chain of prefixes add up. A tree of the prefixes keeps this linear in their length.
  */
 function createScanBudget(): ScanBudget {
-  /** By prefix: its own scans, and with those of every prefix of it. */
-  const chains = new Map<string, { own: number; sum: number }>();
-  let worst = 0;
+  const root: Branch = { own: 0, below: 0, next: new Map() };
   return {
     add(prefix, scans) {
-      if (!chains.has(prefix)) {
-        let sum = 0;
-        for (const [shorter, chain] of chains) if (prefix.startsWith(shorter)) sum += chain.own;
-        chains.set(prefix, { own: 0, sum });
+      const chain = [root];
+      let branch = root;
+      for (const character of prefix) {
+        const next = branch.next.get(character) ?? { own: 0, below: 0, next: new Map() };
+        branch.next.set(character, next);
+        chain.push(next);
+        branch = next;
       }
-      for (const [longer, chain] of chains) {
-        if (!longer.startsWith(prefix)) continue;
-        if (longer === prefix) chain.own += scans;
-        chain.sum += scans;
-        worst = Math.max(worst, chain.sum);
+      branch.own += scans;
+      for (let index = chain.length - 1; index > 0; index--) {
+        const child = chain[index]!;
+        const parent = chain[index - 1]!;
+        parent.below = Math.max(parent.below, child.own + child.below);
       }
-      return worst;
+      return root.own + root.below;
     },
   };
 }

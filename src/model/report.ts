@@ -13,31 +13,29 @@ export interface Problem {
   readonly remedy?: string;
 }
 
-/** Where mistakes are collected. Past `MAX_DIAGNOSTICS` they are only counted. */
+/** Where mistakes are collected, up to `MAX_DIAGNOSTICS`. */
 export interface Report {
   add(severity: Severity, path: FieldPath, problem: Problem): void;
   /** No more are kept: readers may stop looking. */
   full(): boolean;
   errors(): number;
-  /** Everything collected, with a closing line when some were only counted. */
+  /** Everything collected, with a closing line when it is full. */
   diagnostics(): readonly Diagnostic[];
 }
 
 export function createReport(): Report {
   const kept: Diagnostic[] = [];
-  let dropped = 0;
   let errors = 0;
   return {
     add(severity, path, problem) {
       if (severity === 'error') errors++;
-      if (kept.length >= MAX_DIAGNOSTICS) dropped++;
-      else kept.push(place(severity, path, problem));
+      if (kept.length < MAX_DIAGNOSTICS) kept.push(place(severity, path, problem));
     },
     full: () => kept.length >= MAX_DIAGNOSTICS,
     errors: () => errors,
     diagnostics() {
-      if (dropped === 0) return kept;
-      const message = `there is more to put right; only the first ${MAX_DIAGNOSTICS} are shown`;
+      if (kept.length < MAX_DIAGNOSTICS) return kept;
+      const message = `reading stopped after ${MAX_DIAGNOSTICS} mistakes; there may be more`;
       return [...kept, { code: 'too_many_mistakes', severity: 'info', path: [], message }];
     },
   };

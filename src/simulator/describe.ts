@@ -107,6 +107,8 @@ function wouldText(rule: RuleTrace, status: number | null): string {
       return `${name} would have chosen the origin`;
     case 'rewrite':
       return `${name} would have rewritten the request`;
+    case 'error_page':
+      return `${name} would have given the page`;
     default:
       return `${name} would have acted`;
   }

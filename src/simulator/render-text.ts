@@ -25,6 +25,12 @@ export function wholeSpan(text: string, tone: Tone): Span {
   return { ...span(text, tone), whole: true };
 }
 
+/** Parts with a dot between them, in which no part is broken while it fits a line. */
+export function dotted(parts: readonly (string | null)[], tone: Tone): Line {
+  const said = parts.filter((part) => part !== null && part !== '');
+  return said.map((part, index) => wholeSpan(index < said.length - 1 ? `${part} · ` : `${part}`, tone));
+}
+
 // Controls, bidirectional overrides, line separators and lone surrogates: what moves a cursor, turns text round or is
 // no text at all.
 const UNSEEN =

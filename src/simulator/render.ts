@@ -6,18 +6,7 @@ import { PHASES } from '../evaluator/trace.ts';
 import type { Headline, PhaseNote, RuleNote, TraceDocument, WouldHave } from './document.ts';
 import { isAside } from './document.ts';
 import { labelOf, reasonSpans, verdictOf } from './render-rule.ts';
-import {
-  columns,
-  hang,
-  type Line,
-  lineColumns,
-  pad,
-  type Span,
-  span,
-  type Tone,
-  wholeSpan,
-  wrap,
-} from './render-text.ts';
+import { columns, dotted, hang, type Line, lineColumns, pad, span, type Tone, wrap } from './render-text.ts';
 
 export interface RenderOptions {
   /** Columns; `Infinity` never breaks a line. */
@@ -42,10 +31,6 @@ const MARKS: Readonly<Record<Headline['action'], { symbol: string; tone: Tone }>
   refuse: { symbol: '✘', tone: 'bad' },
 };
 
-function dotted(parts: readonly (string | null)[]): string {
-  return parts.filter((part) => part !== null && part !== '').join(' · ');
-}
-
 function botText(document: TraceDocument): string | null {
   const { bot } = document.request;
   if (bot === null) return null;
@@ -56,16 +41,16 @@ function botText(document: TraceDocument): string | null {
 function requestLines(document: TraceDocument, width: number): readonly Line[] {
   const { request, plan } = document;
   const version = plan.version === 0 ? plan.source : `v${plan.version}`;
-  const from = dotted([
+  const from = [
     `from ${request.ip ?? 'an unknown address'}`,
     request.country,
     botText(document),
     request.cleared.length === 0 ? null : `solved ${request.cleared.join(', ')}`,
     `plan ${version} ${plan.digest.slice(0, 'sha256:'.length + 7)}`,
-  ]);
+  ];
   return [
     [span('  '), span(request.method, 'strong'), span(` ${request.url}`)],
-    ...hang([span('  ')], wrap([span(from, 'dim')], width - 2)),
+    ...hang([span('  ')], wrap(dotted(from, 'dim'), width - 2)),
   ];
 }
 
@@ -86,7 +71,7 @@ function cacheText(document: TraceDocument): string | null {
 }
 
 /** Who decided and what else happened on the way. */
-function byText(document: TraceDocument): string {
+function byParts(document: TraceDocument): readonly (string | null)[] {
   const { decision, effective, phases } = document;
   const rules = phases.flatMap((phase) => phase.rules);
   const rewrite = rules.find((rule) => rule.effect === 'rewrite');
@@ -102,7 +87,7 @@ function byText(document: TraceDocument): string {
         : decision.action === 'respond'
           ? 'by the edge itself'
           : gate;
-  return dotted([
+  return [
     who,
     decision.action === 'forward' ? `Host: ${effective.host_header}` : (asker?.reason.text ?? null),
     rewrite === undefined || decision.action !== 'forward' ? null : `rewritten by ${labelOf(rewrite)}`,
@@ -110,20 +95,20 @@ function byText(document: TraceDocument): string {
     effective.tags.length === 0 ? null : `tagged ${effective.tags.join(', ')}`,
     effective.retry_after === null ? null : `Retry-After ${effective.retry_after}`,
     decision.action === 'forward' ? null : (asker?.at ?? null),
-  ]);
+  ];
 }
 
 function headlineLines(document: TraceDocument, width: number): readonly Line[] {
   const mark = MARKS[document.decision.action];
   const word = document.decision.action.toUpperCase();
-  const by = byText(document);
+  const by = dotted(byParts(document), 'plain');
   const first = [
     span('  '),
     span(`${mark.symbol} ${word}`, mark.tone),
     span('  '),
     span(targetText(document), 'strong'),
   ];
-  return by === '' ? [first] : [first, ...hang([span('     ')], wrap([span(by)], width - 5))];
+  return by.length === 0 ? [first] : [first, ...hang([span('     ')], wrap(by, width - 5))];
 }
 
 function wouldReason(document: TraceDocument, entry: WouldHave): string {
@@ -196,7 +181,7 @@ function plural(count: number): string {
   return `${count} ${count === 1 ? 'rule' : 'rules'}`;
 }
 
-function sumUp(rules: readonly RuleNote[], hidden: number): string | null {
+function sumUp(rules: readonly RuleNote[], hidden: number): Line {
   const outside = rules.filter((rule) => rule.reason.code === 'out_of_scope').length;
   const off = rules.filter((rule) => rule.reason.code === 'disabled').length;
   const parts = [
@@ -204,8 +189,7 @@ function sumUp(rules: readonly RuleNote[], hidden: number): string | null {
     outside === 0 ? null : `${outside} not in scope`,
     off === 0 ? null : `${off} disabled`,
   ];
-  const text = dotted(parts);
-  return text === '' ? null : text;
+  return dotted(parts, 'dim');
 }
 
 /** The rules a phase lists, and how many skipped ones it only counts. */
@@ -236,8 +220,8 @@ function phaseLines(phase: PhaseNote, table: Table, all: boolean): readonly Line
   if (phase.note !== null)
     body.push(...wrap([span(phase.note, phase.rules.length === 0 ? 'plain' : 'dim')], room));
   for (const rule of rules) body.push(...ruleLines(rule, table));
-  const rest = all ? null : sumUp(phase.rules, hidden);
-  if (rest !== null) body.push(...hang([span('+ ', 'dim')], wrap([span(rest, 'dim')], room - 2)));
+  const rest = all ? NOTHING : sumUp(phase.rules, hidden);
+  if (rest.length > 0) body.push(...hang([span('+ ', 'dim')], wrap(rest, room - 2)));
   if (body.length === 0) body.push([span('no rules', 'dim')]);
   return hang(head, body);
 }
@@ -265,8 +249,8 @@ const ASSUMED_WORDS: Readonly<Record<TraceDocument['assumptions'][number]['input
 
 function assumedLines(document: TraceDocument, width: number): readonly Line[] {
   if (document.assumptions.length === 0) return [];
-  const text = dotted(document.assumptions.map((one) => `${ASSUMED_WORDS[one.input]} ${one.value}`));
-  return hang([span('  assumed   ', 'dim')], wrap([span(text, 'dim')], width - 12));
+  const parts = document.assumptions.map((one) => `${ASSUMED_WORDS[one.input]} ${one.value}`);
+  return hang([span('  assumed   ', 'dim')], wrap(dotted(parts, 'dim'), width - 12));
 }
 
 function errorPageLines(document: TraceDocument, width: number): readonly Line[] {
@@ -290,14 +274,14 @@ function countText(document: TraceDocument): string {
 function footLines(document: TraceDocument, options: RenderOptions): readonly Line[] {
   const candidate = document.phases.flatMap((phase) => phase.rules).find((rule) => !isAside(rule));
   const aside = document.counts.out_of_scope + document.counts.disabled;
-  const parts: Span[] = [
-    span(countText(document), 'dim'),
-    ...(candidate === undefined ? [] : [wholeSpan(`  ·  --why ${candidate.id}  explain one rule`, 'dim')]),
-    ...(aside > 0 && !options.all ? [wholeSpan('  ·  --all', 'dim')] : []),
-    wholeSpan('  ·  --json', 'dim'),
-    wholeSpan('  ·  --as-test', 'dim'),
+  const parts = [
+    countText(document),
+    candidate === undefined ? null : `--why ${candidate.id} explains one rule`,
+    aside > 0 && !options.all ? '--all' : null,
+    '--json',
+    '--as-test',
   ];
-  return hang([span('  ')], wrap(parts, options.width - 2));
+  return hang([span('  ')], wrap(dotted(parts, 'dim'), options.width - 2));
 }
 
 /** The lines of a trace; `paint` makes them text. */

@@ -59,7 +59,7 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<reado
       from = at + 1;
     }
     // A copy: the rest outlives the chunk, whose buffer the stream may use again.
-    take(chunk.slice(from));
+    take(new Uint8Array(chunk.subarray(from)));
     if (lines.length > 0) yield lines;
   }
   if (size > 0) yield [finish()];

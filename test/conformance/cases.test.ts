@@ -1,17 +1,18 @@
 /**
  * Every case of `fixtures/cases/*.json` through every path that decides: the oracle, the plan (sealed and opened, as
- * an edge gets it), and the trace. Their expected values were written by hand from the semantics.
+ * an edge gets it), the trace, and a scan of all rules without indexes. Their expected values were written by hand
+ * from the semantics.
  */
 import { describe, expect, test } from 'vitest';
 import { formatDiagnostic } from '../../src/base/diagnostic.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import type { ErrorPageAnswer } from '../../src/evaluator/decision.ts';
-import { loadPlan } from '../../src/evaluator/index.ts';
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
 import { parseRuleSet } from '../../src/model/parse.ts';
 import type { RuleSet } from '../../src/model/types.ts';
-import { seal } from '../../src/plan/seal.ts';
 import { createOracle } from '../oracle/index.ts';
+import { loadLinear } from '../support/linear.ts';
+import { loadRuleSet, optionsOf } from '../support/load.ts';
 import { type Case, differences, readCases, requestOf, type Step, worldOf } from './case.ts';
 
 interface Decider {
@@ -26,25 +27,18 @@ const PATHS: Readonly<Record<string, (ruleSet: RuleSet, of: Case) => Decider>> =
     return { decide: oracle.evaluate, errorPage: oracle.errorPage };
   },
   'sealed plan'(ruleSet, of) {
-    const evaluator = load(ruleSet, of);
-    return {
-      decide: (request) => evaluator.evaluate(request),
-      errorPage: evaluator.errorPage.bind(evaluator),
-    };
+    const { evaluate, errorPage } = loadRuleSet(ruleSet, worldOf(of));
+    return { decide: evaluate, errorPage };
   },
   trace(ruleSet, of) {
-    const evaluator = load(ruleSet, of);
-    return {
-      decide: (request) => evaluator.explain(request).decision,
-      errorPage: evaluator.errorPage.bind(evaluator),
-    };
+    const { explain, errorPage } = loadRuleSet(ruleSet, worldOf(of));
+    return { decide: (request) => explain(request).decision, errorPage };
+  },
+  'linear scan'(ruleSet, of) {
+    const { evaluate, errorPage } = loadLinear(compile(ruleSet).plan, optionsOf(worldOf(of)));
+    return { decide: evaluate, errorPage };
   },
 };
-
-function load(ruleSet: RuleSet, of: Case) {
-  const { nodeId, healthy, inFlight } = worldOf(of);
-  return loadPlan(seal(compile(ruleSet).plan), { nodeId, origins: { healthy, inFlight } });
-}
 
 function read(of: Case): RuleSet {
   const parsed = parseRuleSet(of.ruleSet);

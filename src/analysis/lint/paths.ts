@@ -82,7 +82,11 @@ const GUARDS: readonly string[] = ['drop', 'rate_limit', 'waf', 'captcha'];
 
 /** Rules to which the bare name of a folder, seldom a page of its own, makes no difference worth a remark. */
 function isLenient(rule: PathRule): boolean {
-  return rule.type === 'cache' || rule.type === 'error_page' || (rule.type === 'rewrite' && rule.path_target === '');
+  return (
+    rule.type === 'cache' ||
+    rule.type === 'error_page' ||
+    (rule.type === 'rewrite' && rule.path_target === '')
+  );
 }
 
 /** `/api/*` without `/api`, where nothing of the type covers or excludes the bare path. */

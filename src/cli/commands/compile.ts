@@ -17,7 +17,7 @@ interface Flags {
 }
 
 /** Octets as people read them. */
-export function readableSize(octets: number): string {
+function readableSize(octets: number): string {
   if (octets < 1024) return `${octets} B`;
   if (octets < 1024 * 1024) return `${(octets / 1024).toFixed(1)} KiB`;
   return `${(octets / 1024 / 1024).toFixed(1)} MiB`;

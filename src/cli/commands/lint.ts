@@ -6,7 +6,7 @@ import { type EdgeSources, readEdgeBytes } from '../../files/edge-file.ts';
 import { readYamlBytes } from '../../files/yaml.ts';
 import type { Rule } from '../../model/types.ts';
 import { EXIT, inputFault } from '../exit.ts';
-import { colourOption, fileOption } from '../options.ts';
+import { colourOption, edgeFileOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, write } from '../output.ts';
 import { diagnosticsText, tally } from '../print-diagnostics.ts';
 import { readBytes } from '../read-file.ts';
@@ -76,8 +76,9 @@ async function run(flags: Flags): Promise<void> {
   const found = lintRuleSet(read.ruleSet, sourcesOf(octets, read.sources));
   const diagnostics = [...withoutRepeats([...read.diagnostics, ...found])].sort(byPlace);
   await print(diagnostics, text, flags);
+  const count = read.ruleSet.rules.length;
   if (diagnostics.length === 0 && flags.json !== true)
-    note(`${read.ruleSet.rules.length} rules, nothing to remark`);
+    note(`${count} rule${count === 1 ? '' : 's'}, nothing to remark`);
   const failing = THRESHOLDS.slice(THRESHOLDS.indexOf(flags.failOn));
   if (diagnostics.some(({ severity }) => failing.includes(severity))) process.exitCode = EXIT.no;
 }
@@ -86,7 +87,7 @@ async function run(flags: Flags): Promise<void> {
 export function lintCommand(): Command {
   return new Command('lint')
     .description('Remark on rules that very likely do not do what they were meant to.')
-    .addOption(fileOption())
+    .addOption(edgeFileOption())
     .addOption(
       new Option('--fail-on <severity>', 'exit with 1 from this severity on')
         .choices(THRESHOLDS)

@@ -1,11 +1,9 @@
 /** `edgeplan test`: runs the tests of an edge file against the plan it compiles to. */
 import { Command, InvalidArgumentError } from 'commander';
 import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts';
-import { compile } from '../../compiler/index.ts';
-import { type EdgeSources, readEdgeBytes } from '../../files/edge-file.ts';
+import type { EdgeSources } from '../../files/edge-file.ts';
 import { type RuleTest, readTestBytes } from '../../files/test-file.ts';
 import type { RuleSet } from '../../model/types.ts';
-import { seal } from '../../plan/seal.ts';
 import { paint } from '../../simulator/paint.ts';
 import { type CoverageReport, createCoverage } from '../../simulator/rule-tests/coverage.ts';
 import { nameRules, type RuleNames } from '../../simulator/rule-tests/names.ts';
@@ -20,7 +18,8 @@ import {
 } from '../../simulator/rule-tests/report.ts';
 import { runTests, type TestResult } from '../../simulator/rule-tests/run.ts';
 import { EXIT, inputFault, usageFault } from '../exit.ts';
-import { colourOption, fileOption } from '../options.ts';
+import { compileFile } from '../open-subject.ts';
+import { colourOption, edgeFileOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, write } from '../output.ts';
 import { diagnosticsText, tally } from '../print-diagnostics.ts';
 import { readBytes } from '../read-file.ts';
@@ -58,22 +57,11 @@ function complainAbout(
 }
 
 async function readSubject(flags: Flags, texts: Texts): Promise<Subject> {
-  const octets = await readBytes(flags.file);
-  texts.set(flags.file, LENIENT.decode(octets));
-  const read = readEdgeBytes(octets, flags.file);
-  const compiled = read.ok ? compile(read.ruleSet) : null;
-  const diagnostics = [...read.diagnostics, ...(compiled?.diagnostics ?? [])];
-  if (!read.ok || compiled === null || hasErrors(diagnostics)) {
-    complainAbout(diagnostics, { texts, flags });
-    throw inputFault(`\`${flags.file}\` does not compile: ${tally(diagnostics)}`);
-  }
-  const { ruleSet, sources } = read;
-  return {
-    ruleSet,
-    sources,
-    names: nameRules(ruleSet, sources),
-    bytes: seal(compiled.plan, { revision: 0 }),
-  };
+  const compiled = await compileFile(flags.file, flags.color);
+  for (const [name, text] of compiled.texts) texts.set(name, text);
+  complainAbout(compiled.diagnostics, { texts, flags });
+  const { ruleSet, sources, bytes } = compiled;
+  return { ruleSet, sources, names: nameRules(ruleSet, sources), bytes };
 }
 
 async function readTests(names: readonly string[], flags: Flags, texts: Texts): Promise<readonly RuleTest[]> {
@@ -165,7 +153,7 @@ export function testCommand(): Command {
   return new Command('test')
     .description('Run requests against an edge file and check what each gets.')
     .argument('[files...]', 'test files (default: edge.test.yaml beside edge.yaml)')
-    .addOption(fileOption())
+    .addOption(edgeFileOption())
     .option('--filter <text>', 'only tests with this in their name')
     .option('--coverage', 'tell which rules and list entries no test has reached')
     .option('--fail-under <percent>', 'fail when coverage is lower', readPercent)

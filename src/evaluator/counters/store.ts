@@ -7,17 +7,24 @@
  * is thus given up only after about as many newer keys came as the shape has places, as with a true LRU list, which
  * would cost eight octets a key.
  */
-import { type Clock, FINE, HASH, HOLDER_BORN, type Layout, NEXT, NOW, newestHit } from './layout.ts';
-
-const SLOT_BITS = 12;
-const SLOT_MASK = (1 << SLOT_BITS) - 1;
-const REF_MASK = (1 << 27) - 1;
-const MAX_PAGES = 1 << (27 - SLOT_BITS);
+import { Buckets } from './buckets.ts';
+import { type Clock, HASH, NEXT, NOW, newestHit } from './layout.ts';
+import {
+  freePlace,
+  isIdle,
+  isSilent,
+  MAX_PAGES,
+  type Pages,
+  pageOf,
+  placeOf,
+  REF_BITS,
+  refOf,
+  type Shape,
+} from './pages.ts';
 
 /** A page reaches 64 KiB: small beside the bound, and dropped as a whole when another shape needs the room. */
 const PAGE_WORDS = 16_384;
 const GROUP = 16;
-const FIRST_BUCKETS = 64;
 /** Buckets per place: one, or a half where the widest entries leave no room for more within 64 octets a key. */
 const WIDE_STRIDE = 15;
 /** Groups looked at for an idle entry before a shape grows. */
@@ -30,52 +37,22 @@ const PAGE_OVERHEAD = 64;
 /** The smallest bound a store accepts, octets: room for one key of the largest shape and for its holder. */
 export const MIN_BYTES = 4096;
 
-/** All entries of one shape. */
-export interface Shape {
-  readonly layout: Layout;
-  readonly pages: number[];
-  /** Page that still has unused places, or 0, and how many of its places are used. */
-  fresh: number;
-  used: number;
-  slots: number;
-  /** The group whose turn it is to give up an entry, and how often the turn came round. */
-  handPage: number;
-  handSlot: number;
-  rounds: number;
-  /** How often an idle entry was looked for elsewhere. */
-  looks: number;
-}
-
-/** A run of entries of one shape; the entry of slot s begins at word s × stride. */
-export interface Page {
-  readonly words: Uint32Array;
-  readonly stride: number;
-  readonly shape: Shape;
-  /** Time of the newest hit on it, milliseconds >> 10. */
-  newest: number;
-}
-
 export class EntryStore {
   readonly #maxBytes: number;
   #bytes: number;
   #evictions = 0;
-  #keys = 0;
   #slots = 0;
   /** Buckets that the places of all pages are worth. */
   #bucketShare = 0;
-  /** Buckets 0…#buckets-1 are in use; #level is the power of two at or below #buckets. */
-  #heads = new Uint32Array(FIRST_BUCKETS);
-  #buckets = FIRST_BUCKETS;
-  #level = FIRST_BUCKETS;
-  /** By page number; number 0 is never given, so that reference 0 means none. */
-  readonly #pages: (Page | null)[] = [null];
+  readonly #pages: Pages = [null];
+  readonly #buckets = new Buckets(this.#pages);
   readonly #freeNumbers: number[] = [];
   #pageHand = 0;
 
   /** @param maxBytes at least `MIN_BYTES`. */
   constructor(maxBytes: number) {
     this.#maxBytes = maxBytes;
-    this.#bytes = this.#heads.byteLength;
+    this.#bytes = this.#buckets.length * 4;
   }
 
   /** Octets in use, pages and buckets. */
@@ -88,42 +65,14 @@ export class EntryStore {
     return this.#evictions;
   }
 
-  /** A shape without entries; it takes its first page with its first key. */
-  createShape(layout: Layout): Shape {
-    return { layout, pages: [], fresh: 0, used: 0, slots: 0, handPage: 0, handSlot: 0, rounds: 0, looks: 0 };
-  }
-
-  /** The page on which the entry lies. */
-  page(ref: number): Page {
-    return this.#pages[ref >>> SLOT_BITS]!;
-  }
-
-  /** The words in which the entry lies. */
-  words(ref: number): Uint32Array {
-    return this.#pages[ref >>> SLOT_BITS]!.words;
-  }
-
-  /** The place of the entry in its words. */
-  at(ref: number): number {
-    return (ref & SLOT_MASK) * this.#pages[ref >>> SLOT_BITS]!.stride;
+  /** Where references lead. */
+  get pages(): Pages {
+    return this.#pages;
   }
 
   /** The entry of this hash and shape, or 0. */
   find(shape: Shape, hash: Int32Array): number {
-    const low = hash[0]!;
-    const tag = hash[1]!;
-    const { tagAt, tagMask } = shape.layout;
-    let ref = this.#heads[this.#bucket(low)]!;
-    while (ref !== 0) {
-      const page = this.#pages[ref >>> SLOT_BITS]!;
-      const words = page.words;
-      const at = (ref & SLOT_MASK) * page.stride;
-      if ((words[at + HASH]! | 0) === low && page.shape === shape) {
-        if (((words[at + tagAt]! ^ tag) & tagMask) === 0) return ref;
-      }
-      ref = words[at + NEXT]! & REF_MASK;
-    }
-    return 0;
+    return this.#buckets.find(shape, hash);
   }
 
   /**
@@ -135,71 +84,15 @@ export class EntryStore {
   create(shape: Shape, hash: Int32Array, idle: number, clock: Clock): number {
     const ref = shape.fresh === 0 ? this.#vacant(shape, clock[NOW]!) : this.#takeFresh(shape);
     const { stride, tagAt, tagMask } = shape.layout;
-    const words = this.words(ref);
-    const at = this.at(ref);
+    const page = pageOf(this.#pages, ref);
+    const words = page.words;
+    const at = placeOf(page, ref);
     words.fill(0, at, at + stride);
     words[at + HASH] = hash[0]!;
     words[at + tagAt] = hash[1]! & tagMask;
-    const bucket = this.#bucket(hash[0]!);
-    words[at + NEXT] = this.#heads[bucket]! | (idle << 27);
-    this.#heads[bucket] = ref;
-    this.#keys++;
-    if (this.#keys > this.#buckets && this.#buckets < this.#heads.length) this.#split();
+    words[at + NEXT] = idle << REF_BITS;
+    this.#buckets.insert(ref);
     return ref;
-  }
-
-  /** The link a per-path entry keeps to its holder: the reference, and five bits to notice that another moved in. */
-  link(holder: number): number {
-    return holder | (this.words(holder)[this.at(holder) + HASH]! << 27);
-  }
-
-  #bucket(low: number): number {
-    const bucket = low & (2 * this.#level - 1);
-    return bucket < this.#buckets ? bucket : low & (this.#level - 1);
-  }
-
-  /** Divides the next bucket in two. */
-  #split(): void {
-    const from = this.#buckets - this.#level;
-    let ref = this.#heads[from]!;
-    let stay = 0;
-    let move = 0;
-    while (ref !== 0) {
-      const words = this.words(ref);
-      const at = this.at(ref);
-      const next = words[at + NEXT]! & REF_MASK;
-      const moves = (words[at + HASH]! & this.#level) !== 0;
-      words[at + NEXT] = (words[at + NEXT]! & ~REF_MASK) | (moves ? move : stay);
-      if (moves) move = ref;
-      else stay = ref;
-      ref = next;
-    }
-    this.#heads[from] = stay;
-    this.#heads[this.#buckets] = move;
-    this.#buckets++;
-    if (this.#buckets === 2 * this.#level) this.#level = this.#buckets;
-  }
-
-  /** Takes the entry out of its bucket. */
-  #unlink(ref: number): void {
-    const next = this.words(ref)[this.at(ref) + NEXT]! & REF_MASK;
-    const bucket = this.#bucket(this.words(ref)[this.at(ref) + HASH]!);
-    let before = this.#heads[bucket]!;
-    this.#keys--;
-    if (before === ref) {
-      this.#heads[bucket] = next;
-      return;
-    }
-    for (;;) {
-      const words = this.words(before);
-      const at = this.at(before);
-      const after = words[at + NEXT]! & REF_MASK;
-      if (after === ref) {
-        words[at + NEXT] = (words[at + NEXT]! & ~REF_MASK) | next;
-        return;
-      }
-      before = after;
-    }
   }
 
   /** A place in a full shape: left by a key past its window, else new memory, else taken from the stalest. */
@@ -207,17 +100,18 @@ export class EntryStore {
     let victim = 0;
     if (shape.pages.length > 0) {
       victim = this.#stalest(shape, time);
-      if (!this.#isIdle(victim, time) && this.#mayGrow(shape))
+      if (!isIdle(this.#pages, victim, time) && this.#pageSlots(shape) > 0) {
         victim = this.#lookAround(shape, time) || victim;
-      if (this.#isIdle(victim, time)) {
-        this.#unlink(victim);
+      }
+      if (isIdle(this.#pages, victim, time)) {
+        this.#buckets.remove(victim);
         return victim;
       }
     }
     if (this.#grow(shape)) return this.#takeFresh(shape);
-    const atLeast = victim === 0 ? -1 : Math.abs(time - newestHit(this.words(victim), this.at(victim)));
+    const atLeast = victim === 0 ? -1 : this.#distanceOf(victim, time);
     // A shape without pages must get one; a shape with pages takes only what is staler than its own stalest.
-    while (this.#dropStalePage(shape, { time, atLeast })) {
+    while (this.#dropStalePage(shape, time, atLeast)) {
       if (this.#grow(shape)) return this.#takeFresh(shape);
       if (victim !== 0) break;
     }
@@ -227,7 +121,7 @@ export class EntryStore {
 
   #takeFresh(shape: Shape): number {
     const page = this.#pages[shape.fresh]!;
-    const ref = (shape.fresh << SLOT_BITS) | shape.used++;
+    const ref = refOf(shape.fresh, shape.used++);
     if (shape.used * shape.layout.stride === page.words.length) {
       shape.fresh = 0;
       shape.used = 0;
@@ -247,25 +141,22 @@ export class EntryStore {
     const end = Math.min(first + GROUP, slots);
     shape.handSlot = end === slots ? 0 : end;
     if (end === slots) shape.handPage++;
-    return this.#stalestBetween(shape, (number << SLOT_BITS) | first, end - first, time);
+    return this.#stalestBetween(refOf(number, first), end - first, time);
   }
 
   /** The first idle of `count` entries from `from` on, else the stalest. */
-  #stalestBetween(shape: Shape, from: number, count: number, time: number): number {
-    const words = this.words(from);
-    const stride = shape.layout.stride;
-    const at = this.at(from);
+  #stalestBetween(from: number, count: number, time: number): number {
+    const page = pageOf(this.#pages, from);
+    const { words, stride } = page;
+    const at = placeOf(page, from);
     let stalest = from;
     let most = -1;
     for (let i = 0; i < count; i++) {
       // Each round begins one further, so that among equals (a flood within a millisecond) the first come goes first.
-      const index = (i + shape.rounds) % count;
+      const index = (i + page.shape.rounds) % count;
       const entry = at + index * stride;
-      const age = time - newestHit(words, entry);
-      if (age >= IDLE_TIMES[words[entry + NEXT]! >>> 27]! && this.#isIdle(from + index, time))
-        return from + index;
-      // A hit far ahead of now comes from a clock that was set back since; it is as stale as one far behind.
-      const distance = Math.abs(age);
+      if (isSilent(words, entry, time) && isIdle(this.#pages, from + index, time)) return from + index;
+      const distance = distanceOf(words, entry, time);
       if (distance <= most) continue;
       stalest = from + index;
       most = distance;
@@ -283,8 +174,8 @@ export class EntryStore {
       // The golden section spreads the looks over groups in whatever order pages come.
       const slot = Math.floor(((turn * 0.6180339887498949) % 1) * groups) * GROUP;
       const count = Math.min(GROUP, this.#pages[number]!.words.length / shape.layout.stride - slot);
-      const found = this.#stalestBetween(shape, (number << SLOT_BITS) | slot, count, time);
-      if (!this.#isIdle(found, time)) continue;
+      const found = this.#stalestBetween(refOf(number, slot), count, time);
+      if (!isIdle(this.#pages, found, time)) continue;
       shape.handPage = index;
       shape.handSlot = slot;
       return found;
@@ -292,49 +183,18 @@ export class EntryStore {
     return 0;
   }
 
-  /** Whether the key's window has passed, and nothing is lost with it. */
-  #isIdle(ref: number, time: number): boolean {
-    const words = this.words(ref);
-    const at = this.at(ref);
-    if (time - newestHit(words, at) < IDLE_TIMES[words[at + NEXT]! >>> 27]!) return false;
-    const holder = this.#holderOf(ref);
-    return holder === 0 || this.#isIdle(holder, time);
+  #distanceOf(ref: number, time: number): number {
+    const page = pageOf(this.#pages, ref);
+    return distanceOf(page.words, placeOf(page, ref), time);
   }
 
-  /** The holder in which the per-path entry has its place, or 0. */
-  #holderOf(ref: number): number {
-    const page = this.#pages[ref >>> SLOT_BITS]!;
-    const { linkAt } = page.shape.layout;
-    if (linkAt < 0) return 0;
-    const at = (ref & SLOT_MASK) * page.stride;
-    const link = page.words[at + linkAt]!;
-    const holder = link & REF_MASK;
-    const holderPage = this.#pages[holder >>> SLOT_BITS];
-    if (holderPage?.shape.layout.kind !== 'holder') return 0;
-    const holderAt = (holder & SLOT_MASK) * holderPage.stride;
-    if (holderAt >= holderPage.words.length) return 0;
-    if ((holderPage.words[holderAt + HASH]! << 27) >>> 27 !== link >>> 27) return 0;
-    // A place of an earlier stay of the address is not one of this stay.
-    return newestHit(page.words, at) < holderPage.words[holderAt + HOLDER_BORN]! * 1024 ? 0 : holder;
-  }
-
-  /** Gives up a key. A path's place goes back to its address, else its return would take a second one. */
+  /** Gives up a key. */
   #giveUp(ref: number, time: number): void {
-    if (!this.#isIdle(ref, time)) {
+    if (!isIdle(this.#pages, ref, time)) {
       this.#evictions++;
-      const holder = this.#holderOf(ref);
-      if (holder !== 0) {
-        const words = this.words(holder);
-        const at = this.at(holder) + FINE;
-        if (words[at]! >= 1024) words[at] = words[at]! - 1024;
-      }
+      freePlace(this.#pages, ref);
     }
-    this.#unlink(ref);
-  }
-
-  /** Whether the bound allows another page. */
-  #mayGrow(shape: Shape): boolean {
-    return this.#pageSlots(shape) > 0;
+    this.#buckets.remove(ref);
   }
 
   /** Places of the next page of the shape; 0 when the bound allows none. Places come with their share of buckets. */
@@ -363,24 +223,23 @@ export class EntryStore {
     shape.pages.push(number);
     shape.fresh = number;
     shape.used = 0;
-    this.#growHeads();
+    this.#extendBuckets();
     return true;
   }
 
   /** Keeps the buckets the places are worth; an eighth more when there is room, so that copying stays rare. */
-  #growHeads(): void {
-    const old = this.#heads;
+  #extendBuckets(): void {
+    const length = this.#buckets.length;
     const needed = Math.ceil(this.#bucketShare);
-    if (needed <= old.length) return;
+    if (needed <= length) return;
     const room = Math.floor((this.#maxBytes - this.#bytes) / 4);
-    const extra = Math.min(Math.max(needed - old.length, old.length >>> 3), room);
-    this.#heads = new Uint32Array(old.length + extra);
-    this.#heads.set(old);
-    this.#bytes += extra * 4;
+    const more = Math.min(Math.max(needed - length, length >>> 3), room);
+    this.#buckets.extend(more);
+    this.#bytes += more * 4;
   }
 
-  /** Drops the stalest of the next pages, if one is staler than `atLeast` milliseconds. */
-  #dropStalePage(shape: Shape, { time, atLeast }: { time: number; atLeast: number }): boolean {
+  /** Drops the stalest of the next pages of other shapes, if one is staler than `atLeast` milliseconds. */
+  #dropStalePage(shape: Shape, time: number, atLeast: number): boolean {
     let chosen = 0;
     let most = atLeast;
     const count = Math.min(PAGES_SEEN, this.#pages.length);
@@ -402,7 +261,7 @@ export class EntryStore {
     const { words, shape } = this.#pages[number]!;
     const slots = words.length / shape.layout.stride;
     const used = shape.fresh === number ? shape.used : slots;
-    for (let slot = 0; slot < used; slot++) this.#giveUp((number << SLOT_BITS) | slot, time);
+    for (let slot = 0; slot < used; slot++) this.#giveUp(refOf(number, slot), time);
     if (shape.fresh === number) shape.fresh = 0;
     const index = shape.pages.indexOf(number);
     shape.pages.splice(index, 1);
@@ -421,24 +280,7 @@ function bucketsPerPlace(stride: number): number {
   return stride < WIDE_STRIDE ? 1 : 0.5;
 }
 
-/** Notes that an entry of the page was hit now, so that the page is not taken for stale. */
-export function noteHit(page: Page, clock: Clock): void {
-  const coarse = Math.floor(clock[NOW]! / 1024);
-  if (coarse > page.newest) page.newest = coarse;
+/** How stale an entry is. A hit far ahead of now comes from a clock set back since: as stale as one far behind. */
+function distanceOf(words: Uint32Array, at: number, time: number): number {
+  return Math.abs(time - newestHit(words, at));
 }
-
-/** Idle class of entries that go only when their memory is needed. */
-export const NEVER_IDLE = 31;
-
-/**
- * The class of windows: after its time a key without hits counts nothing and holds no place. Powers of two of a
- * second, since an entry has five bits for it.
- */
-export function idleClass(windowMs: number): number {
-  return 32 - Math.clz32(Math.ceil((windowMs * 17) / 16_000) - 1);
-}
-
-/** Milliseconds after which a key of a class is idle. */
-const IDLE_TIMES = Float64Array.from({ length: 32 }, (_, idle) =>
-  idle === NEVER_IDLE ? Number.POSITIVE_INFINITY : 1000 * 2 ** idle,
-);

@@ -2,7 +2,7 @@
 import { LB_TYPES, ORIGIN_SCHEMES, RECORD_SCHEMES } from '../../base/vocabulary.ts';
 import { BOT_FIELDS, DEFAULT_PORTS, POOL_FIELDS, POOL_ORIGIN, ROUTE_FIELDS } from '../../plan/fields.ts';
 import { GROUP, RECORD, SLOT, typeIndex } from '../../plan/layout.ts';
-import { createPoolState, type Pool, pick } from '../balancer.ts';
+import { createPoolState, createTurnState, type Pool, pick, pickInTurn } from '../balancer.ts';
 import type { Origin, OriginSource } from '../decision.ts';
 import { defaultPort, type Facts } from '../facts.ts';
 import { type LoadedPlan, textOf } from '../loaded.ts';
@@ -156,17 +156,16 @@ const OWN_RECORDS = -1;
 
 /** Several records of one host take turns in the order of their ids. */
 function recordOrigin(context: Context, run: Run): Origin {
-  const { facts, memo, rotations } = context;
+  const { facts, memo, turns } = context;
   const { words } = context.loaded.plan;
   const count = words[facts.group + GROUP.count]!;
   if (count === 1) return recordAt(context, facts.group + GROUP.records);
   let picked = memo.picks.get(OWN_RECORDS);
   if (picked === undefined) {
-    picked = rotations.get(facts.group) ?? 0;
-    if (!run.shadow) {
-      memo.picks.set(OWN_RECORDS, picked);
-      rotations.set(facts.group, (picked + 1) % count);
-    }
+    const state = turns.get(facts.group) ?? createTurnState();
+    turns.set(facts.group, state);
+    picked = pickInTurn(count, state, { advance: !run.shadow });
+    if (!run.shadow) memo.picks.set(OWN_RECORDS, picked);
   }
   return recordAt(context, facts.group + GROUP.records + picked * RECORD.size);
 }

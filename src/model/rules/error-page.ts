@@ -12,25 +12,31 @@ import {
   PATH_FIELDS,
   type Stored,
 } from '../common.ts';
-import { integer, list, page } from '../fields.ts';
+import { checked, integer, list, page } from '../fields.ts';
 import { crossCheck, form, type Values } from '../form.ts';
 import type { ErrorPageRule } from '../types.ts';
 
 const CODES = `a status code from ${MIN_ERROR_CODE} to ${MAX_ERROR_CODE}`;
 
-const content = z.record(z.string(), page(MAX_PAGE_OCTETS)).check((context) => {
+/** As many pages as there are codes, and the fallback. */
+const MAX_PAGES = MAX_ERROR_CODE - MIN_ERROR_CODE + 2;
+
+const keyed = z.record(z.string(), page(MAX_PAGE_OCTETS)).check((context) => {
   for (const key of Object.keys(context.value)) {
     if (key === '0' || /^[45][0-9][0-9]$/.test(key)) continue;
-    const problem = { code: 'invalid_key', message: `must be keyed by ${CODES}, or by 0 for the fallback` };
-    context.issues.push({
-      code: 'custom',
-      input: context.value,
-      message: problem.message,
-      params: { ...problem, found: null },
-      path: [key],
-    });
+    const message = `must be keyed by ${CODES}, or by 0 for the fallback`;
+    const params = { code: 'invalid_key', message, found: null };
+    context.issues.push({ code: 'custom', input: context.value, message, params, path: [key] });
   }
 });
+
+/** The number of pages is judged first and alone, so that a hundred thousand mistakes are one. */
+const content = checked(z.record(z.string(), z.unknown()), (pages) => {
+  const count = Object.keys(pages).length;
+  return count <= MAX_PAGES
+    ? null
+    : { code: 'too_many', message: `must have at most ${MAX_PAGES} entries`, found: `${count}` };
+}).pipe(keyed);
 
 const OWN_FIELDS = {
   mode: z.enum(ERROR_PAGE_MODES).default('svc'),

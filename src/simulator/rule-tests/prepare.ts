@@ -1,8 +1,9 @@
 /** From tests as they are written to tests that can run: names become ids, expectations become partial decisions. */
 import type { Diagnostic, Place } from '../../base/diagnostic.ts';
 import type { EdgeRequest } from '../../evaluator/request.ts';
-import type { RuleTest, TestStep } from '../../files/test-file.ts';
+import type { RuleTest } from '../../files/test-file.ts';
 import { createNotes, foundIn, type Notes } from '../../files/test-file-notes.ts';
+import type { TestStep } from '../../files/test-file-step.ts';
 import type { ScalarItem } from '../../files/test-file-yaml.ts';
 import { nearest } from '../../model/nearest.ts';
 import type { OriginPoolRule, PoolOrigin, RuleSet } from '../../model/types.ts';

@@ -55,6 +55,8 @@ interface Running extends RunOptions {
   /** Milliseconds since the epoch; only steps move it. */
   now: number;
   step: ReadyStep | null;
+  /** The step's request as the edge's classifiers complete it, without a time. */
+  request: EdgeRequest | null;
 }
 
 function runTest(test: ReadyTest, options: RunOptions): TestResult {
@@ -63,6 +65,7 @@ function runTest(test: ReadyTest, options: RunOptions): TestResult {
     evaluator: open(test, options.bytes, () => running),
     now: DEFAULT_NOW,
     step: null,
+    request: null,
   };
   const failures = test.steps.flatMap((step) => runStep(step, running));
   const requests = test.steps.reduce((sum, { times }) => sum + times, 0);
@@ -84,6 +87,7 @@ function open({ node }: ReadyTest, bytes: Uint8Array, running: () => Running): E
 function runStep(step: ReadyStep, running: Running): readonly Failure[] {
   running.step = step;
   running.now = (step.now ?? running.now) + step.afterMs;
+  running.request = classified(step.request, running.bytes);
   const earlier = earlierRequests(step, running);
   return [...earlier, ...lastRequest(step, running)];
 }
@@ -167,19 +171,17 @@ function judge(
   ];
 }
 
-function requestAt(step: ReadyStep, running: Running): EdgeRequest {
-  const request = { ...step.request, now: running.now };
-  return isUnnamedProgram(request, running)
-    ? { ...request, bot: { kind: 'generic-bot', verified: false } }
-    : request;
+function requestAt(step: ReadyStep, { request, now }: Running): EdgeRequest {
+  return { ...(request ?? step.request), now };
 }
 
-/** A program that no named kind claims, as the edge's own classifier would tell it. */
-function isUnnamedProgram(request: EdgeRequest, running: Running): boolean {
+/** A program that no named kind claims is a generic bot; the edge's own classifier would tell it so. */
+function classified(request: EdgeRequest, bytes: Uint8Array): EdgeRequest {
   const agent = request.headers?.['user-agent'];
   if (request.bot !== undefined || !isGenericBot(typeof agent === 'string' ? agent : agent?.[0]))
-    return false;
-  return loadPlan(running.bytes, { random: () => 0, trusted: true }).explain(request).facts.bot === null;
+    return request;
+  const { facts } = loadPlan(bytes, { random: () => 0, trusted: true }).explain(request);
+  return facts.bot === null ? { ...request, bot: { kind: 'generic-bot', verified: false } } : request;
 }
 
 function explain(request: EdgeRequest, { evaluator, coverage }: Running): Trace {

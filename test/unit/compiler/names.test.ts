@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compile } from '../../../src/compiler/index.ts';
-import { absoluteName } from '../../../src/compiler/names.ts';
 import { createLoaded } from '../../../src/evaluator/loaded.ts';
 import { findGroup } from '../../../src/evaluator/names.ts';
 import type { DnsRecord } from '../../../src/model/types.ts';
@@ -23,25 +22,6 @@ function finder(records: readonly DnsRecord[]): (host: string) => readonly numbe
     );
   };
 }
-
-describe('names', () => {
-  test.each([
-    ['@', 'example.com'],
-    ['', 'example.com'],
-    ['.', 'example.com'],
-    ['www', 'www.example.com'],
-    ['WWW', 'www.example.com'],
-    ['www.example.com', 'www.example.com'],
-    ['www.example.com.', 'www.example.com'],
-    ['example.com', 'example.com'],
-    ['example.com.', 'example.com'],
-    ['notexample.com', 'notexample.com.example.com'],
-    ['*', '*.example.com'],
-    ['*.b', '*.b.example.com'],
-    ['münchen', 'xn--mnchen-3ya.example.com'],
-    ['_dmarc', '_dmarc.example.com'],
-  ])('%j is %s', (name, absolute) => expect(absoluteName(name, 'example.com')).toBe(absolute));
-});
 
 describe('the closest encloser (RFC 4592 §2.2.1 and §3.3.1)', () => {
   /** The zone of RFC 4592 §2.2.1, with everything but the TXT proxied. */

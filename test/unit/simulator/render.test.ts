@@ -37,7 +37,7 @@ describe('the trace as text', () => {
       '  11 error_page  ~ error_page #12        depends      applies to 502, 503 and 504',
       '',
       '  assumed   ja4 not given · rate counters empty',
-      '  8 rules looked at, 4 matched, 31 µs  ·  --why 57  explain one rule  ·  --all  ·  --json  ·  --as-test',
+      '  8 rules looked at, 4 matched, 31 µs · --why 57 explains one rule · --all · --json · --as-test',
       '',
       '',
     ]);

@@ -1,0 +1,140 @@
+/**
+ * The memory of the counters: pages of 32-bit words, each for entries of one shape. A reference to an entry is the
+ * number of its page (15 bits) and its slot there (12 bits); pages are numbered from 1, so that 0 refers to nothing.
+ */
+import { type Clock, FINE, HASH, HOLDER_BORN, type Layout, NEXT, NOW, newestHit } from './layout.ts';
+
+const SLOT_BITS = 12;
+const SLOT_MASK = (1 << SLOT_BITS) - 1;
+const PLACES_SHIFT = 10;
+
+/** The bits of a word that hold a reference; the other five hold an entry's idle class, or a link's check. */
+export const REF_BITS = 27;
+export const REF_MASK = (1 << REF_BITS) - 1;
+export const MAX_PAGES = 1 << (REF_BITS - SLOT_BITS);
+
+/** All entries of one shape. */
+export interface Shape {
+  readonly layout: Layout;
+  readonly pages: number[];
+  /** Page that still has unused places, or 0, and how many of its places are used. */
+  fresh: number;
+  used: number;
+  slots: number;
+  /** The group whose turn it is to give up an entry, and how often the turn came round. */
+  handPage: number;
+  handSlot: number;
+  rounds: number;
+  /** How often an idle entry was looked for elsewhere. */
+  looks: number;
+}
+
+/** A run of entries of one shape; the entry of slot s begins at word s × stride. */
+export interface Page {
+  readonly words: Uint32Array;
+  readonly stride: number;
+  readonly shape: Shape;
+  /** Time of the newest hit on it, milliseconds >> 10. */
+  newest: number;
+}
+
+/** By page number; `null` where a page was dropped. */
+export type Pages = (Page | null)[];
+
+/** A shape without entries; it takes its first page with its first key. */
+export function createShape(layout: Layout): Shape {
+  return { layout, pages: [], fresh: 0, used: 0, slots: 0, handPage: 0, handSlot: 0, rounds: 0, looks: 0 };
+}
+
+export function refOf(page: number, slot: number): number {
+  return (page << SLOT_BITS) | slot;
+}
+
+/** The page on which the entry lies. */
+export function pageOf(pages: Pages, ref: number): Page {
+  return pages[ref >>> SLOT_BITS]!;
+}
+
+/** The place of the entry in its words. */
+export function placeOf(page: Page, ref: number): number {
+  return (ref & SLOT_MASK) * page.stride;
+}
+
+/** Notes that an entry of the page was hit now, so that the page is not taken for stale. */
+export function noteHit(page: Page, clock: Clock): void {
+  const coarse = Math.floor(clock[NOW]! / 1024);
+  if (coarse > page.newest) page.newest = coarse;
+}
+
+/** Idle class of entries that go only when their memory is needed. */
+export const NEVER_IDLE = 31;
+
+/** Milliseconds after which a key of a class is idle. */
+const IDLE_TIMES = Float64Array.from({ length: 32 }, (_, idle) =>
+  idle === NEVER_IDLE ? Number.POSITIVE_INFINITY : 1000 * 2 ** idle,
+);
+
+/**
+ * The class of windows: after its time a key without hits counts nothing and holds no place. Powers of two of a
+ * second, since an entry has five bits for it.
+ */
+export function idleClass(windowMs: number): number {
+  return 32 - Math.clz32(Math.ceil((windowMs * 17) / 16_000) - 1);
+}
+
+/** Whether the key's window has passed, and nothing is lost with it. */
+export function isIdle(pages: Pages, ref: number, time: number): boolean {
+  const page = pageOf(pages, ref);
+  const at = placeOf(page, ref);
+  if (!isSilent(page.words, at, time)) return false;
+  const holder = holderOf(pages, ref);
+  return holder === 0 || isIdle(pages, holder, time);
+}
+
+/** Whether the entry was not hit for the time of its class; a path's place may still be held by its address. */
+export function isSilent(words: Uint32Array, at: number, time: number): boolean {
+  return time - newestHit(words, at) >= IDLE_TIMES[words[at + NEXT]! >>> REF_BITS]!;
+}
+
+/** The link a per-path entry keeps to its holder: the reference, and five bits to notice that another moved in. */
+export function linkTo(pages: Pages, holder: number): number {
+  const page = pageOf(pages, holder);
+  return holder | (page.words[placeOf(page, holder) + HASH]! << REF_BITS);
+}
+
+/** The holder in which the per-path entry has its place, or 0. */
+export function holderOf(pages: Pages, ref: number): number {
+  const page = pageOf(pages, ref);
+  const { linkAt } = page.shape.layout;
+  if (linkAt < 0) return 0;
+  const at = placeOf(page, ref);
+  const link = page.words[at + linkAt]!;
+  const holder = link & REF_MASK;
+  const holderPage = pages[holder >>> SLOT_BITS];
+  if (holderPage?.shape.layout.kind !== 'holder') return 0;
+  const holderAt = placeOf(holderPage, holder);
+  if (holderAt >= holderPage.words.length) return 0;
+  if ((holderPage.words[holderAt + HASH]! << REF_BITS) >>> REF_BITS !== link >>> REF_BITS) return 0;
+  // A place of an earlier stay of the address is not one of this stay.
+  return newestHit(page.words, at) < holderPage.words[holderAt + HOLDER_BORN]! * 1024 ? 0 : holder;
+}
+
+/** Places the holder has given to paths: in its word 3, above the 10 bits of time. */
+export function placesTaken(pages: Pages, holder: number): number {
+  const page = pageOf(pages, holder);
+  return page.words[placeOf(page, holder) + FINE]! >>> PLACES_SHIFT;
+}
+
+/** Notes one more place given (1) or one less (-1). */
+export function changePlaces(pages: Pages, holder: number, by: 1 | -1): void {
+  const page = pageOf(pages, holder);
+  const at = placeOf(page, holder) + FINE;
+  if (by === 1) page.words[at]! += 1 << PLACES_SHIFT;
+  else if (page.words[at]! >= 1 << PLACES_SHIFT) page.words[at]! -= 1 << PLACES_SHIFT;
+}
+
+/** Gives the place of a per-path entry back to its address, else its return would take a second one. */
+export function freePlace(pages: Pages, ref: number): void {
+  const holder = holderOf(pages, ref);
+  if (holder !== 0) changePlaces(pages, holder, -1);
+}

@@ -1,0 +1,75 @@
+/**
+ * Host → domain, for a process that serves many: the longest registered name that the host equals or lies below
+ * (semantics §2). A look-up is one hash per label the host could share with a registered name, however many names
+ * there are.
+ */
+import { assert } from '../base/assert.ts';
+import { type HostFacts, normalizeName, parseHost } from '../base/host.ts';
+import type { Evaluator } from './evaluate.ts';
+
+/**
+ * The domains a process serves. Register only domains that have been `active` at least once: a name never verified
+ * owns no host, or anybody could take a live host by registering a name below it (semantics §2).
+ */
+export interface Domains {
+  /** Names registered. */
+  readonly size: number;
+  /** Registers a domain's name, in any spelling a host may have, or replaces its evaluator. */
+  set(name: string, evaluator: Evaluator): void;
+  /** Forgets a name; its hosts fall to the longest name above it. False: it was not registered. */
+  delete(name: string): boolean;
+  /**
+   * The evaluator of the domain that owns a Host value as sent (any case, with a port, with a trailing dot). `null`:
+   * none does, or it is no valid host; never throws.
+   */
+  find(host: string): Evaluator | null;
+}
+
+/** An empty set of domains. */
+export function createDomains(): Domains {
+  const evaluators = new Map<string, Evaluator>();
+  const facts: HostFacts = { host: '', port: -1, literal: false };
+  /** Labels of the longest name ever registered; what lies below that many cannot be one. */
+  let deepest = 0;
+
+  function owner(host: string): Evaluator | null {
+    for (let at = lastLabels(host, deepest); at < host.length; ) {
+      const found = evaluators.get(at === 0 ? host : host.slice(at));
+      if (found !== undefined) return found;
+      const dot = host.indexOf('.', at);
+      if (dot < 0) return null;
+      at = dot + 1;
+    }
+    return null;
+  }
+
+  return {
+    get size() {
+      return evaluators.size;
+    },
+    set(name, evaluator) {
+      const canonical = normalizeName(name);
+      assert(canonical !== null, `\`${name}\` is not a name that can own hosts`);
+      evaluators.set(canonical, evaluator);
+      deepest = Math.max(deepest, canonical.split('.').length);
+    },
+    delete(name) {
+      const canonical = normalizeName(name);
+      return canonical !== null && evaluators.delete(canonical);
+    },
+    find(host) {
+      // PERF: a registered name is canonical, so a host that equals one needs no reading and has no longer owner.
+      const itself = evaluators.get(host);
+      if (itself !== undefined) return itself;
+      if (typeof host !== 'string' || !parseHost(host, facts) || facts.literal) return null;
+      return owner(facts.host);
+    },
+  };
+}
+
+/** Where the last `count` labels of a name start; 0 when it has no more than that. */
+function lastLabels(name: string, count: number): number {
+  let at = name.length;
+  for (let label = 0; label < count && at >= 0; label++) at = name.lastIndexOf('.', at - 1);
+  return at + 1;
+}

@@ -1,0 +1,33 @@
+/** The example in `fixtures/shop`: its tests pass, and between them reach every rule and every list entry. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { formatDiagnostic } from '../../src/base/diagnostic.ts';
+import { compile } from '../../src/compiler/compile.ts';
+import { readEdgeFile } from '../../src/files/edge-file.ts';
+import { readTestFile } from '../../src/files/test-file.ts';
+import { seal } from '../../src/plan/seal.ts';
+import { createCoverage } from '../../src/simulator/rule-tests/coverage.ts';
+import { nameRules } from '../../src/simulator/rule-tests/names.ts';
+import { prepareTests } from '../../src/simulator/rule-tests/prepare.ts';
+import { runTests } from '../../src/simulator/rule-tests/run.ts';
+
+const read = (name: string): string =>
+  readFileSync(new URL(`../../fixtures/shop/${name}`, import.meta.url), 'utf8');
+
+test('every promise of the shop is kept, and every rule and entry is tested', () => {
+  const edge = readEdgeFile(read('edge.yaml'), 'edge.yaml');
+  const file = readTestFile(read('edge.test.yaml'), 'edge.test.yaml');
+  if (!edge.ok) throw new Error(edge.diagnostics.map(formatDiagnostic).join('\n'));
+  const { ruleSet, sources } = edge;
+  const subject = { ruleSet, sources, names: nameRules(ruleSet, sources) };
+  const prepared = prepareTests(file.tests, subject);
+  expect([...file.diagnostics, ...prepared.diagnostics].map(formatDiagnostic)).toEqual([]);
+  expect(prepared.tests.length).toBeGreaterThanOrEqual(30);
+  const coverage = createCoverage(subject);
+  const results = runTests(prepared.tests, { ...subject, bytes: seal(compile(ruleSet).plan), coverage });
+  const failures = results.flatMap(({ name, failures: [first] }) =>
+    first === undefined ? [] : [`${name}: expected ${first.expected}, got ${first.got}`],
+  );
+  expect(failures).toEqual([]);
+  expect(coverage.report().percent).toBe(100);
+});

@@ -1,0 +1,162 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { builtCli, edgeplan, type Run } from './built.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'edgeplan-'));
+const EDGE = `domain: example.com
+records:
+  - { name: "@", type: A, destination: 192.0.2.1, proxied: true }
+rules:
+  - { key: office, type: drop, path_includes: [/admin*], ip_match_type: exclude, ips: [198.51.100.0/24] }
+  - { key: sub, type: captcha, path_includes: ["/x/*"], host_pattern: example.com }
+`;
+const TESTS = `tests:
+  - name: the office
+    request: GET https://example.com/admin
+    expect: block 403 by drop/office
+    cases:
+      - { name: from home, with: { ip: 203.0.113.1 } }
+      - { name: from work, with: { ip: 198.51.100.1 }, expect: forward }
+`;
+
+beforeAll(async () => {
+  await builtCli();
+  save('edge.yaml', EDGE);
+  save('edge.test.yaml', TESTS);
+}, 120_000);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function run(...args: string[]): Promise<Run> {
+  return edgeplan(args, { cwd: folder });
+}
+
+function save(name: string, content: string): string {
+  writeFileSync(join(folder, name), content);
+  return name;
+}
+
+describe('test', () => {
+  it('runs the tests beside the edge file', async () => {
+    expect(await run('test')).toEqual({
+      code: 0,
+      err: '',
+      out: '  ✔ the office › from home\n  ✔ the office › from work\n\n  2 passed · 2 requests\n',
+    });
+  });
+
+  it('fails with the reason and both lines', async () => {
+    const { code, out, err } = await run(
+      'test',
+      save('bad.yaml', TESTS.replace('from work,', 'from a café,').replace('198.51.100.1 ', '203.0.113.9 ')),
+    );
+    expect({ code, err }).toEqual({ code: 1, err: '' });
+    expect(out).toContain('✘ the office › from a café   bad.yaml:7');
+    expect(out).toContain('expected  forward\n      got       block 403 by drop/office\n');
+    expect(out).toMatch(/because {3}drop\/office matched: .*outside the allowlist.* {3}edge\.yaml:5\n/);
+    expect(out).toContain('1 passed, 1 failed · 2 requests');
+  });
+
+  it('filters by name', async () => {
+    expect((await run('test', '--filter', 'WORK')).out).toContain('1 passed');
+    const { code, err } = await run('test', '--filter', 'nothing');
+    expect({ code, err }).toEqual({
+      code: 2,
+      err: 'edgeplan: no test has `nothing` in its name\n  nothing was checked\n',
+    });
+  });
+
+  it('measures coverage, and fails under what was asked for', async () => {
+    const { code, out, err } = await run('test', '--fail-under', '80');
+    expect(code).toBe(1);
+    expect(out).toContain(
+      '  coverage  rules 1 of 2 · list entries 2 of 4 · 50 %\n    ○ captcha/sub never matched   edge.yaml:6\n',
+    );
+    expect(err).toBe('edgeplan: coverage is 50 %, below the 80 % that was asked for\n');
+    expect((await run('test', '--fail-under', '50')).code).toBe(0);
+    expect((await run('test', '--fail-under', 'most')).code).toBe(2);
+  });
+
+  it('prints one JSON document', async () => {
+    const { code, out } = await run('test', '--json', '--coverage');
+    expect(code).toBe(0);
+    expect(JSON.parse(out)).toMatchObject({
+      format: 'edgeplan.tests/v1',
+      passed: 2,
+      failed: 0,
+      coverage: { percent: 50 },
+    });
+  });
+
+  it('refuses tests with mistakes, each with its line and remedy', async () => {
+    const { code, out, err } = await run(
+      'test',
+      save('typo.yaml', TESTS.replace('drop/office', 'drop/ofice')),
+    );
+    expect({ code, out }).toEqual({ code: 3, out: '' });
+    expect(err).toContain('typo.yaml:4:13 error tests[0].expect: there is no rule `drop/ofice`');
+    expect(err).toContain('= write `drop/office`');
+  });
+
+  it('refuses an edge file that does not compile, and files that are not there', async () => {
+    const broken = save('broken.yaml', EDGE.replace('captcha', 'captch'));
+    expect(await run('test', '--file', broken, 'edge.test.yaml')).toMatchObject({ code: 3, out: '' });
+    expect((await run('test', 'absent.yaml')).err).toBe('edgeplan: there is no file `absent.yaml`\n');
+  });
+});
+
+describe('lint', () => {
+  it('remarks with place, sentence and remedy, and fails on warnings', async () => {
+    const { code, out, err } = await run('lint');
+    expect({ code, err }).toEqual({ code: 1, err: '' });
+    expect(out).toContain(
+      'edge.yaml:6:48 warning rules[1].path_includes[0]: does not match `/x` itself, only paths below it, found `/x/*`',
+    );
+    expect(out).toContain('= add `example.com` to `host_includes`');
+    expect((await run('lint', '--fail-on', 'error')).code).toBe(0);
+  });
+
+  it('prints the findings as JSON', async () => {
+    const { out } = await run('lint', '--json');
+    expect(JSON.parse(out).map(({ code }: { code: string }) => code)).toEqual([
+      'bare_path_missed',
+      'deprecated_field',
+    ]);
+  });
+
+  it('has nothing to say of rules that are fine', async () => {
+    const fine = save('fine.yaml', EDGE.split('\n').slice(0, 5).join('\n'));
+    expect(await run('lint', '--file', fine)).toEqual({
+      code: 0,
+      out: '',
+      err: '1 rule, nothing to remark\n',
+    });
+  });
+
+  it('sees fields that only the file has', async () => {
+    const old = save('old.yaml', EDGE.replace('key: office,', 'key: office, record_id: 1,'));
+    const { out } = await run('lint', '--file', old);
+    expect(out).toContain('old.yaml:5:31 warning rules[0].record_id: is deprecated');
+    expect(out).toContain('= write `record_ids: [1]`');
+  });
+
+  it('tells once what the reader warns of too', async () => {
+    const twice = save('twice.yaml', EDGE.replace('/admin*', 'admin*'));
+    const { out } = await run('lint', '--file', twice, '--json');
+    expect(JSON.parse(out).filter(({ code }: { code: string }) => code === 'relative_path')).toHaveLength(1);
+  });
+
+  it('says what keeps a file from compiling', async () => {
+    const broken = save('broken.yaml', EDGE.replace('captcha', 'captch'));
+    const { code, out, err } = await run('lint', '--file', broken);
+    expect({ code, err }).toEqual({ code: 3, err: 'edgeplan: `broken.yaml` does not compile: 1 error\n' });
+    expect(out).toContain('broken.yaml:6:');
+  });
+
+  it('lints the shop', async () => {
+    const shop = new URL('../../fixtures/shop/edge.yaml', import.meta.url);
+    save('shop.yaml', readFileSync(shop, 'utf8'));
+    expect((await run('lint', '--file', 'shop.yaml', '--fail-on', 'error')).code).toBe(0);
+  });
+});

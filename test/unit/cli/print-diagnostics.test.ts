@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import type { Diagnostic } from '../../../src/base/diagnostic.ts';
+import { diagnosticsText, tally } from '../../../src/cli/print-diagnostics.ts';
+
+const mistake: Diagnostic = {
+  code: 'unknown_field',
+  severity: 'error',
+  path: ['rules', 1, 'limt'],
+  message: 'is not a known field',
+  remedy: 'did you mean `limit`?',
+  at: { file: 'edge.yaml', line: 2, column: 5 },
+};
+
+function printed(diagnostic: Diagnostic, text: string): string {
+  return diagnosticsText([diagnostic], { colour: false, texts: new Map([['edge.yaml', text]]) });
+}
+
+describe('diagnostics', () => {
+  it('show place, sentence, line, caret and remedy', () => {
+    expect(printed(mistake, 'rules:\n    limt: 1\n')).toBe(
+      [
+        'edge.yaml:2:5 error rules[1].limt: is not a known field',
+        '  2 |     limt: 1',
+        '          ^',
+        '  = did you mean `limit`?',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('put the caret under the column a terminal shows', () => {
+    const at = { file: 'edge.yaml', line: 1, column: 4 };
+    const lines = printed({ ...mistake, at }, '日本\tx').split('\n');
+    expect(lines[1]).toBe('  1 | 日本 x');
+    expect(lines[2]).toBe('           ^');
+  });
+
+  it('cut a long line around the caret', () => {
+    const at = { file: 'edge.yaml', line: 1, column: 5_001 };
+    const lines = printed({ ...mistake, at }, `${'a'.repeat(5_000)}X${'b'.repeat(5_000)}`).split('\n');
+    expect(lines[1]?.length).toBeLessThan(140);
+    expect(lines[1]?.[lines[2]?.indexOf('^') ?? 0]).toBe('X');
+  });
+
+  it('do without a line that is not there', () => {
+    const { at: _, ...bare } = mistake;
+    expect(printed(bare, '')).toBe('error rules[1].limt: is not a known field\n  = did you mean `limit`?\n');
+    expect(printed(mistake, 'one line').split('\n')).toHaveLength(3);
+  });
+
+  it('print nothing a terminal would obey', () => {
+    const evil = { ...mistake, message: 'no \u001b[2J' };
+    expect(printed(evil, 'x\n    limt\u001b]0;\n')).not.toContain('\u001b');
+  });
+
+  it('are counted', () => {
+    const warning = { ...mistake, severity: 'warning' as const };
+    expect(tally([])).toBe('');
+    expect(tally([mistake])).toBe('1 error');
+    expect(tally([mistake, warning, mistake, warning])).toBe('2 errors, 2 warnings');
+  });
+});

@@ -1,0 +1,231 @@
+import { readFileSync } from 'node:fs';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { formatDiagnostic } from '../../../src/base/diagnostic.ts';
+import { RULE_TYPES } from '../../../src/base/vocabulary.ts';
+import { type EdgeFile, readEdgeBytes, readEdgeFile } from '../../../src/files/edge-file.ts';
+import type { RuleSet } from '../../../src/model/types.ts';
+
+const read = (text: string): EdgeFile => readEdgeFile(text, 'edge.yaml');
+const told = (text: string): string[] => read(text).diagnostics.map(formatDiagnostic);
+
+function accepted(text: string): RuleSet {
+  const file = read(text);
+  if (!file.ok) throw new Error(file.diagnostics.map(formatDiagnostic).join('\n'));
+  return file.ruleSet;
+}
+
+const RECORDS = `domain: example.com
+records:
+  - { name: shop, type: A, destination: 192.0.2.1, proxied: true }
+  - { name: shop.example.com, type: AAAA, destination: "::1", proxied: true }
+  - { name: "*.preview", type: A, destination: 192.0.2.1, proxied: true }
+`;
+
+describe('the form of a file', () => {
+  it('takes a domain as a name or as a mapping', () => {
+    expect(accepted('domain: Example.com').domain.name).toBe('example.com');
+    expect(accepted('domain: { name: example.com, status: moved }').domain.status).toBe('moved');
+    expect(accepted('domain: example.com\nrules:\nrecords:')).toMatchObject({ rules: [], records: [] });
+  });
+
+  it('reads JSON too', () => {
+    expect(accepted('{"domain":"example.com","rules":[{"type":"waf","key":"w"}]}').rules[0]).toMatchObject({
+      id: 1,
+    });
+  });
+
+  it('assigns ids in order, around those that are taken', () => {
+    const text = `domain: example.com
+rules:
+  - type: waf
+  - { type: waf, id: 1 }
+  - type: captcha
+  - { type: captcha, id: 3 }
+  - { type: captcha, key: last }
+`;
+    expect(accepted(text).rules.map(({ id }) => id)).toEqual([2, 1, 4, 3, 5]);
+    expect(accepted(RECORDS).records.map(({ id }) => id)).toEqual([1, 2, 3]);
+  });
+
+  it('turns record names into ids, relative or absolute, all of a name or of one type', () => {
+    const ids = (records: string): readonly number[] =>
+      accepted(`${RECORDS}rules:\n  - { type: waf, records: ${records} }\n`).rules[0]!.record_ids;
+    expect(ids('[shop]')).toEqual([1, 2]);
+    expect(ids('[shop.example.com]')).toEqual([1, 2]);
+    expect(ids('[shop aaaa]')).toEqual([2]);
+    expect(ids('["*.preview"]')).toEqual([3]);
+    expect(ids('[shop A, shop, "*.preview"]')).toEqual([1, 2, 3]);
+    expect(ids('[]')).toEqual([]);
+  });
+
+  it('knows where every rule and record stands', () => {
+    const { sources } = read(
+      `${RECORDS}rules:\n  - type: origin_route\n    key: api\n    name: orders\n    address: 10.0.0.1\n  - type: waf\n`,
+    );
+    expect(sources.rules.get(1)).toEqual({ key: 'api', name: 'orders', index: 0, line: 7, column: 5 });
+    expect(sources.rules.get(2)).toEqual({ key: null, name: null, index: 1, line: 11, column: 5 });
+    expect(sources.records.get(2)).toEqual({ index: 1, line: 4, column: 5 });
+    expect(sources.at(['rules', 0, 'address'])).toEqual({ file: 'edge.yaml', line: 10, column: 14 });
+    expect(sources.at(['rules', 0, 'path_includes'])).toMatchObject({ line: 7 });
+    expect(sources.at(['domain', 'name'])).toEqual({ file: 'edge.yaml', line: 1, column: 9 });
+  });
+});
+
+describe('mistakes in a file', () => {
+  it.each([
+    [
+      'domain: example.com\nrules:\n  - type: waf\n    host_includes: [*.example.com]\n',
+      'edge.yaml:4:21: error: `*.example.com` must be in quotes: an unquoted `*` starts a YAML alias; write "*.example.com"',
+    ],
+    [
+      'domain: example.com\nrules:\n  - type: drop\n    countries: [DE, false]\n',
+      'edge.yaml:4:21: error: rules[0].countries[1]: must be text, found false; write `"NO"` in quotes for Norway',
+    ],
+    [
+      'domain: example.com\nrules:\n  - { type: waf, path_includes: [12] }\n',
+      'edge.yaml:3:34: error: rules[0].path_includes[0]: must be text, found 12; write `"12"` in quotes',
+    ],
+    [
+      'domain: example.com\nrules:\n  - { type: waf, enabled: no }\n',
+      'edge.yaml:3:27: error: rules[0].enabled: must be `true` or `false`, found `no`; write `false`',
+    ],
+    [
+      'domain: example.com\nrules:\n  - type: waf\n    priorty: 3\n',
+      'edge.yaml:4:5: error: rules[0].priorty: is not a known field; did you mean `priority`?',
+    ],
+    [
+      'domain: example.com\nrules:\n  - type: rate_limit\n    key: api\n',
+      'edge.yaml:3:5: error: rules[0].limit: is missing; it must be a whole number',
+    ],
+    [
+      'domain: example.com\nrules:\n  - { type: waf, key: Api }\n',
+      'edge.yaml:3:23: error: rules[0].key: must be at most 64 lower-case letters, digits and hyphens, found `Api`',
+    ],
+    [
+      'domain: example.com\nrules:\n  - { type: waf, key: a }\n  - { type: waf, key: a }\n',
+      'edge.yaml:4:23: error: rules[1].key: is the key of an earlier rule (line 3); keys must differ, found `a`',
+    ],
+    [
+      `${RECORDS}rules:\n  - type: waf\n    records: [shpo]\n`,
+      'edge.yaml:8:15: error: rules[0].records[0]: is no record of this file; write its name, or its name and type like `shop AAAA`, found `shpo`; did you mean `shop`?',
+    ],
+    [
+      `${RECORDS}rules:\n  - type: waf\n    records: shop\n`,
+      'edge.yaml:8:14: error: rules[0].records: must be a list of record names, found `shop`',
+    ],
+    [
+      `${RECORDS}rules:\n  - type: waf\n    records: [shop]\n    record_ids: [1]\n`,
+      'edge.yaml:8:14: error: rules[0].records: must not stand beside record ids; one of the two says which records the rule is for',
+    ],
+    [
+      'domain: example.com\nrules:\n  - { type: waf, record_ids: [9] }\n',
+      'edge.yaml:3:31: error: rules[0].record_ids[0]: record_ids do not belong to this domain',
+    ],
+    [
+      'domain: example.com\nrules:\n  - { type: waf, id: 1 }\n  - { type: waf, id: 1 }\n',
+      'edge.yaml:4:22: error: rules[1].id: is the id of an earlier rule; ids must differ, found 1',
+    ],
+    [
+      'domain: example.com\nruels: []\n',
+      'edge.yaml:2:1: error: ruels: is not a known field; did you mean `rules`?',
+    ],
+    [
+      'rules: []\n',
+      'edge.yaml:1:1: error: must be a mapping with `domain`, `records` and `rules`; start with `domain: example.com`',
+    ],
+    ['domain: 3\n', 'edge.yaml:1:9: error: domain: must be an object, found a number'],
+    ['domain: a b\n', expect.stringContaining('edge.yaml:1:9: error: domain.name: must be a domain name')],
+    [
+      'domain: example.com\n\trules: []\n',
+      'edge.yaml:2:1: error: a tab is used as indentation; indent with spaces',
+    ],
+  ])('%j', (text, message) => expect(told(text)).toEqual([message]));
+
+  it('are told together, in the order of the file', () => {
+    const text = `domain: example.com
+records:
+  - { name: shop, type: A, destination: nowhere }
+rules:
+  - { type: drop, countries: [UK], record: 1 }
+  - { type: waf, host_includes: [*.a], host_includes: [b] }
+  - { type: rate_limit, limit: 0 }
+`;
+    const lines = read(text).diagnostics.map(({ at }) => at!.line);
+    expect(lines).toEqual([3, 5, 5, 6, 6, 7]);
+  });
+
+  it('keep warnings beside an accepted file', () => {
+    expect(read('domain: example.com\nrules:\n  - { type: waf, path_includes: [api] }\n')).toMatchObject({
+      ok: true,
+      diagnostics: [{ severity: 'warning', at: { line: 3, column: 34 } }],
+    });
+  });
+
+  it('end fast on megabytes of patterns', () => {
+    const rule = (count: number): string => {
+      const patterns = Array.from(
+        { length: count },
+        (_, index) => `      - "${'(a|b)'.repeat(400)}${index}"\n`,
+      );
+      return `domain: example.com\nrules:\n  - type: waf\n    path_match_type: regex\n    path_includes:\n${patterns.join('')}`;
+    };
+    expect(told(rule(5_000))).toEqual([expect.stringContaining('a file must be at most 4194304 octets')]);
+    expect(told(rule(2_000))).toEqual([expect.stringContaining('must have at most 200 entries, found 2000')]);
+    // After fifty refused patterns no more are looked at.
+    expect(told(rule(100))).toHaveLength(50);
+  });
+
+  it('tell invalid UTF-8', () => {
+    expect(readEdgeBytes(new Uint8Array([0x61, 0x3a, 0x20, 0xff]), 'edge.yaml')).toMatchObject({
+      ok: false,
+      diagnostics: [{ code: 'invalid_utf8', at: { line: 1, column: 4 } }],
+    });
+  });
+
+  it('never throw', () => {
+    const junk = fc.jsonValue({ maxDepth: 4 });
+    const nearly = fc.record({
+      domain: fc.oneof(fc.constant('example.com'), junk),
+      records: junk,
+      rules: junk,
+    });
+    const rules = fc.array(
+      fc.record({ type: fc.constantFrom(...RULE_TYPES), key: junk, records: junk, id: junk }),
+    );
+    fc.assert(
+      fc.property(fc.oneof(junk, nearly, fc.record({ domain: fc.constant('a.test'), rules })), (value) => {
+        const file = read(JSON.stringify(value));
+        for (const { at } of file.diagnostics) expect(at).toBeDefined();
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('the shop fixture', () => {
+  const bytes = readFileSync(new URL('../../../fixtures/shop/edge.yaml', import.meta.url));
+  const file = readEdgeBytes(bytes, 'edge.yaml');
+
+  it('is accepted without a warning, with a key for every rule and every type among them', () => {
+    expect(file.diagnostics).toEqual([]);
+    if (!file.ok) throw new Error('the fixture is refused');
+    const { rules } = file.ruleSet;
+    expect(rules.length).toBeGreaterThanOrEqual(25);
+    expect(new Set(rules.map(({ type }) => type)).size).toBe(RULE_TYPES.length);
+    expect(rules.filter(({ action_mode }) => action_mode === 'dry_run').length).toBeGreaterThanOrEqual(4);
+    for (const { id } of rules) expect(file.sources.rules.get(id)?.key).toMatch(/^[a-z0-9-]+$/);
+  });
+
+  it('has requests, one JSON object a line', () => {
+    const text = readFileSync(new URL('../../../fixtures/shop/requests.jsonl', import.meta.url), 'utf8');
+    const requests = text
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    expect(requests.length).toBeGreaterThanOrEqual(60);
+    for (const request of requests) expect(typeof request['target']).toBe('string');
+    const times = requests.map(({ now }) => now).filter((now) => typeof now === 'number');
+    expect(times).toEqual([...times].sort((a, b) => a - b));
+  });
+});

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { readTestFile } from '../../../src/files/test-file.ts';
+import { asTest } from '../../../src/simulator/as-test.ts';
+import type { RequestFlags } from '../../../src/simulator/request-line.ts';
+import { type Asked, simulate } from '../../../src/simulator/simulate.ts';
+import { asked, SHOP } from './shop.ts';
+
+function testFor(url: string, flags: RequestFlags = {}, more: Partial<Asked> = {}): string {
+  const given = asked(url, flags, more);
+  const typed = asTest(simulate(SHOP, given), given, SHOP);
+  if (!typed.ok) throw new Error(typed.error);
+  return typed.value;
+}
+
+describe('a test case', () => {
+  it('says request, facts, outcome and dry run in the words of a test file', () => {
+    expect(testFor('https://shop.example.com/api/orders?id=7', { ip: '203.0.113.7', country: 'RU' })).toBe(
+      [
+        '  - name: GET /api/orders?id=7 is forwarded by api',
+        '    request: GET https://shop.example.com/api/orders?id=7',
+        '    with:',
+        '      ip: 203.0.113.7',
+        '      country: RU',
+        '    expect: forward to https://10.0.4.9:8443/v2/orders?id=7 by origin_route/api',
+        '    would: block 403 by drop/embargo',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  it('is about the page when a status was given', () => {
+    const response = { status: 502, madeBy: 'edge' as const };
+    const text = testFor('https://shop.example.com/', { cleared: ['captcha/9'] }, { response });
+    expect(text).toContain(
+      '    expect: page custom by error_page/shop-down\n    response:\n      status: 502\n      by: edge\n',
+    );
+  });
+
+  it('names clearances by key, origins by address, and keeps the clock only when it was set', () => {
+    const { world } = asked('https://x');
+    const text = testFor(
+      'https://shop.example.com/checkout/x',
+      { cleared: ['captcha/9'] },
+      { world: { ...world, down: ['80/0'], nodeId: 3, nowGiven: true } },
+    );
+    expect(text).toContain('      cleared:\n        - captcha/shop-captcha\n');
+    const rule = SHOP.ruleSet?.rules.find((one) => one.id === 80);
+    const address = rule?.type === 'origin_pool' ? rule.origins[0]?.address : '';
+    expect(text).toContain(`      down:\n        - ${address}\n`);
+    expect(text).toContain('      node: 3\n');
+    expect(text).toContain('      at: 2026-01-02T00:00:00.000Z\n');
+  });
+
+  it('can be read back by the test file reader', () => {
+    const texts = [
+      testFor('https://shop.example.com/admin/', {
+        userAgent: 'it\'s: #1 "bot"',
+        header: ['X-A: 1', 'X-A: 2', 'X-B: yes'],
+      }),
+      testFor('https://www.example.com/a?b=%20&c', { bot: 'googlebot:verified', ja4: 't13d' }),
+      testFor('https://example.org/', { method: 'POST', data: 'a: b\n- c' }),
+      testFor('https://shop.example.com/x', { country: 'no', userAgent: 'curl/8' }),
+    ];
+    const read = readTestFile(`tests:\n${texts.join('')}`, 'edge.test.yaml');
+    expect(read.diagnostics).toEqual([]);
+    const requests = read.tests.map((test) => test.steps[0]?.request);
+    expect(requests[0]?.headers).toEqual({
+      'user-agent': 'it\'s: #1 "bot"',
+      'x-a': ['1', '2'],
+      'x-b': 'yes',
+    });
+    expect(requests[1]).toMatchObject({
+      target: '/a?b=%20&c',
+      bot: { kind: 'googlebot', verified: true },
+      ja4: 't13d',
+    });
+    expect(requests[2]).toMatchObject({ method: 'POST', body: 'a: b\n- c' });
+    expect(requests[3]).toMatchObject({ country: 'NO', bot: { kind: 'generic-bot', verified: false } });
+  });
+
+  it('is refused where a test file has no words for the request', () => {
+    for (const [url, flags] of [
+      ['https://shop.example.com/a b', {}],
+      ['https://shop.example.com/', { header: ['Host: a', 'Host: b'] }],
+      ['https://shop.example.com/', { method: 'M-SEARCH' }],
+    ] as const) {
+      const given = asked(url, flags);
+      expect(asTest(simulate(SHOP, given), given, SHOP).ok).toBe(false);
+    }
+  });
+});

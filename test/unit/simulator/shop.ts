@@ -1,0 +1,30 @@
+/** The shop of `fixtures/` as the simulator gets it, and requests as they are typed. */
+import { readFileSync } from 'node:fs';
+import { compile } from '../../../src/compiler/index.ts';
+import { readEdgeFile } from '../../../src/files/edge-file.ts';
+import { seal } from '../../../src/plan/seal.ts';
+import { type RequestFlags, readRequest } from '../../../src/simulator/request-line.ts';
+import type { Asked, Subject } from '../../../src/simulator/simulate.ts';
+
+const FILE = new URL('../../../fixtures/shop/edge.yaml', import.meta.url);
+const NOW = Date.UTC(2026, 0, 2);
+
+/** An edge file compiled and sealed, as revision 41. */
+export function subjectOf(text: string): Subject {
+  const read = readEdgeFile(text, 'edge.yaml');
+  if (!read.ok) throw new Error(JSON.stringify(read.diagnostics));
+  const bytes = seal(compile(read.ruleSet).plan, { revision: 41 });
+  const sources = new Map(
+    [...read.sources.rules].map(([id, { key, line }]) => [id, { key, at: `edge.yaml:${line}` }]),
+  );
+  return { bytes, digest: `sha256:${'0'.repeat(64)}`, name: 'edge.yaml', sources, ruleSet: read.ruleSet };
+}
+
+export const SHOP = subjectOf(readFileSync(FILE, 'utf8'));
+
+export function asked(url: string, flags: RequestFlags = {}, more: Partial<Asked> = {}): Asked {
+  const read = readRequest(url, { ...flags, now: NOW });
+  if (!read.ok) throw new Error(read.error);
+  const world = { down: [], nodeId: null, now: NOW, nowGiven: false };
+  return { request: read.value, url, world, ...more };
+}

@@ -1,0 +1,149 @@
+import { describe, expect, it } from 'vitest';
+import { loadPlan } from '../../../src/evaluator/index.ts';
+import { refOf } from '../../../src/simulator/document.ts';
+import { nearMatch } from '../../../src/simulator/near-match.ts';
+import type { RequestFlags } from '../../../src/simulator/request-line.ts';
+import { simulate } from '../../../src/simulator/simulate.ts';
+import { asked, SHOP, subjectOf } from './shop.ts';
+
+/** Past the shop's captcha. */
+const SOLVED = { cleared: ['captcha/9'] };
+const URL = 'https://shop.example.com/api/orders?id=7';
+
+describe('simulating', () => {
+  it('tells what the evaluator decides on the sealed bytes', () => {
+    const given = asked(URL, { ip: '203.0.113.7', country: 'RU', userAgent: 'GPTBot/1.2' });
+    const document = simulate(SHOP, given);
+    const decision = loadPlan(SHOP.bytes).evaluate(given.request);
+    expect(document.plan).toMatchObject({ version: 41, domain: 'example.com' });
+    expect(document.decision).toMatchObject({ action: decision.action, status: decision.status });
+    expect(document.effective).toMatchObject({
+      path: decision.path,
+      query: decision.query,
+      tags: decision.tags,
+    });
+    const matched = document.phases
+      .flatMap((phase) => phase.rules)
+      .filter((rule) => rule.outcome === 'matched')
+      .map(refOf);
+    expect(matched.sort()).toEqual(decision.matches.map(refOf).sort());
+  });
+
+  it('accounts for every rule of the plan once', () => {
+    const { phases } = simulate(SHOP, asked(URL));
+    const told = phases.flatMap((phase) => phase.rules.map(refOf)).sort();
+    expect(told).toEqual(SHOP.ruleSet?.rules.map(refOf).sort());
+  });
+
+  it('gives the same document twice', () => {
+    const given = asked('https://static.example.com/x', { ip: '192.0.2.200' });
+    expect(simulate(SHOP, given)).toEqual(simulate(SHOP, given));
+  });
+
+  it('measures only with a stopwatch, in microseconds', () => {
+    expect(simulate(SHOP, asked(URL)).timing.evaluate_us).toBe(null);
+    let now = 0;
+    const stopwatch = () => {
+      now += 0.25;
+      return now;
+    };
+    expect(simulate(SHOP, asked(URL, {}, { stopwatch })).timing.evaluate_us).toBe(250);
+  });
+
+  it('shows the page for a status of the origin, and for the block of the edge itself', () => {
+    const response = { status: 502, madeBy: 'origin' as const };
+    const forwarded = simulate(SHOP, asked('https://shop.example.com/', SOLVED, { response }));
+    expect(forwarded.error_page).toMatchObject({ status: 502, made_by: 'origin', by: { key: 'shop-down' } });
+    const blocked = simulate(SHOP, asked('https://shop.example.com/admin/', {}, { response }));
+    expect(blocked.error_page).toMatchObject({ status: 403, made_by: 'edge', page: null });
+    expect(blocked.would_have.map((one) => one.text)).toEqual(['error_page #14 would have given the page']);
+  });
+
+  it('takes origins that are down out of a pool', () => {
+    const url = 'https://shop.example.com/';
+    const first = simulate(SHOP, asked(url, SOLVED));
+    expect(first.decision.by).toMatchObject({ type: 'origin_pool', key: 'shop-pool' });
+    const { world } = asked(url);
+    const other = simulate(SHOP, asked(url, SOLVED, { world: { ...world, down: ['80/0'] } }));
+    expect(other.decision.by).toMatchObject({ key: 'shop-pool' });
+    expect(other.effective.origin).not.toBe(first.effective.origin);
+    expect(first.assumptions.map((one) => one.input)).toContain('origin_health');
+    expect(other.assumptions.map((one) => one.input)).not.toContain('origin_health');
+  });
+
+  it('leaves a bot that was given alone', () => {
+    const curl = { userAgent: 'curl/8' };
+    expect(simulate(SHOP, asked(URL, curl)).request.bot).toMatchObject({
+      kind: 'generic-bot',
+      from: 'generic',
+    });
+    expect(simulate(SHOP, asked(URL, { ...curl, bot: 'none' })).request.bot).toBe(null);
+    expect(simulate(SHOP, asked(URL, { ...curl, bot: 'ccbot' })).request.bot).toMatchObject({
+      from: 'given',
+    });
+  });
+
+  it('never answers for a host of another domain', () => {
+    const document = simulate(SHOP, asked('https://example.org/'));
+    expect(document.decision).toMatchObject({ action: 'refuse', status: 421, by: null });
+    expect(document.error_page).toBe(null);
+    expect(document.counts.considered).toBe(0);
+  });
+});
+
+describe('the nearest match', () => {
+  /** Reads back what was proposed and runs it. */
+  function outcomeOf(words: string, ref: string): string | undefined {
+    const parts = [...words.matchAll(/'((?:[^']|'\\'')*)'|(\S+)/g)].map(
+      (match) => match[1] ?? match[2] ?? '',
+    );
+    const [url = '', ...rest] = parts;
+    const flags: Record<string, string> = {};
+    for (let at = 0; at < rest.length; at += 2) flags[(rest[at] ?? '').slice(2)] = rest[at + 1] ?? '';
+    const { phases } = simulate(SHOP, asked(url, flags as RequestFlags));
+    return phases.flatMap((phase) => phase.rules).find((rule) => refOf(rule) === ref)?.outcome;
+  }
+
+  it('is proposed only when it was seen to match', () => {
+    const given = asked('https://shop.example.com/nothing');
+    const skipped = simulate(SHOP, given).phases.flatMap((phase) =>
+      phase.rules.filter((rule) => rule.outcome === 'skipped'),
+    );
+    const proposed = skipped.map((rule) => ({ ref: refOf(rule), words: nearMatch(SHOP, given, rule) }));
+    const found = proposed.filter(({ words }) => words !== null);
+    expect(found.length).toBeGreaterThan(skipped.length * 0.7);
+    for (const { ref, words } of found)
+      expect([ref, outcomeOf(words!, ref)]).toEqual([ref, expect.stringMatching(/matched|conditional/)]);
+  });
+
+  it('changes no more than what failed', () => {
+    const given = asked('https://shop.example.com/nothing?x=1', { ip: '203.0.113.7' });
+    const find = (id: number) =>
+      simulate(SHOP, given)
+        .phases.flatMap((phase) => phase.rules)
+        .find((rule) => rule.id === id)!;
+    expect(nearMatch(SHOP, given, find(57))).toBe("'https://shop.example.com/nothing?x=1' --country RU");
+    expect(nearMatch(SHOP, given, find(41))).toBe('https://shop.example.com/admin/');
+    expect(nearMatch(SHOP, given, find(22))).toBe(
+      "'https://shop.example.com/nothing?x=1' --bot gptbot:verified",
+    );
+  });
+
+  it('is not claimed for a rule that nothing can match or whose fields are unknown', () => {
+    const subject = subjectOf(`
+domain: example.com
+records: [{ name: shop, type: A, destination: 192.0.2.1, proxied: true }]
+rules:
+  - { type: redirect, host_includes: [nowhere.example.com], target: /x }
+  - { type: captcha, enabled: false, path_includes: [/login] }
+  - { type: drop, path_includes: [/a*], path_excludes: ['*'] }
+`);
+    const given = asked('https://shop.example.com/');
+    const rules = simulate(subject, given).phases.flatMap((phase) => phase.rules);
+    expect(rules.map((rule) => nearMatch(subject, given, rule))).toEqual([null, null, null]);
+    const [rule] = simulate(SHOP, given).phases.flatMap((phase) =>
+      phase.rules.filter((one) => one.id === 41),
+    );
+    expect(nearMatch({ ...SHOP, ruleSet: null }, given, rule!)).toBe(null);
+  });
+});
