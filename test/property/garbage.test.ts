@@ -170,7 +170,7 @@ describe('a decision, whatever the request is', () => {
           expectAnswers(evaluator, { ...requests[index], ...Object.fromEntries(made) });
         },
       ),
-      { numRuns: 1_500 },
+      { numRuns: 800 },
     );
   });
 
@@ -231,7 +231,7 @@ describe('a decision, whatever the request is', () => {
   });
 
   test('an address that is none is an unknown address', () => {
-    for (const { evaluator, requests } of LOADED) {
+    for (const { evaluator, requests } of LOADED.slice(0, 5)) {
       for (const request of requests) {
         const texts = [
           'x',
