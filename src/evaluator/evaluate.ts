@@ -110,12 +110,21 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
     return decide(real, decide(shadow, null, revision), revision);
   }
 
+  /** A listener that throws must not turn a decision into an exception. */
+  function tell(error: unknown): void {
+    try {
+      options.onFault?.(error);
+    } catch {
+      // There is nobody left to tell.
+    }
+  }
+
   /** Fails closed: a bug here, or in what the embedder handed in, must not let a request past its rules. */
   function evaluate(request: EdgeRequest): Decision {
     try {
       return decideRequest(request);
     } catch (error) {
-      options.onFault?.(error);
+      tell(error);
       return refusal(500, revision);
     }
   }
@@ -131,7 +140,7 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
         const refused = enter(isObject(request) ? request : NO_REQUEST);
         return explainDecision(context, { decision, refused, rates });
       } catch (error) {
-        options.onFault?.(error);
+        tell(error);
         return explainUnread(decision);
       }
     },
@@ -140,7 +149,7 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
         if (context.waf === null || enter(isObject(request) ? request : NO_REQUEST) !== 0) return 0;
         return wantedBody(context);
       } catch (error) {
-        options.onFault?.(error);
+        tell(error);
         return 0;
       }
     },
@@ -150,7 +159,7 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
         if (outside || enter(isObject(request) ? request : NO_REQUEST) !== 0) return NO_PAGE;
         return answerError(context, { real, shadow }, { status, madeBy });
       } catch (error) {
-        options.onFault?.(error);
+        tell(error);
         return NO_PAGE;
       }
     },

@@ -100,6 +100,7 @@ describe('the walk over candidates', () => {
             const expected = all.filter((slot) => slot >= start && slot < end).slice(0, taken);
             const slots: number[] = [];
             while (slots.length < taken) {
+              skipTo(candidates, start);
               const slot = nextCandidate(candidates, end);
               if (slot < 0) break;
               slots.push(slot);
