@@ -5,6 +5,7 @@ import { type Diagnostic, hasErrors } from '../base/diagnostic.ts';
 import { compile } from '../compiler/index.ts';
 import { loadPlan } from '../evaluator/index.ts';
 import { type EdgeSources, readEdgeBytes } from '../files/edge-file.ts';
+import type { RuleSet } from '../model/types.ts';
 import { PlanFault } from '../plan/fault.ts';
 import { type OpenedPlan, openPlan } from '../plan/open.ts';
 import { seal } from '../plan/seal.ts';
@@ -66,21 +67,40 @@ function placed(found: readonly Diagnostic[], sources: EdgeSources): readonly Di
   return found.map((diagnostic) => ({ ...diagnostic, at: diagnostic.at ?? sources.at(diagnostic.path) }));
 }
 
-function compileFile(bytes: Uint8Array, name: string, colour: ColourChoice): Opened {
-  const texts = new Map([[name, new TextDecoder().decode(bytes)]]);
-  const read = readEdgeBytes(bytes, name);
+/** An edge file that compiles. */
+export interface CompiledFile {
+  readonly ruleSet: RuleSet;
+  readonly sources: EdgeSources;
+  /** The sealed plan. */
+  readonly bytes: Uint8Array;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly texts: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads, compiles and seals an edge file. Its errors are printed on stderr.
+ * @throws CommandFault with exit code 3
+ */
+export async function compileFile(file: string, colour: ColourChoice): Promise<CompiledFile> {
+  return compileBytes(await readBytes(file), file === '-' ? 'stdin' : file, colour);
+}
+
+function compileBytes(octets: Uint8Array, name: string, colour: ColourChoice): CompiledFile {
+  const texts = new Map([[name, new TextDecoder().decode(octets)]]);
+  const read = readEdgeBytes(octets, name);
   if (!read.ok) return refuse(read.diagnostics, { name, texts, colour });
-  const { plan, diagnostics: found } = compile(read.ruleSet);
-  const diagnostics = [...read.diagnostics, ...placed(found, read.sources)];
+  const { ruleSet, sources } = read;
+  const { plan, diagnostics: found } = compile(ruleSet);
+  const diagnostics = [...read.diagnostics, ...placed(found, sources)];
   if (hasErrors(diagnostics)) return refuse(diagnostics, { name, texts, colour });
-  const sealed = seal(plan, { revision: 0 });
-  const sources = new Map<number, RuleSource>();
-  for (const [id, source] of read.sources.rules) {
-    sources.set(id, { key: source.key, at: `${basename(name)}:${source.line}` });
-  }
-  const { ruleSet } = read;
-  const subject = { bytes: sealed, digest: digestOf(sealed), name: basename(name), sources, ruleSet };
-  return { subject, opened: openPlan(sealed), diagnostics, texts };
+  return { ruleSet, sources, bytes: seal(plan, { revision: 0 }), diagnostics, texts };
+}
+
+function subjectOf({ ruleSet, sources, bytes }: CompiledFile): Subject {
+  const name = basename(sources.file);
+  const places = new Map<number, RuleSource>();
+  for (const [id, source] of sources.rules) places.set(id, { key: source.key, at: `${name}:${source.line}` });
+  return { bytes, digest: digestOf(bytes), name, sources: places, ruleSet };
 }
 
 /**
@@ -91,5 +111,7 @@ function compileFile(bytes: Uint8Array, name: string, colour: ColourChoice): Ope
 export async function openSubject(file: string, colour: ColourChoice): Promise<Opened> {
   const bytes = await readBytes(file);
   if (isPlan(bytes, file)) return openSealed(bytes, file);
-  return compileFile(bytes, file === '-' ? 'stdin' : file, colour);
+  const compiled = compileBytes(bytes, file === '-' ? 'stdin' : file, colour);
+  const { diagnostics, texts } = compiled;
+  return { subject: subjectOf(compiled), opened: openPlan(compiled.bytes), diagnostics, texts };
 }

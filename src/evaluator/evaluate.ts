@@ -43,6 +43,11 @@ export interface EvaluatorOptions {
   readonly origins?: OriginStates;
   /** This node's id, for geo pools. */
   readonly nodeId?: number | null;
+  /**
+   * Told of what was thrown while a request was judged: a bug, or a fault of what the embedder handed in. The request
+   * is refused with 500 all the same.
+   */
+  readonly onFault?: (error: unknown) => void;
   /** The bytes were checked by this process before; see `openPlan`. */
   readonly trusted?: boolean;
 }
@@ -105,11 +110,21 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
     return decide(real, decide(shadow, null, revision), revision);
   }
 
+  /** A listener that throws must not turn a decision into an exception. */
+  function tell(error: unknown): void {
+    try {
+      options.onFault?.(error);
+    } catch {
+      // There is nobody left to tell.
+    }
+  }
+
   /** Fails closed: a bug here, or in what the embedder handed in, must not let a request past its rules. */
   function evaluate(request: EdgeRequest): Decision {
     try {
       return decideRequest(request);
-    } catch {
+    } catch (error) {
+      tell(error);
       return refusal(500, revision);
     }
   }
@@ -124,7 +139,8 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
         const rates = new Map(context.memo.rates);
         const refused = enter(isObject(request) ? request : NO_REQUEST);
         return explainDecision(context, { decision, refused, rates });
-      } catch {
+      } catch (error) {
+        tell(error);
         return explainUnread(decision);
       }
     },
@@ -132,7 +148,8 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
       try {
         if (context.waf === null || enter(isObject(request) ? request : NO_REQUEST) !== 0) return 0;
         return wantedBody(context);
-      } catch {
+      } catch (error) {
+        tell(error);
         return 0;
       }
     },
@@ -141,7 +158,8 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
         const outside = !(status >= 400 && status <= 599);
         if (outside || enter(isObject(request) ? request : NO_REQUEST) !== 0) return NO_PAGE;
         return answerError(context, { real, shadow }, { status, madeBy });
-      } catch {
+      } catch (error) {
+        tell(error);
         return NO_PAGE;
       }
     },

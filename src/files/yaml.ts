@@ -19,7 +19,13 @@ import {
   type YAMLSeq,
 } from 'yaml';
 import { type Diagnostic, type FieldPath, type Place, quoteValue } from '../base/diagnostic.ts';
-import { MAX_DIAGNOSTICS, MAX_FILE_DEPTH, MAX_FILE_OCTETS, MAX_FILE_VALUES } from '../base/limits.ts';
+import {
+  MAX_DIAGNOSTICS,
+  MAX_FILE_DEPTH,
+  MAX_FILE_MARKS,
+  MAX_FILE_OCTETS,
+  MAX_FILE_VALUES,
+} from '../base/limits.ts';
 import { utf8Length } from '../base/octets.ts';
 
 /** A file that was read as far as it could be. */
@@ -50,6 +56,7 @@ interface Walk {
 export function readYaml(text: string, name: string): YamlFile {
   const octets = utf8Length(text);
   if (octets > MAX_FILE_OCTETS) return unread(name, tooLong(name, octets));
+  if (countMarks(text) > MAX_FILE_MARKS) return unread(name, tooManyMarks(name));
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -143,6 +150,27 @@ function validStart(line: Uint8Array): number | null {
     }
     return (decodes(valid) ?? '').length + 1;
   }
+}
+
+/** Commas and opening brackets. */
+function countMarks(text: string): number {
+  let marks = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 44 || code === 91 || code === 123) marks++;
+  }
+  return marks;
+}
+
+function tooManyMarks(file: string): Diagnostic {
+  return {
+    code: 'file_too_long',
+    severity: 'error',
+    path: [],
+    message: `a file must hold at most ${MAX_FILE_MARKS} commas and opening brackets`,
+    remedy: 'split the domain, or write lists one entry a line',
+    at: { file, line: 1, column: 1 },
+  };
 }
 
 function tooLong(file: string, octets: number): Diagnostic {

@@ -4,7 +4,7 @@
  * never fails for what a customer wrote. Nothing here throws, whatever the input.
  */
 import { type Diagnostic, type FieldPath, quoteValue } from '../base/diagnostic.ts';
-import { MAX_RECORD_IDS, MAX_RECORDS, MAX_RULES } from '../base/limits.ts';
+import { MAX_RECORDS, MAX_RULES } from '../base/limits.ts';
 import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
 import type { Stored } from './common.ts';
 import { domainForm, domainName } from './domain.ts';
@@ -170,7 +170,7 @@ function readRuleFields(
   // Read from the input, so that ids are judged also where another field is wrong.
   const list = own(input, 'record_ids');
   const single = own(input, 'record_id');
-  const scope = Array.isArray(list) ? list.slice(0, MAX_RECORD_IDS) : [];
+  const scope = Array.isArray(list) ? list.slice(0, MAX_RECORDS) : [];
   let strangers = 0;
   for (const [index, recordId] of scope.entries()) {
     if (!Number.isInteger(recordId) || recordIds.has(recordId as number)) continue;

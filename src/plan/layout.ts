@@ -47,7 +47,6 @@ export const SECTIONS = [
   { name: 'text16', kind: 'u16' },
   { name: 'text8', kind: 'u8' },
 ] as const satisfies readonly { name: string; kind: SectionKind }[];
-export type SectionName = (typeof SECTIONS)[number]['name'];
 
 type ArrayOf<K extends SectionKind> = K extends 'u8'
   ? Uint8Array

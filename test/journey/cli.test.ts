@@ -97,6 +97,16 @@ describe('simulate', () => {
     expect(out).toContain('✘ BLOCK  403\n     by drop #1 office-only');
   });
 
+  it('prints a test case that passes', async () => {
+    const { code, out } = await run('simulate', `${SHOP}/api/orders?id=7`, '--country', 'KP', '--as-test');
+    expect(code).toBe(0);
+    const { out: starter } = await shell('cat edge.test.yaml', { cwd: folder });
+    const file = save('more.test.yaml', `${starter}${out}`);
+    const tested = await run('test', file);
+    expect(tested).toMatchObject({ code: 0, err: '' });
+    expect(tested.out).toContain('✔ GET /api/orders?id=7 is forwarded by api-origin');
+  });
+
   it('is told with a plan as with its source, but for keys and places', async () => {
     const args = [`${SHOP}/api/x`, '--json', '--at', '0'];
     const source = JSON.parse((await run('simulate', ...args)).out);
@@ -126,8 +136,10 @@ describe('simulate', () => {
   });
 
   it('takes cleared challenges, origin statuses and the habits of curl', async () => {
-    const passed = await run('simulate', `${SHOP}/login`, '--cleared', 'captcha/6');
-    expect(passed.out).toContain('✔ FORWARD');
+    for (const solved of ['captcha/6', 'captcha/login-captcha']) {
+      const passed = await run('simulate', `${SHOP}/login`, '--cleared', solved);
+      expect(passed.out).toContain('✔ FORWARD');
+    }
     const page = await run('simulate', `${SHOP}/`, '--status', '502');
     expect(page.out).toContain(
       '~ ERROR PAGE  a 502 from the origin shows its own page, error_page #10 branded-errors',
@@ -218,6 +230,12 @@ describe('mistakes', () => {
       args: ['simulate', SHOP, '--origin-down', '80/0'],
       code: 2,
       says: 'there is no origin_pool `80`',
+    },
+    {
+      what: 'a challenge nobody asks',
+      args: ['simulate', SHOP, '--cleared', 'captcha/nope'],
+      code: 2,
+      says: '`captcha/nope` is not a challenge',
     },
     {
       what: 'a colour that is none',

@@ -6,7 +6,7 @@ import { type EdgeSources, readEdgeBytes } from '../../files/edge-file.ts';
 import { readYamlBytes } from '../../files/yaml.ts';
 import type { Rule } from '../../model/types.ts';
 import { EXIT, inputFault } from '../exit.ts';
-import { colourOption, fileOption } from '../options.ts';
+import { colourOption, edgeFileOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, write } from '../output.ts';
 import { diagnosticsText, tally } from '../print-diagnostics.ts';
 import { readBytes } from '../read-file.ts';
@@ -81,13 +81,6 @@ async function run(flags: Flags): Promise<void> {
     note(`${count} rule${count === 1 ? '' : 's'}, nothing to remark`);
   const failing = THRESHOLDS.slice(THRESHOLDS.indexOf(flags.failOn));
   if (diagnostics.some(({ severity }) => failing.includes(severity))) process.exitCode = EXIT.no;
-}
-
-/** Rules and their lines are what this is about, so a sealed plan will not do. */
-function edgeFileOption(): Option {
-  const option = fileOption();
-  option.description = 'an edge file; - is stdin';
-  return option;
 }
 
 /** The command, to be added to a program. */

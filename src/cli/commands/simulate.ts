@@ -57,14 +57,28 @@ function wanted<T>(typed: Typed<T>): T {
   return typed.value;
 }
 
+/** The id of the rule that has this key. */
+function idOfKey(subject: Subject, key: string): number | undefined {
+  return [...subject.sources].find(([, source]) => source.key === key)?.[0];
+}
+
+/** Clearances name rules by id; a person may name them by key. */
+function clearedRefs(flags: Flags, subject: Subject): Pick<RequestFlags, 'cleared'> {
+  const cleared = flags.cleared?.map((text) => {
+    const [, type, key = ''] = /^([a-z_]+)\/(.+)$/.exec(text) ?? [];
+    const id = idOfKey(subject, key);
+    return type === undefined || id === undefined ? text : `${type}/${id}`;
+  });
+  return cleared === undefined ? {} : { cleared };
+}
+
 /** `80/0`, or the pool's key in place of its id. */
 function downOrigins(flags: Flags, subject: Subject): readonly string[] {
   return (flags.originDown ?? []).map((text) => {
     const parts = /^(.+)\/(\d+)$/.exec(text);
     if (parts === null) throw usageFault(`\`${text}\` is not an origin; write <pool>/<index> such as 80/0`);
     const [, pool = '', index = ''] = parts;
-    const byKey = [...subject.sources].find(([, source]) => source.key === pool)?.[0];
-    const id = /^\d+$/.test(pool) ? Number(pool) : byKey;
+    const id = /^\d+$/.test(pool) ? Number(pool) : idOfKey(subject, pool);
     const rules = subject.ruleSet?.rules;
     const rule = rules?.find((one) => one.type === 'origin_pool' && one.id === id);
     if (id === undefined || (rules !== undefined && rule === undefined)) {
@@ -134,7 +148,7 @@ async function simulateOne(words: readonly string[], flags: Flags): Promise<void
   const url = oneUrl(words);
   const { subject } = await openSubject(flags.file, flags.color);
   const world = worldOf(flags, subject);
-  const request = wanted(readRequest(url, { ...flags, now: world.now }));
+  const request = wanted(readRequest(url, { ...flags, ...clearedRefs(flags, subject), now: world.now }));
   const address = `${request.scheme}://${String(request.host)}${request.target}`;
   const asked = { request, url: address, world, response: flags.status, stopwatch: () => performance.now() };
   const document = simulate(subject, asked);
@@ -182,7 +196,11 @@ function requestOptions(command: Command): Command {
     .option('--bot <kind>', 'the bot it was classified as: kind, kind:verified, or none')
     .option('--ja4 <fingerprint>', 'the JA4 of the TLS client hello')
     .option('--ja4h <fingerprint>', 'the JA4H of the request')
-    .option('--cleared <ref>', 'a challenge already solved, such as captcha/9; may be repeated', gather);
+    .option(
+      '--cleared <ref>',
+      'a challenge already solved, such as captcha/9 or captcha/<key>; may be repeated',
+      gather,
+    );
 }
 
 /** curl's options that change nothing about what the edge decides; a pasted command line stays as it is. */

@@ -173,3 +173,18 @@ describe('readYamlBytes', () => {
     });
   });
 });
+
+it('counts marks before it reads, so that a file of nothing else costs no memory', () => {
+  const file = readYaml(`[${','.repeat(500_001)}]`, 'edge.yaml');
+  expect(file.ok).toBe(false);
+  expect(file.diagnostics).toEqual([
+    {
+      code: 'file_too_long',
+      severity: 'error',
+      path: [],
+      message: 'a file must hold at most 500000 commas and opening brackets',
+      remedy: 'split the domain, or write lists one entry a line',
+      at: { file: 'edge.yaml', line: 1, column: 1 },
+    },
+  ]);
+});
