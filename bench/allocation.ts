@@ -1,4 +1,5 @@
 /** Allocation: what a decision leaves behind for the collector, and what a loaded plan keeps. */
+import { setTimeout } from 'node:timers/promises';
 import { createCounters, type Evaluator, loadPlan } from '../src/evaluator/index.ts';
 import type { EdgeRequest } from '../src/evaluator/request.ts';
 import { seeded } from '../test/support/generate-random.ts';
@@ -75,9 +76,9 @@ async function perPlan({ quick }: BenchOptions): Promise<readonly Row[]> {
   const plans = small.map(({ ruleSet }) => sealed(ruleSet));
   const random = seeded(5);
   const requests = small.map((domain) => random.times(10, () => domain.request(random)));
-  const before = held();
+  const before = await held();
   const evaluators = plans.map((bytes) => loadPlan(bytes, { counters, trusted: true, clock: () => NOW }));
-  const loaded = held();
+  const loaded = await held();
   for (const [index, evaluator] of evaluators.entries()) {
     const scan = linearScan(small[index]!.ruleSet);
     await agree(requests[index]!, {
@@ -86,8 +87,9 @@ async function perPlan({ quick }: BenchOptions): Promise<readonly Row[]> {
       b: scan,
     });
   }
-  const used = held();
-  sink.value = evaluators;
+  const used = await held();
+  // What was there before the first look must still be there at the last.
+  sink.value = [evaluators, small, plans, requests];
   const octets = plans.reduce((sum, bytes) => sum + bytes.length, 0) / count;
   const note = `beside the plan's own ${Math.round(octets)} octets; ${count} plans of 20 rules, counters shared`;
   return [
@@ -96,9 +98,15 @@ async function perPlan({ quick }: BenchOptions): Promise<readonly Row[]> {
   ];
 }
 
-/** Octets on the heap and in array buffers after a collection. */
-function held(): number {
+/**
+ * Octets on the heap and in array buffers, once what is dead is gone. Buffers are given back by another thread some time
+ * after a collection, hence the wait between two of them.
+ */
+async function held(): Promise<number> {
   collect();
+  await setTimeout(100);
+  collect();
+  await setTimeout(100);
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }

@@ -109,7 +109,8 @@ export function median(values: readonly number[]): number {
 export function timeText(nanoseconds: number): string {
   if (nanoseconds < 1e3) return `${Math.round(nanoseconds)} ns`;
   if (nanoseconds < 1e6) return `${(nanoseconds / 1e3).toPrecision(3)} µs`;
-  return `${(nanoseconds / 1e6).toPrecision(3)} ms`;
+  if (nanoseconds < 1e9) return `${(nanoseconds / 1e6).toPrecision(3)} ms`;
+  return `${(nanoseconds / 1e9).toPrecision(3)} s`;
 }
 
 /** Both sides' times, for a row's note. */

