@@ -3,7 +3,6 @@
  * decision is made of what they left there.
  */
 
-import type { RuleType } from '../base/vocabulary.ts';
 import { RULE_TYPES } from '../base/vocabulary.ts';
 import { FLAG, META, SLOT } from '../plan/layout.ts';
 import type { Pool, PoolState, TurnState } from './balancer.ts';
@@ -147,18 +146,24 @@ export function acts(context: Context, run: Run, slot: number): boolean {
   return run.shadow || !isDryRun(context, slot);
 }
 
-export function typeOf(context: Context, slot: number): RuleType {
-  return RULE_TYPES[slotWord(context, slot, SLOT.flags) & FLAG.type]!;
-}
-
 export function refOf(context: Context, slot: number): RuleRef {
-  return { type: typeOf(context, slot), id: slotWord(context, slot, SLOT.id) };
+  const type = RULE_TYPES[slotWord(context, slot, SLOT.flags) & FLAG.type]!;
+  return { type, id: slotWord(context, slot, SLOT.id) };
 }
 
 /** Notes that a rule matched and what it did, or would have done. */
 export function record(context: Context, run: Run, slot: number, effect: Effect): void {
-  const dry = isDryRun(context, slot);
-  const match: Match = { ...refOf(context, slot), mode: dry ? 'dry_run' : 'enforce', effect } as Match;
+  const { slots } = context.loaded.plan;
+  const row = slot * SLOT.size;
+  const flags = slots[row + SLOT.flags]!;
+  const dry = (flags & FLAG.dryRun) !== 0;
+  // PERF: one literal; spreading the rule's reference into it took a quarter of all evaluation.
+  const match: Match = {
+    type: RULE_TYPES[flags & FLAG.type]!,
+    id: slots[row + SLOT.id]!,
+    mode: dry ? 'dry_run' : 'enforce',
+    effect,
+  };
   if (run.matches === null) run.matches = [match];
   else run.matches.push(match);
   if (dry) run.dryMatched = true;

@@ -18,7 +18,7 @@ export const HEADER = {
   magic: 0,
   version: 1,
   bytes: 2,
-  crc: 3,
+  checksum: 3,
   revisionLow: 4,
   revisionHigh: 5,
   sections: 6,

@@ -77,7 +77,7 @@ function checkHeader(bytes: Uint8Array): void {
 
 function checkSum(bytes: Uint8Array): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const expected = view.getUint32(HEADER.crc * 4, true);
+  const expected = view.getUint32(HEADER.checksum * 4, true);
   const found = sealChecksum(bytes);
   if (expected !== found) {
     const hex = (value: number): string => value.toString(16).padStart(8, '0');

@@ -26,7 +26,7 @@ function withWord(word: number, value: number, resum = true): Uint8Array {
   const bytes = BYTES.slice();
   const view = new DataView(bytes.buffer);
   view.setUint32(word * 4, value, true);
-  if (resum) view.setUint32(HEADER.crc * 4, sealChecksum(bytes), true);
+  if (resum) view.setUint32(HEADER.checksum * 4, sealChecksum(bytes), true);
   return bytes;
 }
 
@@ -198,7 +198,7 @@ describe('bytes as they come', () => {
   });
 
   test('`trusted` leaves out the checksum and nothing else', () => {
-    const wrongSum = withWord(HEADER.crc, 0, false);
+    const wrongSum = withWord(HEADER.checksum, 0, false);
     expect(faultOf(wrongSum).code).toBe('checksum');
     expect(openPlan(wrongSum, { trusted: true }).revision).toBe(0x1_2345_6789);
   });
@@ -209,7 +209,7 @@ test('every code of a fault is met above', () => {
     faultOf(new Uint8Array(0)).code,
     faultOf(withWord(HEADER.magic, 0)).code,
     faultOf(withWord(HEADER.version, 0)).code,
-    faultOf(withWord(HEADER.crc, 0, false)).code,
+    faultOf(withWord(HEADER.checksum, 0, false)).code,
     faultOf(withWord(DIRECTORY / 4, 0)).code,
   ]);
   expect([...met].sort()).toEqual([...PLAN_FAULTS].sort());
