@@ -23,15 +23,17 @@ export interface FreshRequests extends Fresh {
 }
 
 export function freshRequests(requests: readonly EdgeRequest[]): FreshRequests {
-  const text = JSON.stringify(requests);
-  const fresh = {
-    size: requests.length,
-    requests,
-    renew(): void {
-      fresh.requests = JSON.parse(text);
+  const texts = requests.map((request) => JSON.stringify(request));
+  const sample = [...requests];
+  const size = requests.length;
+  return {
+    size,
+    requests: sample,
+    renew(from, count): void {
+      for (let at = from; at < from + Math.min(count, size); at++)
+        sample[at % size] = JSON.parse(texts[at % size]!);
     },
   };
-  return fresh;
 }
 
 export function evaluateSide(name: string, evaluator: Evaluator, requests: readonly EdgeRequest[]): Side {

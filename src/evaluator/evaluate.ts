@@ -25,7 +25,7 @@ import { redirect } from './phases/redirect.ts';
 import { rewrite, rewrittenQuery } from './phases/rewrite.ts';
 import { waf, wantedBody } from './phases/waf.ts';
 import type { EdgeRequest } from './request.ts';
-import { type Context, createRun, end, type OriginStates, type Run, resetRun } from './run.ts';
+import { type Context, createRun, end, type Memo, type OriginStates, type Run, resetRun } from './run.ts';
 import { isAcmeChallenge, isEdgeOwn } from './special-paths.ts';
 import type { Trace } from './trace.ts';
 import type { WafProgram } from './waf.ts';
@@ -66,6 +66,18 @@ export interface Evaluator {
   errorPage(request: EdgeRequest, status: number, madeBy: 'edge' | 'origin'): ErrorPageAnswer;
 }
 
+/**
+ * What one request at a time needs, shared by all evaluators of the process: a node holds thousands, and what the last
+ * request used is still near in memory. So an evaluator must not be called from a function that was handed to one
+ * (signatures, origin states, counters, clock).
+ */
+const SCRATCH = {
+  facts: createFacts(),
+  real: createRun(false),
+  shadow: createRun(true),
+  memo: { rates: new Map(), wafs: new Map(), picks: new Map() } satisfies Memo,
+} as const;
+
 const ALWAYS_UP: OriginStates = { healthy: () => true, inFlight: () => 0 };
 
 /**
@@ -77,7 +89,7 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
   const loaded = createLoaded(plan, revision);
   const context: Context = {
     loaded,
-    facts: createFacts(),
+    facts: SCRATCH.facts,
     candidates: createCandidates(plan),
     counters:
       options.counters ?? createCounters(options.random === undefined ? {} : { random: options.random }),
@@ -87,11 +99,10 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
     nodeId: options.nodeId ?? null,
     pools: new Map(),
     turns: new Map(),
-    memo: { rates: new Map(), wafs: new Map(), picks: new Map() },
+    memo: SCRATCH.memo,
   };
   const input: FactsInput = { loaded, known: new Map(), clock: options.clock ?? Date.now };
-  const real = createRun(false);
-  const shadow = createRun(true);
+  const { real, shadow } = SCRATCH;
 
   function enter(request: EdgeRequest): number {
     const refused = readFacts(context.facts, request, input);
