@@ -32,6 +32,8 @@ export interface Draft {
   /** In evaluation order: the place in this list is the rule's slot. */
   rules: readonly Rule[];
   groups: readonly Group[];
+  /** By record id, the place in `groups` of the group that holds the record. */
+  groupOf: ReadonlyMap<number, number>;
   readonly words: WordPool;
   readonly strings: StringPool;
   readonly patterns: PatternPool;
@@ -65,6 +67,7 @@ export function createDraft(ruleSet: RuleSet): Draft {
     diagnostics: [],
     rules: [],
     groups: [],
+    groupOf: new Map(),
     words: createWordPool(),
     strings: createStringPool(),
     patterns: createPatternPool(),

@@ -27,8 +27,15 @@ export function slotMatches(loaded: LoadedPlan, slot: number, facts: Facts): boo
 
 export function inScope(loaded: LoadedPlan, offset: number, facts: Facts): boolean {
   const { words } = loaded.plan;
-  const end = offset + words[offset]!;
-  for (let at = offset + 1; at <= end; at++) if (words[at] === facts.groupNumber) return true;
+  let low = offset + 1;
+  let high = low + words[offset]!;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const group = words[middle]!;
+    if (group === facts.groupNumber) return true;
+    if (group < facts.groupNumber) low = middle + 1;
+    else high = middle;
+  }
   return false;
 }
 
