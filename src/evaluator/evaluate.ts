@@ -11,7 +11,7 @@ import { createCandidates, gather, restart } from './candidates.ts';
 import { type Counters, createCounters } from './counters.ts';
 import type { Decision, ErrorPageAnswer } from './decision.ts';
 import { explainDecision, explainUnread } from './explain.ts';
-import { createFacts, type FactsInput, readFacts } from './facts.ts';
+import { createFacts, type FactsInput, readFacts, releaseRequest } from './facts.ts';
 import { createLoaded, textOf } from './loaded.ts';
 import { botRoute } from './phases/bot-route.ts';
 import { BYPASS, cache, inDeveloperMode } from './phases/cache.ts';
@@ -86,6 +86,7 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
     origins: options.origins ?? ALWAYS_UP,
     nodeId: options.nodeId ?? null,
     pools: new Map(),
+    keyedNames: new Map(),
     turns: new Map(),
     memo: { rates: new Map(), wafs: new Map(), picks: new Map() },
   };
@@ -110,13 +111,23 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
     return decide(real, decide(shadow, null, revision), revision);
   }
 
+  function tellFault(error: unknown): void {
+    try {
+      options.onFault?.(error);
+    } catch {
+      // Who listens for faults must not add one: evaluators never throw.
+    }
+  }
+
   /** Fails closed: a bug here, or in what the embedder handed in, must not let a request past its rules. */
   function evaluate(request: EdgeRequest): Decision {
     try {
       return decideRequest(request);
     } catch (error) {
-      options.onFault?.(error);
+      tellFault(error);
       return refusal(500, revision);
+    } finally {
+      releaseRequest(context.facts);
     }
   }
 
@@ -131,8 +142,10 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
         const refused = enter(isObject(request) ? request : NO_REQUEST);
         return explainDecision(context, { decision, refused, rates });
       } catch (error) {
-        options.onFault?.(error);
+        tellFault(error);
         return explainUnread(decision);
+      } finally {
+        releaseRequest(context.facts);
       }
     },
     bodyWanted: (request) => {
@@ -140,8 +153,10 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
         if (context.waf === null || enter(isObject(request) ? request : NO_REQUEST) !== 0) return 0;
         return wantedBody(context);
       } catch (error) {
-        options.onFault?.(error);
+        tellFault(error);
         return 0;
+      } finally {
+        releaseRequest(context.facts);
       }
     },
     errorPage: (request, status, madeBy) => {
@@ -150,8 +165,10 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
         if (outside || enter(isObject(request) ? request : NO_REQUEST) !== 0) return NO_PAGE;
         return answerError(context, { real, shadow }, { status, madeBy });
       } catch (error) {
-        options.onFault?.(error);
+        tellFault(error);
         return NO_PAGE;
+      } finally {
+        releaseRequest(context.facts);
       }
     },
   };

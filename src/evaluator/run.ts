@@ -48,6 +48,8 @@ export interface Context {
   readonly origins: OriginStates;
   readonly nodeId: number | null;
   readonly pools: Map<number, LoadedPool>;
+  /** Names of the parameters that cache rules key by, by slot. */
+  readonly keyedNames: Map<number, ReadonlySet<string>>;
   /** Whose turn it is among a host's own records, by offset of the group. */
   readonly turns: Map<number, TurnState>;
   readonly memo: Memo;
@@ -158,7 +160,8 @@ export function refOf(context: Context, slot: number): RuleRef {
 /** Notes that a rule matched and what it did, or would have done. */
 export function record(context: Context, run: Run, slot: number, effect: Effect): void {
   const dry = isDryRun(context, slot);
-  const match: Match = { ...refOf(context, slot), mode: dry ? 'dry_run' : 'enforce', effect } as Match;
+  const mode = dry ? 'dry_run' : 'enforce';
+  const match: Match = { type: typeOf(context, slot), id: slotWord(context, slot, SLOT.id), mode, effect };
   if (run.matches === null) run.matches = [match];
   else run.matches.push(match);
   if (dry) run.dryMatched = true;
