@@ -12,7 +12,7 @@ export interface Group {
   readonly records: readonly DnsRecord[];
 }
 
-/** A key that a rule can be filed under; see `filing.ts`. */
+/** Where rules are filed: under keys, under address intervals, or where no index narrows; see `filing.ts`. */
 export interface Filing {
   /** Slots by key, each list ascending. */
   readonly byKey: Map<string, number[]>;

@@ -9,7 +9,7 @@ export interface Matcher {
   readonly text: string;
   /** Pieces of a general wildcard; the first is a prefix, the last a suffix. */
   readonly pieces: readonly string[];
-  /** Offset of the automaton, or whether case is ignored. */
+  /** As in the plan's row (PATTERN_KIND): of a regex, the offset of its automaton in `dfas`. */
   readonly data: number;
 }
 

@@ -1,5 +1,5 @@
 /** Whether a candidate really matches: every filter of its slot, the cheapest first. */
-import { ADDRESSES, COUNTRIES, FILTER, FLAG, NONE, SLOT } from '../plan/layout.ts';
+import { ADDRESSES, COUNTRIES, FILTER, FLAG, NONE, SLOT, typeIndex } from '../plan/layout.ts';
 import { compareAt } from './cidr-index.ts';
 import { botOf, type Facts, ipOf, OTHER_BOT } from './facts.ts';
 import { type LoadedPlan, textOf } from './loaded.ts';
@@ -122,8 +122,7 @@ function kindHolds(loaded: LoadedPlan, offset: number, flags: number, facts: Fac
   );
 }
 
-/** Place of bot_route in RULE_TYPES. */
-const BOT_ROUTE = 2;
+const BOT_ROUTE = typeIndex('bot_route');
 
 function botHolds(loaded: LoadedPlan, offset: number, flags: number, facts: Facts): boolean {
   const kind = botOf(facts);

@@ -6,7 +6,7 @@
 import type { RuleType } from '../base/vocabulary.ts';
 import { RULE_TYPES } from '../base/vocabulary.ts';
 import { FLAG, META, SLOT } from '../plan/layout.ts';
-import type { Pool, PoolState, TurnState } from './balancer.ts';
+import type { Pool, PoolState, Surroundings, TurnState } from './balancer.ts';
 import { type Candidates, nextCandidate, skipTo } from './candidates.ts';
 import type { Counters, RateResult, RateWindow } from './counters.ts';
 import type { Action, CacheDirective, Effect, Match, Origin, RuleRef, WafVerdict } from './decision.ts';
@@ -30,10 +30,11 @@ export interface Memo {
   readonly picks: Map<number, number>;
 }
 
-/** A pool as the balancer sees it, with its state. */
+/** A pool as the balancer sees it, with its state and what the node knows of its origins. */
 export interface LoadedPool {
   readonly pool: Pool;
   readonly state: PoolState;
+  readonly around: Surroundings;
 }
 
 /** Everything phases work with: one per evaluator. */
