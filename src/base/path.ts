@@ -144,10 +144,13 @@ function withoutParams(segment: string): string {
 
 /** A `;` followed by an escaped slash or a backslash before the next `/`: origins disagree on what it means. */
 function hidesSlashInParams(raw: string): boolean {
-  for (let at = raw.indexOf(';'); at >= 0; at = raw.indexOf(';', at + 1)) {
+  for (let at = raw.indexOf(';'); at >= 0; ) {
     const slash = raw.indexOf('/', at);
-    const params = raw.slice(at, slash < 0 ? raw.length : slash).toLowerCase();
+    const end = slash < 0 ? raw.length : slash;
+    const params = raw.slice(at, end).toLowerCase();
     if (params.includes('%2f') || params.includes('%5c') || params.includes('\\')) return true;
+    // PERF: on from the segment's end, or a target of nothing but `;` costs the square of its length.
+    at = raw.indexOf(';', end);
   }
   return false;
 }

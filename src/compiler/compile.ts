@@ -142,7 +142,9 @@ function flagsOf(rule: Rule): number {
 function layDomain(draft: Draft): void {
   const { domain } = draft.ruleSet;
   const { meta } = draft;
-  const until = domain.developer_mode_until === null ? 0 : Date.parse(domain.developer_mode_until);
+  // A time before 1970 (other languages write `0001-01-01T00:00:00Z` for none) has passed like any other past one.
+  const until =
+    domain.developer_mode_until === null ? 0 : Math.max(0, Date.parse(domain.developer_mode_until));
   meta[META.domain] = placeString(draft.strings, domain.name);
   meta[META.status] = DOMAIN_STATUSES.indexOf(domain.status);
   meta[META.suspended] = domain.suspended ? 1 : 0;

@@ -28,6 +28,9 @@ export function groupRecords(draft: Draft): void {
   draft.groups = [...byName]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, list]) => ({ name, records: list.sort((a, b) => a.id - b.id) }));
+  draft.groupOf = new Map(
+    draft.groups.flatMap(({ records: own }, place) => own.map(({ id }) => [id, place] as const)),
+  );
 }
 
 /** Lays out the groups and the hash table of every name that exists. */

@@ -11,7 +11,7 @@ import { createCandidates, gather, restart } from './candidates.ts';
 import { type Counters, createCounters } from './counters.ts';
 import type { Decision, ErrorPageAnswer } from './decision.ts';
 import { explainDecision, explainUnread } from './explain.ts';
-import { createFacts, type FactsInput, readFacts } from './facts.ts';
+import { createFacts, type FactsInput, readFacts, releaseRequest } from './facts.ts';
 import { createLoaded, textOf } from './loaded.ts';
 import { botRoute } from './phases/bot-route.ts';
 import { BYPASS, cache, inDeveloperMode } from './phases/cache.ts';
@@ -98,6 +98,7 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
     origins: options.origins ?? ALWAYS_UP,
     nodeId: options.nodeId ?? null,
     pools: new Map(),
+    keyedNames: new Map(),
     turns: new Map(),
     memo: SCRATCH.memo,
   };
@@ -137,6 +138,8 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
     } catch (error) {
       tell(error);
       return refusal(500, revision);
+    } finally {
+      releaseRequest(context.facts);
     }
   }
 
@@ -153,6 +156,8 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
       } catch (error) {
         tell(error);
         return explainUnread(decision);
+      } finally {
+        releaseRequest(context.facts);
       }
     },
     bodyWanted: (request) => {
@@ -162,6 +167,8 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
       } catch (error) {
         tell(error);
         return 0;
+      } finally {
+        releaseRequest(context.facts);
       }
     },
     errorPage: (request, status, madeBy) => {
@@ -172,6 +179,8 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
       } catch (error) {
         tell(error);
         return NO_PAGE;
+      } finally {
+        releaseRequest(context.facts);
       }
     },
   };

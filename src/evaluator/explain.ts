@@ -8,6 +8,7 @@ import { FLAG, GROUP, META, SLOT, typeIndex } from '../plan/layout.ts';
 import { botText, checksOf, listText } from './checks.ts';
 import type { RateResult } from './counters.ts';
 import type { Decision, Match } from './decision.ts';
+import { isWithin } from './facts.ts';
 import { factsTrace } from './facts-trace.ts';
 import { textOf } from './loaded.ts';
 import { matchReason } from './match-reason.ts';
@@ -186,7 +187,7 @@ function refusalNote(context: Context, refused: number): string {
   if (refused === 414) return 'the request target is longer than 16,384 octets';
   if (refused === 421) {
     const status = DOMAIN_STATUSES[loaded.plan.meta[META.status]!]!;
-    if (!facts.host.endsWith(domain)) return `host ${facts.host} does not belong to ${domain}`;
+    if (!isWithin(facts.host, domain)) return `host ${facts.host} does not belong to ${domain}`;
     if (status !== 'active' && status !== 'moved') return `the domain is ${status} and serves nothing`;
     if (loaded.plan.meta[META.suspended] === 1) return 'the domain is suspended and serves nothing';
     return `no proxied record serves host ${facts.host}`;

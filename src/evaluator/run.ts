@@ -5,7 +5,7 @@
 
 import { RULE_TYPES } from '../base/vocabulary.ts';
 import { FLAG, META, SLOT } from '../plan/layout.ts';
-import type { Pool, PoolState, TurnState } from './balancer.ts';
+import type { Pool, PoolState, Surroundings, TurnState } from './balancer.ts';
 import { type Candidates, nextCandidate, skipTo } from './candidates.ts';
 import type { Counters, RateResult, RateWindow } from './counters.ts';
 import type { Action, CacheDirective, Effect, Match, Origin, RuleRef, WafVerdict } from './decision.ts';
@@ -29,10 +29,11 @@ export interface Memo {
   readonly picks: Map<number, number>;
 }
 
-/** A pool as the balancer sees it, with its state. */
+/** A pool as the balancer sees it, with its state and what the node knows of its origins. */
 export interface LoadedPool {
   readonly pool: Pool;
   readonly state: PoolState;
+  readonly around: Surroundings;
 }
 
 /** Everything phases work with: one per evaluator. */
@@ -47,6 +48,8 @@ export interface Context {
   readonly origins: OriginStates;
   readonly nodeId: number | null;
   readonly pools: Map<number, LoadedPool>;
+  /** Names of the parameters that cache rules key by, by slot. */
+  readonly keyedNames: Map<number, ReadonlySet<string>>;
   /** Whose turn it is among a host's own records, by offset of the group. */
   readonly turns: Map<number, TurnState>;
   readonly memo: Memo;

@@ -25,7 +25,7 @@ export interface OpenOptions {
 export function openPlan(bytes: Uint8Array, options: OpenOptions = {}): OpenedPlan {
   checkHeader(bytes);
   if (options.trusted !== true) checkSum(bytes);
-  const aligned = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
+  const aligned = bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes);
   const view = new DataView(aligned.buffer, aligned.byteOffset, aligned.byteLength);
   const sections: Record<string, Uint8Array | Uint16Array | Uint32Array> = {};
   for (const [index, { name, kind }] of SECTIONS.entries()) {

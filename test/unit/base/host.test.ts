@@ -108,6 +108,14 @@ describe('parseHost', () => {
     'example.com\uff1a80\uff1a80',
   ])('refuses %j', (text) => expect(read(text)).toBeNull());
 
+  test('a long name outside ASCII is refused before UTS 46 works on it', () => {
+    // Each would take 20 to 100 ms, all of them longer than a test may.
+    const name = String.fromCodePoint(...Array.from({ length: 1_000 }, (_, at) => 0x4e00 + at * 7));
+    for (let times = 0; times < 3_000; times++) expect(read(`${name}:443`)).toBeNull();
+    const label = 'ü'.repeat(30);
+    expect(read(`${label}.${label}.de.:443`)).toMatch(/^xn--.*\.de 443$/);
+  });
+
   test('what it reads, it reads again as the same host', () => {
     const hostLike = fc.oneof(
       fc.domain(),

@@ -192,6 +192,13 @@ describe('bytes as they come', () => {
     expect([...plan.meta]).toEqual([...openPlan(BYTES).plan.meta]);
   });
 
+  test.each([1, 4, 8])('in a Buffer at offset %i, whose own `slice` copies nothing', (offset) => {
+    const buffer = Buffer.alloc(BYTES.length + 64, 0xaa);
+    buffer.set(BYTES, offset);
+    const { plan } = openPlan(buffer.subarray(offset, offset + BYTES.length));
+    expect([...plan.meta]).toEqual([...openPlan(BYTES).plan.meta]);
+  });
+
   test('an aligned plan is a view of the bytes, not a copy', () => {
     const { plan } = openPlan(BYTES);
     for (const { name } of SECTIONS) expect(plan[name].buffer).toBe(BYTES.buffer);
