@@ -22,6 +22,12 @@ export const MAX_COMMENT_CHARACTERS = 1_000;
 /** Characters of a record's destination: a TXT record's data is at most 65,535 octets, but nobody needs 16 KiB of it. */
 export const MAX_DESTINATION_CHARACTERS = 4_096;
 
+/**
+ * Address entries of all drop rules of a domain together. Each is stored three times (as listed, merged, in the index),
+ * some 60 octets, so a plan's addresses stay below 12 MB and compile within two seconds.
+ */
+export const MAX_DOMAIN_IPS = 200_000;
+
 // Regular expressions: matching costs at most program size × octets (semantics §3)
 
 /**

@@ -45,6 +45,8 @@ export interface Context {
   /** Windows of rate limits by slot, made at their first use. */
   readonly windows: Map<number, RateWindow>;
   readonly waf: WafProgram | null;
+  /** Tells the embedder of a fault that the decision survives. */
+  readonly tellFault: (error: unknown) => void;
   readonly origins: OriginStates;
   readonly nodeId: number | null;
   readonly pools: Map<number, LoadedPool>;

@@ -4,7 +4,7 @@
  * never fails for what a customer wrote. Nothing here throws, whatever the input.
  */
 import { type Diagnostic, type FieldPath, quoteValue } from '../base/diagnostic.ts';
-import { MAX_RECORDS, MAX_RULES } from '../base/limits.ts';
+import { MAX_DOMAIN_IPS, MAX_RECORDS, MAX_RULES } from '../base/limits.ts';
 import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
 import type { Stored } from './common.ts';
 import { domainForm, domainName } from './domain.ts';
@@ -153,7 +153,21 @@ function readRules(input: unknown, recordIds: ReadonlySet<number>, reading: Read
     const fields = readRuleFields(type, entry, { ...reading, path, recordIds });
     if (fields !== null && ruleId !== undefined) rules.push({ id: ruleId, type, ...fields } as Rule);
   }
+  tellAddresses(rules, report);
   return rules;
+}
+
+/** Holds the domain to its address entries, told at the rule that breaks the budget. */
+function tellAddresses(rules: readonly Rule[], report: Report): void {
+  let total = 0;
+  for (const rule of rules) {
+    if (rule.type !== 'drop') continue;
+    total += rule.ips.length;
+    if (total <= MAX_DOMAIN_IPS) continue;
+    const message = `with rule ${rule.id} the drop rules of the domain list more than ${MAX_DOMAIN_IPS} addresses`;
+    report.add('error', ['rules'], { code: 'address_budget', message, remedy: 'use prefixes or ranges' });
+    return;
+  }
 }
 
 interface RuleReading extends ReadContext {

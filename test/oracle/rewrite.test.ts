@@ -104,7 +104,7 @@ describe('redirect', () => {
     ['https://example.com', { target: '/' }],
     ['HTTPS://EXAMPLE.com.:443/a', { target: '/a' }],
     ['https://example.com/a', { target: '/a', host: 'example.com:443' }],
-    ['http://example.com:8080/a?b', { target: '/a?b', host: 'example.com:8080', scheme: 'http' }],
+    ['http://example.com:8080/a?b', { target: '/a?b', port: 8080, scheme: 'http' }],
     ['/a', { target: '//a' }],
   ])('%s is the own URL and goes on to the next rule', (target, request) => {
     const rules = [
@@ -124,7 +124,7 @@ describe('redirect', () => {
     ['https://example.com/A', { target: '/a' }],
     ['https://example.com/a/', { target: '/a' }],
     ['https://example.com/a', { target: '/a?b' }],
-    ['https://example.com/a', { target: '/a', host: 'example.com:8443' }],
+    ['https://example.com/a', { target: '/a', port: 8443 }],
   ])('%s is another URL than the request', (target, request) => {
     expect(location({ target, preserve_query: false }, request)).toBe(target);
   });

@@ -60,11 +60,10 @@ function firstActing(context: Context, run: Run, type: number): number {
   return -1;
 }
 
-/** The visitor's own host, with the port it was asked on unless that is the scheme's default. */
+/** The visitor's own host, with the listener's port unless that is the scheme's default. */
 function visitorHost(facts: Facts): string {
-  return facts.port === -1 || facts.port === defaultPort(facts.https)
-    ? facts.host
-    : `${facts.host}:${facts.port}`;
+  const usual = facts.listenerPort === defaultPort(facts.https);
+  return usual ? facts.host : `${facts.host}:${facts.listenerPort}`;
 }
 
 function hostHeader(context: Context, string: number): string {

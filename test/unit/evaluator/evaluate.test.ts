@@ -1,7 +1,7 @@
 /** What an evaluator keeps, tells and survives beside its decisions. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { compile, seal } from '../../../src/compiler/index.ts';
 import { type EvaluatorOptions, loadPlan } from '../../../src/evaluator/index.ts';
 import { createOracle } from '../../oracle/index.ts';
@@ -75,4 +75,30 @@ test('of a long query the keyed parameters are kept, however they are spelled', 
 test('the gate says of a host that only ends like the domain that it does not belong to it', () => {
   const { phases } = load({}).explain(request({ host: 'evilexample.com' }));
   expect(phases[0]!.note).toBe('host evilexample.com does not belong to example.com');
+});
+
+describe('a signature program that fails', () => {
+  const failing = {
+    inspect(): never {
+      throw new Error('broken');
+    },
+  };
+  const faults: unknown[] = [];
+  const judged = (mode: 'enforce' | 'dry_run') =>
+    load(
+      { rules: [rule('waf', 1, { action_mode: mode })] },
+      { waf: failing, onFault: (error) => faults.push(error) },
+    ).evaluate(request({}));
+
+  test('refuses the request where it was to enforce', () => {
+    expect(judged('enforce')).toMatchObject({ action: 'refuse', status: 500 });
+  });
+
+  test('changes nothing under dry_run, and is told', () => {
+    expect(judged('dry_run')).toMatchObject({
+      action: 'forward',
+      matches: [{ type: 'waf', id: 1, mode: 'dry_run', effect: 'unavailable' }],
+    });
+    expect(faults.length).toBeGreaterThan(0);
+  });
 });
