@@ -223,7 +223,7 @@ describe('simulate', () => {
 
 describe('simulate --why', () => {
   it('lists every check and a request that was seen to match', async () => {
-    for (const name of ['office-only', '1', 'drop/1']) {
+    for (const name of ['office-only', '1', 'drop/1', 'drop/office-only']) {
       const { code, out } = await run('simulate', `${SHOP}/api/x`, '--why', name);
       expect(code).toBe(0);
       expect(out).toMatch(/^ {2}drop #1 office-only {2}priority 100 · enforce · enabled {3}edge\.yaml:\d+$/m);
@@ -245,6 +245,24 @@ describe('simulate --why', () => {
     const { code, out, err } = await run('simulate', SHOP, '--why', 'ofice-only');
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toBe('edgeplan: there is no rule `ofice-only`\n  did you mean office-only?\n');
+    const far = await run('simulate', SHOP, '--why', '999');
+    expect(far.err).toBe(
+      'edgeplan: there is no rule `999`\n  the nearest ids are 8, 9, 10; --all lists every rule\n',
+    );
+    const none = await run('simulate', SHOP, '--why', '');
+    expect(none).toMatchObject({
+      code: 2,
+      err: 'edgeplan: --why names no rule\n  write an id, a key or <type>/<id or key>; --all lists every rule\n',
+    });
+  });
+
+  it('says that a plan knows no keys', async () => {
+    const { code, err } = await run('simulate', SHOP, '-f', 'plan.edgeplan', '--why', 'office-only');
+    expect(code).toBe(2);
+    expect(err).toBe(
+      'edgeplan: there is no rule `office-only`\n' +
+        '  `plan.edgeplan` is a sealed plan, which knows ids only; --all lists every rule\n',
+    );
   });
 });
 
@@ -318,6 +336,12 @@ describe('mistakes', () => {
       code: 2,
       says: 'is already a plan',
     },
+    ...['lint', 'test'].map((command) => ({
+      what: `a plan to ${command}`,
+      args: [command, '-f', 'plan.edgeplan'],
+      code: 2,
+      says: '`plan.edgeplan` is a sealed plan, which has no lines or keys; give the edge file',
+    })),
     {
       what: 'a place that cannot be written',
       args: ['compile', '-o', 'no/such/place'],
@@ -360,6 +384,16 @@ describe('mistakes', () => {
     const { code, err } = await run('compile', '-f', file);
     expect(code).toBe(3);
     expect(err).toMatch(/^latin1\.yaml:2:6 error must be UTF-8 text/);
+  });
+
+  it('in the kind of file are not blamed on a plan', async () => {
+    const text = readFileSync(join(folder, 'edge.yaml'), 'utf8');
+    const file = save('wide.yaml', Buffer.from(`\ufeff${text}`, 'utf16le'));
+    for (const command of ['compile', 'lint']) {
+      const { code, out, err } = await run(command, '-f', file);
+      expect(code).toBe(3);
+      expect(out + err).toMatch(/^wide\.yaml:1:\d error must be UTF-8 text; this looks like UTF-16\n/);
+    }
   });
 
   it('in the bytes of a plan are told apart', async () => {
