@@ -11,7 +11,7 @@ import { type OpenedPlan, openPlan } from '../plan/open.ts';
 import { seal } from '../plan/seal.ts';
 import type { RuleSource } from '../simulator/describe.ts';
 import type { Subject } from '../simulator/simulate.ts';
-import { inputFault } from './exit.ts';
+import { inputFault, usageFault } from './exit.ts';
 import { type ColourChoice, colourFor } from './output.ts';
 import { diagnosticsText, tally } from './print-diagnostics.ts';
 import { readBytes } from './read-file.ts';
@@ -32,10 +32,18 @@ function digestOf(bytes: Uint8Array): string {
 
 const MAGIC = 'EPLN';
 
-/** Whether a file is meant to be a plan: by its first octets, its name, or by holding NUL, which no text does. */
+/** Whether a file is meant to be a plan: by its first octets or its name. */
 function isPlan(bytes: Uint8Array, name: string): boolean {
   if (name.endsWith('.edgeplan')) return true;
-  return Buffer.from(bytes.subarray(0, MAGIC.length)).toString('latin1') === MAGIC || bytes.includes(0);
+  return Buffer.from(bytes.subarray(0, MAGIC.length)).toString('latin1') === MAGIC;
+}
+
+/** The octets of a file that must be an edge file, for what is told by keys and lines. @throws CommandFault */
+export async function readEdgeOctets(file: string): Promise<Uint8Array> {
+  const bytes = await readBytes(file);
+  if (!isPlan(bytes, file)) return bytes;
+  const what = file === '-' ? 'stdin' : `\`${file}\``;
+  throw usageFault(`${what} is a sealed plan, which has no lines or keys; give the edge file`);
 }
 
 function openSealed(bytes: Uint8Array, name: string): Opened {
@@ -79,10 +87,10 @@ export interface CompiledFile {
 
 /**
  * Reads, compiles and seals an edge file. Its errors are printed on stderr.
- * @throws CommandFault with exit code 3
+ * @throws CommandFault with exit code 3, or 2 where the file is a plan
  */
 export async function compileFile(file: string, colour: ColourChoice): Promise<CompiledFile> {
-  return compileBytes(await readBytes(file), file === '-' ? 'stdin' : file, colour);
+  return compileBytes(await readEdgeOctets(file), file === '-' ? 'stdin' : file, colour);
 }
 
 function compileBytes(octets: Uint8Array, name: string, colour: ColourChoice): CompiledFile {

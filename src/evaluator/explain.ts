@@ -3,6 +3,8 @@
  * reached and why. Checks are judged anew and one by one (`checks.ts`), so the account covers every rule; what the
  * decision itself recorded is taken from it, never guessed.
  */
+import { hostMistake } from '../base/host.ts';
+import { targetMistake } from '../base/path.ts';
 import { DOMAIN_STATUSES, RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
 import { FLAG, GROUP, META, SLOT, typeIndex } from '../plan/layout.ts';
 import { botText, checksOf, listText } from './checks.ts';
@@ -192,9 +194,14 @@ function refusalNote(context: Context, refused: number): string {
     if (loaded.plan.meta[META.suspended] === 1) return 'the domain is suspended and serves nothing';
     return `no proxied record serves host ${facts.host}`;
   }
-  if (typeof request.host !== 'string') return 'there is not exactly one host';
+  const host: unknown =
+    Array.isArray(request.host) && request.host.length === 1 ? request.host[0] : request.host;
+  if (typeof host !== 'string') return 'there is not exactly one host';
+  const wrong = hostMistake(host);
+  if (wrong !== null) return `host \`${host.slice(0, 100)}\` ${wrong}`;
   if (typeof request.target !== 'string') return 'there is no request target';
-  return `host \`${request.host.slice(0, 100)}\` or target \`${request.target.slice(0, 100)}\` is not valid`;
+  const said = `target \`${request.target.slice(0, 100)}\``;
+  return `${said} ${targetMistake(request.target) ?? 'names another host, port or scheme than the Host header'}`;
 }
 
 function typeRules(account: Account, name: Phase, type: RuleType): readonly RuleTrace[] {

@@ -92,12 +92,15 @@ describe('simulate --requests', () => {
     expect(JSON.parse(out).matches).toEqual([]);
   });
 
-  it('puts an error in the place of a bad line, goes on, and ends with 3', async () => {
+  it('puts an error in the place of a bad line, goes on, tells which at the end, and ends with 3', async () => {
     writeFileSync(join(folder, 'mixed.jsonl'), `${request('/a')}\n{oops\n${request('/b')}\n`);
-    const { code, out } = await edgeplan(['simulate', '--requests', 'mixed.jsonl', '--json'], {
+    const { code, out, err } = await edgeplan(['simulate', '--requests', 'mixed.jsonl', '--json'], {
       cwd: folder,
     });
-    expect(code).toBe(3);
+    expect({ code, err }).toEqual({
+      code: 3,
+      err: 'edgeplan: 1 of 3 lines could not be read (line 2)\n',
+    });
     const [first, second, third] = out
       .trimEnd()
       .split('\n')
@@ -108,8 +111,11 @@ describe('simulate --requests', () => {
   });
 
   it('says it in words without --json', async () => {
-    const input = `${request('/api/x')}\n[]\n`;
-    const { out } = await edgeplan(['simulate', '--requests', '-'], { cwd: folder, input });
+    const input = `${request('/api/x')}\n[]\n${'{"ip":5}\n'.repeat(11)}`;
+    const { out, err } = await edgeplan(['simulate', '--requests', '-'], { cwd: folder, input });
+    expect(err).toBe(
+      'edgeplan: 12 of 13 lines could not be read (lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …)\n',
+    );
     expect(out.split('\n').slice(0, 2)).toEqual([
       'FORWARD    Forwarded to https://198.51.100.30/v2/x',
       'ERROR      line 2: the line is JSON but not an object; write one request as a JSON object on each line',

@@ -4,7 +4,7 @@ import { Command, Option } from 'commander';
 import { asTest } from '../../simulator/as-test.ts';
 import type { World } from '../../simulator/assume.ts';
 import type { RuleNote, TraceDocument } from '../../simulator/document.ts';
-import { closestKey, findRules } from '../../simulator/find-rule.ts';
+import { findRules, remedyFor } from '../../simulator/find-rule.ts';
 import { nearMatch } from '../../simulator/near-match.ts';
 import { paint } from '../../simulator/paint.ts';
 import { renderTrace } from '../../simulator/render.ts';
@@ -112,13 +112,15 @@ function oneUrl(words: readonly string[]): string {
   return url;
 }
 
-function theRule(document: TraceDocument, text: string): RuleNote {
+function theRule(document: TraceDocument, text: string, subject: Subject): RuleNote {
   const rules = document.phases.flatMap((phase) => phase.rules);
   const found = findRules(rules, text);
   const [rule, second] = found;
   if (rule === undefined) {
-    const close = closestKey(rules, text);
-    throw usageFault(`there is no rule \`${text}\``, close === null ? undefined : `did you mean ${close}?`);
+    const said = text.trim() === '' ? '--why names no rule' : `there is no rule \`${text}\``;
+    const keyed = subject.ruleSet === null && /[^\d#/]$/.test(text);
+    const idsOnly = `\`${subject.name}\` is a sealed plan, which knows ids only; --all lists every rule`;
+    throw usageFault(said, keyed ? idsOnly : remedyFor(rules, text));
   }
   if (second !== undefined) {
     throw usageFault(`\`${text}\` may mean ${found.map(labelOf).join(' or ')}; write <type>/<id>`);
@@ -133,7 +135,7 @@ async function printWhy(
   const { subject, asked, flags } = about;
   const looked = document.phases.some((phase) => phase.rules.length > 0);
   if (!looked) throw usageFault(`no rule was looked at: ${document.decision.text}`);
-  const rule = theRule(document, flags.why ?? '');
+  const rule = theRule(document, flags.why ?? '', subject);
   const wouldMatch = rule.outcome === 'skipped' ? nearMatch(subject, asked, rule) : null;
   if (flags.json === true) {
     const { format, plan, request } = document;
@@ -220,7 +222,16 @@ Examples:
   edgeplan simulate https://shop.example.com/api/orders --why office-only
   edgeplan simulate https://shop.example.com/ --status 502
   edgeplan simulate https://shop.example.com/login --as-test >> edge.test.yaml
-  edgeplan simulate --requests requests.jsonl --json`;
+  edgeplan simulate --requests requests.jsonl --json
+
+Each line of --requests is one JSON object; fields that are left out are unknown:
+  scheme    "https" or "http"                 country  two letters, such as "DE"
+  method    "GET"                             bot      {"kind":"gptbot","verified":true}, null for none;
+  host      "shop.example.com", as sent                left out, the User-Agent tells
+  target    path and query, as sent           ja4, ja4h  fingerprints
+  headers   {"user-agent":"GPTBot/1.2"},      body     text
+            names in lower case               now      milliseconds since the epoch
+  ip        "203.0.113.7"                     cleared  challenges solved: ["captcha/9"]`;
 
 export function simulateCommand(): Command {
   const command = new Command('simulate')
@@ -244,7 +255,7 @@ export function simulateCommand(): Command {
         .argParser(readNodeId)
         .env('EDGEPLAN_NODE_ID'),
     )
-    .option('--why <rule>', 'every check of one rule: its id, key, or type/id')
+    .option('--why <rule>', 'every check of one rule: its id, key, or type/id or type/key')
     .option('--all', 'also list rules that are out of scope, disabled or not reached')
     .option('--json', 'the trace as JSON; with --requests, the decisions')
     .option('--requests <file>', 'one request as JSON on each line, - is stdin; answers one decision a line')

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type HostFacts, hostPieces, normalizeName, parseHost, toAsciiName } from '../../../src/base/host.ts';
+import {
+  type HostFacts,
+  hostMistake,
+  hostPieces,
+  normalizeName,
+  parseHost,
+  toAsciiName,
+} from '../../../src/base/host.ts';
 
 /** What a Host value is read as: the host, with its port behind a blank; `null` for 400. */
 function read(text: string): string | null {
@@ -194,4 +201,44 @@ describe('names and pieces', () => {
     '[::1]*',
     'ü..x*',
   ])('%s could never be part of a host', (entry) => expect(hostPieces(entry)).toBeNull());
+});
+
+test('says why a host is refused, exactly when it is', () => {
+  const said = (text: string) => hostMistake(text);
+  expect(said('shop.example.com:99999')).toBe('has the port 99999, which is above 65535');
+  expect(said('shop.example.com:8o')).toBe('has the port `8o`, which is not a number');
+  expect(said('[::1]:70000')).toBe('has the port 70000, which is above 65535');
+  expect(said('[::zz]')).toBe('is not an IPv6 address in brackets');
+  expect(said('a b')).toBe('holds a raw space');
+  expect(said('a\u0001')).toBe('holds a raw control character (U+0001)');
+  expect(said('a,b')).toBe('holds a raw `,`');
+  expect(said('a..b')).toBe('has an empty label');
+  expect(said('')).toBe('is empty');
+  expect(said(`${'a'.repeat(64)}.com`)).toBe('has a label longer than 63 octets');
+  expect(said('a.'.repeat(127))).toBe(null);
+  expect(said(`${'a.'.repeat(127)}b`)).toBe('is longer than 253 octets');
+  expect(said('xn--\u00e4')).toBe('has no ASCII form (IDNA)');
+  const piece = fc.constantFrom(
+    'a',
+    '.',
+    ':',
+    '8',
+    '99999',
+    '[',
+    ']',
+    '::1',
+    ' ',
+    '%',
+    '\u00e4',
+    '\ud800',
+    'A'.repeat(64),
+  );
+  fc.assert(
+    fc.property(
+      fc.array(piece, { maxLength: 6 }).map((pieces) => pieces.join('')),
+      (text) => {
+        expect(hostMistake(text) === null).toBe(read(text) !== null);
+      },
+    ),
+  );
 });

@@ -6,6 +6,7 @@ import {
   parseTarget,
   pathPieces,
   type TargetFacts,
+  targetMistake,
 } from '../../../src/base/path.ts';
 
 const LEFT_OVER: TargetFacts = {
@@ -319,4 +320,39 @@ describe('small things', () => {
     '/a%5Cb',
     '/a%2f/b',
   ])('entry %s can never match', (entry) => expect(pathPieces(entry)).toBeNull());
+});
+
+test('says why a target is refused, exactly when it is', () => {
+  expect(targetMistake('/%zz')).toBe('holds the bad escape `%zz`');
+  expect(targetMistake('/a%')).toBe('holds the bad escape `%`');
+  expect(targetMistake('/a%00b')).toBe('holds the bad escape `%00`');
+  expect(targetMistake('/a b c')).toBe('holds a raw space');
+  expect(targetMistake('/a#b')).toBe('holds a raw `#`');
+  expect(targetMistake('ftp://a/b')).toBe('is neither a path nor an http URL');
+  expect(targetMistake('/a;x%2fb')).toBe('holds an escaped slash or a backslash behind a `;`');
+  expect(targetMistake('/a?q=%zz')).toBe(null);
+  const piece = fc.constantFrom(
+    '/',
+    'a',
+    '%',
+    '%2f',
+    '%00',
+    '%zz',
+    ';',
+    '\\',
+    '?',
+    '#',
+    ' ',
+    'http://a',
+    '\ud800',
+    '\u00e4',
+  );
+  fc.assert(
+    fc.property(
+      fc.array(piece, { maxLength: 8 }).map((pieces) => pieces.join('')),
+      (target) => {
+        expect(targetMistake(target) === null).toBe(parseTarget(target, { ...LEFT_OVER }) !== 400);
+      },
+    ),
+  );
 });
