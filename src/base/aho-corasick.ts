@@ -151,7 +151,11 @@ export function resetHits(hits: LiteralHits): void {
 export function scanAhoCorasick(words: Uint32Array, base: number, text: string, hits: LiteralHits): void {
   let state = 0;
   for (let at = 0; at < text.length; at++) {
-    state = advance(words, base, state, text.charCodeAt(at));
+    const code = text.charCodeAt(at);
+    // PERF: most characters start no literal, and the root has nothing to tell.
+    state =
+      state === 0 && code < ROOT_TABLE ? words[base + HEADER + code]! : advance(words, base, state, code);
+    if (state === 0) continue;
     const row = base + ROWS + state * STRIDE;
     let found = words[row + LITERAL] === 0 ? words[row + DICTIONARY]! : state;
     while (found !== 0) {

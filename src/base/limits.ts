@@ -22,6 +22,12 @@ export const MAX_COMMENT_CHARACTERS = 1_000;
 /** Characters of a record's destination: a TXT record's data is at most 65,535 octets, but nobody needs 16 KiB of it. */
 export const MAX_DESTINATION_CHARACTERS = 4_096;
 
+/**
+ * Address entries of all drop rules of a domain together. Each is stored three times (as listed, merged, in the index),
+ * some 60 octets, so a plan's addresses stay below 12 MB and compile within two seconds.
+ */
+export const MAX_DOMAIN_IPS = 200_000;
+
 // Regular expressions: matching costs at most program size × octets (semantics §3)
 
 /**
@@ -35,14 +41,15 @@ export const MAX_PATTERN_PROGRAM = 1_000;
  * take at most 1 ms on a path of 2 KiB. A host is an eighth as long at most, so a host regex counts an eighth.
  *
  * Measured with Node 20 on one core of an AMD EPYC at 2.6 GHz: a DFA takes 2.3 ns an octet, whatever the pattern is;
- * 400 different tables in turn (200 KB) take 2.6 ns. So a scan of 2,048 octets takes 5.3 µs and 188 of them 1 ms.
+ * 400 different tables in turn (200 KB) take 2.6 ns. So a scan of 2,048 octets takes 5.3 µs and 188 of them
+ * 1 ms; a path with `;params` is read in two forms, so half as many fit.
  *
  * There is no budget for patterns without a DFA, since none can be run in that time: they are refused. `re2js` is as
  * fast as ours on a text like one it has seen, but takes 20 to 270 ns an octet and instruction while it builds its own
  * DFA on a new one: 3 to 77 ms on 2,048 octets for patterns whose states multiply (`[ab]*a[ab]{12}`, `a[^/]{1,200}Z`,
  * `(?:.{20}a|.{21}b|.{22}c){3}Q`). A millisecond would buy 2 to 20 instructions for a whole domain.
  */
-export const MAX_DOMAIN_SCANS = 160;
+export const MAX_DOMAIN_SCANS = 90;
 
 /**
  * Octets of all automata of a domain. An ordinary pattern's has 300 to 2,000, so some thousands fit, and the plans of
@@ -91,8 +98,6 @@ export const MAX_PORT = 65_535;
 export const MAX_RULES = 10_000;
 /** Records of one domain: as many as rules; the whole zone is held in every plan. */
 export const MAX_RECORDS = 10_000;
-/** Record ids of one rule: a rule may name any set of the domain's records. */
-export const MAX_RECORD_IDS = MAX_RECORDS;
 /** The greatest id of a rule, record or node: plans keep ids in 32 unsigned bits. */
 export const MAX_ID = 0xffff_ffff;
 /** The greatest priority. Given (semantics §3). */
@@ -163,6 +168,11 @@ export const MAX_MX_PRIORITY = 65_535;
 export const MAX_FILE_OCTETS = 4_194_304;
 /** Values a file holds once its aliases are resolved: some fifty a rule. An alias bomb holds more. */
 export const MAX_FILE_VALUES = 500_000;
+/**
+ * Commas and opening brackets in a file. The YAML package takes about a kilobyte for each, so they are counted before
+ * it is let near the text; an ordinary file of 10,000 rules has a tenth as many.
+ */
+export const MAX_FILE_MARKS = 500_000;
 /** Lists and mappings inside one another in a file: no form needs more than eight. */
 export const MAX_FILE_DEPTH = 32;
 /** Characters of a rule's key in a file: a name that fits a line of a report. */

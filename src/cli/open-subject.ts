@@ -5,12 +5,13 @@ import { type Diagnostic, hasErrors } from '../base/diagnostic.ts';
 import { compile } from '../compiler/index.ts';
 import { loadPlan } from '../evaluator/index.ts';
 import { type EdgeSources, readEdgeBytes } from '../files/edge-file.ts';
+import type { RuleSet } from '../model/types.ts';
 import { PlanFault } from '../plan/fault.ts';
 import { type OpenedPlan, openPlan } from '../plan/open.ts';
 import { seal } from '../plan/seal.ts';
 import type { RuleSource } from '../simulator/describe.ts';
 import type { Subject } from '../simulator/simulate.ts';
-import { inputFault } from './exit.ts';
+import { inputFault, usageFault } from './exit.ts';
 import { type ColourChoice, colourFor } from './output.ts';
 import { diagnosticsText, tally } from './print-diagnostics.ts';
 import { readBytes } from './read-file.ts';
@@ -31,10 +32,18 @@ function digestOf(bytes: Uint8Array): string {
 
 const MAGIC = 'EPLN';
 
-/** Whether a file is meant to be a plan: by its first octets, its name, or by holding NUL, which no text does. */
+/** Whether a file is meant to be a plan: by its first octets or its name. */
 function isPlan(bytes: Uint8Array, name: string): boolean {
   if (name.endsWith('.edgeplan')) return true;
-  return Buffer.from(bytes.subarray(0, MAGIC.length)).toString('latin1') === MAGIC || bytes.includes(0);
+  return Buffer.from(bytes.subarray(0, MAGIC.length)).toString('latin1') === MAGIC;
+}
+
+/** The octets of a file that must be an edge file, for what is told by keys and lines. @throws CommandFault */
+export async function readEdgeOctets(file: string): Promise<Uint8Array> {
+  const bytes = await readBytes(file);
+  if (!isPlan(bytes, file)) return bytes;
+  const what = file === '-' ? 'stdin' : `\`${file}\``;
+  throw usageFault(`${what} is a sealed plan, which has no lines or keys; give the edge file`);
 }
 
 function openSealed(bytes: Uint8Array, name: string): Opened {
@@ -66,21 +75,40 @@ function placed(found: readonly Diagnostic[], sources: EdgeSources): readonly Di
   return found.map((diagnostic) => ({ ...diagnostic, at: diagnostic.at ?? sources.at(diagnostic.path) }));
 }
 
-function compileFile(bytes: Uint8Array, name: string, colour: ColourChoice): Opened {
-  const texts = new Map([[name, new TextDecoder().decode(bytes)]]);
-  const read = readEdgeBytes(bytes, name);
+/** An edge file that compiles. */
+export interface CompiledFile {
+  readonly ruleSet: RuleSet;
+  readonly sources: EdgeSources;
+  /** The sealed plan. */
+  readonly bytes: Uint8Array;
+  readonly diagnostics: readonly Diagnostic[];
+  readonly texts: ReadonlyMap<string, string>;
+}
+
+/**
+ * Reads, compiles and seals an edge file. Its errors are printed on stderr.
+ * @throws CommandFault with exit code 3, or 2 where the file is a plan
+ */
+export async function compileFile(file: string, colour: ColourChoice): Promise<CompiledFile> {
+  return compileBytes(await readEdgeOctets(file), file === '-' ? 'stdin' : file, colour);
+}
+
+function compileBytes(octets: Uint8Array, name: string, colour: ColourChoice): CompiledFile {
+  const texts = new Map([[name, new TextDecoder().decode(octets)]]);
+  const read = readEdgeBytes(octets, name);
   if (!read.ok) return refuse(read.diagnostics, { name, texts, colour });
-  const { plan, diagnostics: found } = compile(read.ruleSet);
-  const diagnostics = [...read.diagnostics, ...placed(found, read.sources)];
+  const { ruleSet, sources } = read;
+  const { plan, diagnostics: found } = compile(ruleSet);
+  const diagnostics = [...read.diagnostics, ...placed(found, sources)];
   if (hasErrors(diagnostics)) return refuse(diagnostics, { name, texts, colour });
-  const sealed = seal(plan, { revision: 0 });
-  const sources = new Map<number, RuleSource>();
-  for (const [id, source] of read.sources.rules) {
-    sources.set(id, { key: source.key, at: `${basename(name)}:${source.line}` });
-  }
-  const { ruleSet } = read;
-  const subject = { bytes: sealed, digest: digestOf(sealed), name: basename(name), sources, ruleSet };
-  return { subject, opened: openPlan(sealed), diagnostics, texts };
+  return { ruleSet, sources, bytes: seal(plan, { revision: 0 }), diagnostics, texts };
+}
+
+function subjectOf({ ruleSet, sources, bytes }: CompiledFile): Subject {
+  const name = basename(sources.file);
+  const places = new Map<number, RuleSource>();
+  for (const [id, source] of sources.rules) places.set(id, { key: source.key, at: `${name}:${source.line}` });
+  return { bytes, digest: digestOf(bytes), name, sources: places, ruleSet };
 }
 
 /**
@@ -91,5 +119,7 @@ function compileFile(bytes: Uint8Array, name: string, colour: ColourChoice): Ope
 export async function openSubject(file: string, colour: ColourChoice): Promise<Opened> {
   const bytes = await readBytes(file);
   if (isPlan(bytes, file)) return openSealed(bytes, file);
-  return compileFile(bytes, file === '-' ? 'stdin' : file, colour);
+  const compiled = compileBytes(bytes, file === '-' ? 'stdin' : file, colour);
+  const { diagnostics, texts } = compiled;
+  return { subject: subjectOf(compiled), opened: openPlan(compiled.bytes), diagnostics, texts };
 }

@@ -38,3 +38,10 @@ export function readStatus(text: string): ResponseFlag {
     throw new InvalidArgumentError('write a status from 400 to 599, such as 502 or 502:edge.');
   return { status: Number(parts[1]), madeBy: parts[2] === 'edge' ? 'edge' : 'origin' };
 }
+
+/** Rules and their lines are what this is about, so a sealed plan will not do. */
+export function edgeFileOption(): Option {
+  const option = fileOption();
+  option.description = 'an edge file; - is stdin';
+  return option;
+}

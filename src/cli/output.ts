@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { visible } from '../simulator/render-text.ts';
 import { type CommandFault, EXIT } from './exit.ts';
+import { reasonOf } from './file-fault.ts';
 
 /**
  * Ends quietly when whoever read the output has had enough (`| head`), and with a sentence when it cannot be written for
@@ -10,7 +11,7 @@ import { type CommandFault, EXIT } from './exit.ts';
 export function watchOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code === 'EPIPE') process.exit(process.exitCode ?? EXIT.fine);
-    note(`edgeplan: the output cannot be written: ${error.code ?? error.message}`);
+    note(`edgeplan: the output cannot be written: ${reasonOf(error)}`);
     process.exit(EXIT.input);
   });
   // Nowhere is left to say that stderr is gone.

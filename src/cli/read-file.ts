@@ -1,29 +1,10 @@
 /** Files as bytes; what goes wrong is told in one sentence each. */
 import { createReadStream } from 'node:fs';
-import { type CommandFault, inputFault } from './exit.ts';
+import { inputFault } from './exit.ts';
+import { readFault } from './file-fault.ts';
 
 /** Octets of an input file: far above any rule set within its limits, far below what would exhaust memory. */
 const LARGEST_FILE = 256 * 1024 * 1024;
-
-/** The sentence for a file system error. */
-export function fileFault(name: string, error: unknown): CommandFault {
-  const code = (error as NodeJS.ErrnoException | null)?.code;
-  switch (code) {
-    case 'ENOENT':
-    case 'ENOTDIR':
-      return inputFault(`there is no file \`${name}\``, {
-        cause: error,
-        ...(name === 'edge.yaml' ? { remedy: 'edgeplan init writes one, --file names another' } : {}),
-      });
-    case 'EISDIR':
-      return inputFault(`\`${name}\` is a directory, not a file`, { cause: error });
-    case 'EACCES':
-    case 'EPERM':
-      return inputFault(`\`${name}\` may not be read: permission denied`, { cause: error });
-    default:
-      return inputFault(`\`${name}\` cannot be read: ${code ?? (error as Error).message}`, { cause: error });
-  }
-}
 
 /** A file as a stream of chunks, or stdin for `-`. Errors come while reading, as CommandFault. */
 export async function* readChunks(name: string): AsyncGenerator<Uint8Array> {
@@ -31,7 +12,7 @@ export async function* readChunks(name: string): AsyncGenerator<Uint8Array> {
   try {
     for await (const chunk of stream) yield chunk as Uint8Array;
   } catch (error) {
-    throw fileFault(name, error);
+    throw readFault(name, error);
   }
 }
 

@@ -14,7 +14,8 @@ records:
   - { name: shop, type: A, destination: 198.51.100.20, proxied: true }
 
 # Rules run by type in a fixed order (drop, fingerprint, bot_route, rate_limit, waf, redirect, captcha, rewrite,
-# cache, origin_route, origin_pool), inside a type by priority, lower first. \`key\` is a name of your own for a rule.
+# cache, origin_route, origin_pool, error_page), inside a type by priority, lower first. \`key\` is a name of your own
+# for a rule.
 rules:
   # Only the office reaches the admin pages.
   - key: office-only

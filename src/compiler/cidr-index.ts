@@ -21,45 +21,41 @@ const ENTRIES_PER_INTERVAL = 24;
 
 /** Lays both address families; intervals that nest too deep join `draft.filing.always`. */
 export function layCidrIndexes(draft: Draft): void {
-  const { intervals } = draft.filing;
-  draft.cidr4 = layFamily(
-    draft,
-    intervals.filter((interval) => interval.family === 4),
-    1,
-  );
-  draft.cidr6 = layFamily(
-    draft,
-    intervals.filter((interval) => interval.family === 6),
-    4,
-  );
+  const { intervals, always } = draft.filing;
+  const unfiled = new Set(always);
+  const four = intervals.filter((interval) => interval.family === 4);
+  const six = intervals.filter((interval) => interval.family === 6);
+  draft.cidr4 = layFamily(draft, { intervals: four, width: 1, unfiled });
+  draft.cidr6 = layFamily(draft, { intervals: six, width: 4, unfiled });
+  always.splice(0, Number.POSITIVE_INFINITY);
+  for (const slot of [...unfiled].sort((a, b) => a - b)) always.push(slot);
 }
 
-function layFamily(draft: Draft, intervals: readonly Interval[], width: 1 | 4): Uint32Array {
-  let kept = [...intervals].sort((a, b) => compareWords(a.first, b.first));
-  let pieces = cut(kept, width);
-  while (pieces === null) {
-    const widest = new Set(
-      [...kept]
-        .sort(byWidth)
-        .slice(0, Math.ceil(kept.length / 8))
-        .map(({ slot }) => slot),
-    );
-    for (const slot of widest) addAlways(draft.filing.always, slot);
+interface Family {
+  readonly intervals: readonly Interval[];
+  /** Words of an address. */
+  readonly width: 1 | 4;
+  /** Slots that no index narrows; those whose intervals nest too deep are added. */
+  readonly unfiled: Set<number>;
+}
+
+function layFamily(draft: Draft, { intervals, width, unfiled }: Family): Uint32Array {
+  if (intervals.length === 0) return new Uint32Array(0);
+  let kept = [...intervals].sort((a, b) => compareWords(a.first, b.first)).sort(byWidth);
+  let bounds = boundsOf(kept);
+  while (!fits(bounds, kept.length, width)) {
+    const widest = new Set(kept.slice(0, Math.ceil(kept.length / 8)).map(({ slot }) => slot));
+    for (const slot of widest) unfiled.add(slot);
     kept = kept.filter(({ slot }) => !widest.has(slot));
-    pieces = cut(kept, width);
+    bounds = bounds.filter(({ slot }) => !widest.has(slot));
   }
+  const pieces = kept.length === 0 ? [] : cut(bounds, width);
   const words = new Uint32Array(pieces.length * (width + 1));
   for (const [index, piece] of pieces.entries()) {
     words.set(piece.start, index * width);
     words[pieces.length * width + index] = placePosting(draft, piece.slots);
   }
   return words;
-}
-
-function addAlways(always: number[], slot: number): void {
-  if (always.includes(slot)) return;
-  always.push(slot);
-  always.sort((a, b) => a - b);
 }
 
 /** Wider intervals first. */
@@ -72,38 +68,66 @@ function byWidth(a: Interval, b: Interval): number {
   return 0;
 }
 
+/** An address at which an interval starts to count, or no longer does. */
+interface Bound {
+  readonly at: readonly number[];
+  readonly slot: number;
+  readonly open: boolean;
+}
+
+/** Both ends of every interval, by address; an interval up to the end of the space has only the first. */
+function boundsOf(intervals: readonly Interval[]): readonly Bound[] {
+  const bounds = intervals.flatMap(({ first, last, slot }): Bound[] => {
+    const after = successor(last);
+    const start = { at: first, slot, open: true };
+    return after === null ? [start] : [start, { at: after, slot, open: false }];
+  });
+  return bounds.sort((a, b) => compareWords(a.at, b.at));
+}
+
+/** Goes over the pieces in order with the slots that cover each, until `visit` returns false. */
+function sweep(
+  bounds: readonly Bound[],
+  width: 1 | 4,
+  visit: (start: readonly number[], covering: ReadonlyMap<number, number>) => boolean,
+): boolean {
+  /** By slot, how many of its intervals cover the piece. */
+  const covering = new Map<number, number>();
+  let at: readonly number[] = new Array<number>(width).fill(0);
+  for (let next = 0; ; ) {
+    for (; next < bounds.length && compareWords(bounds[next]!.at, at) === 0; next++) {
+      const { slot, open } = bounds[next]!;
+      const depth = (covering.get(slot) ?? 0) + (open ? 1 : -1);
+      if (depth === 0) covering.delete(slot);
+      else covering.set(slot, depth);
+    }
+    if (!visit(at, covering)) return false;
+    if (next >= bounds.length) return true;
+    at = bounds[next]!.at;
+  }
+}
+
+/** Whether the pieces' lists stay within the bound. */
+function fits(bounds: readonly Bound[], intervals: number, width: 1 | 4): boolean {
+  let budget = intervals * ENTRIES_PER_INTERVAL + 1024;
+  return sweep(bounds, width, (_, covering) => {
+    budget -= covering.size;
+    return budget >= 0;
+  });
+}
+
 interface Piece {
   readonly start: readonly number[];
   readonly slots: readonly number[];
 }
 
-/** The pieces in order, or `null` when their lists would grow beyond the bound. */
-function cut(intervals: readonly Interval[], width: 1 | 4): readonly Piece[] | null {
-  if (intervals.length === 0) return [];
-  const zero = new Array<number>(width).fill(0);
-  const starts = intervals.map((interval) => ({ at: interval.first, slot: interval.slot, open: true }));
-  const ends = intervals.flatMap((interval) => {
-    const after = successor(interval.last);
-    return after === null ? [] : [{ at: after, slot: interval.slot, open: false }];
-  });
-  const events = [...starts, ...ends].sort((a, b) => compareWords(a.at, b.at));
-  const covering = new Map<number, number>();
+function cut(bounds: readonly Bound[], width: 1 | 4): readonly Piece[] {
   const pieces: Piece[] = [];
-  let budget = intervals.length * ENTRIES_PER_INTERVAL + 1024;
-  let at: readonly number[] = zero;
-  for (let next = 0; ; ) {
-    for (; next < events.length && compareWords(events[next]!.at, at) === 0; next++) {
-      const { slot, open } = events[next]!;
-      const depth = (covering.get(slot) ?? 0) + (open ? 1 : -1);
-      if (depth === 0) covering.delete(slot);
-      else covering.set(slot, depth);
-    }
-    budget -= covering.size;
-    if (budget < 0) return null;
-    pieces.push({ start: at, slots: [...covering.keys()].sort((a, b) => a - b) });
-    if (next >= events.length) return pieces;
-    at = events[next]!.at;
-  }
+  sweep(bounds, width, (start, covering) => {
+    pieces.push({ start, slots: [...covering.keys()].sort((a, b) => a - b) });
+    return true;
+  });
+  return pieces;
 }
 
 /** The address after `last`, or `null` at the end of the space. */

@@ -51,12 +51,14 @@ export function compile(ruleSet: RuleSet): CompileResult {
   return { plan: assemble(draft), diagnostics: draft.diagnostics };
 }
 
-function keysUnder(draft: Draft, prefix: string): ReadonlyMap<string, readonly number[]> {
-  const found = new Map<string, readonly number[]>();
-  for (const [key, slots] of draft.filing.byKey) {
-    if (key.startsWith(prefix)) found.set(key.slice(prefix.length), slots);
-  }
-  return found;
+type Keys = ReadonlyMap<string, readonly number[]>;
+
+/** The filing keys of each index by their prefix, which is taken off. */
+function splitKeys(draft: Draft): (prefix: string) => Keys {
+  const split = new Map<string, Map<string, readonly number[]>>();
+  for (const prefix of Object.values(KEY)) split.set(prefix, new Map());
+  for (const [key, slots] of draft.filing.byKey) split.get(key.slice(0, 2))?.set(key.slice(2), slots);
+  return (prefix) => split.get(prefix) ?? new Map();
 }
 
 function backwards(entries: ReadonlyMap<string, readonly number[]>): ReadonlyMap<string, readonly number[]> {
@@ -65,20 +67,21 @@ function backwards(entries: ReadonlyMap<string, readonly number[]>): ReadonlyMap
 
 function layLiteralIndexes(draft: Draft): void {
   const { meta } = draft;
+  const keysUnder = splitKeys(draft);
   const tree = (exact: string, prefix: string): TreeEntries => ({
-    exact: keysUnder(draft, exact),
-    prefix: keysUnder(draft, prefix),
+    exact: keysUnder(exact),
+    prefix: keysUnder(prefix),
   });
   const hosts = tree(KEY.hostExact, KEY.hostSuffix);
   meta[META.pathTree] = layTree(draft, tree(KEY.pathExact, KEY.pathPrefix));
   meta[META.suffixTree] = layTree(draft, {
     exact: new Map(),
-    prefix: backwards(keysUnder(draft, KEY.pathSuffix)),
+    prefix: backwards(keysUnder(KEY.pathSuffix)),
   });
   meta[META.hostTree] = layTree(draft, { exact: backwards(hosts.exact), prefix: backwards(hosts.prefix) });
   meta[META.ja4Tree] = layTree(draft, tree(KEY.ja4Exact, KEY.ja4Prefix));
   meta[META.ja4hTree] = layTree(draft, tree(KEY.ja4hExact, KEY.ja4hPrefix));
-  const inner = [...keysUnder(draft, KEY.pathInner)];
+  const inner = [...keysUnder(KEY.pathInner)];
   meta[META.inner] = inner.length > 0 ? 1 : 0;
   if (inner.length === 0) return;
   draft.literals = buildAhoCorasick(inner.map(([literal]) => literal));
@@ -90,13 +93,14 @@ function layLiteralIndexes(draft: Draft): void {
 
 function laySmallIndexes(draft: Draft): void {
   const { meta, words } = draft;
-  const countries = keysUnder(draft, KEY.country);
+  const keysUnder = splitKeys(draft);
+  const countries = keysUnder(KEY.country);
   if (countries.size > 0) {
     const postings = new Array<number>(COUNTRIES).fill(NONE);
     for (const [code, slots] of countries) postings[filters.countryNumber(code)] = placePosting(draft, slots);
     meta[META.countries] = placeWords(words, postings);
   }
-  const bots = keysUnder(draft, KEY.bot);
+  const bots = keysUnder(KEY.bot);
   if (bots.size > 0) {
     const kinds = [...BOT_KINDS, ''].map((kind) => placePosting(draft, bots.get(kind) ?? []));
     meta[META.bots] = placeWords(words, kinds);
@@ -142,7 +146,9 @@ function flagsOf(rule: Rule): number {
 function layDomain(draft: Draft): void {
   const { domain } = draft.ruleSet;
   const { meta } = draft;
-  const until = domain.developer_mode_until === null ? 0 : Date.parse(domain.developer_mode_until);
+  // A time before 1970 (other languages write `0001-01-01T00:00:00Z` for none) has passed like any other past one.
+  const until =
+    domain.developer_mode_until === null ? 0 : Math.max(0, Date.parse(domain.developer_mode_until));
   meta[META.domain] = placeString(draft.strings, domain.name);
   meta[META.status] = DOMAIN_STATUSES.indexOf(domain.status);
   meta[META.suspended] = domain.suspended ? 1 : 0;

@@ -12,7 +12,7 @@ export interface Group {
   readonly records: readonly DnsRecord[];
 }
 
-/** A key that a rule can be filed under; see `filing.ts`. */
+/** Where rules are filed: under keys, under address intervals, or where no index narrows; see `filing.ts`. */
 export interface Filing {
   /** Slots by key, each list ascending. */
   readonly byKey: Map<string, number[]>;
@@ -32,6 +32,8 @@ export interface Draft {
   /** In evaluation order: the place in this list is the rule's slot. */
   rules: readonly Rule[];
   groups: readonly Group[];
+  /** By record id, the place in `groups` of the group that holds the record. */
+  groupOf: ReadonlyMap<number, number>;
   readonly words: WordPool;
   readonly strings: StringPool;
   readonly patterns: PatternPool;
@@ -65,6 +67,7 @@ export function createDraft(ruleSet: RuleSet): Draft {
     diagnostics: [],
     rules: [],
     groups: [],
+    groupOf: new Map(),
     words: createWordPool(),
     strings: createStringPool(),
     patterns: createPatternPool(),

@@ -1,5 +1,6 @@
 /** Each type's own fields as words (layout in `plan/fields.ts`), and the action a rule keeps in its flags. */
 import { unreachable } from '../base/assert.ts';
+import { decodeEscapes } from '../base/octets.ts';
 import {
   BOT_ACTIONS,
   BREACH_ACTIONS,
@@ -93,7 +94,7 @@ export function placeFields(draft: Draft, rule: Rule): number {
 
 function placeCache(draft: Draft, rule: CacheRule): number {
   const ttl = (seconds: number | null): number => (seconds === null ? 0 : seconds + 1);
-  const params = rule.query_params.map((name) => placeString(draft.strings, name));
+  const params = rule.query_params.map((name) => placeString(draft.strings, decodeEscapes(name)));
   const mode = CACHE_QUERY_MODES.indexOf(rule.query_mode);
   const lifetimes = [ttl(rule.edge_ttl_sec), ttl(rule.browser_ttl_sec)];
   return placeWords(draft.words, [...lifetimes, mode, params.length, ...params]);

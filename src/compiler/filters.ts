@@ -8,15 +8,15 @@ import type { Draft } from './draft.ts';
 import { type PatternForm, type PatternKeys, placePattern } from './patterns.ts';
 import { placeString, placeWords } from './pools.ts';
 
-/** Groups that hold a record of the rule's scope. `null`: zone-wide. */
+/** Groups that hold a record of the rule's scope, ascending. `null`: zone-wide. */
 export function scopeGroups(draft: Draft, rule: Rule): readonly number[] | null {
   if (rule.record_ids.length === 0) return null;
-  const ids = new Set(rule.record_ids);
-  const groups: number[] = [];
-  for (const [index, group] of draft.groups.entries()) {
-    if (group.records.some((record) => ids.has(record.id))) groups.push(index);
+  const groups = new Set<number>();
+  for (const id of rule.record_ids) {
+    const group = draft.groupOf.get(id);
+    if (group !== undefined) groups.add(group);
   }
-  return groups;
+  return [...groups].sort((a, b) => a - b);
 }
 
 export function placeScope(draft: Draft, rule: Rule): number {

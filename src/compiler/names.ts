@@ -1,29 +1,26 @@
 /** Which host has which proxied records: exact names, and wildcards at the closest encloser (semantics §2). */
 import { assert } from '../base/assert.ts';
-import { normalizeName } from '../base/host.ts';
 import { RECORD_SCHEMES } from '../base/vocabulary.ts';
+import { absoluteName } from '../model/record-name.ts';
 import type { DnsRecord } from '../model/types.ts';
 import { META, NAME, NONE, nameHash } from '../plan/layout.ts';
 import type { Draft, Group } from './draft.ts';
 import { placePosting } from './draft.ts';
 import { placeString, placeWords } from './pools.ts';
 
-/** The absolute name of a record stored as relative, absolute or `@`; lower case, ASCII, no trailing dot. */
-export function absoluteName(name: string, domain: string): string {
-  const bare = name.endsWith('.') ? name.slice(0, -1) : name;
-  if (bare === '@' || bare === '') return domain;
-  const canonical = normalizeName(bare) ?? bare.toLowerCase();
-  if (name.endsWith('.') || canonical === domain || canonical.endsWith(`.${domain}`)) return canonical;
-  return `${canonical}.${domain}`;
+function nameOf(draft: Draft, record: DnsRecord): string {
+  const name = absoluteName(record.name, draft.ruleSet.domain.name);
+  assert(name !== null, 'the model refuses names outside the domain');
+  return name;
 }
 
 /** Gathers the proxied records of each name, in the order of names. */
 export function groupRecords(draft: Draft): void {
-  const { domain, records } = draft.ruleSet;
+  const { records } = draft.ruleSet;
   const byName = new Map<string, DnsRecord[]>();
   for (const record of records) {
     if (!record.proxied) continue;
-    const name = absoluteName(record.name, domain.name);
+    const name = nameOf(draft, record);
     const list = byName.get(name);
     if (list === undefined) byName.set(name, [record]);
     else list.push(record);
@@ -31,6 +28,9 @@ export function groupRecords(draft: Draft): void {
   draft.groups = [...byName]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, list]) => ({ name, records: list.sort((a, b) => a.id - b.id) }));
+  draft.groupOf = new Map(
+    draft.groups.flatMap(({ records: own }, place) => own.map(({ id }) => [id, place] as const)),
+  );
 }
 
 /** Lays out the groups and the hash table of every name that exists. */
@@ -38,7 +38,7 @@ export function layNames(draft: Draft): void {
   layGroups(draft);
   const { domain, records } = draft.ruleSet;
   const existing = new Set<string>();
-  for (const record of records) addWithParents(existing, absoluteName(record.name, domain.name), domain.name);
+  for (const record of records) addWithParents(existing, nameOf(draft, record), domain.name);
   const groupOf = new Map(draft.groups.map((group, index) => [group.name, index]));
   let size = 4;
   while (size < existing.size * 2) size *= 2;

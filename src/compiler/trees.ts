@@ -32,7 +32,7 @@ export function layTree(draft: Draft, entries: TreeEntries): number {
   for (let at = 0; at < order.length; at++) {
     const node = order[at]!;
     node.index = base + at;
-    order.push(...[...node.children].sort(([a], [b]) => a - b).map(([, child]) => child));
+    for (const [, child] of [...node.children].sort(([a], [b]) => a - b)) order.push(child);
   }
   let nextChild = base + 1;
   for (const node of order) {

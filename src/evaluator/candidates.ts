@@ -42,6 +42,10 @@ export interface Candidates {
   from: number;
 }
 
+/** Shared by all evaluators, as the rest of what a request needs (`evaluate.ts`). */
+const FEW_SLOTS = new Uint32Array(FEW);
+const WINDOW_BITS = new Uint32Array(WINDOW / 32);
+
 export function createCandidates(plan: Plan): Candidates {
   const touched = createTouched(plan.postings);
   const hasInner = plan.meta[META.inner] === 1;
@@ -49,11 +53,11 @@ export function createCandidates(plan: Plan): Candidates {
     plan,
     touched,
     hits: hasInner ? createHits(literalCount(plan.literals, 0)) : null,
-    few: new Uint32Array(FEW),
+    few: FEW_SLOTS,
     fewCount: 0,
     fewAt: 0,
     cursors: new Uint32Array(touched.postings.length),
-    window: new Uint32Array(WINDOW / 32),
+    window: WINDOW_BITS,
     windowStart: 0,
     windowEnd: 0,
     from: 0,

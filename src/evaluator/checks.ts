@@ -19,6 +19,8 @@ import type { Check, CheckName, ReasonCode } from './trace.ts';
 /** A check with the reason it gives a rule for being skipped. */
 export interface JudgedCheck extends Check {
   readonly failure: ReasonCode;
+  /** The rule has this filter, so that passing it tells something. */
+  readonly filters: boolean;
 }
 
 const WITH_PATH: readonly RuleType[] = [
@@ -54,7 +56,12 @@ function judged(
   failure: ReasonCode,
   entry?: string,
 ): JudgedCheck {
-  return { check, pass, text, failure, ...(entry === undefined ? {} : { entry }) };
+  return { check, pass, text, failure, filters: true, ...(entry === undefined ? {} : { entry }) };
+}
+
+/** A filter the rule does not have: everything passes it. */
+function unfiltered(check: CheckName, text: string, failure: ReasonCode, entry?: string): JudgedCheck {
+  return { ...judged(check, true, text, failure, entry), filters: false };
 }
 
 /** Entries that are printed; a longer list tells how many it leaves out. */
@@ -69,7 +76,7 @@ export function listText(entries: readonly string[]): string {
 
 function scopeCheck(context: Context, slot: number): JudgedCheck {
   const scope = slotWord(context, slot, SLOT.scope);
-  if (scope === NONE) return judged('scope', true, 'every proxied record', 'out_of_scope');
+  if (scope === NONE) return unfiltered('scope', 'every proxied record', 'out_of_scope');
   const { host } = context.facts;
   return inScope(context.loaded, scope, context.facts)
     ? judged('scope', true, `a record of ${host} is in record_ids`, 'out_of_scope', 'record_ids')
@@ -97,7 +104,7 @@ function listsAt(context: Context, offset: number): PatternLists {
 function hostCheck(context: Context, slot: number): JudgedCheck {
   const { host } = context.facts;
   const offset = slotWord(context, slot, SLOT.host);
-  if (offset === NONE) return judged('host', true, 'no host filter', 'host_not_included');
+  if (offset === NONE) return unfiltered('host', 'no host filter', 'host_not_included');
   const lists = listsAt(context, offset);
   const excluded = hostEntry(context.loaded, lists.middle, lists.end, host);
   if (excluded >= 0) {
@@ -127,7 +134,7 @@ function pathCheck(context: Context, slot: number): JudgedCheck {
   const { facts, loaded } = context;
   const offset = slotWord(context, slot, SLOT.path);
   if (offset === NONE)
-    return judged('path', true, `${facts.path} matches /*`, 'path_not_included', 'path_includes[0]');
+    return unfiltered('path', `${facts.path} matches /*`, 'path_not_included', 'path_includes[0]');
   const lists = listsAt(context, offset);
   const both = (slotWord(context, slot, SLOT.flags) & FLAG.bothForms) !== 0;
   const excluded = pathEntry(loaded, { from: lists.middle, to: lists.end }, facts, !both);
@@ -135,7 +142,7 @@ function pathCheck(context: Context, slot: number): JudgedCheck {
     const text = `path ${facts.path} is carved out by path_excludes [${lists.excludes[excluded]}]`;
     return judged('path', false, text, 'path_excluded', `path_excludes[${excluded}]`);
   }
-  if (lists.includes.length === 0) return judged('path', true, 'every path', 'path_not_included');
+  if (lists.includes.length === 0) return unfiltered('path', 'every path', 'path_not_included');
   const included = pathEntry(loaded, { from: lists.from, to: lists.middle }, facts, both);
   if (included >= 0) {
     const text = `${facts.path} matches ${lists.includes[included]}`;
@@ -153,7 +160,7 @@ function countryCheck(context: Context, slot: number): JudgedCheck {
   const { facts, loaded } = context;
   const { words } = loaded.plan;
   const offset = slotWord(context, slot, SLOT.countries);
-  if (offset === NONE) return judged('country', true, 'no country filter', 'country_not_listed');
+  if (offset === NONE) return unfiltered('country', 'no country filter', 'country_not_listed');
   const codes = [...words.subarray(offset + 1, offset + 1 + words[offset]!)];
   const listed = listText(codes.map(countryCode));
   const excludes = (slotWord(context, slot, SLOT.flags) & FLAG.excludeCountries) !== 0;
@@ -226,7 +233,7 @@ function addressCheck(context: Context, slot: number): JudgedCheck {
   const { facts, loaded } = context;
   const { words } = loaded.plan;
   const offset = slotWord(context, slot, SLOT.addresses);
-  if (offset === NONE) return judged('ip', true, 'no ip filter', 'ip_not_listed');
+  if (offset === NONE) return unfiltered('ip', 'no ip filter', 'ip_not_listed');
   const listed = entryTexts(words, offset);
   const excludes = (slotWord(context, slot, SLOT.flags) & FLAG.excludeAddresses) !== 0;
   const family = ipOf(facts);

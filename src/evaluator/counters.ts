@@ -6,6 +6,7 @@
  *
  * One set of counters serves any number of evaluators of one process. Two processes share nothing.
  */
+import { MAX_RATE_PATHS } from '../base/limits.ts';
 import { absorb, absorbText, begin, createHashState, finish } from './counters/hash.ts';
 import {
   COARSE,
@@ -100,9 +101,6 @@ export interface BoundedCounters extends Counters {
 }
 
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
-
-/** Paths one address may hold per rule; the rest share a key (semantics §5). */
-export const MAX_PATHS = 1024;
 
 /** The closing words that keep the kinds of key apart. A path's own adds its length. */
 const PLAIN_KEY = 0;
@@ -256,7 +254,7 @@ class RateCounters {
     const state = this.#state;
     finish(state, HOLDER_KEY, this.#hash);
     const holder = this.#holderOf(window, stores);
-    const full = holder !== 0 && placesTaken(store.pages, holder) >= MAX_PATHS;
+    const full = holder !== 0 && placesTaken(store.pages, holder) >= MAX_RATE_PATHS;
     if (full) finish(state, OVERFLOW_KEY, this.#overflow);
     absorbText(state, path);
     finish(state, path.length * 4 + PATH_KEY, this.#hash);

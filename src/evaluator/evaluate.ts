@@ -11,7 +11,7 @@ import { createCandidates, gather, restart } from './candidates.ts';
 import { type Counters, createCounters } from './counters.ts';
 import type { Decision, ErrorPageAnswer } from './decision.ts';
 import { explainDecision, explainUnread } from './explain.ts';
-import { createFacts, type FactsInput, readFacts } from './facts.ts';
+import { createFacts, type FactsInput, readFacts, releaseRequest } from './facts.ts';
 import { createLoaded, textOf } from './loaded.ts';
 import { botRoute } from './phases/bot-route.ts';
 import { BYPASS, cache, inDeveloperMode } from './phases/cache.ts';
@@ -25,7 +25,7 @@ import { redirect } from './phases/redirect.ts';
 import { rewrite, rewrittenQuery } from './phases/rewrite.ts';
 import { waf, wantedBody } from './phases/waf.ts';
 import type { EdgeRequest } from './request.ts';
-import { type Context, createRun, end, type OriginStates, type Run, resetRun } from './run.ts';
+import { type Context, createRun, end, type Memo, type OriginStates, type Run, resetRun } from './run.ts';
 import { isAcmeChallenge, isEdgeOwn } from './special-paths.ts';
 import type { Trace } from './trace.ts';
 import type { WafProgram } from './waf.ts';
@@ -43,6 +43,11 @@ export interface EvaluatorOptions {
   readonly origins?: OriginStates;
   /** This node's id, for geo pools. */
   readonly nodeId?: number | null;
+  /**
+   * Told of what was thrown while a request was judged: a bug, or a fault of what the embedder handed in. The request
+   * is refused with 500 all the same.
+   */
+  readonly onFault?: (error: unknown) => void;
   /** The bytes were checked by this process before; see `openPlan`. */
   readonly trusted?: boolean;
 }
@@ -61,6 +66,18 @@ export interface Evaluator {
   errorPage(request: EdgeRequest, status: number, madeBy: 'edge' | 'origin'): ErrorPageAnswer;
 }
 
+/**
+ * What one request at a time needs, shared by all evaluators of the process: a node holds thousands, and what the last
+ * request used is still near in memory. So an evaluator must not be called from a function that was handed to one
+ * (signatures, origin states, counters, clock).
+ */
+const SCRATCH = {
+  facts: createFacts(),
+  real: createRun(false),
+  shadow: createRun(true),
+  memo: { rates: new Map(), wafs: new Map(), picks: new Map() } satisfies Memo,
+} as const;
+
 const ALWAYS_UP: OriginStates = { healthy: () => true, inFlight: () => 0 };
 
 /**
@@ -72,21 +89,22 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
   const loaded = createLoaded(plan, revision);
   const context: Context = {
     loaded,
-    facts: createFacts(),
+    facts: SCRATCH.facts,
     candidates: createCandidates(plan),
     counters:
       options.counters ?? createCounters(options.random === undefined ? {} : { random: options.random }),
     windows: new Map(),
     waf: options.waf ?? null,
+    tellFault: tell,
     origins: options.origins ?? ALWAYS_UP,
     nodeId: options.nodeId ?? null,
     pools: new Map(),
+    keyedNames: new Map(),
     turns: new Map(),
-    memo: { rates: new Map(), wafs: new Map(), picks: new Map() },
+    memo: SCRATCH.memo,
   };
   const input: FactsInput = { loaded, known: new Map(), clock: options.clock ?? Date.now };
-  const real = createRun(false);
-  const shadow = createRun(true);
+  const { real, shadow } = SCRATCH;
 
   function enter(request: EdgeRequest): number {
     const refused = readFacts(context.facts, request, input);
@@ -105,12 +123,24 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
     return decide(real, decide(shadow, null, revision), revision);
   }
 
+  /** A listener that throws must not turn a decision into an exception. */
+  function tell(error: unknown): void {
+    try {
+      options.onFault?.(error);
+    } catch {
+      // There is nobody left to tell.
+    }
+  }
+
   /** Fails closed: a bug here, or in what the embedder handed in, must not let a request past its rules. */
   function evaluate(request: EdgeRequest): Decision {
     try {
       return decideRequest(request);
-    } catch {
+    } catch (error) {
+      tell(error);
       return refusal(500, revision);
+    } finally {
+      releaseRequest(context.facts);
     }
   }
 
@@ -124,16 +154,22 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
         const rates = new Map(context.memo.rates);
         const refused = enter(isObject(request) ? request : NO_REQUEST);
         return explainDecision(context, { decision, refused, rates });
-      } catch {
+      } catch (error) {
+        tell(error);
         return explainUnread(decision);
+      } finally {
+        releaseRequest(context.facts);
       }
     },
     bodyWanted: (request) => {
       try {
         if (context.waf === null || enter(isObject(request) ? request : NO_REQUEST) !== 0) return 0;
         return wantedBody(context);
-      } catch {
+      } catch (error) {
+        tell(error);
         return 0;
+      } finally {
+        releaseRequest(context.facts);
       }
     },
     errorPage: (request, status, madeBy) => {
@@ -141,8 +177,11 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
         const outside = !(status >= 400 && status <= 599);
         if (outside || enter(isObject(request) ? request : NO_REQUEST) !== 0) return NO_PAGE;
         return answerError(context, { real, shadow }, { status, madeBy });
-      } catch {
+      } catch (error) {
+        tell(error);
         return NO_PAGE;
+      } finally {
+        releaseRequest(context.facts);
       }
     },
   };

@@ -3,21 +3,20 @@
  * reached and why. Checks are judged anew and one by one (`checks.ts`), so the account covers every rule; what the
  * decision itself recorded is taken from it, never guessed.
  */
-import { formatIp } from '../base/ip.ts';
+import { hostMistake } from '../base/host.ts';
+import { targetMistake } from '../base/path.ts';
 import { DOMAIN_STATUSES, RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
-import { RATE_FIELDS, WAF_FIELDS } from '../plan/fields.ts';
-import { FLAG, GROUP, META, RECORD, SLOT, typeIndex } from '../plan/layout.ts';
-import { botSource, botText, checksOf, countryCode, type JudgedCheck, listText } from './checks.ts';
+import { FLAG, GROUP, META, SLOT, typeIndex } from '../plan/layout.ts';
+import { botText, checksOf, listText } from './checks.ts';
 import type { RateResult } from './counters.ts';
-import type { Decision, Effect, Match } from './decision.ts';
-import { botOf, ipOf } from './facts.ts';
+import type { Decision, Match } from './decision.ts';
+import { isWithin } from './facts.ts';
+import { factsTrace } from './facts-trace.ts';
 import { textOf } from './loaded.ts';
+import { matchReason } from './match-reason.ts';
 import { inDeveloperMode } from './phases/cache.ts';
 import { passesAsCrawler } from './phases/captcha.ts';
 import { listedStatuses } from './phases/error-page.ts';
-import { allowanceOf, windowOf } from './phases/rate-limit.ts';
-import { locationOf } from './phases/redirect.ts';
-import { capturesOf, rewrittenPath } from './phases/rewrite.ts';
 import { type Context, phaseStart, slotWord } from './run.ts';
 import { isAcmeChallenge, isEdgeOwn } from './special-paths.ts';
 import {
@@ -26,7 +25,6 @@ import {
   type Phase,
   type PhaseOutcome,
   type PhaseTrace,
-  type ReasonCode,
   type RuleTrace,
   type Trace,
 } from './trace.ts';
@@ -191,14 +189,19 @@ function refusalNote(context: Context, refused: number): string {
   if (refused === 414) return 'the request target is longer than 16,384 octets';
   if (refused === 421) {
     const status = DOMAIN_STATUSES[loaded.plan.meta[META.status]!]!;
-    if (!facts.host.endsWith(domain)) return `host ${facts.host} does not belong to ${domain}`;
+    if (!isWithin(facts.host, domain)) return `host ${facts.host} does not belong to ${domain}`;
     if (status !== 'active' && status !== 'moved') return `the domain is ${status} and serves nothing`;
     if (loaded.plan.meta[META.suspended] === 1) return 'the domain is suspended and serves nothing';
     return `no proxied record serves host ${facts.host}`;
   }
-  if (typeof request.host !== 'string') return 'there is not exactly one host';
+  const host: unknown =
+    Array.isArray(request.host) && request.host.length === 1 ? request.host[0] : request.host;
+  if (typeof host !== 'string') return 'there is not exactly one host';
+  const wrong = hostMistake(host);
+  if (wrong !== null) return `host \`${host.slice(0, 100)}\` ${wrong}`;
   if (typeof request.target !== 'string') return 'there is no request target';
-  return `host \`${request.host.slice(0, 100)}\` or target \`${request.target.slice(0, 100)}\` is not valid`;
+  const said = `target \`${request.target.slice(0, 100)}\``;
+  return `${said} ${targetMistake(request.target) ?? 'names another host, port or scheme than the Host header'}`;
 }
 
 function typeRules(account: Account, name: Phase, type: RuleType): readonly RuleTrace[] {
@@ -220,7 +223,7 @@ function ruleTrace(account: Account, name: Phase, slot: number): RuleTrace {
     id: slotWord(context, slot, SLOT.id),
     priority: slotWord(context, slot, SLOT.priority),
     mode: (flags & FLAG.dryRun) === 0 ? 'enforce' : 'dry_run',
-    checks: judged.map(({ failure, ...check }) => check),
+    checks: judged.map(({ failure, filters, ...check }) => check),
   } as const;
   const match = account.matched.get(`${type}/${base.id}`);
   if (match !== undefined) {
@@ -289,132 +292,4 @@ function unreachedReason(account: Account, name: Phase, type: RuleType): Reason 
   const holder = decision.matches.find((match) => match.type === type && match.mode === 'enforce');
   const taken = holder === undefined ? by : `${holder.type} #${holder.id}`;
   return { code: 'slot_taken', text: `${taken} comes first` };
-}
-
-function matchReason(account: Account, slot: number, effect: Effect): Reason {
-  const { context, decision } = account;
-  const judged = checksOf(context, slot);
-  switch (effect) {
-    case 'counted':
-    case 'block':
-    case 'challenge': {
-      const type = RULE_TYPES[slotWord(context, slot, SLOT.flags) & FLAG.type];
-      if (type === 'rate_limit') return rateReason(account, slot, effect !== 'counted');
-      if (type === 'waf') return wafReason(account, slot, 'at_threshold');
-      if (effect === 'challenge')
-        return { code: 'challenge_unsolved', text: 'this visitor has not solved its challenge' };
-      return telling(judged);
-    }
-    case 'passed': {
-      const type = RULE_TYPES[slotWord(context, slot, SLOT.flags) & FLAG.type];
-      if (type === 'waf') return wafReason(account, slot, 'below_threshold');
-      return { code: 'challenge_solved', text: 'this visitor has solved its challenge' };
-    }
-    case 'unavailable':
-      return { code: 'no_signatures', text: 'no signatures are loaded, so nothing was inspected' };
-    case 'redirect':
-      return { code: 'redirected', text: `→ ${locationOf(context, slot)}` };
-    case 'self_redirect':
-      return { code: 'self_redirect', text: 'it leads to this very URL, so it counts as unmatched' };
-    case 'rewrite':
-      return { code: 'rewritten', text: rewriteText(context, slot) };
-    case 'refuse':
-      return { code: 'dot_segment', text: `${rewriteText(context, slot)} holds a dot segment` };
-    case 'cache': {
-      const { cache } = decision;
-      const text =
-        cache === null || cache.key === null ? 'the cache is bypassed' : `${cache.mode}, key ${cache.key}`;
-      return { code: 'cached', text };
-    }
-    case 'origin':
-      return { code: 'chosen', text: telling(judged).text };
-    case 'tag':
-      return { code: 'tagged', text: telling(judged).text };
-    case 'respond':
-    case 'alt_origin':
-    case 'error_page':
-      return telling(judged);
-  }
-}
-
-/** The most telling of the checks that passed: the one that names an entry, from the most particular filter on. */
-function telling(judged: readonly JudgedCheck[]): Reason {
-  const named = judged.findLast((check) => check.entry !== undefined && check.check !== 'scope');
-  const codes: Partial<Record<JudgedCheck['check'], ReasonCode>> = {
-    country: 'country_listed',
-    ip: 'ip_listed',
-  };
-  if (named !== undefined && named.text !== '') {
-    return { code: codes[named.check] ?? 'all_checks_passed', text: named.text };
-  }
-  const unlisted = judged.findLast((check) => check.check === 'ip' || check.check === 'country');
-  return { code: 'all_checks_passed', text: unlisted?.text ?? 'every check passed' };
-}
-
-function rateReason({ context, rates }: Account, slot: number, over: boolean): Reason {
-  const result = rates.get(slot);
-  const window = windowOf(context, slot);
-  const { words } = context.loaded.plan;
-  const seconds = words[slotWord(context, slot, SLOT.fields) + RATE_FIELDS.window]!;
-  const family = ipOf(context.facts);
-  const who = family === 0 ? 'unknown addresses' : formatIp(family as 4 | 6, context.facts.ipWords);
-  const allowance = allowanceOf(context, slot);
-  const what = `request ${result?.count ?? 1} of ${allowance} in ${seconds} s for ${who}`;
-  const where = window.perPath ? `${what} on this path` : what;
-  return { code: over ? 'over_limit' : 'under_limit', text: where };
-}
-
-function wafReason({ context, decision }: Account, slot: number, code: ReasonCode): Reason {
-  const threshold = context.loaded.plan.words[slotWord(context, slot, SLOT.fields) + WAF_FIELDS.threshold]!;
-  const verdict = context.memo.wafs.get(slot) ?? decision.waf;
-  if (verdict === null || verdict === undefined) return { code, text: `threshold ${threshold}` };
-  const ids = verdict.ids.length === 0 ? '' : ` (${verdict.ids.join(', ')})`;
-  const cut = `${verdict.truncated ? ', body cut' : ''}${verdict.exhausted ? ', step budget exhausted' : ''}`;
-  const relation = code === 'below_threshold' ? 'is below' : 'reaches';
-  return { code, text: `anomaly score ${verdict.score} ${relation} threshold ${threshold}${ids}${cut}` };
-}
-
-function rewriteText(context: Context, slot: number): string {
-  const { path } = context.facts;
-  const target = rewrittenPath(context, slot);
-  const captures = target === null ? null : capturesOf(context, slot);
-  const groups = (captures?.groups ?? []).slice(1).map((group, index) => `$${index + 1} = ${group ?? ''}`);
-  const noted = groups.length === 0 ? '' : ` (${groups.join(', ')})`;
-  return target === null ? `${path} is kept` : `${path} → ${target}${noted}`;
-}
-
-function factsTrace(context: Context, refused: number): FactsTrace {
-  const { facts, loaded } = context;
-  const { request } = facts;
-  const known = refused === 0;
-  const family = known ? ipOf(facts) : 0;
-  const bot = known && botOf(facts) >= 0 ? botText(context) : null;
-  return {
-    scheme: facts.https ? 'https' : 'http',
-    method: typeof request.method === 'string' ? request.method : '',
-    host: refused === 400 ? null : facts.host,
-    path: known ? facts.path : null,
-    twin: known ? facts.twin : null,
-    query: known ? facts.query : null,
-    ip: family === 0 ? null : formatIp(family as 4 | 6, facts.ipWords),
-    country: known && facts.country >= 0 ? countryCode(facts.country) : null,
-    bot: bot === null ? null : { kind: bot, verified: facts.botVerified, from: botSource(facts) },
-    ja4: known ? facts.ja4 : null,
-    ja4h: known ? facts.ja4h : null,
-    records: known ? hostRecords(context, loaded.plan.words) : [],
-  };
-}
-
-function hostRecords(context: Context, words: Uint32Array): FactsTrace['records'] {
-  const { group } = context.facts;
-  const records: { id: number; name: string; destination: string }[] = [];
-  for (let index = 0; index < words[group + GROUP.count]!; index++) {
-    const row = group + GROUP.records + index * RECORD.size;
-    records.push({
-      id: words[row + RECORD.id]!,
-      name: textOf(context.loaded, words[row + RECORD.name]!),
-      destination: textOf(context.loaded, words[row + RECORD.destination]!),
-    });
-  }
-  return records;
 }

@@ -19,6 +19,8 @@ const UNREAD = -2;
 export interface Facts extends HostFacts, TargetFacts {
   request: EdgeRequest;
   https: boolean;
+  /** The listener's port. */
+  listenerPort: number;
   /** Number of the host's group, and the offset of its records in `words`. */
   groupNumber: number;
   group: number;
@@ -54,6 +56,7 @@ export function createFacts(): Facts {
     authorityScheme: '',
     request: NO_REQUEST,
     https: true,
+    listenerPort: 443,
     groupNumber: NONE,
     group: NONE,
     ipFamily: UNREAD,
@@ -69,6 +72,12 @@ export function createFacts(): Facts {
   };
 }
 
+/** Lets go of the request: its body must not stay in memory until the domain's next one, times thousands of domains. */
+export function releaseRequest(facts: Facts): void {
+  facts.request = NO_REQUEST;
+  facts.cleared = NOTHING_CLEARED;
+}
+
 /** What a Host value came to; kept for the hosts seen last, since a domain's hosts are few and come again. */
 interface KnownHost extends HostFacts {
   readonly valid: boolean;
@@ -77,7 +86,7 @@ interface KnownHost extends HostFacts {
 }
 
 /** Values kept. An attacker who sends ever new ones only makes the map start over. */
-const MAX_KNOWN_HOSTS = 512;
+const MAX_KNOWN_HOSTS = 128;
 const MAX_KNOWN_LENGTH = 256;
 
 export type KnownHosts = Map<string, KnownHost>;
@@ -97,7 +106,8 @@ function knownHost(loaded: LoadedPlan, known: KnownHosts, text: string): KnownHo
   return host;
 }
 
-function isWithin(host: string, domain: string): boolean {
+/** Whether a host is the domain's name or lies below it. */
+export function isWithin(host: string, domain: string): boolean {
   if (host === domain) return true;
   return host.endsWith(domain) && host.charCodeAt(host.length - domain.length - 1) === 46;
 }
@@ -113,6 +123,7 @@ export function readFacts(facts: Facts, request: EdgeRequest, input: FactsInput)
   const { plan } = input.loaded;
   facts.request = request;
   facts.https = !(typeof request.scheme === 'string' && isHttp(request.scheme));
+  facts.listenerPort = listenerPort(request.port, facts.https);
   const hostText = singleText(request.host);
   if (hostText === null) return 400;
   const host = knownHost(input.loaded, input.known, hostText);
@@ -132,6 +143,11 @@ export function readFacts(facts: Facts, request: EdgeRequest, input: FactsInput)
   readVisitor(facts, request);
   facts.now = typeof request.now === 'number' && Number.isFinite(request.now) ? request.now : input.clock();
   return 0;
+}
+
+function listenerPort(port: unknown, https: boolean): number {
+  const valid = typeof port === 'number' && Number.isInteger(port) && port >= 1 && port <= 65_535;
+  return valid ? port : defaultPort(https);
 }
 
 function isHttp(scheme: string): boolean {

@@ -2,8 +2,8 @@
 
 export { PlanFault } from '../plan/fault.ts';
 export { type BoundedCounters, type Counters, type CountersOptions, createCounters } from './counters.ts';
-export { createDomains, type Domains } from './domains.ts';
 export type * from './decision.ts';
+export { createDomains, type Domains } from './domains.ts';
 export { type Evaluator, type EvaluatorOptions, loadPlan } from './evaluate.ts';
 export type { EdgeRequest } from './request.ts';
 export type { OriginStates } from './run.ts';

@@ -9,7 +9,7 @@ export interface Matcher {
   readonly text: string;
   /** Pieces of a general wildcard; the first is a prefix, the last a suffix. */
   readonly pieces: readonly string[];
-  /** Offset of the automaton, or whether case is ignored. */
+  /** As in the plan's row (PATTERN_KIND): of a regex, the offset of its automaton in `dfas`. */
   readonly data: number;
 }
 
@@ -18,8 +18,8 @@ export interface LoadedPlan {
   readonly revision: number;
   readonly texts: (string | undefined)[];
   readonly matchers: (Matcher | undefined)[];
-  /** The last texts regexes ran over: a path and its twin, or a host. */
-  readonly recent: [RegexMemo, RegexMemo];
+  /** The last texts regexes ran over, the last one first: a request has a host, a path and a twin, so three. */
+  readonly recent: [RegexMemo, RegexMemo, RegexMemo];
 }
 
 /** What each regex said of one text, so that one that many rules share runs once. */
@@ -34,7 +34,7 @@ export interface RegexMemo {
 export function createLoaded(plan: Plan, revision: number): LoadedPlan {
   const patterns = plan.dfas.length === 0 ? 0 : plan.patterns.length / PATTERN.size;
   const memo = (): RegexMemo => ({ text: '', round: 1, verdicts: new Float64Array(patterns) });
-  return { plan, revision, texts: [], matchers: [], recent: [memo(), memo()] };
+  return { plan, revision, texts: [], matchers: [], recent: [memo(), memo(), memo()] };
 }
 
 /** String `number` of the plan. */

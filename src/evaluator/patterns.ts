@@ -62,15 +62,20 @@ function regexMatches(loaded: LoadedPlan, number: number, text: string): boolean
 /** The verdicts on `text`; the text that was looked at longer ago makes room for a new one. */
 function memoOf(loaded: LoadedPlan, text: string): RegexMemo {
   const { recent } = loaded;
-  if (recent[0].text === text) return recent[0];
-  const older = recent[1];
-  recent[1] = recent[0];
-  recent[0] = older;
-  if (older.text !== text) {
-    older.text = text;
-    older.round++;
+  const [last, before, oldest] = recent;
+  if (last.text === text) return last;
+  recent[1] = last;
+  if (before.text === text) {
+    recent[0] = before;
+    return before;
   }
-  return older;
+  recent[0] = oldest;
+  recent[2] = before;
+  if (oldest.text !== text) {
+    oldest.text = text;
+    oldest.round++;
+  }
+  return oldest;
 }
 
 /** Leftmost is best for every inner piece, so there is nothing to backtrack. */

@@ -1,5 +1,5 @@
 /** Whether a candidate really matches: every filter of its slot, the cheapest first. */
-import { ADDRESSES, COUNTRIES, FILTER, FLAG, NONE, SLOT } from '../plan/layout.ts';
+import { ADDRESSES, COUNTRIES, FILTER, FLAG, NONE, SLOT, typeIndex } from '../plan/layout.ts';
 import { compareAt } from './cidr-index.ts';
 import { botOf, type Facts, ipOf, OTHER_BOT } from './facts.ts';
 import { type LoadedPlan, textOf } from './loaded.ts';
@@ -27,8 +27,15 @@ export function slotMatches(loaded: LoadedPlan, slot: number, facts: Facts): boo
 
 export function inScope(loaded: LoadedPlan, offset: number, facts: Facts): boolean {
   const { words } = loaded.plan;
-  const end = offset + words[offset]!;
-  for (let at = offset + 1; at <= end; at++) if (words[at] === facts.groupNumber) return true;
+  let low = offset + 1;
+  let high = low + words[offset]!;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    const group = words[middle]!;
+    if (group === facts.groupNumber) return true;
+    if (group < facts.groupNumber) low = middle + 1;
+    else high = middle;
+  }
   return false;
 }
 
@@ -115,8 +122,7 @@ function kindHolds(loaded: LoadedPlan, offset: number, flags: number, facts: Fac
   );
 }
 
-/** Place of bot_route in RULE_TYPES. */
-const BOT_ROUTE = 2;
+const BOT_ROUTE = typeIndex('bot_route');
 
 function botHolds(loaded: LoadedPlan, offset: number, flags: number, facts: Facts): boolean {
   const kind = botOf(facts);

@@ -10,6 +10,11 @@ export interface EdgeRequest {
   readonly host: string | readonly string[];
   /** Path and query as sent (origin-form or absolute-form). Octets above 0x7F as UTF-8 text, not as Latin-1. */
   readonly target: string;
+  /**
+   * The port the listener has; absent: the scheme's default. What a client wrote beside the host is not it: the origin
+   * is told the listener's, or a client could choose what the origin answers under one cache key.
+   */
+  readonly port?: number | undefined;
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
   /** The visitor's address as text. */

@@ -3,10 +3,9 @@
  * decision is made of what they left there.
  */
 
-import type { RuleType } from '../base/vocabulary.ts';
 import { RULE_TYPES } from '../base/vocabulary.ts';
 import { FLAG, META, SLOT } from '../plan/layout.ts';
-import type { Pool, PoolState, TurnState } from './balancer.ts';
+import type { Pool, PoolState, Surroundings, TurnState } from './balancer.ts';
 import { type Candidates, nextCandidate, skipTo } from './candidates.ts';
 import type { Counters, RateResult, RateWindow } from './counters.ts';
 import type { Action, CacheDirective, Effect, Match, Origin, RuleRef, WafVerdict } from './decision.ts';
@@ -30,10 +29,11 @@ export interface Memo {
   readonly picks: Map<number, number>;
 }
 
-/** A pool as the balancer sees it, with its state. */
+/** A pool as the balancer sees it, with its state and what the node knows of its origins. */
 export interface LoadedPool {
   readonly pool: Pool;
   readonly state: PoolState;
+  readonly around: Surroundings;
 }
 
 /** Everything phases work with: one per evaluator. */
@@ -45,9 +45,13 @@ export interface Context {
   /** Windows of rate limits by slot, made at their first use. */
   readonly windows: Map<number, RateWindow>;
   readonly waf: WafProgram | null;
+  /** Tells the embedder of a fault that the decision survives. */
+  readonly tellFault: (error: unknown) => void;
   readonly origins: OriginStates;
   readonly nodeId: number | null;
   readonly pools: Map<number, LoadedPool>;
+  /** Names of the parameters that cache rules key by, by slot. */
+  readonly keyedNames: Map<number, ReadonlySet<string>>;
   /** Whose turn it is among a host's own records, by offset of the group. */
   readonly turns: Map<number, TurnState>;
   readonly memo: Memo;
@@ -147,18 +151,24 @@ export function acts(context: Context, run: Run, slot: number): boolean {
   return run.shadow || !isDryRun(context, slot);
 }
 
-export function typeOf(context: Context, slot: number): RuleType {
-  return RULE_TYPES[slotWord(context, slot, SLOT.flags) & FLAG.type]!;
-}
-
 export function refOf(context: Context, slot: number): RuleRef {
-  return { type: typeOf(context, slot), id: slotWord(context, slot, SLOT.id) };
+  const type = RULE_TYPES[slotWord(context, slot, SLOT.flags) & FLAG.type]!;
+  return { type, id: slotWord(context, slot, SLOT.id) };
 }
 
 /** Notes that a rule matched and what it did, or would have done. */
 export function record(context: Context, run: Run, slot: number, effect: Effect): void {
-  const dry = isDryRun(context, slot);
-  const match: Match = { ...refOf(context, slot), mode: dry ? 'dry_run' : 'enforce', effect } as Match;
+  const { slots } = context.loaded.plan;
+  const row = slot * SLOT.size;
+  const flags = slots[row + SLOT.flags]!;
+  const dry = (flags & FLAG.dryRun) !== 0;
+  // PERF: one literal; spreading the rule's reference into it took a quarter of all evaluation.
+  const match: Match = {
+    type: RULE_TYPES[flags & FLAG.type]!,
+    id: slots[row + SLOT.id]!,
+    mode: dry ? 'dry_run' : 'enforce',
+    effect,
+  };
   if (run.matches === null) run.matches = [match];
   else run.matches.push(match);
   if (dry) run.dryMatched = true;

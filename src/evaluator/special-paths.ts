@@ -7,7 +7,8 @@ const EDGE_PREFIX = '/.well-known/edgeplan/';
 /** A request of an ACME server for a token (RFC 8555 §8.3), which no rule may stand in the way of. */
 export function isAcmeChallenge(facts: Facts): boolean {
   const { path, query, request } = facts;
-  if (query !== null || !path.startsWith(ACME_PREFIX) || path.length === ACME_PREFIX.length) return false;
+  if ((query !== null && query !== '') || !path.startsWith(ACME_PREFIX) || path.length === ACME_PREFIX.length)
+    return false;
   if (request.method !== 'GET' && request.method !== 'HEAD') return false;
   for (let at = ACME_PREFIX.length; at < path.length; at++)
     if (!isTokenCode(path.charCodeAt(at))) return false;
@@ -20,7 +21,7 @@ function isTokenCode(code: number): boolean {
   return (lower >= 97 && lower <= 122) || (code >= 48 && code <= 57) || code === 45 || code === 95;
 }
 
-/** Paths the edge answers itself. */
+/** Paths the edge answers itself, challenges among them: no challenge may stand in the way of being solved. */
 export function isEdgeOwn(facts: Facts): boolean {
   return facts.path.startsWith(EDGE_PREFIX) || (facts.twin?.startsWith(EDGE_PREFIX) ?? false);
 }

@@ -19,7 +19,13 @@ import {
   type YAMLSeq,
 } from 'yaml';
 import { type Diagnostic, type FieldPath, type Place, quoteValue } from '../base/diagnostic.ts';
-import { MAX_DIAGNOSTICS, MAX_FILE_DEPTH, MAX_FILE_OCTETS, MAX_FILE_VALUES } from '../base/limits.ts';
+import {
+  MAX_DIAGNOSTICS,
+  MAX_FILE_DEPTH,
+  MAX_FILE_MARKS,
+  MAX_FILE_OCTETS,
+  MAX_FILE_VALUES,
+} from '../base/limits.ts';
 import { utf8Length } from '../base/octets.ts';
 
 /** A file that was read as far as it could be. */
@@ -50,6 +56,7 @@ interface Walk {
 export function readYaml(text: string, name: string): YamlFile {
   const octets = utf8Length(text);
   if (octets > MAX_FILE_OCTETS) return unread(name, tooLong(name, octets));
+  if (countMarks(text) > MAX_FILE_MARKS) return unread(name, tooManyMarks(name));
   const lines = new LineCounter();
   const document = parseDocument(text, {
     lineCounter: lines,
@@ -92,19 +99,44 @@ export function readYaml(text: string, name: string): YamlFile {
 /** Reads a file's octets, which must be UTF-8. */
 export function readYamlBytes(bytes: Uint8Array, name: string): YamlFile {
   if (bytes.length > MAX_FILE_OCTETS) return unread(name, tooLong(name, bytes.length));
+  let text: string;
   try {
-    return readYaml(new TextDecoder('utf-8', { fatal: true }).decode(bytes), name);
+    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
-    return unread(name, {
-      code: 'invalid_utf8',
-      severity: 'error',
-      path: [],
-      message: 'must be UTF-8 text; these octets are not',
-      remedy: 'save the file as UTF-8',
-      at: placeOfBadOctet(bytes, name),
-    });
+    return unread(name, notText(bytes, placeOfBadOctet(bytes, name)));
   }
+  const zero = bytes.indexOf(0);
+  if (zero >= 0) return unread(name, notText(bytes, placeOfOctet(bytes, { octet: zero, file: name })));
+  return readYaml(text, name);
+}
+
+/** Octets that are no UTF-8, or hold the zero octet, which no YAML does: UTF-16 in either order, or no text at all. */
+function notText(bytes: Uint8Array, at: Place): Diagnostic {
+  const [first, second] = bytes;
+  const marked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  const wide =
+    marked ||
+    (bytes.length >= 4 && (bytes[0] === 0) !== (bytes[1] === 0) && (bytes[2] === 0) !== (bytes[3] === 0));
+  return {
+    code: 'invalid_utf8',
+    severity: 'error',
+    path: [],
+    message: wide ? 'must be UTF-8 text; this looks like UTF-16' : 'must be UTF-8 text; these octets are not',
+    remedy: 'save the file as UTF-8',
+    at,
+  };
+}
+
+/** The place of an octet in UTF-8 text. */
+function placeOfOctet(bytes: Uint8Array, { octet, file }: { octet: number; file: string }): Place {
+  let line = 1;
+  let start = 0;
+  for (let at = bytes.indexOf(0x0a); at >= 0 && at < octet; at = bytes.indexOf(0x0a, at + 1)) {
+    line++;
+    start = at + 1;
+  }
+  return { file, line, column: new TextDecoder().decode(bytes.subarray(start, octet)).length + 1 };
 }
 
 /** The first place that is not UTF-8: the longest valid start of its line. */
@@ -143,6 +175,27 @@ function validStart(line: Uint8Array): number | null {
     }
     return (decodes(valid) ?? '').length + 1;
   }
+}
+
+/** Commas and opening brackets. */
+function countMarks(text: string): number {
+  let marks = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code === 44 || code === 91 || code === 123) marks++;
+  }
+  return marks;
+}
+
+function tooManyMarks(file: string): Diagnostic {
+  return {
+    code: 'file_too_long',
+    severity: 'error',
+    path: [],
+    message: `a file must hold at most ${MAX_FILE_MARKS} commas and opening brackets`,
+    remedy: 'split the domain, or write lists one entry a line',
+    at: { file, line: 1, column: 1 },
+  };
 }
 
 function tooLong(file: string, octets: number): Diagnostic {

@@ -1,7 +1,7 @@
 /** The fields every rule has, the path filter of the types that have one, and the conditions across them. */
 import { z } from 'zod';
 import { quoteValue } from '../base/diagnostic.ts';
-import { MAX_PRIORITY, MAX_RECORD_IDS } from '../base/limits.ts';
+import { MAX_PRIORITY, MAX_RECORDS } from '../base/limits.ts';
 import { ACTION_MODES, HOST_MATCH_TYPES, type HostMatchType, PATH_MATCH_TYPES } from '../base/vocabulary.ts';
 import { type EntryProblem, judgeHostEntry, judgePathEntry } from './entries.ts';
 import { flag, id, integer, list, text } from './fields.ts';
@@ -14,7 +14,7 @@ export type Stored<R extends Rule> = Omit<R, 'id' | 'type'>;
 /** Common fields of requests (API document, "Edge rule (common part)"). */
 export const COMMON_FIELDS = {
   record_id: id().nullable().optional(),
-  record_ids: list(id(), MAX_RECORD_IDS).nullable().optional(),
+  record_ids: list(id(), MAX_RECORDS).nullable().optional(),
   enabled: flag(true),
   priority: integer(0, MAX_PRIORITY).default(100),
   host_pattern: text().default(''),

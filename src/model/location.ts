@@ -1,6 +1,7 @@
 /** Fields that end up in a request line, a Host header or a Location: addresses, targets and header values. */
 import { type HostFacts, normalizeName, parseHost } from '../base/host.ts';
 import { parseIp, parseIpv4 } from '../base/ip.ts';
+import { hasDotSegment } from '../base/path.ts';
 import type { Problem } from './report.ts';
 
 /** Control characters, space and `\`: what would split a header or change an authority (semantics §5). */
@@ -51,11 +52,21 @@ function isAuthority(value: string): boolean {
   return !/(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/.test(facts.host);
 }
 
+/** Whether the path of a target holds `.` or `..` in any spelling. */
+function holdsDotSegment(target: string): boolean {
+  const path = target.replace(/[?#].*$/s, '').replace(/^https?:\/\/[^/]*/i, '');
+  return path !== '' && hasDotSegment(path);
+}
+
 /** A redirect's target: an absolute http or https address, or a path that starts with exactly one `/`. */
 export function judgeRedirectTarget(value: string): Problem | null {
   if (value === '') return targetProblem('must not be empty');
   const raw = judgeRaw(value);
   if (raw !== null) return raw;
+  if (holdsDotSegment(value)) {
+    const message = 'must not hold a dot segment: browsers resolve it, and the redirect may lead to itself';
+    return { code: 'dot_segment', message, remedy: 'write the resolved path' };
+  }
   if (value.startsWith('/')) {
     if (!value.startsWith('//')) return null;
     return targetProblem(

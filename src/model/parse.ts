@@ -4,7 +4,7 @@
  * never fails for what a customer wrote. Nothing here throws, whatever the input.
  */
 import { type Diagnostic, type FieldPath, quoteValue } from '../base/diagnostic.ts';
-import { MAX_RECORD_IDS, MAX_RECORDS, MAX_RULES } from '../base/limits.ts';
+import { MAX_DOMAIN_IPS, MAX_RECORDS, MAX_RULES } from '../base/limits.ts';
 import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
 import type { Stored } from './common.ts';
 import { domainForm, domainName } from './domain.ts';
@@ -153,7 +153,21 @@ function readRules(input: unknown, recordIds: ReadonlySet<number>, reading: Read
     const fields = readRuleFields(type, entry, { ...reading, path, recordIds });
     if (fields !== null && ruleId !== undefined) rules.push({ id: ruleId, type, ...fields } as Rule);
   }
+  tellAddresses(rules, report);
   return rules;
+}
+
+/** Holds the domain to its address entries, told at the rule that breaks the budget. */
+function tellAddresses(rules: readonly Rule[], report: Report): void {
+  let total = 0;
+  for (const rule of rules) {
+    if (rule.type !== 'drop') continue;
+    total += rule.ips.length;
+    if (total <= MAX_DOMAIN_IPS) continue;
+    const message = `with rule ${rule.id} the drop rules of the domain list more than ${MAX_DOMAIN_IPS} addresses`;
+    report.add('error', ['rules'], { code: 'address_budget', message, remedy: 'use prefixes or ranges' });
+    return;
+  }
 }
 
 interface RuleReading extends ReadContext {
@@ -170,7 +184,7 @@ function readRuleFields(
   // Read from the input, so that ids are judged also where another field is wrong.
   const list = own(input, 'record_ids');
   const single = own(input, 'record_id');
-  const scope = Array.isArray(list) ? list.slice(0, MAX_RECORD_IDS) : [];
+  const scope = Array.isArray(list) ? list.slice(0, MAX_RECORDS) : [];
   let strangers = 0;
   for (const [index, recordId] of scope.entries()) {
     if (!Number.isInteger(recordId) || recordIds.has(recordId as number)) continue;

@@ -18,7 +18,7 @@ export const HEADER = {
   magic: 0,
   version: 1,
   bytes: 2,
-  crc: 3,
+  checksum: 3,
   revisionLow: 4,
   revisionHigh: 5,
   sections: 6,
@@ -47,7 +47,6 @@ export const SECTIONS = [
   { name: 'text16', kind: 'u16' },
   { name: 'text8', kind: 'u8' },
 ] as const satisfies readonly { name: string; kind: SectionKind }[];
-export type SectionName = (typeof SECTIONS)[number]['name'];
 
 type ArrayOf<K extends SectionKind> = K extends 'u8'
   ? Uint8Array

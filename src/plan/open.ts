@@ -25,7 +25,7 @@ export interface OpenOptions {
 export function openPlan(bytes: Uint8Array, options: OpenOptions = {}): OpenedPlan {
   checkHeader(bytes);
   if (options.trusted !== true) checkSum(bytes);
-  const aligned = bytes.byteOffset % 8 === 0 ? bytes : bytes.slice();
+  const aligned = bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes);
   const view = new DataView(aligned.buffer, aligned.byteOffset, aligned.byteLength);
   const sections: Record<string, Uint8Array | Uint16Array | Uint32Array> = {};
   for (const [index, { name, kind }] of SECTIONS.entries()) {
@@ -77,7 +77,7 @@ function checkHeader(bytes: Uint8Array): void {
 
 function checkSum(bytes: Uint8Array): void {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const expected = view.getUint32(HEADER.crc * 4, true);
+  const expected = view.getUint32(HEADER.checksum * 4, true);
   const found = sealChecksum(bytes);
   if (expected !== found) {
     const hex = (value: number): string => value.toString(16).padStart(8, '0');

@@ -1,6 +1,6 @@
 /** Seals a plan: one run of bytes with a version, a revision and a checksum, ready to store or send. */
 import { assert } from '../base/assert.ts';
-import { crc32 } from '../base/crc32.ts';
+import { xxhash32 } from '../base/xxhash32.ts';
 import { DIRECTORY, HEADER, MAGIC, PLAN_VERSION, type Plan, SECTIONS } from './layout.ts';
 
 export interface SealOptions {
@@ -41,14 +41,14 @@ export function seal(plan: Plan, options: SealOptions = {}): Uint8Array {
     SECTIONS.length,
   ];
   for (const [word, value] of header.entries()) view.setUint32(word * 4, value, true);
-  view.setUint32(HEADER.crc * 4, sealChecksum(bytes), true);
+  view.setUint32(HEADER.checksum * 4, sealChecksum(bytes), true);
   return bytes;
 }
 
 /** The checksum over everything but the checksum's own word. */
 export function sealChecksum(bytes: Uint8Array): number {
-  const at = HEADER.crc * 4;
-  return (crc32(bytes.subarray(0, at)) ^ crc32(bytes.subarray(at + 4))) >>> 0;
+  const at = HEADER.checksum * 4;
+  return xxhash32(bytes.subarray(at + 4), xxhash32(bytes.subarray(0, at)));
 }
 
 function align(offset: number): number {

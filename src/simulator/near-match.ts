@@ -2,8 +2,10 @@
  * The nearest request a rule would match: only what its failing checks read is changed, and nothing is claimed that was
  * not seen, since every proposal is run.
  */
+
 import type { EdgeRequest } from '../evaluator/request.ts';
 import type { CheckName } from '../evaluator/trace.ts';
+import { absoluteName } from '../model/record-name.ts';
 import type { PathFilter, Rule, RuleSet } from '../model/types.ts';
 import { ruleTrace } from './describe.ts';
 import type { RuleNote } from './document.ts';
@@ -21,16 +23,11 @@ interface Proposal {
   readonly flags?: readonly string[];
 }
 
-function absoluteName(name: string, domain: string): string {
-  if (name === '@' || name === '') return domain;
-  return name === domain || name.endsWith(`.${domain}`) ? name : `${name}.${domain}`;
-}
-
 function hostProposals(rule: Rule, ruleSet: RuleSet): readonly Proposal[] {
   const scoped = ruleSet.records.filter(
     (record) => record.proxied && (rule.record_ids.length === 0 || rule.record_ids.includes(record.id)),
   );
-  const names = scoped.map((record) => absoluteName(record.name, ruleSet.domain.name));
+  const names = scoped.flatMap((record) => absoluteName(record.name, ruleSet.domain.name) ?? []);
   const listed = rule.host_match_type === 'regex' ? [] : [...rule.host_includes, rule.host_pattern];
   const hosts = [...listed, ...names]
     .filter((host) => host !== '')

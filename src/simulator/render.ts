@@ -6,7 +6,18 @@ import { PHASES } from '../evaluator/trace.ts';
 import type { Headline, PhaseNote, RuleNote, TraceDocument, WouldHave } from './document.ts';
 import { isAside } from './document.ts';
 import { labelOf, reasonSpans, verdictOf } from './render-rule.ts';
-import { columns, dotted, hang, type Line, lineColumns, pad, span, type Tone, wrap } from './render-text.ts';
+import {
+  columns,
+  dotted,
+  hang,
+  type Line,
+  lineColumns,
+  pad,
+  span,
+  type Tone,
+  wholeSpan,
+  wrap,
+} from './render-text.ts';
 
 export interface RenderOptions {
   /** Columns; `Infinity` never breaks a line. */
@@ -212,8 +223,9 @@ function phaseLines(phase: PhaseNote, table: Table, all: boolean): readonly Line
   ];
   const room = table.width - lineColumns(head);
   if (phase.outcome === 'not_reached' && !all) {
-    const waiting = phase.rules.length === 0 ? 'not reached' : `not reached (${plural(phase.rules.length)})`;
-    return hang(head, [[span(`○ ${waiting}`, 'dim')]]);
+    const count = phase.rules.length;
+    const waiting = count === 0 ? [] : [span(' ', 'dim'), wholeSpan(`(${plural(count)})`, 'dim')];
+    return hang(head, wrap([span('○ not reached', 'dim'), ...waiting], room));
   }
   const { rules, hidden } = shownRules(phase, all);
   const body: Line[] = [];

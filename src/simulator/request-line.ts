@@ -120,7 +120,9 @@ function checkFacts(flags: RequestFlags): string | null {
     return `\`${country}\` is not a country; write two letters such as DE`;
   }
   const odd = cleared?.find((entry) => !/^[a-z_]+\/\d+$/.test(entry));
-  return odd === undefined ? null : `\`${odd}\` is not a challenge; write <type>/<id> such as captcha/9`;
+  return odd === undefined
+    ? null
+    : `\`${odd}\` is not a challenge; write <type>/<id or key> such as captcha/9`;
 }
 
 /** The request a URL and flags stand for. `now` is always set, so that nothing hangs on when the answer is worked out. */

@@ -5,6 +5,7 @@
 import type { Decision } from '../evaluator/decision.ts';
 import type { Evaluator } from '../evaluator/index.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
+import { requestMistake } from './request-fields.ts';
 
 /** Octets of one line. A request of 16 KiB target, 64 KiB headers and 1 MiB body, each octet escaped, is below it. */
 export const LONGEST_LINE = 8 * 1024 * 1024;
@@ -85,8 +86,7 @@ function readLine(bytes: Uint8Array): EdgeRequest | string | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return 'the line is JSON but not an object; write one request as a JSON object on each line';
   }
-  // Its fields may hold anything: the evaluator takes every value and answers.
-  return value as EdgeRequest;
+  return requestMistake(value as Readonly<Record<string, unknown>>) ?? (value as EdgeRequest);
 }
 
 function answerLine(source: Bytes, evaluator: Evaluator): Answer | null {

@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { compile } from '../../src/compiler/index.ts';
-import { loadPlan } from '../../src/evaluator/index.ts';
 import { readEdgeFile } from '../../src/files/edge-file.ts';
-import { seal } from '../../src/plan/seal.ts';
+import { createOracle } from '../oracle/index.ts';
 import { builtCli, edgeplan, shell, startEdgeplan } from './built.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-'));
@@ -71,18 +69,21 @@ describe('simulate --requests', () => {
     );
   });
 
-  it('prints exactly what one evaluator answers', async () => {
+  it('agrees with the oracle line by line on the requests to the shop', async () => {
     const shop = fileURLToPath(new URL('../../fixtures/shop', import.meta.url));
     const { code, out } = await edgeplan(['simulate', '--requests', 'requests.jsonl', '--json'], {
       cwd: shop,
     });
     const read = readEdgeFile(readFileSync(join(shop, 'edge.yaml'), 'utf8'), 'edge.yaml');
     if (!read.ok) throw new Error('the shop does not compile');
-    const evaluator = loadPlan(seal(compile(read.ruleSet).plan), { random: () => 0 });
+    const oracle = createOracle(read.ruleSet);
     const requests = readFileSync(join(shop, 'requests.jsonl'), 'utf8').trimEnd().split('\n');
-    const expected = requests.map((line) => `${JSON.stringify(evaluator.evaluate(JSON.parse(line)))}\n`);
+    const answers = out.trimEnd().split('\n');
     expect(code).toBe(0);
-    expect(out).toBe(expected.join(''));
+    expect(answers.length).toBe(requests.length);
+    for (const [line, request] of requests.entries()) {
+      expect(JSON.parse(answers[line]!), `line ${line + 1}`).toEqual(oracle.evaluate(JSON.parse(request)));
+    }
   });
 
   it('leaves the bot to the evaluator: nobody is a generic bot by guess', async () => {
@@ -91,12 +92,15 @@ describe('simulate --requests', () => {
     expect(JSON.parse(out).matches).toEqual([]);
   });
 
-  it('puts an error in the place of a bad line, goes on, and ends with 3', async () => {
+  it('puts an error in the place of a bad line, goes on, tells which at the end, and ends with 3', async () => {
     writeFileSync(join(folder, 'mixed.jsonl'), `${request('/a')}\n{oops\n${request('/b')}\n`);
-    const { code, out } = await edgeplan(['simulate', '--requests', 'mixed.jsonl', '--json'], {
+    const { code, out, err } = await edgeplan(['simulate', '--requests', 'mixed.jsonl', '--json'], {
       cwd: folder,
     });
-    expect(code).toBe(3);
+    expect({ code, err }).toEqual({
+      code: 3,
+      err: 'edgeplan: 1 of 3 lines could not be read (line 2)\n',
+    });
     const [first, second, third] = out
       .trimEnd()
       .split('\n')
@@ -107,8 +111,11 @@ describe('simulate --requests', () => {
   });
 
   it('says it in words without --json', async () => {
-    const input = `${request('/api/x')}\n[]\n`;
-    const { out } = await edgeplan(['simulate', '--requests', '-'], { cwd: folder, input });
+    const input = `${request('/api/x')}\n[]\n${'{"ip":5}\n'.repeat(11)}`;
+    const { out, err } = await edgeplan(['simulate', '--requests', '-'], { cwd: folder, input });
+    expect(err).toBe(
+      'edgeplan: 12 of 13 lines could not be read (lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …)\n',
+    );
     expect(out.split('\n').slice(0, 2)).toEqual([
       'FORWARD    Forwarded to https://198.51.100.30/v2/x',
       'ERROR      line 2: the line is JSON but not an object; write one request as a JSON object on each line',

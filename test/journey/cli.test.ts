@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -74,6 +84,35 @@ describe('init', () => {
   });
 });
 
+describe('init elsewhere', () => {
+  it('tells a next line that works from where one stands', async () => {
+    const { code, out } = await run('init', "my edge's");
+    expect(code).toBe(0);
+    const next = /^next: npx edgeplan (.*)$/m.exec(out)?.[1] ?? '';
+    const { out: shown } = await shell(`$EDGEPLAN ${next}`, { cwd: folder });
+    expect(shown).toContain('✔ FORWARD  https://198.51.100.30/v2/orders');
+  });
+
+  it('leaves no part of a file behind when the disk does not take it', async () => {
+    const { code, err } = await shell('ulimit -f 1; $EDGEPLAN init small', { cwd: folder });
+    expect({ code, err }).toEqual({
+      code: 3,
+      err: 'edgeplan: `small/edge.yaml` cannot be written: the file is too large\n',
+    });
+    expect(readdirSync(join(folder, 'small'))).toEqual([]);
+  });
+
+  const mayAnything = process.getuid?.() === 0; // no folder refuses the superuser
+  it.skipIf(mayAnything)('says so when it may not write', async () => {
+    mkdirSync(join(folder, 'locked'), { mode: 0o555 });
+    const { code, err } = await run('init', 'locked');
+    expect({ code, err }).toEqual({
+      code: 3,
+      err: 'edgeplan: `locked/edge.yaml` may not be written: permission denied\n',
+    });
+  });
+});
+
 describe('simulate', () => {
   it('tells outcome, rule, place and dry run on stdout alone', async () => {
     const { code, out, err } = await run(
@@ -95,6 +134,16 @@ describe('simulate', () => {
     const { code, out } = await run('simulate', `${SHOP}/admin/`);
     expect(code).toBe(0);
     expect(out).toContain('✘ BLOCK  403\n     by drop #1 office-only');
+  });
+
+  it('prints a test case that passes', async () => {
+    const { code, out } = await run('simulate', `${SHOP}/api/orders?id=7`, '--country', 'KP', '--as-test');
+    expect(code).toBe(0);
+    const { out: starter } = await shell('cat edge.test.yaml', { cwd: folder });
+    const file = save('more.test.yaml', `${starter}${out}`);
+    const tested = await run('test', file);
+    expect(tested).toMatchObject({ code: 0, err: '' });
+    expect(tested.out).toContain('✔ GET /api/orders?id=7 is forwarded by api-origin');
   });
 
   it('is told with a plan as with its source, but for keys and places', async () => {
@@ -126,8 +175,10 @@ describe('simulate', () => {
   });
 
   it('takes cleared challenges, origin statuses and the habits of curl', async () => {
-    const passed = await run('simulate', `${SHOP}/login`, '--cleared', 'captcha/6');
-    expect(passed.out).toContain('✔ FORWARD');
+    for (const solved of ['captcha/6', 'captcha/login-captcha']) {
+      const passed = await run('simulate', `${SHOP}/login`, '--cleared', solved);
+      expect(passed.out).toContain('✔ FORWARD');
+    }
     const page = await run('simulate', `${SHOP}/`, '--status', '502');
     expect(page.out).toContain(
       '~ ERROR PAGE  a 502 from the origin shows its own page, error_page #10 branded-errors',
@@ -172,7 +223,7 @@ describe('simulate', () => {
 
 describe('simulate --why', () => {
   it('lists every check and a request that was seen to match', async () => {
-    for (const name of ['office-only', '1', 'drop/1']) {
+    for (const name of ['office-only', '1', 'drop/1', 'drop/office-only']) {
       const { code, out } = await run('simulate', `${SHOP}/api/x`, '--why', name);
       expect(code).toBe(0);
       expect(out).toMatch(/^ {2}drop #1 office-only {2}priority 100 · enforce · enabled {3}edge\.yaml:\d+$/m);
@@ -194,6 +245,24 @@ describe('simulate --why', () => {
     const { code, out, err } = await run('simulate', SHOP, '--why', 'ofice-only');
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toBe('edgeplan: there is no rule `ofice-only`\n  did you mean office-only?\n');
+    const far = await run('simulate', SHOP, '--why', '999');
+    expect(far.err).toBe(
+      'edgeplan: there is no rule `999`\n  the nearest ids are 8, 9, 10; --all lists every rule\n',
+    );
+    const none = await run('simulate', SHOP, '--why', '');
+    expect(none).toMatchObject({
+      code: 2,
+      err: 'edgeplan: --why names no rule\n  write an id, a key or <type>/<id or key>; --all lists every rule\n',
+    });
+  });
+
+  it('says that a plan knows no keys', async () => {
+    const { code, err } = await run('simulate', SHOP, '-f', 'plan.edgeplan', '--why', 'office-only');
+    expect(code).toBe(2);
+    expect(err).toBe(
+      'edgeplan: there is no rule `office-only`\n' +
+        '  `plan.edgeplan` is a sealed plan, which knows ids only; --all lists every rule\n',
+    );
   });
 });
 
@@ -218,6 +287,12 @@ describe('mistakes', () => {
       args: ['simulate', SHOP, '--origin-down', '80/0'],
       code: 2,
       says: 'there is no origin_pool `80`',
+    },
+    {
+      what: 'a challenge nobody asks',
+      args: ['simulate', SHOP, '--cleared', 'captcha/nope'],
+      code: 2,
+      says: '`captcha/nope` is not a challenge',
     },
     {
       what: 'a colour that is none',
@@ -247,7 +322,7 @@ describe('mistakes', () => {
       what: 'a directory',
       args: ['simulate', SHOP, '-f', '.'],
       code: 3,
-      says: '`.` is a directory, not a file',
+      says: '`.` is a folder, not a file',
     },
     {
       what: 'requests that are not there',
@@ -261,11 +336,23 @@ describe('mistakes', () => {
       code: 2,
       says: 'is already a plan',
     },
+    ...['lint', 'test'].map((command) => ({
+      what: `a plan to ${command}`,
+      args: [command, '-f', 'plan.edgeplan'],
+      code: 2,
+      says: '`plan.edgeplan` is a sealed plan, which has no lines or keys; give the edge file',
+    })),
     {
       what: 'a place that cannot be written',
       args: ['compile', '-o', 'no/such/place'],
       code: 3,
-      says: 'cannot be written',
+      says: '`no/such/place` cannot be written: there is no folder `no/such`',
+    },
+    {
+      what: 'a folder to write to',
+      args: ['compile', '-o', '.'],
+      code: 3,
+      says: '`.` cannot be written: it is a folder; name a file',
     },
   ];
   it.each(cases)('$what: one sentence, exit $code', async ({ args, code, says }) => {
@@ -297,6 +384,16 @@ describe('mistakes', () => {
     const { code, err } = await run('compile', '-f', file);
     expect(code).toBe(3);
     expect(err).toMatch(/^latin1\.yaml:2:6 error must be UTF-8 text/);
+  });
+
+  it('in the kind of file are not blamed on a plan', async () => {
+    const text = readFileSync(join(folder, 'edge.yaml'), 'utf8');
+    const file = save('wide.yaml', Buffer.from(`\ufeff${text}`, 'utf16le'));
+    for (const command of ['compile', 'lint']) {
+      const { code, out, err } = await run(command, '-f', file);
+      expect(code).toBe(3);
+      expect(out + err).toMatch(/^wide\.yaml:1:\d error must be UTF-8 text; this looks like UTF-16\n/);
+    }
   });
 
   it('in the bytes of a plan are told apart', async () => {
@@ -356,6 +453,40 @@ describe('compile', () => {
     expect(out).toContain(`sha256:${sum.slice(0, 64)}`);
   });
 
+  it('keeps the old plan, and leaves nothing beside it, when the new one cannot be written', async () => {
+    mkdirSync(join(folder, 'out'));
+    writeFileSync(join(folder, 'out/plan.edgeplan'), 'the old one');
+    const line = 'ulimit -f 1; $EDGEPLAN compile -o out/plan.edgeplan';
+    const { code, out, err } = await shell(line, { cwd: folder });
+    expect({ code, out, err }).toEqual({
+      code: 3,
+      out: '',
+      err: 'edgeplan: `out/plan.edgeplan` cannot be written: the file is too large\n',
+    });
+    expect(readdirSync(join(folder, 'out'))).toEqual(['plan.edgeplan']);
+    expect(readFileSync(join(folder, 'out/plan.edgeplan'), 'utf8')).toBe('the old one');
+  });
+
+  it('writes through links, to files there and not there yet, with the rights they had', async () => {
+    mkdirSync(join(folder, 'far'));
+    writeFileSync(join(folder, 'far/old.edgeplan'), '', { mode: 0o640 });
+    const plan = readFileSync(join(folder, 'plan.edgeplan'));
+    for (const name of ['old', 'new']) {
+      const link = join(folder, `${name}-link`);
+      symlinkSync(`far/${name}.edgeplan`, link);
+      expect((await run('compile', '-o', `${name}-link`)).code).toBe(0);
+      expect(readlinkSync(link)).toBe(`far/${name}.edgeplan`);
+      expect(readFileSync(join(folder, `far/${name}.edgeplan`))).toEqual(plan);
+    }
+    expect(statSync(join(folder, 'far/old.edgeplan')).mode & 0o777).toBe(0o640);
+    expect(readdirSync(join(folder, 'far')).sort()).toEqual(['new.edgeplan', 'old.edgeplan']);
+  });
+
+  it('writes to a device without replacing it', async () => {
+    const { code, out } = await shell('$EDGEPLAN compile -o /dev/stdout | head -c 4', { cwd: folder });
+    expect({ code, out }).toEqual({ code: 0, out: 'EPLN' });
+  });
+
   it('prints the plan as JSON, from source and from a plan alike', async () => {
     const source = await run('compile', '--print');
     expect(source).toMatchObject({ code: 0, err: '' });
@@ -365,7 +496,10 @@ describe('compile', () => {
 
   it('says so when its output cannot be written', async () => {
     const { code, err } = await shell('$EDGEPLAN compile --print > /dev/full', { cwd: folder });
-    expect({ code, err }).toEqual({ code: 3, err: 'edgeplan: the output cannot be written: ENOSPC\n' });
+    expect({ code, err }).toEqual({
+      code: 3,
+      err: 'edgeplan: the output cannot be written: the disk is full\n',
+    });
   });
 
   it('reads an edge file from stdin', async () => {

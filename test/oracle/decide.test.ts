@@ -162,7 +162,6 @@ describe('phases', () => {
     for (const other of [
       { method: 'POST' },
       { method: 'get' },
-      { target: `${target}?` },
       { target: `${target}/` },
       { target: `${target}.txt` },
       { target: '/.well-known/acme-challenge/' },

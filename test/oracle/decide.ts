@@ -85,10 +85,15 @@ function solved(run: Run, asker: RuleRef): boolean {
   return run.facts.cleared.includes(`${asker.type}/${asker.id}`);
 }
 
+/** The edge's own paths: where a challenge is solved, so none may stand in the way of them. */
+function isOwn({ path, twin }: Facts): boolean {
+  return [path, twin].some((one) => one?.startsWith('/.well-known/edgeplan/'));
+}
+
 /** GET or HEAD of an ACME challenge, which passes phases 3 and 6–9. */
 function isAcme({ method, path, query }: Facts): boolean {
   const get = method === 'GET' || method === 'HEAD';
-  return get && query === null && /^\/\.well-known\/acme-challenge\/[A-Za-z0-9_-]+$/.test(path);
+  return get && (query ?? '') === '' && /^\/\.well-known\/acme-challenge\/[A-Za-z0-9_-]+$/.test(path);
 }
 
 function dropPhase(run: Run): Ending | null {
@@ -105,7 +110,10 @@ function fingerprintPhase(run: Run): Ending | null {
     record(run, rule, passed ? 'passed' : rule.action === 'drop' ? 'block' : rule.action);
     if (passed || !acts(run, rule)) continue;
     if (rule.action === 'drop') return block(rule);
-    if (rule.action === 'challenge') return challenge(rule);
+    if (rule.action === 'challenge') {
+      if (isOwn(run.facts)) continue;
+      return challenge(rule);
+    }
     run.tags.push(`fingerprint/${rule.id}`);
   }
   return null;
@@ -140,7 +148,7 @@ function ratePhase(run: Run): Ending | null {
       continue;
     }
     record(run, rule, rule.on_breach === 'drop' ? 'block' : 'challenge');
-    if (!acts(run, rule)) continue;
+    if (!acts(run, rule) || (rule.on_breach === 'captcha' && isOwn(facts))) continue;
     const { retryAfter } = verdict;
     ending = rule.on_breach === 'drop' ? { ...block(rule), status: 429, retryAfter } : challenge(rule);
   }
@@ -148,8 +156,7 @@ function ratePhase(run: Run): Ending | null {
 }
 
 function ownPhase({ facts }: Run): Ending | null {
-  const own = [facts.path, facts.twin].some((path) => path?.startsWith('/.well-known/edgeplan/'));
-  return own ? { action: 'respond', status: 200, rule: null } : null;
+  return isOwn(facts) ? { action: 'respond', status: 200, rule: null } : null;
 }
 
 function wafPhase(run: Run): Ending | null {

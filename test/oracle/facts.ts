@@ -5,7 +5,7 @@ import { owns, parseAuthority, recordsOf } from './host.ts';
 import type { Address } from './ip.ts';
 import { parseAddress } from './ip.ts';
 import type { Target } from './path.ts';
-import { readTarget } from './path.ts';
+import { defaultPort, readTarget } from './path.ts';
 import type { EdgeRequest } from './types.ts';
 
 export interface Facts extends Target {
@@ -15,6 +15,8 @@ export interface Facts extends Target {
   readonly host: string;
   /** The port Host was written with. */
   readonly port: number | null;
+  /** The port the listener has. */
+  readonly listenerPort: number;
   /** The host's proxied records, by id. */
   readonly records: readonly DnsRecord[];
   readonly ip: Address | null;
@@ -92,6 +94,11 @@ export interface Place {
   readonly clock: () => number;
 }
 
+function listenerPort(port: unknown, scheme: 'http' | 'https'): number {
+  const valid = Number.isInteger(port) && (port as number) >= 1 && (port as number) <= 65_535;
+  return valid ? (port as number) : defaultPort(scheme);
+}
+
 /** The facts of a request, or the status it is refused with. */
 export function gate(given: EdgeRequest, { domain, named, clock }: Place): Facts | number {
   const request: Record<string, unknown> = isObject(given) ? given : {};
@@ -111,6 +118,7 @@ export function gate(given: EdgeRequest, { domain, named, clock }: Place): Facts
     request: given,
     scheme,
     method: request['method'],
+    listenerPort: listenerPort(request['port'], scheme),
     records,
     ip: parseAddress(request['ip']),
     country: countryOf(request['country']),

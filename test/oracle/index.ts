@@ -13,7 +13,7 @@ import { createOrigins } from './origins.ts';
 import { createRates } from './rates.ts';
 import type { Decision, EdgeRequest, ErrorPageAnswer, OracleEnv } from './types.ts';
 
-export type { Decision, EdgeRequest, ErrorPageAnswer, OracleEnv, WafProgram, WafVerdict } from './types.ts';
+export type { Decision, EdgeRequest, ErrorPageAnswer, OracleEnv } from './types.ts';
 
 export interface Oracle {
   /** The decision for one request. Counts it: rate limits, pools and record turns move on. */

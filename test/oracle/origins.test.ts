@@ -130,11 +130,12 @@ describe("a host's own records", () => {
     expect(origin({ scheme: 'Auto', port: 81 })).toMatchObject({ scheme: 'auto', port: 81 });
   });
 
-  test('the origin gets the canonical host with a port that is not the default', () => {
+  test("the origin gets the canonical host with the listener's port, never the client's", () => {
     expect(origin({}, { host: 'EXAMPLE.com.:443' })?.hostHeader).toBe('example.com');
-    expect(origin({}, { host: 'example.com:80' })?.hostHeader).toBe('example.com:80');
-    expect(origin({}, { host: 'example.com:80', scheme: 'http' })?.hostHeader).toBe('example.com');
-    expect(origin({ host_header: 'inner' }, { host: 'example.com:81' })?.hostHeader).toBe('inner');
+    expect(origin({}, { host: 'example.com:1337' })?.hostHeader).toBe('example.com');
+    expect(origin({}, { port: 80 })?.hostHeader).toBe('example.com:80');
+    expect(origin({}, { port: 80, scheme: 'http' })?.hostHeader).toBe('example.com');
+    expect(origin({ host_header: 'inner' }, { port: 81 })?.hostHeader).toBe('inner');
   });
 
   test('several take turns in id order, each group for itself', () => {

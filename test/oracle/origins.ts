@@ -78,11 +78,11 @@ export function createOrigins(env: OracleEnv): Origins {
   };
 }
 
-/** The Host an origin gets: its own where one is set, else the visitor's with a port that is not the default. */
+/** The Host an origin gets: its own where one is set, else the visitor's with the listener's port unless that is the default. */
 function hostHeader(own: string, facts: Facts): string {
   if (own !== '') return own;
-  const shown = facts.port !== null && facts.port !== defaultPort(facts.scheme);
-  return shown ? `${facts.host}:${facts.port}` : facts.host;
+  const shown = facts.listenerPort !== defaultPort(facts.scheme);
+  return shown ? `${facts.host}:${facts.listenerPort}` : facts.host;
 }
 
 /** The origin a bot_route rule pins. */

@@ -52,7 +52,10 @@ export function rewriteQuery(rule: RewriteRule | null, kept: string | null): str
 /** The parameters a cache rule keeps, as sent, joined by `&`; `null` when none is kept. */
 function keptParameters(rule: CacheRule, query: string | null): string | null {
   const kept = (query ?? '').split('&').filter((piece) => {
-    return piece !== '' && rule.query_params.includes(percentDecode(piece.split('=')[0]!));
+    return (
+      piece !== '' &&
+      rule.query_params.some((name) => percentDecode(name) === percentDecode(piece.split('=')[0]!))
+    );
   });
   return kept.length === 0 ? null : kept.join('&');
 }
@@ -104,7 +107,7 @@ export function isOwnUrl(location: string, facts: Facts): boolean {
   const { scheme, authority, path, query } = cut(location);
   if (scheme !== '') {
     const place = parseAuthority(authority);
-    const own = facts.port ?? defaultPort(facts.scheme);
+    const own = facts.listenerPort;
     if (scheme.toLowerCase() !== facts.scheme || place?.host !== facts.host) return false;
     if ((place.port ?? defaultPort(facts.scheme)) !== own) return false;
   }

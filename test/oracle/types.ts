@@ -12,6 +12,7 @@ export interface EdgeRequest {
   readonly method: string;
   readonly host: string | readonly string[];
   readonly target: string;
+  readonly port?: number | undefined;
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
   readonly ip?: string | null | undefined;
   readonly country?: string | null | undefined;

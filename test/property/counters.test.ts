@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { MAX_RATE_PATHS } from '../../src/base/limits.ts';
 import {
   type BoundedCounters,
   createCounters,
-  MAX_PATHS,
   type MutableRateResult,
   type RateKey,
   type RateWindow,
@@ -53,7 +53,7 @@ class NaiveLog {
       if (stores) this.#stays.set(name, stay);
     }
     if (stores) stay.last = Math.max(stay.last, at.now);
-    if (!stay.paths.has(at.path) && stay.paths.size >= MAX_PATHS) {
+    if (!stay.paths.has(at.path) && stay.paths.size >= MAX_RATE_PATHS) {
       this.overflows++;
       return 'overflow of 1,024 paths';
     }

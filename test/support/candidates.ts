@@ -11,6 +11,8 @@ export interface Gathered {
   readonly slots: readonly number[];
   /** Those whose filters all hold. */
   readonly matching: readonly number[];
+  /** There were too many to sort, so lists were merged by window and the characters of the path were read. */
+  readonly windowed: boolean;
 }
 
 /** A function that gathers the candidates of a request; `null` where the gate refuses it. */
@@ -26,8 +28,8 @@ export function candidateReader(plan: Plan): (request: EdgeRequest) => Gathered 
     const end = plan.meta[META.slots]!;
     for (let slot = nextCandidate(candidates, end); slot >= 0; slot = nextCandidate(candidates, end)) {
       slots.push(slot);
-      candidates.from = slot + 1;
     }
-    return { slots, matching: slots.filter((slot) => slotMatches(loaded, slot, facts)) };
+    const matching = slots.filter((slot) => slotMatches(loaded, slot, facts));
+    return { slots, matching, windowed: candidates.fewCount < 0 };
   };
 }

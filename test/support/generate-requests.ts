@@ -215,6 +215,7 @@ function single(random: Random, ruleSet: RuleSet, sender: Loose): Loose {
     method: random.pick(['GET', 'GET', 'GET', 'HEAD', 'POST']),
     host: host(random, name),
     target: target(random, rule, name),
+    port: random.pick([undefined, undefined, undefined, 80, 443, 8443, 0]),
     ...sender,
     ...(random.chance(0.15) ? { body: random.pick(BODIES) } : {}),
     ...(random.chance(0.03) ? { [random.pick(GARBAGE_FIELDS)]: random.pick(GARBAGE) } : {}),

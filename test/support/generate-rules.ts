@@ -101,9 +101,7 @@ function cache(random: Random): ReturnType<OwnFields['cache']> {
 /** Group references by how many groups the includes offer at most. */
 const GROUP_TARGETS: readonly (readonly string[])[] = [
   ['', '/new', '/a//b', '//x', '/cost$$'],
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a group reference of a rewrite target
   ['/new/$1', '/.$1', '/.$1', '/$1', '/x${1}2', '/$$1', '/é/$1'],
-  // biome-ignore lint/suspicious/noTemplateCurlyInString: a group reference of a rewrite target
   ['/$2/$1', '/${2}', '/n/$2$1', '/.$2'],
 ];
 
@@ -132,7 +130,6 @@ function rewrite(random: Random): ReturnType<OwnFields['rewrite']> {
   const query_mode = random.pick(['preserve', 'preserve', 'replace', 'strip'] as const);
   return {
     ...paths,
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: a group reference of a rewrite target
     path_target: named && random.chance(0.3) ? '/r/${rest}' : target,
     query_mode,
     query_target: query_mode === 'replace' ? random.pick(['z=1', 'é=2&a']) : '',

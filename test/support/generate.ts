@@ -12,7 +12,6 @@ import { DOMAINS, START } from './generate-words.ts';
 
 export type { Random } from './generate-random.ts';
 export { seeded } from './generate-random.ts';
-export { generateRequests } from './generate-requests.ts';
 
 function generateDomain(random: Random): Domain {
   const until = new Date(START + random.int(120_000)).toISOString();

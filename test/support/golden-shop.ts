@@ -1,182 +1,80 @@
 /** A small shop with a rule of every type, and a request for each: the hand-made golden plan. */
 import type { EdgeRequest } from '../../src/evaluator/index.ts';
-import type { DnsRecord, Rule, RuleCommon, RuleSet } from '../../src/model/types.ts';
-
-const RECORD: Omit<DnsRecord, 'id' | 'name' | 'destination'> = {
-  type: 'A',
-  mx_priority: null,
-  proxied: true,
-  captcha: false,
-  scheme: 'Https',
-  port: null,
-  host_header: '',
-  monitor: false,
-  timeout: null,
-  comment: '',
-};
-
-const COMMON: Omit<RuleCommon, 'id'> = {
-  record_ids: [],
-  enabled: true,
-  priority: 100,
-  host_pattern: '',
-  host_match_type: '',
-  host_includes: [],
-  host_excludes: [],
-  action_mode: 'enforce',
-};
-
-function paths(...path_includes: string[]): {
-  path_match_type: 'wildcard';
-  path_includes: string[];
-  path_excludes: string[];
-} {
-  return { path_match_type: 'wildcard', path_includes, path_excludes: [] };
-}
+import type { Rule, RuleSet } from '../../src/model/types.ts';
+import { dnsRecord, rule, ruleSet } from '../oracle/sample.ts';
 
 const RULES: readonly Rule[] = [
-  {
-    ...COMMON,
-    id: 1,
-    type: 'drop',
-    ...paths('/admin/*', '/admin'),
-    country_match_type: 'include',
-    countries: [],
+  rule('drop', 1, {
+    path_includes: ['/admin/*', '/admin'],
     ip_match_type: 'exclude',
     ips: ['192.0.2.0/24', '2001:db8::1-2001:db8::ff'],
-  },
-  { ...COMMON, id: 2, type: 'fingerprint', match_ja4: ['t13d*'], match_ja4h: [], action: 'tag' },
-  {
-    ...COMMON,
-    id: 3,
-    type: 'bot_route',
+  }),
+  rule('fingerprint', 2, { match_ja4: ['t13d*'], action: 'tag' }),
+  rule('bot_route', 3, {
     bot_kinds: ['gptbot', 'ccbot'],
-    require_verified: false,
     action: 'alt_content',
     status: 451,
     body: 'nothing here for machines – ask us',
-    alt_dest: '',
-    alt_port: null,
-    alt_scheme: 'https',
-  },
-  {
-    ...COMMON,
-    id: 4,
-    type: 'rate_limit',
-    ...paths('/login'),
-    limit: 2,
-    window_sec: 60,
-    key_by: 'ip',
-    on_breach: 'drop',
-    burst: 0,
-  },
-  {
-    ...COMMON,
-    id: 5,
-    type: 'waf',
-    action_mode: 'dry_run',
-    ...paths('/search*'),
-    paranoia: 1,
-    threshold: 5,
-    body_cap_kb: 128,
-    rule_excludes: ['942100'],
-  },
-  {
-    ...COMMON,
-    id: 6,
-    type: 'redirect',
+  }),
+  rule('rate_limit', 4, { path_includes: ['/login'], limit: 2 }),
+  rule('waf', 5, { action_mode: 'dry_run', path_includes: ['/search*'], rule_excludes: ['942100'] }),
+  rule('redirect', 6, {
     host_match_type: 'exact',
     host_includes: ['shop.test'],
-    ...paths('/*'),
     target: 'https://www.shop.test',
     status_code: 301,
-    preserve_query: true,
     preserve_path: true,
-  },
-  { ...COMMON, id: 7, type: 'captcha', ...paths('*/checkout/*'), ttl_sec: 600 },
-  {
-    ...COMMON,
-    id: 8,
-    type: 'rewrite',
+  }),
+  rule('captcha', 7, { path_includes: ['*/checkout/*'], ttl_sec: 600 }),
+  rule('rewrite', 8, {
     path_match_type: 'regex',
     path_includes: ['^/artikel/(?P<number>[0-9]+)-.*$'],
-    path_excludes: [],
     path_target: '/products/${number}',
     query_mode: 'strip',
-    query_target: '',
-  },
-  {
-    ...COMMON,
-    id: 9,
-    type: 'cache',
-    ...paths('*.css', '*.js', '/img/*'),
+  }),
+  rule('cache', 9, {
+    path_includes: ['*.css', '*.js', '/img/*'],
     mode: 'force',
     edge_ttl_sec: 86_400,
-    browser_ttl_sec: null,
     query_mode: 'include',
     query_params: ['v'],
-  },
-  {
-    ...COMMON,
-    id: 10,
-    type: 'origin_route',
-    ...paths('/api/*'),
+  }),
+  rule('origin_route', 10, {
+    path_includes: ['/api/*'],
     address: 'api.internal.test',
     port: 8443,
-    scheme: 'https',
     host_header: 'api.shop.test',
-    country: '',
-    name: '',
-  },
-  {
-    ...COMMON,
-    id: 11,
-    type: 'origin_pool',
+  }),
+  rule('origin_pool', 11, {
     host_match_type: 'wildcard',
     host_includes: ['img*.shop.test'],
-    lb_type: 'round_robin',
     origins: [1, 1, 3].map((weight, index) => ({
       address: `203.0.113.${index + 1}`,
       port: null,
-      scheme: 'http',
+      scheme: 'http' as const,
       weight,
       node_ids: [],
       country: '',
     })),
-    health_check: {
-      enabled: true,
-      path: '/',
-      interval_sec: 15,
-      timeout_sec: 5,
-      unhealthy_threshold: 3,
-      healthy_threshold: 2,
-      eject_sec: 30,
-      host: '',
-    },
-    host_header: '',
     name: 'pictures',
-  },
-  {
-    ...COMMON,
-    id: 12,
-    type: 'error_page',
-    ...paths('/*'),
+  }),
+  rule('error_page', 12, {
     mode: 'custom',
     codes: [403, 429, 502],
     content: { '0': '<h1>Gleich zurück</h1>', '429': '<h1>Langsam</h1>' },
-  },
+  }),
 ];
 
-export const SHOP: RuleSet = {
-  domain: { name: 'shop.test', status: 'active', suspended: false, developer_mode_until: null },
+export const SHOP: RuleSet = ruleSet({
+  domain: { name: 'shop.test' },
   records: [
-    { ...RECORD, id: 1, name: '@', destination: '198.51.100.1' },
-    { ...RECORD, id: 2, name: 'www', destination: '198.51.100.1' },
-    { ...RECORD, id: 3, name: '*', destination: '198.51.100.2', scheme: 'Default' },
-    { ...RECORD, id: 4, name: 'mail', destination: '198.51.100.3', proxied: false },
+    dnsRecord(1, '@', { scheme: 'Https' }),
+    dnsRecord(2, 'www', { scheme: 'Https' }),
+    dnsRecord(3, '*'),
+    dnsRecord(4, 'mail', { proxied: false }),
   ],
   rules: RULES,
-};
+});
 
 const GET: EdgeRequest = {
   scheme: 'https',

@@ -1,13 +1,13 @@
 /** `edgeplan compile`: an edge file into the bytes an edge runs. */
-import { writeFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { META, NONE } from '../../plan/layout.ts';
 import { printPlan } from '../../plan/print.ts';
-import { inputFault, usageFault } from '../exit.ts';
+import { usageFault } from '../exit.ts';
 import { type Opened, openSubject } from '../open-subject.ts';
 import { colourOption, fileOption } from '../options.ts';
 import { type ColourChoice, colourFor, write } from '../output.ts';
 import { diagnosticsText, tally } from '../print-diagnostics.ts';
+import { writeWhole } from '../write-file.ts';
 
 interface Flags {
   readonly file: string;
@@ -21,15 +21,6 @@ function readableSize(octets: number): string {
   if (octets < 1024) return `${octets} B`;
   if (octets < 1024 * 1024) return `${(octets / 1024).toFixed(1)} KiB`;
   return `${(octets / 1024 / 1024).toFixed(1)} MiB`;
-}
-
-async function save(file: string, bytes: Uint8Array): Promise<void> {
-  try {
-    await writeFile(file, bytes);
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? (error as Error).message;
-    throw inputFault(`\`${file}\` cannot be written: ${code}`, { cause: error });
-  }
 }
 
 /** `12 rules: 3 drop, 9 redirect`. */
@@ -85,7 +76,7 @@ export function compileCommand(): Command {
       }
       const colour = colourFor(process.stderr, flags.color);
       process.stderr.write(diagnosticsText(opened.diagnostics, { colour, texts: opened.texts }));
-      if (flags.output !== undefined) await save(flags.output, opened.subject.bytes);
+      if (flags.output !== undefined) await writeWhole(flags.output, opened.subject.bytes);
       if (flags.print === true) await write(`${JSON.stringify(printPlan(opened.opened), null, 2)}\n`);
       else await write(summary(opened, flags));
     });

@@ -1,27 +1,21 @@
 /** `edgeplan init`: a commented edge file and its tests to start from. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
-import { inputFault, usageFault } from '../exit.ts';
+import { usageFault } from '../exit.ts';
+import { writeFault } from '../file-fault.ts';
 import { write } from '../output.ts';
-import { fileFault } from '../read-file.ts';
 import { STARTER_RULES, STARTER_TESTS } from '../starter.ts';
+import { writeNew } from '../write-file.ts';
 
 const FILES = [
   { name: 'edge.yaml', text: STARTER_RULES },
   { name: 'edge.test.yaml', text: STARTER_TESTS },
 ] as const;
 
-/** Whether the file was written; one that stands there already is left as it is. */
-async function writeNew(file: string, text: string): Promise<boolean> {
-  try {
-    await writeFile(file, text, { flag: 'wx' });
-    return true;
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'EEXIST') return false;
-    throw inputFault(`\`${file}\` cannot be written: ${code ?? (error as Error).message}`, { cause: error });
-  }
+/** A path as a POSIX shell takes it. */
+function shellWord(text: string): string {
+  return /^[\w./@%+,:-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 async function init(folder: string): Promise<void> {
@@ -30,7 +24,7 @@ async function init(folder: string): Promise<void> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'EEXIST') throw usageFault(`\`${folder}\` is a file; name a folder`);
-    throw fileFault(folder, error);
+    throw writeFault(folder, error);
   }
   const lines: string[] = [];
   let written = 0;
@@ -40,7 +34,9 @@ async function init(folder: string): Promise<void> {
     if (fresh) written += 1;
     lines.push(`${fresh ? 'wrote' : 'kept '} ${file}${fresh ? '' : ', which was there already'}\n`);
   }
-  if (written > 0) lines.push('\nnext: edgeplan simulate https://shop.example.com/api/orders\n');
+  const file = join(folder, 'edge.yaml');
+  const named = file === 'edge.yaml' ? '' : `-f ${shellWord(file)} `;
+  if (written > 0) lines.push(`\nnext: npx edgeplan simulate ${named}https://shop.example.com/api/orders\n`);
   await write(lines.join(''));
 }
 

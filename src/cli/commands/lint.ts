@@ -6,10 +6,10 @@ import { type EdgeSources, readEdgeBytes } from '../../files/edge-file.ts';
 import { readYamlBytes } from '../../files/yaml.ts';
 import type { Rule } from '../../model/types.ts';
 import { EXIT, inputFault } from '../exit.ts';
-import { colourOption, fileOption } from '../options.ts';
+import { readEdgeOctets } from '../open-subject.ts';
+import { colourOption, edgeFileOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, write } from '../output.ts';
 import { diagnosticsText, tally } from '../print-diagnostics.ts';
-import { readBytes } from '../read-file.ts';
 
 const THRESHOLDS = ['info', 'warning', 'error'] as const;
 
@@ -66,7 +66,7 @@ async function print(diagnostics: readonly Diagnostic[], text: string, flags: Fl
 }
 
 async function run(flags: Flags): Promise<void> {
-  const octets = await readBytes(flags.file);
+  const octets = await readEdgeOctets(flags.file);
   const read = readEdgeBytes(octets, flags.file);
   const text = LENIENT.decode(octets);
   if (!read.ok) {
@@ -81,13 +81,6 @@ async function run(flags: Flags): Promise<void> {
     note(`${count} rule${count === 1 ? '' : 's'}, nothing to remark`);
   const failing = THRESHOLDS.slice(THRESHOLDS.indexOf(flags.failOn));
   if (diagnostics.some(({ severity }) => failing.includes(severity))) process.exitCode = EXIT.no;
-}
-
-/** Rules and their lines are what this is about, so a sealed plan will not do. */
-function edgeFileOption(): Option {
-  const option = fileOption();
-  option.description = 'an edge file; - is stdin';
-  return option;
 }
 
 /** The command, to be added to a program. */

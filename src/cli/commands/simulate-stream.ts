@@ -4,7 +4,7 @@ import { headline } from '../../simulator/describe.ts';
 import { visible } from '../../simulator/render-text.ts';
 import { type Answer, answerJson, answers } from '../../simulator/requests.ts';
 import { fixedEvaluator, type Subject } from '../../simulator/simulate.ts';
-import { write } from '../output.ts';
+import { note, write } from '../output.ts';
 import { readChunks } from '../read-file.ts';
 
 export interface StreamOptions {
@@ -15,21 +15,39 @@ export interface StreamOptions {
 }
 
 function answerText(answer: Answer, subject: Subject): string {
-  if ('error' in answer) return `ERROR      line ${answer.line}: ${answer.error}`;
+  if ('error' in answer) return visible(`ERROR      line ${answer.line}: ${answer.error}`);
   const { action, text } = headline(answer.decision, { sources: subject.sources, note: null });
   return visible(`${action.toUpperCase().padEnd(9)}  ${text}`);
 }
 
-/** Answers every line, one evaluator for all. Resolves to whether every line was a request. */
+/** Line numbers told at the end; the others can be found among the answers. */
+const LINES_TOLD = 10;
+
+function unreadNote(
+  unread: { readonly count: number; readonly first: readonly number[] },
+  all: number,
+): string {
+  const lines = unread.first.join(', ') + (unread.count > unread.first.length ? ', …' : '');
+  const named = `${unread.count === 1 ? 'line' : 'lines'} ${lines}`;
+  return `edgeplan: ${unread.count} of ${all} ${all === 1 ? 'line' : 'lines'} could not be read (${named})`;
+}
+
+/**
+ * Answers every line, one evaluator for all. Resolves to whether every line was a request; which were not is told on
+ * stderr.
+ */
 export async function simulateStream(subject: Subject, options: StreamOptions): Promise<boolean> {
   const evaluator = fixedEvaluator(subject.bytes, options.world);
-  let clean = true;
+  const unread = { count: 0, first: [] as number[] };
+  let all = 0;
   for await (const batch of answers(readChunks(options.requests), evaluator)) {
+    all += batch.length;
     const lines = batch.map((answer) => {
-      clean &&= !('error' in answer);
+      if ('error' in answer && ++unread.count <= LINES_TOLD) unread.first.push(answer.line);
       return options.json ? answerJson(answer) : answerText(answer, subject);
     });
     await write(lines.map((line) => `${line}\n`).join(''));
   }
-  return clean;
+  if (unread.count > 0) note(unreadNote(unread, all));
+  return unread.count === 0;
 }

@@ -4,7 +4,7 @@ import { Command, Option } from 'commander';
 import { asTest } from '../../simulator/as-test.ts';
 import type { World } from '../../simulator/assume.ts';
 import type { RuleNote, TraceDocument } from '../../simulator/document.ts';
-import { closestKey, findRules } from '../../simulator/find-rule.ts';
+import { findRules, remedyFor } from '../../simulator/find-rule.ts';
 import { nearMatch } from '../../simulator/near-match.ts';
 import { paint } from '../../simulator/paint.ts';
 import { renderTrace } from '../../simulator/render.ts';
@@ -57,14 +57,28 @@ function wanted<T>(typed: Typed<T>): T {
   return typed.value;
 }
 
+/** The id of the rule that has this key. */
+function idOfKey(subject: Subject, key: string): number | undefined {
+  return [...subject.sources].find(([, source]) => source.key === key)?.[0];
+}
+
+/** Clearances name rules by id; a person may name them by key. */
+function clearedRefs(flags: Flags, subject: Subject): Pick<RequestFlags, 'cleared'> {
+  const cleared = flags.cleared?.map((text) => {
+    const [, type, key = ''] = /^([a-z_]+)\/(.+)$/.exec(text) ?? [];
+    const id = idOfKey(subject, key);
+    return type === undefined || id === undefined ? text : `${type}/${id}`;
+  });
+  return cleared === undefined ? {} : { cleared };
+}
+
 /** `80/0`, or the pool's key in place of its id. */
 function downOrigins(flags: Flags, subject: Subject): readonly string[] {
   return (flags.originDown ?? []).map((text) => {
     const parts = /^(.+)\/(\d+)$/.exec(text);
     if (parts === null) throw usageFault(`\`${text}\` is not an origin; write <pool>/<index> such as 80/0`);
     const [, pool = '', index = ''] = parts;
-    const byKey = [...subject.sources].find(([, source]) => source.key === pool)?.[0];
-    const id = /^\d+$/.test(pool) ? Number(pool) : byKey;
+    const id = /^\d+$/.test(pool) ? Number(pool) : idOfKey(subject, pool);
     const rules = subject.ruleSet?.rules;
     const rule = rules?.find((one) => one.type === 'origin_pool' && one.id === id);
     if (id === undefined || (rules !== undefined && rule === undefined)) {
@@ -98,13 +112,15 @@ function oneUrl(words: readonly string[]): string {
   return url;
 }
 
-function theRule(document: TraceDocument, text: string): RuleNote {
+function theRule(document: TraceDocument, text: string, subject: Subject): RuleNote {
   const rules = document.phases.flatMap((phase) => phase.rules);
   const found = findRules(rules, text);
   const [rule, second] = found;
   if (rule === undefined) {
-    const close = closestKey(rules, text);
-    throw usageFault(`there is no rule \`${text}\``, close === null ? undefined : `did you mean ${close}?`);
+    const said = text.trim() === '' ? '--why names no rule' : `there is no rule \`${text}\``;
+    const keyed = subject.ruleSet === null && /[^\d#/]$/.test(text);
+    const idsOnly = `\`${subject.name}\` is a sealed plan, which knows ids only; --all lists every rule`;
+    throw usageFault(said, keyed ? idsOnly : remedyFor(rules, text));
   }
   if (second !== undefined) {
     throw usageFault(`\`${text}\` may mean ${found.map(labelOf).join(' or ')}; write <type>/<id>`);
@@ -119,7 +135,7 @@ async function printWhy(
   const { subject, asked, flags } = about;
   const looked = document.phases.some((phase) => phase.rules.length > 0);
   if (!looked) throw usageFault(`no rule was looked at: ${document.decision.text}`);
-  const rule = theRule(document, flags.why ?? '');
+  const rule = theRule(document, flags.why ?? '', subject);
   const wouldMatch = rule.outcome === 'skipped' ? nearMatch(subject, asked, rule) : null;
   if (flags.json === true) {
     const { format, plan, request } = document;
@@ -134,7 +150,7 @@ async function simulateOne(words: readonly string[], flags: Flags): Promise<void
   const url = oneUrl(words);
   const { subject } = await openSubject(flags.file, flags.color);
   const world = worldOf(flags, subject);
-  const request = wanted(readRequest(url, { ...flags, now: world.now }));
+  const request = wanted(readRequest(url, { ...flags, ...clearedRefs(flags, subject), now: world.now }));
   const address = `${request.scheme}://${String(request.host)}${request.target}`;
   const asked = { request, url: address, world, response: flags.status, stopwatch: () => performance.now() };
   const document = simulate(subject, asked);
@@ -182,7 +198,11 @@ function requestOptions(command: Command): Command {
     .option('--bot <kind>', 'the bot it was classified as: kind, kind:verified, or none')
     .option('--ja4 <fingerprint>', 'the JA4 of the TLS client hello')
     .option('--ja4h <fingerprint>', 'the JA4H of the request')
-    .option('--cleared <ref>', 'a challenge already solved, such as captcha/9; may be repeated', gather);
+    .option(
+      '--cleared <ref>',
+      'a challenge already solved, such as captcha/9 or captcha/<key>; may be repeated',
+      gather,
+    );
 }
 
 /** curl's options that change nothing about what the edge decides; a pasted command line stays as it is. */
@@ -202,7 +222,16 @@ Examples:
   edgeplan simulate https://shop.example.com/api/orders --why office-only
   edgeplan simulate https://shop.example.com/ --status 502
   edgeplan simulate https://shop.example.com/login --as-test >> edge.test.yaml
-  edgeplan simulate --requests requests.jsonl --json`;
+  edgeplan simulate --requests requests.jsonl --json
+
+Each line of --requests is one JSON object; fields that are left out are unknown:
+  scheme    "https" or "http"                 country  two letters, such as "DE"
+  method    "GET"                             bot      {"kind":"gptbot","verified":true}, null for none;
+  host      "shop.example.com", as sent                left out, the User-Agent tells
+  target    path and query, as sent           ja4, ja4h  fingerprints
+  headers   {"user-agent":"GPTBot/1.2"},      body     text
+            names in lower case               now      milliseconds since the epoch
+  ip        "203.0.113.7"                     cleared  challenges solved: ["captcha/9"]`;
 
 export function simulateCommand(): Command {
   const command = new Command('simulate')
@@ -226,7 +255,7 @@ export function simulateCommand(): Command {
         .argParser(readNodeId)
         .env('EDGEPLAN_NODE_ID'),
     )
-    .option('--why <rule>', 'every check of one rule: its id, key, or type/id')
+    .option('--why <rule>', 'every check of one rule: its id, key, or type/id or type/key')
     .option('--all', 'also list rules that are out of scope, disabled or not reached')
     .option('--json', 'the trace as JSON; with --requests, the decisions')
     .option('--requests <file>', 'one request as JSON on each line, - is stdin; answers one decision a line')

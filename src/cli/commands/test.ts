@@ -1,11 +1,9 @@
 /** `edgeplan test`: runs the tests of an edge file against the plan it compiles to. */
-import { Command, InvalidArgumentError, type Option } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts';
-import { compile } from '../../compiler/index.ts';
-import { type EdgeSources, readEdgeBytes } from '../../files/edge-file.ts';
+import type { EdgeSources } from '../../files/edge-file.ts';
 import { type RuleTest, readTestBytes } from '../../files/test-file.ts';
 import type { RuleSet } from '../../model/types.ts';
-import { seal } from '../../plan/seal.ts';
 import { paint } from '../../simulator/paint.ts';
 import { type CoverageReport, createCoverage } from '../../simulator/rule-tests/coverage.ts';
 import { nameRules, type RuleNames } from '../../simulator/rule-tests/names.ts';
@@ -20,7 +18,8 @@ import {
 } from '../../simulator/rule-tests/report.ts';
 import { runTests, type TestResult } from '../../simulator/rule-tests/run.ts';
 import { EXIT, inputFault, usageFault } from '../exit.ts';
-import { colourOption, fileOption } from '../options.ts';
+import { compileFile } from '../open-subject.ts';
+import { colourOption, edgeFileOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, write } from '../output.ts';
 import { diagnosticsText, tally } from '../print-diagnostics.ts';
 import { readBytes } from '../read-file.ts';
@@ -58,22 +57,11 @@ function complainAbout(
 }
 
 async function readSubject(flags: Flags, texts: Texts): Promise<Subject> {
-  const octets = await readBytes(flags.file);
-  texts.set(flags.file, LENIENT.decode(octets));
-  const read = readEdgeBytes(octets, flags.file);
-  const compiled = read.ok ? compile(read.ruleSet) : null;
-  const diagnostics = [...read.diagnostics, ...(compiled?.diagnostics ?? [])];
-  if (!read.ok || compiled === null || hasErrors(diagnostics)) {
-    complainAbout(diagnostics, { texts, flags });
-    throw inputFault(`\`${flags.file}\` does not compile: ${tally(diagnostics)}`);
-  }
-  const { ruleSet, sources } = read;
-  return {
-    ruleSet,
-    sources,
-    names: nameRules(ruleSet, sources),
-    bytes: seal(compiled.plan, { revision: 0 }),
-  };
+  const compiled = await compileFile(flags.file, flags.color);
+  for (const [name, text] of compiled.texts) texts.set(name, text);
+  complainAbout(compiled.diagnostics, { texts, flags });
+  const { ruleSet, sources, bytes } = compiled;
+  return { ruleSet, sources, names: nameRules(ruleSet, sources), bytes };
 }
 
 async function readTests(names: readonly string[], flags: Flags, texts: Texts): Promise<readonly RuleTest[]> {
@@ -158,13 +146,6 @@ function readPercent(text: string): number {
   if (!/^\d{1,3}(\.\d+)?$/.test(text) || percent > 100)
     throw new InvalidArgumentError('write a percentage from 0 to 100.');
   return percent;
-}
-
-/** Rules and their lines are what this is about, so a sealed plan will not do. */
-function edgeFileOption(): Option {
-  const option = fileOption();
-  option.description = 'an edge file; - is stdin';
-  return option;
 }
 
 /** The command, to be added to a program. */

@@ -14,6 +14,7 @@
  * with 64 bits the odds that any two of a million visitors share a counter are one in 37 million. Above 262,142
  * requests a window (per path, else 1,048,574) it keeps the 2 to 19 bits that are spare, at worst none.
  */
+import { MAX_EXACT_WINDOW, WINDOW_SLICES } from '../../base/limits.ts';
 
 /** Words of the common head. */
 export const HASH = 0;
@@ -22,11 +23,7 @@ export const COARSE = 2;
 export const FINE = 3;
 
 /** A slice counts until all of it has left the window, so one more than the window has is held (semantics §5). */
-export const SLICES = 17;
-export const SLICES_PER_WINDOW = 16;
-
-/** Up to this many requests a window the log is exact (semantics §5). */
-export const EXACT_LIMIT = 128;
+export const SLICES = WINDOW_SLICES + 1;
 
 /** Times are kept in 42 bits of milliseconds since the epoch, which end in May 2109; later ones count as that. */
 export const LAST_TIME = 2 ** 42 - 1;
@@ -77,7 +74,7 @@ export const HOLDER_LAYOUT: Layout = {
 /** The id `layoutOf` would give, without making the layout. */
 export function layoutId(capacity: number, doubled: boolean, linked: boolean): number {
   const most = doubled ? 2 * capacity : capacity;
-  const shape = capacity <= EXACT_LIMIT ? most : 512 + countWidth(most);
+  const shape = capacity <= MAX_EXACT_WINDOW ? most : 512 + countWidth(most);
   return linked ? shape + 1024 : shape;
 }
 
@@ -90,7 +87,7 @@ export function layoutId(capacity: number, doubled: boolean, linked: boolean): n
 export function layoutOf(capacity: number, doubled: boolean, linked: boolean): Layout {
   const id = layoutId(capacity, doubled, linked);
   const most = doubled ? 2 * capacity : capacity;
-  return capacity <= EXACT_LIMIT ? ringLayout(id, most, linked) : slicesLayout(id, most, linked);
+  return capacity <= MAX_EXACT_WINDOW ? ringLayout(id, most, linked) : slicesLayout(id, most, linked);
 }
 
 function ringLayout(id: number, size: number, linked: boolean): Layout {

@@ -3,7 +3,8 @@
  * all of it has left the window, so the sum is never below the true count of any window that ends now, and never
  * above that of the last 17/16 of a window.
  */
-import { FINE, type Layout, NEWEST, NOW, SLICES, SLICES_PER_WINDOW, stamp } from './layout.ts';
+import { WINDOW_SLICES } from '../../base/limits.ts';
+import { FINE, type Layout, NEWEST, NOW, SLICES, stamp } from './layout.ts';
 import type { MutableRateResult } from './result.ts';
 import { type Judgement, settleClock } from './ring.ts';
 
@@ -43,7 +44,7 @@ export function judgeSlices(
       if (back >= passed) left -= countAt(words, at, width, placeBack(place, back));
       if (left < by.allowance) break;
     }
-    const opens = ((slice + SLICES - back) * by.windowMs) / SLICES_PER_WINDOW;
+    const opens = ((slice + SLICES - back) * by.windowMs) / WINDOW_SLICES;
     out.retryAfter = Math.ceil((opens - time) / 1000);
   }
   if (!stores) return;
@@ -54,7 +55,7 @@ export function judgeSlices(
 
 /** Number of the slice, counted from the epoch. Exact: times have 42 bits, so the quotient's error stays below a step. */
 function sliceOf(time: number, windowMs: number): number {
-  return Math.floor((time * SLICES_PER_WINDOW) / windowMs);
+  return Math.floor((time * WINDOW_SLICES) / windowMs);
 }
 
 /** `slice` modulo 17. PERF: `%` on numbers above 32 bits is a call out of compiled code. */

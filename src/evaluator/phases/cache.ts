@@ -42,7 +42,7 @@ export function cache(context: Context, run: Run): string | null {
   }
   const { words } = context.loaded.plan;
   const fields = slotWord(context, slot, SLOT.fields);
-  const kept = keptQuery(context, fields);
+  const kept = keptQuery(context, slot);
   run.cache = {
     mode,
     edgeTtl: lifetime(words[fields + CACHE_FIELDS.edgeTtl]!),
@@ -62,14 +62,23 @@ function keyOf(facts: Facts, query: string | null): string {
 }
 
 /** The parameters that are part of the key, in their order. */
-function keptQuery(context: Context, fields: number): string | null {
+function keptQuery(context: Context, slot: number): string | null {
   const { facts, loaded } = context;
+  const fields = slotWord(context, slot, SLOT.fields);
   const mode = CACHE_QUERY_MODES[loaded.plan.words[fields + CACHE_FIELDS.queryMode]!];
   if (mode === 'all') return facts.encodedQuery;
   if (mode === 'none' || facts.encodedQuery === null) return null;
-  const names = textsAt(loaded, fields + CACHE_FIELDS.params);
-  const kept = facts.encodedQuery.split('&').filter((piece) => piece !== '' && names.includes(nameOf(piece)));
+  const names = keyedNames(context, slot);
+  const kept = facts.encodedQuery.split('&').filter((piece) => piece !== '' && names.has(nameOf(piece)));
   return kept.length === 0 ? null : kept.join('&');
+}
+
+function keyedNames(context: Context, slot: number): ReadonlySet<string> {
+  const known = context.keyedNames.get(slot);
+  if (known !== undefined) return known;
+  const names = new Set(textsAt(context.loaded, slotWord(context, slot, SLOT.fields) + CACHE_FIELDS.params));
+  context.keyedNames.set(slot, names);
+  return names;
 }
 
 function nameOf(piece: string): string {

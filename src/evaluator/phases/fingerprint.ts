@@ -4,6 +4,7 @@ import { FLAG_ACTION_SHIFT, SLOT, typeIndex } from '../../plan/layout.ts';
 import type { Effect } from '../decision.ts';
 import { isCleared } from '../facts.ts';
 import { acts, addTag, type Context, end, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
+import { isEdgeOwn } from '../special-paths.ts';
 
 const FINGERPRINT = typeIndex('fingerprint');
 
@@ -13,7 +14,7 @@ export function fingerprint(context: Context, run: Run): boolean {
     record(context, run, slot, effect);
     if (!acts(context, run, slot)) continue;
     if (effect === 'tag') addTag(context, run, slot);
-    else if (effect !== 'passed') {
+    else if (effect === 'block' || (effect === 'challenge' && !isEdgeOwn(context.facts))) {
       return end(run, effect === 'block' ? 'block' : 'challenge', {
         status: 403,
         rule: refOf(context, slot),

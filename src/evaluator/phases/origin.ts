@@ -2,7 +2,14 @@
 import { LB_TYPES, ORIGIN_SCHEMES, RECORD_SCHEMES } from '../../base/vocabulary.ts';
 import { BOT_FIELDS, DEFAULT_PORTS, POOL_FIELDS, POOL_ORIGIN, ROUTE_FIELDS } from '../../plan/fields.ts';
 import { GROUP, RECORD, SLOT, typeIndex } from '../../plan/layout.ts';
-import { createPoolState, createTurnState, type Pool, pick, pickInTurn } from '../balancer.ts';
+import {
+  createPoolState,
+  createTurnState,
+  type Pool,
+  pick,
+  pickInTurn,
+  type Surroundings,
+} from '../balancer.ts';
 import type { Origin, OriginSource } from '../decision.ts';
 import { defaultPort, type Facts } from '../facts.ts';
 import { type LoadedPlan, textOf } from '../loaded.ts';
@@ -53,11 +60,10 @@ function firstActing(context: Context, run: Run, type: number): number {
   return -1;
 }
 
-/** The visitor's own host, with the port it was asked on unless that is the scheme's default. */
+/** The visitor's own host, with the listener's port unless that is the scheme's default. */
 function visitorHost(facts: Facts): string {
-  return facts.port === -1 || facts.port === defaultPort(facts.https)
-    ? facts.host
-    : `${facts.host}:${facts.port}`;
+  const usual = facts.listenerPort === defaultPort(facts.https);
+  return usual ? facts.host : `${facts.host}:${facts.listenerPort}`;
 }
 
 function hostHeader(context: Context, string: number): string {
@@ -131,7 +137,14 @@ function poolOf(context: Context, slot: number): LoadedPool {
     nodeIds.push([...words.subarray(nodes + 1, nodes + 1 + words[nodes]!)]);
   }
   const pool: Pool = { lbType: LB_TYPES[words[fields + POOL_FIELDS.lbType]!]!, weights, nodeIds };
-  const made = { pool, state: createPoolState(weights.length) };
+  const { nodeId, origins } = context;
+  const id = slotWord(context, slot, SLOT.id);
+  const around: Surroundings = {
+    nodeId,
+    healthy: (origin) => origins.healthy(id, origin),
+    inFlight: (origin) => origins.inFlight(id, origin),
+  };
+  const made = { pool, state: createPoolState(weights.length), around };
   context.pools.set(slot, made);
   return made;
 }
@@ -139,14 +152,8 @@ function poolOf(context: Context, slot: number): LoadedPool {
 function pickOrigin(context: Context, run: Run, slot: number): number {
   const known = context.memo.picks.get(slot);
   if (known !== undefined) return known;
-  const { pool, state } = poolOf(context, slot);
-  const id = slotWord(context, slot, SLOT.id);
-  const view = {
-    nodeId: context.nodeId,
-    healthy: (index: number) => context.origins.healthy(id, index),
-    inFlight: (index: number) => context.origins.inFlight(id, index),
-  };
-  const picked = pick(pool, state, view, { advance: !run.shadow });
+  const { pool, state, around } = poolOf(context, slot);
+  const picked = pick(pool, state, around, { advance: !run.shadow });
   if (!run.shadow) context.memo.picks.set(slot, picked);
   return picked;
 }

@@ -7,6 +7,7 @@ import type { Effect } from '../decision.ts';
 import { type Facts, ipOf, isCleared } from '../facts.ts';
 import { textOf } from '../loaded.ts';
 import { acts, type Context, end, isDryRun, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
+import { isEdgeOwn } from '../special-paths.ts';
 
 const RATE_LIMIT = typeIndex('rate_limit');
 
@@ -17,7 +18,8 @@ export function rateLimit(context: Context, run: Run): boolean {
     const mayAct = acts(context, run, slot);
     const effect = !verdict.breached || (mayAct && acting >= 0) ? 'counted' : breachEffect(context, slot);
     record(context, run, slot, effect);
-    if (verdict.breached && mayAct && acting < 0) acting = slot;
+    if (!verdict.breached || !mayAct || acting >= 0) continue;
+    if (effect === 'block' || !isEdgeOwn(context.facts)) acting = slot;
   }
   if (acting < 0) return false;
   const rule = refOf(context, acting);

@@ -93,6 +93,6 @@ function isOwnUrl(location: string, facts: Facts): boolean {
   if (own.authority === '') return true;
   const host: HostFacts = { host: '', port: -1, literal: false };
   if ((own.scheme === 'https') !== facts.https || !parseHost(own.authority, host)) return false;
-  const port = facts.port === -1 ? defaultPort(facts.https) : facts.port;
-  return host.host === facts.host && (host.port === -1 ? defaultPort(facts.https) : host.port) === port;
+  const port = host.port === -1 ? defaultPort(facts.https) : host.port;
+  return host.host === facts.host && port === facts.listenerPort;
 }

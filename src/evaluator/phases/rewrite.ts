@@ -13,13 +13,15 @@ import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf, 
 
 const REWRITE = typeIndex('rewrite');
 
-/** Writes `run.path` where the path changes; `run.query` is left to `rewrittenQuery`. Returns the slot, or -1. */
+/** What the phase came to. */
 export interface Rewrite {
   /** Slot of the rule that acts, or -1. */
-  slot: number;
-  ended: boolean;
+  readonly slot: number;
+  /** The new path holds a dot segment, so the request was refused. */
+  readonly ended: boolean;
 }
 
+/** Writes `run.path` where the path changes; `run.query` is left to `rewrittenQuery`. */
 export function rewrite(context: Context, run: Run): Rewrite {
   for (let slot = nextMatch(context, REWRITE); slot >= 0; slot = nextMatch(context, REWRITE)) {
     const path = rewrittenPath(context, slot);

@@ -16,6 +16,7 @@ import {
   refOf,
   slotWord,
 } from '../run.ts';
+import type { WafFinding } from '../waf.ts';
 
 const WAF = typeIndex('waf');
 
@@ -50,11 +51,24 @@ function inspect(context: Context, slot: number): WafVerdict | null {
     paranoia: field(context, slot, WAF_FIELDS.paranoia),
     excludes: textsAt(context.loaded, fields + WAF_FIELDS.excludes),
   };
-  const found = program.inspect({ request, body: body === null ? null : body.subarray(0, cap) }, settings);
+  const input = { request, body: body === null ? null : body.subarray(0, cap) };
+  const found = inspectWith(context, slot, () => program.inspect(input, settings));
+  if (found === null) return null;
   const truncated = body !== null && body.length > cap;
   const verdict: WafVerdict = { score: found.score, ids: found.ids, truncated, exhausted: found.exhausted };
   context.memo.wafs.set(slot, verdict);
   return verdict;
+}
+
+/** A program that fails fails the request; under dry_run it changes nothing, so there the rule is `unavailable`. */
+function inspectWith(context: Context, slot: number, run: () => WafFinding): WafFinding | null {
+  if (!isDryRun(context, slot)) return run();
+  try {
+    return run();
+  } catch (error) {
+    context.tellFault(error);
+    return null;
+  }
 }
 
 function bodyBytes(body: unknown): Uint8Array | null {
@@ -62,11 +76,15 @@ function bodyBytes(body: unknown): Uint8Array | null {
   return body instanceof Uint8Array ? body : null;
 }
 
-/** Octets of body that the waf rules of this request want to see: the first one that acts, and dry_run ones before it. */
+/**
+ * Octets of body that the waf rules of this request want to see: the first one that acts, and dry_run ones before it.
+ * One more than they inspect, so that a body that goes on can be told from one that ends there.
+ */
 export function wantedBody(context: Context): number {
   let wanted = 0;
   for (let slot = nextMatch(context, WAF); slot >= 0; slot = nextMatch(context, WAF)) {
-    wanted = Math.max(wanted, field(context, slot, WAF_FIELDS.bodyCap) * 1024);
+    const cap = field(context, slot, WAF_FIELDS.bodyCap) * 1024;
+    if (cap > 0) wanted = Math.max(wanted, cap + 1);
     if (!isDryRun(context, slot)) return wanted;
   }
   return wanted;

@@ -1,7 +1,8 @@
 /** What was got, in the words tests are written in, and where it is not what was expected. */
 import type { Decision, ErrorPageAnswer } from '../../evaluator/decision.ts';
 import { forwardedUrl } from '../describe.ts';
-import type { Expectation, Fields } from './expectation.ts';
+import type { Expectation } from './expectation.ts';
+import type { Fields } from './expected-fields.ts';
 import type { RuleNames } from './names.ts';
 
 /** A field that is not as expected. */

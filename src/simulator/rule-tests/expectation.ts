@@ -12,28 +12,16 @@
  * What is not said may be anything. `forward to` with a path compares path and query whole, without one only the origin.
  */
 import { ACTIONS, type Action } from '../../evaluator/decision.ts';
-import { foundIn, type Notes } from '../../files/test-file-notes.ts';
+import { foundIn } from '../../files/test-file-notes.ts';
 import type { Item, ScalarItem } from '../../files/test-file-yaml.ts';
 import { nearest } from '../../model/nearest.ts';
-import { readFields, readPageFields } from './expected-fields.ts';
-import type { RuleNames } from './names.ts';
-
-/** Plain data; what is absent may be anything. */
-export type Fields = Readonly<Record<string, unknown>>;
+import { type ExpectationContext, type Fields, readFields, readPageFields } from './expected-fields.ts';
 
 export interface Expectation {
   /** As the test says it, for reports. */
   readonly text: string;
   /** `null`: nothing at all (no shadow, no page). */
   readonly fields: Fields | null;
-}
-
-export interface ExpectationContext {
-  readonly names: RuleNames;
-  readonly notes: Notes;
-  /** `page`: the test has a `response`. `shadow`: it is what `would` says. */
-  readonly about: 'decision' | 'page';
-  readonly shadow: boolean;
 }
 
 /** Reads one expectation; `null` after a complaint. */

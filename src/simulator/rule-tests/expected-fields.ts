@@ -2,9 +2,21 @@
 
 import { ACTION_MODES } from '../../base/vocabulary.ts';
 import { EFFECTS } from '../../evaluator/decision.ts';
-import { checkKeys, foundIn, mapOf } from '../../files/test-file-notes.ts';
+import { checkKeys, foundIn, mapOf, type Notes } from '../../files/test-file-notes.ts';
 import type { Item, MapItem } from '../../files/test-file-yaml.ts';
-import type { ExpectationContext, Fields } from './expectation.ts';
+import type { RuleNames } from './names.ts';
+
+/** Plain data; what is absent may be anything. */
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** What an expectation is read with. */
+export interface ExpectationContext {
+  readonly names: RuleNames;
+  readonly notes: Notes;
+  /** `page`: the test has a `response`. `shadow`: it is what `would` says. */
+  readonly about: 'decision' | 'page';
+  readonly shadow: boolean;
+}
 
 type Reader = (item: Item, context: ExpectationContext) => unknown;
 

@@ -43,19 +43,8 @@ function ruleReason(rule: RuleTrace, names: RuleNames): Reason {
   const mode = rule.mode === 'dry_run' ? ' in dry_run' : '';
   const at = names.placeOf(rule);
   const subject = `${names.nameOf(rule)} ${outcome}${mode}`;
-  return { subject, text: textOf(rule), ...(at === undefined ? {} : { at }) };
+  return { subject, text: rule.reason.text, ...(at === undefined ? {} : { at }) };
 }
-
-/** The rule's reason; of a drop rule that matched, also what its country and address filters said. */
-function textOf({ type, outcome, reason, checks }: RuleTrace): string {
-  if (type !== 'drop' || outcome !== 'matched') return reason.text;
-  const filters = checks.filter(
-    ({ check, text }) => FILTERS.includes(check) && text !== `no ${check} filter`,
-  );
-  return [...new Set([reason.text, ...filters.map(({ text }) => text)])].join(', ');
-}
-
-const FILTERS: readonly string[] = ['country', 'ip'];
 
 /** Rules that could have given the expected action, where the test names none. */
 function candidates({ fields }: Expectation, rules: readonly RuleTrace[]): readonly RuleRef[] {

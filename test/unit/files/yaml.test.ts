@@ -173,3 +173,46 @@ describe('readYamlBytes', () => {
     });
   });
 });
+
+it('counts marks before it reads, so that a file of nothing else costs no memory', () => {
+  const file = readYaml(`[${','.repeat(500_001)}]`, 'edge.yaml');
+  expect(file.ok).toBe(false);
+  expect(file.diagnostics).toEqual([
+    {
+      code: 'file_too_long',
+      severity: 'error',
+      path: [],
+      message: 'a file must hold at most 500000 commas and opening brackets',
+      remedy: 'split the domain, or write lists one entry a line',
+      at: { file: 'edge.yaml', line: 1, column: 1 },
+    },
+  ]);
+});
+
+describe('octets that are no text', () => {
+  const told = (bytes: Uint8Array) => readYamlBytes(bytes, 'edge.yaml').diagnostics;
+  const utf16 = (text: string) => new Uint8Array(Buffer.from(text, 'utf16le'));
+
+  it('are told from UTF-16, with and without its mark', () => {
+    const message = 'must be UTF-8 text; this looks like UTF-16';
+    for (const text of ['domain: example.com\n', '\ufeffdomain: example.com\n']) {
+      expect(told(utf16(text))).toMatchObject([
+        { code: 'invalid_utf8', message, remedy: 'save the file as UTF-8' },
+      ]);
+      expect(told(utf16(text).reverse())).toMatchObject([{ message }]);
+    }
+  });
+
+  it('have the place of their first zero octet', () => {
+    expect(told(new Uint8Array(Buffer.from('a: 1\nb: 2\u0000')))).toEqual([
+      {
+        code: 'invalid_utf8',
+        severity: 'error',
+        path: [],
+        message: 'must be UTF-8 text; these octets are not',
+        remedy: 'save the file as UTF-8',
+        at: { file: 'edge.yaml', line: 2, column: 5 },
+      },
+    ]);
+  });
+});

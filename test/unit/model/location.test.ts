@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { judgeRedirectTarget } from '../../../src/model/location.ts';
 import { parseSubstitution } from '../../../src/model/substitution.ts';
 import { mistakes, stored, warnings } from './read.ts';
 
@@ -145,3 +146,10 @@ describe('references to groups', () => {
     });
   });
 });
+
+it.each(['/x/../new', 'https://example.com/%2e%2e/a', '/a/./b', '/a/..;x'])(
+  'refuses the dot segment of a redirect to %s',
+  (target) => {
+    expect(judgeRedirectTarget(target)).toMatchObject({ code: 'dot_segment' });
+  },
+);

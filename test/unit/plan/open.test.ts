@@ -26,7 +26,7 @@ function withWord(word: number, value: number, resum = true): Uint8Array {
   const bytes = BYTES.slice();
   const view = new DataView(bytes.buffer);
   view.setUint32(word * 4, value, true);
-  if (resum) view.setUint32(HEADER.crc * 4, sealChecksum(bytes), true);
+  if (resum) view.setUint32(HEADER.checksum * 4, sealChecksum(bytes), true);
   return bytes;
 }
 
@@ -192,13 +192,20 @@ describe('bytes as they come', () => {
     expect([...plan.meta]).toEqual([...openPlan(BYTES).plan.meta]);
   });
 
+  test.each([1, 4, 8])('in a Buffer at offset %i, whose own `slice` copies nothing', (offset) => {
+    const buffer = Buffer.alloc(BYTES.length + 64, 0xaa);
+    buffer.set(BYTES, offset);
+    const { plan } = openPlan(buffer.subarray(offset, offset + BYTES.length));
+    expect([...plan.meta]).toEqual([...openPlan(BYTES).plan.meta]);
+  });
+
   test('an aligned plan is a view of the bytes, not a copy', () => {
     const { plan } = openPlan(BYTES);
     for (const { name } of SECTIONS) expect(plan[name].buffer).toBe(BYTES.buffer);
   });
 
   test('`trusted` leaves out the checksum and nothing else', () => {
-    const wrongSum = withWord(HEADER.crc, 0, false);
+    const wrongSum = withWord(HEADER.checksum, 0, false);
     expect(faultOf(wrongSum).code).toBe('checksum');
     expect(openPlan(wrongSum, { trusted: true }).revision).toBe(0x1_2345_6789);
   });
@@ -209,7 +216,7 @@ test('every code of a fault is met above', () => {
     faultOf(new Uint8Array(0)).code,
     faultOf(withWord(HEADER.magic, 0)).code,
     faultOf(withWord(HEADER.version, 0)).code,
-    faultOf(withWord(HEADER.crc, 0, false)).code,
+    faultOf(withWord(HEADER.checksum, 0, false)).code,
     faultOf(withWord(DIRECTORY / 4, 0)).code,
   ]);
   expect([...met].sort()).toEqual([...PLAN_FAULTS].sort());

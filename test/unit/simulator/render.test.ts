@@ -69,6 +69,20 @@ describe('the trace as text', () => {
     expect(text(document)).not.toContain('origin_route #71');
   });
 
+  it('keeps even that within 40 columns', () => {
+    const many = Array.from({ length: 10 }, (_, index) =>
+      rule({
+        type: 'error_page',
+        id: index + 1,
+        outcome: 'not_reached',
+        reason: ['request_ended', 'settled'],
+      }),
+    );
+    const phases = [{ ...phase('error_page', many), outcome: 'not_reached' as const }];
+    const document = shopDocument({ trace: { ...SHOP_TRACE, decision: BLOCKED, phases } });
+    expect(text(document, 40)).toContain('  11 error_page  ○ not reached\n                 (10 rules)\n');
+  });
+
   it('counts the skipped rules beyond a dozen', () => {
     const many = Array.from({ length: 30 }, (_, index) =>
       rule({ type: 'drop', id: index + 1, outcome: 'skipped', reason: ['path_not_included', 'elsewhere'] }),

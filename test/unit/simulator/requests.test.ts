@@ -66,6 +66,36 @@ describe('a stream of requests', () => {
     );
   });
 
+  it('names the field that is none, or holds what it cannot', async () => {
+    const lines = [
+      { contry: 'DE' },
+      { colour: 'red' },
+      { ip: 5 },
+      { host: ['a', 1] },
+      { headers: { 'user-agent': 5 } },
+      { bot: 'gptbot' },
+      { bot: { kind: 'gptbot', verifed: true } },
+      { now: '2026-01-01' },
+      { cleared: 'captcha/9' },
+      { scheme: null },
+      { ip: 'none', country: null, bot: null, ja4: null, headers: { a: ['b'] }, cleared: [] },
+    ];
+    const found = await all(lines.map((line) => JSON.stringify(line)).join('\n'));
+    expect(summary(found)).toEqual([
+      '1 `contry` is not a field of a request; did you mean `country`?',
+      '2 `colour` is not a field of a request; the fields are scheme, method, host, target, headers, ip, country, bot, ja4, ja4h, body, now, cleared',
+      '3 `ip` must be text or null, found 5',
+      '4 `host` must be text, or a list of texts, found a list of 2 entries',
+      '5 `headers` must be an object of lower-case names, each with a text or a list of texts, found an object',
+      '6 `bot` must be null, or an object like {"kind":"gptbot","verified":true}, found `gptbot`',
+      '7 `bot` must be null, or an object like {"kind":"gptbot","verified":true}, found an object',
+      '8 `now` must be milliseconds since the epoch, a number, found `2026-01-01`',
+      '9 `cleared` must be a list of texts such as ["captcha/9"], found `captcha/9`',
+      '10 `scheme` must be text, found null',
+      '11 refuse',
+    ]);
+  });
+
   it('says so where a line is not UTF-8 or too long', async () => {
     const bad = new Uint8Array([...new TextEncoder().encode('{"a":"'), 0xff, 0x22, 0x7d, 0x0a]);
     expect(summary(await all(bad))).toEqual(['1 the line is not UTF-8']);

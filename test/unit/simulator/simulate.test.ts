@@ -10,6 +10,27 @@ import { asked, SHOP, subjectOf } from './shop.ts';
 const SOLVED = { cleared: ['captcha/9'] };
 const URL = 'https://shop.example.com/api/orders?id=7';
 
+describe('a refusal', () => {
+  it.each([
+    ['https://shop.example.com/%zz', 'target `/%zz` holds the bad escape `%zz`'],
+    ['https://shop.example.com/a b c', 'target `/a b c` holds a raw space'],
+    [
+      'https://shop.example.com:99999/',
+      'host `shop.example.com:99999` has the port 99999, which is above 65535',
+    ],
+  ])('of %s says which part is wrong and why', (url, note) => {
+    expect(simulate(SHOP, asked(url)).decision.text).toBe(`Refused with 400: ${note}`);
+  });
+
+  it('of a target with an authority of its own says that the two differ', () => {
+    const given = asked('https://shop.example.com/');
+    const request = { ...given.request, target: 'https://evil.test/x' };
+    expect(simulate(SHOP, { ...given, request }).decision.text).toBe(
+      'Refused with 400: target `https://evil.test/x` names another host, port or scheme than the Host header',
+    );
+  });
+});
+
 describe('simulating', () => {
   it('tells what the evaluator decides on the sealed bytes', () => {
     const given = asked(URL, { ip: '203.0.113.7', country: 'RU', userAgent: 'GPTBot/1.2' });

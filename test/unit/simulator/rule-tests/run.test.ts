@@ -100,7 +100,7 @@ tests:
       GET https://example.com/admin/   edge.test.yaml:6
       expected  forward
       got       block 403 by drop/office-only
-      because   drop/office-only matched: /admin/ matches /admin/*, 203.0.113.7 is outside the allowlist [198.51.100.0/24]   edge.yaml:7
+      because   drop/office-only matched: 203.0.113.7 is outside the allowlist [198.51.100.0/24]   edge.yaml:7
 
   ✘ nobody else may   edge.test.yaml:7
       GET https://example.com/administrators   edge.test.yaml:9

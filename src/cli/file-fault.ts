@@ -1,0 +1,63 @@
+/** What goes wrong with files, in words instead of the system's codes. */
+import { dirname } from 'node:path';
+import { type CommandFault, inputFault } from './exit.ts';
+
+const REASONS: Readonly<Record<string, string>> = {
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EFBIG: 'the file is too large',
+  EROFS: 'the file system is read-only',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  ENOTDIR: 'a part of its path is not a folder',
+  EISDIR: 'it is a folder',
+  ENAMETOOLONG: 'the name is too long',
+  ELOOP: 'its links lead in a circle',
+  EMFILE: 'too many files are open',
+  EIO: 'the device failed',
+};
+
+/** Why the system refused; its code where there are no words for it. */
+export function reasonOf(error: unknown): string {
+  const { code, message } = error as NodeJS.ErrnoException;
+  return code === undefined ? message : (REASONS[code] ?? code);
+}
+
+function codeOf(error: unknown): string | undefined {
+  return (error as NodeJS.ErrnoException | null)?.code;
+}
+
+/** The sentence for an error while reading a file. */
+export function readFault(name: string, cause: unknown): CommandFault {
+  switch (codeOf(cause)) {
+    case 'ENOENT':
+    case 'ENOTDIR':
+      return inputFault(`there is no file \`${name}\``, {
+        cause,
+        ...(name === 'edge.yaml' ? { remedy: 'edgeplan init writes one, --file names another' } : {}),
+      });
+    case 'EISDIR':
+      return inputFault(`\`${name}\` is a folder, not a file`, { cause });
+    case 'EACCES':
+    case 'EPERM':
+      return inputFault(`\`${name}\` may not be read: permission denied`, { cause });
+    default:
+      return inputFault(`\`${name}\` cannot be read: ${reasonOf(cause)}`, { cause });
+  }
+}
+
+/** The sentence for an error while writing a file or making a folder. */
+export function writeFault(name: string, cause: unknown): CommandFault {
+  switch (codeOf(cause)) {
+    case 'ENOENT':
+      return inputFault(`\`${name}\` cannot be written: there is no folder \`${dirname(name)}\``, { cause });
+    case 'EISDIR':
+      return inputFault(`\`${name}\` cannot be written: it is a folder; name a file`, { cause });
+    case 'EACCES':
+    case 'EPERM':
+    case 'EROFS':
+      return inputFault(`\`${name}\` may not be written: ${reasonOf(cause)}`, { cause });
+    default:
+      return inputFault(`\`${name}\` cannot be written: ${reasonOf(cause)}`, { cause });
+  }
+}

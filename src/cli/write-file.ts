@@ -1,0 +1,94 @@
+/** Files are written whole or not at all: a full disk leaves what stood there before, and nothing half done. */
+import { randomBytes } from 'node:crypto';
+import { constants, type Stats } from 'node:fs';
+import { access, open, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { writeFault } from './file-fault.ts';
+
+function hasCode(error: unknown, code: string): boolean {
+  return (error as NodeJS.ErrnoException).code === code;
+}
+
+async function statOf(file: string): Promise<Stats | null> {
+  try {
+    return await stat(file);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return null;
+    throw error;
+  }
+}
+
+/** Where a file really is, or will be when its link leads to nothing yet. */
+async function realTarget(file: string): Promise<string> {
+  try {
+    return await realpath(file);
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+  }
+  try {
+    return await realTarget(resolve(dirname(file), await readlink(file)));
+  } catch (error) {
+    // No link, or nothing of that name.
+    if (hasCode(error, 'EINVAL') || hasCode(error, 'ENOENT')) return file;
+    throw error;
+  }
+}
+
+/** Writes a file that must not exist, to its end and to the disk; what could not be finished is removed. */
+async function create(file: string, data: Uint8Array | string, mode?: number): Promise<void> {
+  const handle = await open(file, 'wx');
+  try {
+    // Not by `open`, whose mode the umask trims.
+    if (mode !== undefined) await handle.chmod(mode);
+    await handle.writeFile(data);
+    await handle.sync();
+  } catch (error) {
+    await rm(file, { force: true });
+    throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+async function replace(file: string, bytes: Uint8Array): Promise<void> {
+  const before = await statOf(file);
+  // A pipe or a device is written to, never replaced; a folder refuses both.
+  if (before !== null && !before.isFile()) return writeFile(file, bytes);
+  const target = await realTarget(file);
+  if (before !== null) await access(target, constants.W_OK);
+  const beside = join(dirname(target), `.edgeplan-${randomBytes(6).toString('hex')}.tmp`);
+  await create(beside, bytes, before === null ? undefined : before.mode & 0o777);
+  try {
+    await rename(beside, target);
+  } catch (error) {
+    await rm(beside, { force: true });
+    throw error;
+  }
+}
+
+/**
+ * Puts `bytes` in the place of a file in one step: readers see the old content or the new, and a failure leaves the
+ * old. A link stays a link; the file it leads to is replaced.
+ * @throws CommandFault
+ */
+export async function writeWhole(file: string, bytes: Uint8Array): Promise<void> {
+  try {
+    await replace(file, bytes);
+  } catch (error) {
+    throw writeFault(file, error);
+  }
+}
+
+/**
+ * Writes a new file. Resolves to `false`, and leaves it as it is, when there is one already.
+ * @throws CommandFault
+ */
+export async function writeNew(file: string, text: string): Promise<boolean> {
+  try {
+    await create(file, text);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    throw writeFault(file, error);
+  }
+}

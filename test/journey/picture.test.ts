@@ -1,0 +1,11 @@
+/** The README's picture shows what the command prints today. */
+import { readFileSync } from 'node:fs';
+import { beforeAll, expect, test } from 'vitest';
+import { commandOutput, drawTerminal, PICTURE_FILE } from '../support/picture.ts';
+import { builtCli } from './built.ts';
+
+beforeAll(builtCli, 120_000);
+
+test('the picture in the README is what the command prints; `npm run picture` draws it anew', () => {
+  expect(readFileSync(PICTURE_FILE, 'utf8')).toBe(drawTerminal(commandOutput()));
+});

@@ -1,0 +1,104 @@
+/** What an evaluator keeps, tells and survives beside its decisions. */
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { describe, expect, test } from 'vitest';
+import { compile, seal } from '../../../src/compiler/index.ts';
+import { type EvaluatorOptions, loadPlan } from '../../../src/evaluator/index.ts';
+import { createOracle } from '../../oracle/index.ts';
+import { decide, request, rule, ruleSet, type Setting } from '../../oracle/sample.ts';
+
+function load(setting: Setting, options: EvaluatorOptions = {}): ReturnType<typeof loadPlan> {
+  return loadPlan(seal(compile(ruleSet(setting)).plan), options);
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  (runInNewContext('gc') as () => void)();
+}
+
+test('no request is held once it is answered', async () => {
+  const evaluator = load({ rules: [rule('rate_limit', 1, {})] });
+  const entries = {
+    evaluate: evaluator.evaluate,
+    explain: evaluator.explain,
+    bodyWanted: evaluator.bodyWanted,
+    errorPage: (sent: ReturnType<typeof request>) => evaluator.errorPage(sent, 404, 'edge'),
+  };
+  for (const [name, entry] of Object.entries(entries)) {
+    const answered = answer(entry);
+    // A weak reference holds until the job that made it is over.
+    await new Promise((resolve) => setImmediate(resolve));
+    collectGarbage();
+    expect(answered.deref() === undefined, name).toBe(true);
+  }
+});
+
+/** A request that was answered, in a frame of its own so that nothing else holds it. */
+function answer(entry: (sent: ReturnType<typeof request>) => unknown): WeakRef<object> {
+  const sent = request({ body: new Uint8Array(64), cleared: [] });
+  entry(sent);
+  return new WeakRef(sent);
+}
+
+test('whoever listens for faults cannot make it throw', () => {
+  const fault = new Error('the listener failed');
+  const options = {
+    clock: () => {
+      throw new Error('no clock');
+    },
+    onFault: () => {
+      throw fault;
+    },
+  };
+  const evaluator = load({}, options);
+  expect(evaluator.evaluate(request({ now: undefined }))).toMatchObject({ action: 'refuse', status: 500 });
+  expect(evaluator.explain(request({ now: undefined })).decision.status).toBe(500);
+  expect(evaluator.bodyWanted(request({ now: undefined }))).toBe(0);
+  expect(evaluator.errorPage(request({ now: undefined }), 404, 'edge').page).toBeNull();
+});
+
+test('a developer mode that ended before 1970 is off', () => {
+  const domain = { developer_mode_until: '0001-01-01T00:00:00Z' };
+  expect(load({ domain }).evaluate(request({ now: 1_700_000_000_000 })).cache).toBeNull();
+  expect(decide({ domain }, { now: 1_700_000_000_000 }).cache).toBeNull();
+});
+
+test('of a long query the keyed parameters are kept, however they are spelled', () => {
+  const names = Array.from({ length: 200 }, (_, at) => `p${at}`);
+  const setting = { rules: [rule('cache', 1, { query_mode: 'include', query_params: names })] } as const;
+  const evaluator = load(setting);
+  const sent = request({ target: `/?${'q&'.repeat(8_000)}%701=2&p1` });
+  for (let times = 0; times < 2; times++) expect(evaluator.evaluate(sent).query).toBe('%701=2&p1');
+  expect(createOracle(ruleSet(setting)).evaluate(sent).query).toBe('%701=2&p1');
+});
+
+test('the gate says of a host that only ends like the domain that it does not belong to it', () => {
+  const { phases } = load({}).explain(request({ host: 'evilexample.com' }));
+  expect(phases[0]!.note).toBe('host evilexample.com does not belong to example.com');
+});
+
+describe('a signature program that fails', () => {
+  const failing = {
+    inspect(): never {
+      throw new Error('broken');
+    },
+  };
+  const faults: unknown[] = [];
+  const judged = (mode: 'enforce' | 'dry_run') =>
+    load(
+      { rules: [rule('waf', 1, { action_mode: mode })] },
+      { waf: failing, onFault: (error) => faults.push(error) },
+    ).evaluate(request({}));
+
+  test('refuses the request where it was to enforce', () => {
+    expect(judged('enforce')).toMatchObject({ action: 'refuse', status: 500 });
+  });
+
+  test('changes nothing under dry_run, and is told', () => {
+    expect(judged('dry_run')).toMatchObject({
+      action: 'forward',
+      matches: [{ type: 'waf', id: 1, mode: 'dry_run', effect: 'unavailable' }],
+    });
+    expect(faults.length).toBeGreaterThan(0);
+  });
+});
