@@ -25,6 +25,10 @@ const SHAPES: Readonly<Record<keyof EdgeRequest, Shape>> = {
   method: TEXT,
   host: { is: 'text, or a list of texts', holds: (value) => isText(value) || isTexts(value) },
   target: TEXT,
+  port: {
+    is: 'a port, 1 to 65535',
+    holds: (value) => Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536,
+  },
   headers: {
     is: 'an object of lower-case names, each with a text or a list of texts',
     holds: (value) => isMap(value) && Object.values(value).every((one) => isText(one) || isTexts(one)),
