@@ -3,13 +3,13 @@
  * mistyped or made-up key without a question to the database; only the SHA-256 of a key is ever stored.
  */
 import { hash, randomBytes } from 'node:crypto';
-import { crc32 } from '../base/crc32.ts';
+import { xxhash32 } from '../base/xxhash32.ts';
 
 const PREFIX = 'svc_';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const BASE = ALPHABET.length;
 const RANDOM_CHARACTERS = 59;
-/** 62⁶ > 2³², so a CRC-32 fits. */
+/** 62⁶ > 2³², so a 32-bit checksum fits. */
 const CHECKSUM_CHARACTERS = 6;
 /** Given (API document, "API key"). */
 export const KEY_CHARACTERS = PREFIX.length + RANDOM_CHARACTERS + CHECKSUM_CHARACTERS;
@@ -41,7 +41,7 @@ export function redactKeys(text: string): string {
 }
 
 function checksum(body: string): string {
-  let rest = crc32(encoder.encode(body)) >>> 0;
+  let rest = xxhash32(encoder.encode(body)) >>> 0;
   let text = '';
   for (let at = 0; at < CHECKSUM_CHARACTERS; at++) {
     text = ALPHABET[rest % BASE]! + text;

@@ -3,7 +3,7 @@
  * found here and answered with 400 (semantics §6).
  */
 import { judgeFeature } from '../../access/gates.ts';
-import { MAX_ID, MAX_RECORD_IDS } from '../../base/limits.ts';
+import { MAX_ID, MAX_RECORDS } from '../../base/limits.ts';
 import type { RuleType } from '../../base/vocabulary.ts';
 import type { Stored } from '../../model/common.ts';
 import { readForm } from '../../model/form.ts';
@@ -69,7 +69,7 @@ function isObject(value: unknown): value is object {
 function idsIn(input: unknown): readonly number[] {
   if (!isObject(input)) return [];
   const { record_id: single, record_ids: list } = input as Readonly<Record<string, unknown>>;
-  const named = [...(Array.isArray(list) ? list.slice(0, MAX_RECORD_IDS) : []), single];
+  const named = [...(Array.isArray(list) ? list.slice(0, MAX_RECORDS) : []), single];
   return [...new Set(named)].filter(
     (id): id is number => typeof id === 'number' && Number.isInteger(id) && id >= 1 && id <= MAX_ID,
   );
