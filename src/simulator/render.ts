@@ -13,6 +13,7 @@ import {
   type Line,
   lineColumns,
   pad,
+  type Span,
   span,
   type Tone,
   wholeSpan,
@@ -49,6 +50,13 @@ function botText(document: TraceDocument): string | null {
   return bot.from === 'given' ? `bot ${bot.kind} (not verified)` : `bot ${bot.kind} (user agent only)`;
 }
 
+/** A URL behind what leads to it, broken where the line ends; a lead of half the line stands alone. */
+function breakable(lead: Line, url: Span, width: number): readonly Line[] {
+  const used = lineColumns(lead);
+  if (used <= width / 2) return hang(lead, wrap([url], width - used));
+  return hang([span('  ')], wrap([...lead.slice(1), url], width - 2));
+}
+
 function requestLines(document: TraceDocument, width: number): readonly Line[] {
   const { request, plan } = document;
   const version = plan.version === 0 ? plan.source : `v${plan.version}`;
@@ -60,7 +68,7 @@ function requestLines(document: TraceDocument, width: number): readonly Line[] {
     `plan ${version} ${plan.digest.slice(0, 'sha256:'.length + 7)}`,
   ];
   return [
-    [span('  '), span(request.method, 'strong'), span(` ${request.url}`)],
+    ...breakable([span('  '), span(request.method, 'strong'), span(' ')], span(request.url), width),
     ...hang([span('  ')], wrap(dotted(from, 'dim'), width - 2)),
   ];
 }
@@ -113,13 +121,9 @@ function headlineLines(document: TraceDocument, width: number): readonly Line[] 
   const mark = MARKS[document.decision.action];
   const word = document.decision.action.toUpperCase();
   const by = dotted(byParts(document), 'plain');
-  const first = [
-    span('  '),
-    span(`${mark.symbol} ${word}`, mark.tone),
-    span('  '),
-    span(targetText(document), 'strong'),
-  ];
-  return by.length === 0 ? [first] : [first, ...hang([span('     ')], wrap(by, width - 5))];
+  const lead = [span('  '), span(`${mark.symbol} ${word}`, mark.tone), span('  ')];
+  const first = breakable(lead, span(targetText(document), 'strong'), width);
+  return by.length === 0 ? first : [...first, ...hang([span('     ')], wrap(by, width - 5))];
 }
 
 function wouldReason(document: TraceDocument, entry: WouldHave): string {
