@@ -1,5 +1,6 @@
 /** Files as bytes; what goes wrong is told in one sentence each. */
 import { createReadStream } from 'node:fs';
+import { sizeText } from '../files/size.ts';
 import { inputFault } from './exit.ts';
 import { readFault } from './file-fault.ts';
 
@@ -23,7 +24,7 @@ export async function readBytes(name: string): Promise<Uint8Array> {
   for await (const chunk of readChunks(name)) {
     chunks.push(chunk);
     size += chunk.length;
-    if (size > LARGEST_FILE) throw inputFault(`\`${name}\` holds more than ${LARGEST_FILE} octets`);
+    if (size > LARGEST_FILE) throw inputFault(`\`${name}\` holds more than ${sizeText(LARGEST_FILE)}`);
   }
   return Buffer.concat(chunks);
 }

@@ -6,6 +6,7 @@
 import { type Diagnostic, type FieldPath, type Place, quoteValue } from '../base/diagnostic.ts';
 import { normalizeName } from '../base/host.ts';
 import { MAX_KEY_CHARACTERS } from '../base/limits.ts';
+import { RULE_TYPES } from '../base/vocabulary.ts';
 import { nearest } from '../model/nearest.ts';
 import { parseRuleSet } from '../model/parse.ts';
 import { absoluteName } from '../model/record-name.ts';
@@ -85,6 +86,16 @@ function readEdge(yaml: YamlFile): EdgeFile {
     at: (path) => yaml.at(toFilePath(yaml, path)),
   };
   if (yaml.value === undefined) return { ok: false, sources, diagnostics };
+  const slip = isFields(yaml.value) ? Object.keys(yaml.value).find(meansDomain) : undefined;
+  if (slip !== undefined && isFields(yaml.value) && !Object.hasOwn(yaml.value, 'domain')) {
+    const unknown = {
+      code: 'unknown_field',
+      message: 'is not a known field',
+      remedy: 'did you mean `domain`?',
+    };
+    diagnostics.push({ severity: 'error', path: [slip], ...unknown, at: yaml.keyAt([slip]) });
+    return { ok: false, sources, diagnostics };
+  }
   if (!isFields(yaml.value) || !Object.hasOwn(yaml.value, 'domain')) {
     const message = 'must be a mapping with `domain`, `records` and `rules`';
     report(lowering, [], { code: 'invalid_file', message, remedy: 'start with `domain: example.com`' });
@@ -96,6 +107,10 @@ function readEdge(yaml: YamlFile): EdgeFile {
   const failed = diagnostics.some(({ severity }) => severity === 'error');
   if (!parsed.ok || failed) return { ok: false, sources, diagnostics };
   return { ok: true, ruleSet: parsed.ruleSet, sources, diagnostics };
+}
+
+function meansDomain(key: string): boolean {
+  return nearest(key, ['domain']) !== null;
 }
 
 function byPlace({ at: a }: Diagnostic, { at: b }: Diagnostic): number {
@@ -227,7 +242,9 @@ function resolve(records: unknown, index: number, { byName, named, lowering }: R
   const path = ['rules', index, 'records'];
   if (!Array.isArray(records)) {
     const message = 'must be a list of record names';
-    report(lowering, path, { code: 'invalid_type', message, found: quoteValue(records) });
+    const source = lowering.yaml.plainSource(path);
+    const remedy = source === null ? {} : { remedy: asList(source) };
+    report(lowering, path, { code: 'invalid_type', message, found: quoteValue(records), ...remedy });
     return ids;
   }
   for (const [position, entry] of records.entries()) {
@@ -280,14 +297,37 @@ function toFilePath(yaml: YamlFile, path: FieldPath): FieldPath {
 function placed(diagnostic: Diagnostic, yaml: YamlFile): Diagnostic {
   const path = toFilePath(yaml, diagnostic.path);
   const at = diagnostic.code === 'unknown_field' ? yaml.keyAt(path) : yaml.at(path);
-  const remedy = diagnostic.remedy ?? remedyFor(diagnostic, yaml.plainSource(path));
-  return { ...diagnostic, at, ...(remedy === null ? {} : { remedy }) };
+  const shaped = { ...diagnostic, ...asMapping(diagnostic, yaml) };
+  const remedy = shaped.remedy ?? remedyFor(shaped, yaml.plainSource(path));
+  return { ...shaped, at, ...(remedy === null ? {} : { remedy }) };
+}
+
+/** What a rule and a record are in a file, where the API says only that they are objects. */
+function asMapping(
+  { path, message }: Diagnostic,
+  yaml: YamlFile,
+): Pick<Diagnostic, 'message' | 'remedy'> | null {
+  if (path.length !== 2 || message !== 'must be an object') return null;
+  if (path[0] !== 'rules') return { message: 'must be a mapping with `name`, `type` and `destination`' };
+  const type = RULE_TYPES.find((one) => one === yaml.plainSource(path));
+  return {
+    message: 'must be a mapping with `type` and the fields of that type',
+    ...(type === undefined ? {} : { remedy: `write \`- { type: ${type}, … }\`` }),
+  };
+}
+
+/** One entry where a list is wanted, as the list of it. */
+function asList(source: string): string {
+  if (source === '') return 'write `[]`, or remove the line';
+  const entry = /[,[\]{}#:]/.test(source) ? JSON.stringify(source) : source;
+  return `write \`[${entry.slice(0, 60)}]\``;
 }
 
 /** Unquoted text that YAML reads as something else: `false`, `12`, an empty value. */
 function remedyFor({ code, message, path }: Diagnostic, source: string | null): string | null {
   if (code !== 'invalid_type' || source === null) return null;
   if (message === FLAG) return readsAsFlag(source);
+  if (message === 'must be a list') return asList(source);
   if (message !== 'must be text') return null;
   if (path.includes('countries') && /^(?:no|false|off)$/i.test(source))
     return 'write `"NO"` in quotes for Norway';

@@ -12,7 +12,8 @@
  * - `repeat`: how often the request is sent, or `{ times, every, earlier }`: `every` is the time between two requests,
  *   `earlier` what each but the last must get, while `expect` is what the last one gets;
  * - `cases`: a table; each row is a test of its own that overrides fields of this one (`with` and its headers field by
- *   field; an empty value takes a field away). A row that is only a text is a request line;
+ *   field; an empty value takes a field away). A row that is only a text is a request line. Only rows are run: what the
+ *   test itself holds is what they have in common, so its request as it stands needs a row of its own (`- name: plain`);
  * - `steps`: rows likewise, but run one after the other against the same counters and turns; `after` moves the clock.
  *
  * Every test, and every row of `cases`, starts with counters, turns and clearance empty. Nothing sleeps: the clock is

@@ -27,6 +27,7 @@ import {
   MAX_FILE_VALUES,
 } from '../base/limits.ts';
 import { utf8Length } from '../base/octets.ts';
+import { sizeText } from './size.ts';
 
 /** A file that was read as far as it could be. */
 export interface YamlFile {
@@ -203,7 +204,7 @@ function tooLong(file: string, octets: number): Diagnostic {
     code: 'file_too_long',
     severity: 'error',
     path: [],
-    message: `a file must be at most ${MAX_FILE_OCTETS} octets`,
+    message: `a file must be at most ${sizeText(MAX_FILE_OCTETS)}`,
     found: `${octets} octets`,
     at: { file, line: 1, column: 1 },
   };

@@ -5,6 +5,7 @@
 import type { Decision } from '../evaluator/decision.ts';
 import type { Evaluator } from '../evaluator/index.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
+import { sizeText } from '../files/size.ts';
 import { requestMistake } from './request-fields.ts';
 
 /** Octets of one line. A request of 16 KiB target, 64 KiB headers and 1 MiB body, each octet escaped, is below it. */
@@ -91,7 +92,7 @@ function readLine(bytes: Uint8Array): EdgeRequest | string | null {
 
 function answerLine(source: Bytes, evaluator: Evaluator): Answer | null {
   const { line, bytes } = source;
-  if (bytes === null) return { line, error: `the line is longer than ${LONGEST_LINE} octets` };
+  if (bytes === null) return { line, error: `the line is longer than ${sizeText(LONGEST_LINE)}` };
   const request = readLine(bytes);
   if (request === null) return null;
   if (typeof request === 'string') return { line, error: request };

@@ -199,6 +199,15 @@ describe('simulate', () => {
     expect(JSON.parse(host.out).request.url).toBe(`${SHOP}/`);
   });
 
+  it('takes a method word in front of the URL, and breaks a URL that is wider than the terminal', async () => {
+    const url = `${SHOP}/${'long/'.repeat(20)}end`;
+    const env = { COLUMNS: '60' };
+    const { code, out } = await edgeplan(['simulate', 'DELETE', url], { cwd: folder, env });
+    expect(code).toBe(0);
+    for (const line of out.split('\n')) expect(line.length).toBeLessThanOrEqual(60);
+    expect(out.replaceAll(/\n +/g, '')).toContain(`DELETE ${url}`);
+  });
+
   it('takes a User-Agent that only isbot knows for a generic bot', async () => {
     const document = JSON.parse((await run('simulate', SHOP, '-A', 'python-requests/2.31', '--json')).out);
     expect(document.request.bot).toEqual({ kind: 'generic-bot', verified: false, from: 'generic' });
@@ -269,6 +278,13 @@ describe('simulate --why', () => {
 describe('mistakes', () => {
   const cases: readonly { what: string; args: readonly string[]; code: number; says: string }[] = [
     { what: 'no URL', args: ['simulate'], code: 2, says: 'no URL was given' },
+    {
+      what: 'a file where the URL belongs',
+      args: ['simulate', 'edge.yaml', SHOP],
+      code: 2,
+      says: '`edge.yaml` is a file, not a URL\n  name the file with -f: edgeplan simulate -f edge.yaml https://',
+    },
+    { what: 'two URLs', args: ['simulate', SHOP, SHOP], code: 2, says: 'one URL at a time' },
     {
       what: 'an address that is none',
       args: ['simulate', SHOP, '--ip', '1.2.3'],
@@ -485,6 +501,13 @@ describe('compile', () => {
   it('writes to a device without replacing it', async () => {
     const { code, out } = await shell('$EDGEPLAN compile -o /dev/stdout | head -c 4', { cwd: folder });
     expect({ code, out }).toEqual({ code: 0, out: 'EPLN' });
+  });
+
+  it('counts in the singular too, and tells a small size once', async () => {
+    const input = 'domain: example.com\nrecords: []\nrules: []\n';
+    const { out } = await edgeplan(['compile', '-f', '-'], { cwd: folder, input });
+    expect(out).toMatch(/^ {2}size {6}(?:\d+ octets|[\d.]+ KiB \(\d+ octets\))$/m);
+    expect(out).toMatch(/^ {2}indexes {3}(?:1 list|(?:0|[2-9]) lists), 0 rules looked at by every request$/m);
   });
 
   it('prints the plan as JSON, from source and from a plan alike', async () => {

@@ -1,5 +1,6 @@
 /** `edgeplan compile`: an edge file into the bytes an edge runs. */
 import { Command } from 'commander';
+import { sizeText } from '../../files/size.ts';
 import { META, NONE } from '../../plan/layout.ts';
 import { printPlan } from '../../plan/print.ts';
 import { usageFault } from '../exit.ts';
@@ -16,11 +17,8 @@ interface Flags {
   readonly print?: boolean;
 }
 
-/** Octets as people read them. */
-function readableSize(octets: number): string {
-  if (octets < 1024) return `${octets} B`;
-  if (octets < 1024 * 1024) return `${(octets / 1024).toFixed(1)} KiB`;
-  return `${(octets / 1024 / 1024).toFixed(1)} MiB`;
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
 }
 
 /** `12 rules: 3 drop, 9 redirect`. */
@@ -28,7 +26,7 @@ function ruleCounts(opened: Opened): string {
   const rules = opened.subject.ruleSet?.rules ?? [];
   const counts = new Map<string, number>();
   for (const rule of rules) counts.set(rule.type, (counts.get(rule.type) ?? 0) + 1);
-  const total = `${rules.length} ${rules.length === 1 ? 'rule' : 'rules'}`;
+  const total = counted(rules.length, 'rule', 'rules');
   const parts = [...counts].map(([type, count]) => `${count} ${type}`).join(', ');
   return parts === '' ? total : `${total}: ${parts}`;
 }
@@ -40,8 +38,11 @@ function indexCounts({ opened: { plan } }: Opened): string {
   const wide = always === NONE ? 0 : (postings[always * 2 + 1] ?? 0);
   const lists = postings.length / 2;
   const boundaries = cidr4.length / 2 + cidr6.length / 5;
-  const addresses = boundaries === 0 ? '' : `${boundaries} address boundaries, `;
-  return `${lists} lists, ${addresses}${wide} ${wide === 1 ? 'rule' : 'rules'} that none of them narrows`;
+  return [
+    counted(lists, 'list', 'lists'),
+    ...(boundaries === 0 ? [] : [counted(boundaries, 'address boundary', 'address boundaries')]),
+    `${counted(wide, 'rule', 'rules')} looked at by every request`,
+  ].join(', ');
 }
 
 function summary(opened: Opened, flags: Flags): string {
@@ -49,7 +50,7 @@ function summary(opened: Opened, flags: Flags): string {
   const found = tally(diagnostics);
   return [
     `  plan      ${flags.output ?? 'not written, name a file with -o'}`,
-    `  size      ${readableSize(subject.bytes.length)} (${subject.bytes.length} octets)`,
+    `  size      ${sizeText(subject.bytes.length)}`,
     `  digest    ${subject.digest}`,
     `  domain    ${subject.ruleSet?.domain.name ?? ''}`,
     `  contents  ${ruleCounts(opened)}`,

@@ -1,4 +1,5 @@
 /** `edgeplan simulate`: what one request would hit and why, or the decisions of many. */
+import { existsSync, statSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { Command, Option } from 'commander';
 import { asTest } from '../../simulator/as-test.ts';
@@ -103,13 +104,36 @@ function worldOf(flags: Flags, subject: Subject): World {
   };
 }
 
-function oneUrl(words: readonly string[]): string {
-  const [url, ...more] = words[0] === 'curl' ? words.slice(1) : words;
+interface Line {
+  readonly url: string;
+  /** `GET https://…`: the word in front of the URL. */
+  readonly method?: string;
+}
+
+function isFile(name: string): boolean {
+  return existsSync(name) && statSync(name).isFile();
+}
+
+/** `edge.yaml` where a URL belongs; a host of that name, or one with such a path, is not meant. */
+function isFileName(text: string): boolean {
+  return !text.includes('://') && (/^[^/?#]+\.(?:ya?ml|edgeplan)$/.test(text) || isFile(text));
+}
+
+function oneLine(words: readonly string[]): Line {
+  const said = words[0] === 'curl' ? words.slice(1) : words;
+  const [word = ''] = said;
+  const method = said.length > 1 && /^[A-Z]+$/.test(word) ? { method: word } : null;
+  const [url, ...more] = method === null ? said : said.slice(1);
   if (url === undefined) {
     throw usageFault('no URL was given', 'try: edgeplan simulate https://example.com/path');
   }
+  const file = isFileName(url) ? url : more.find(isFileName);
+  if (file !== undefined) {
+    const remedy = `name the file with -f: edgeplan simulate -f ${file} https://example.com/path`;
+    throw usageFault(`\`${file}\` is a file, not a URL`, remedy);
+  }
   if (more.length > 0) throw usageFault(`one URL at a time; \`${more[0]}\` is a second one`);
-  return url;
+  return { url, ...method };
 }
 
 function theRule(document: TraceDocument, text: string, subject: Subject): RuleNote {
@@ -147,10 +171,12 @@ async function printWhy(
 }
 
 async function simulateOne(words: readonly string[], flags: Flags): Promise<void> {
-  const url = oneUrl(words);
+  const { url, ...line } = oneLine(words);
   const { subject } = await openSubject(flags.file, flags.color);
   const world = worldOf(flags, subject);
-  const request = wanted(readRequest(url, { ...flags, ...clearedRefs(flags, subject), now: world.now }));
+  const request = wanted(
+    readRequest(url, { ...line, ...flags, ...clearedRefs(flags, subject), now: world.now }),
+  );
   const address = `${request.scheme}://${String(request.host)}${request.target}`;
   const asked = { request, url: address, world, response: flags.status, stopwatch: () => performance.now() };
   const document = simulate(subject, asked);

@@ -112,7 +112,7 @@ describe('mistakes in a file', () => {
     ],
     [
       `${RECORDS}rules:\n  - type: waf\n    records: shop\n`,
-      'edge.yaml:8:14: error: rules[0].records: must be a list of record names, found `shop`',
+      'edge.yaml:8:14: error: rules[0].records: must be a list of record names, found `shop`; write `[shop]`',
     ],
     [
       `${RECORDS}rules:\n  - type: waf\n    records: [shop]\n    record_ids: [1]\n`,
@@ -170,7 +170,9 @@ rules:
       );
       return `domain: example.com\nrules:\n  - type: waf\n    path_match_type: regex\n    path_includes:\n${patterns.join('')}`;
     };
-    expect(told(rule(5_000))).toEqual([expect.stringContaining('a file must be at most 4194304 octets')]);
+    expect(told(rule(5_000))).toEqual([
+      expect.stringContaining('a file must be at most 4 MiB (4194304 octets)'),
+    ]);
     expect(told(rule(2_000))).toEqual([expect.stringContaining('must have at most 200 entries, found 2000')]);
     // After fifty refused patterns no more are looked at.
     expect(told(rule(100))).toHaveLength(50);
@@ -227,5 +229,35 @@ describe('the shop fixture', () => {
     for (const request of requests) expect(typeof request['target']).toBe('string');
     const times = requests.map(({ now }) => now).filter((now) => typeof now === 'number');
     expect(times).toEqual([...times].sort((a, b) => a - b));
+  });
+});
+
+describe('slips of a first file', () => {
+  const told = (text: string) =>
+    readEdgeFile(text, 'edge.yaml').diagnostics.map(({ message, remedy, at }) => [at?.line, message, remedy]);
+
+  it('a misspelt `domain` is told as such', () => {
+    expect(told('records: []\ndomian: example.com\n')).toEqual([
+      [2, 'is not a known field', 'did you mean `domain`?'],
+    ]);
+  });
+
+  it('a rule that is only its type, and one value where a list is wanted, are told what to write', () => {
+    const rules = [
+      'drop',
+      '{ type: drop, country_match_type: include, countries: NO }',
+      '{ type: drop, path_includes: a:b }',
+      '{ type: drop, path_includes: [/x], records: shop }',
+    ];
+    const list = rules.map((rule) => `  - ${rule}\n`).join('');
+    expect(told(`domain: example.com\nrecords: [www]\nrules:\n${list}`)).toEqual(
+      expect.arrayContaining([
+        [2, 'must be a mapping with `name`, `type` and `destination`', undefined],
+        [4, 'must be a mapping with `type` and the fields of that type', 'write `- { type: drop, … }`'],
+        [5, 'must be a list', 'write `[NO]`'],
+        [6, 'must be a list', 'write `["a:b"]`'],
+        [7, 'must be a list of record names', 'write `[shop]`'],
+      ]),
+    );
   });
 });

@@ -67,7 +67,7 @@ describe('readYaml', () => {
 
   it('refuses what is too long or too deep', () => {
     expect(told(read('x'.repeat(4_194_305)))).toEqual([
-      'f.yaml:1:1: error: a file must be at most 4194304 octets, found 4194305 octets',
+      'f.yaml:1:1: error: a file must be at most 4 MiB (4194304 octets), found 4194305 octets',
     ]);
     expect(read('x'.repeat(4_194_304)).ok).toBe(true);
     expect(told(readYamlBytes(new Uint8Array(10_000_000), 'f.yaml'))).toHaveLength(1);

@@ -69,6 +69,19 @@ describe('the trace as text', () => {
     expect(text(document)).not.toContain('origin_route #71');
   });
 
+  it('folds such phases that stand in a row into one line, unless all is asked for', () => {
+    const phases = SHOP_PHASES.map((one, index) =>
+      index > 1 && index < 11 ? { ...one, outcome: 'not_reached' as const } : one,
+    );
+    const document = shopDocument({ trace: { ...SHOP_TRACE, decision: BLOCKED, phases } });
+    const lines = text(document).split('\n');
+    const at = lines.indexOf('   2–10          ○ not reached (5 rules)');
+    expect(lines[at + 1]).toMatch(/^ {2}11 error_page/);
+    expect(text(document)).not.toContain('fingerprint');
+    for (const name of ['fingerprint', 'waf', 'origin'])
+      expect(text(document, 100, true)).toMatch(new RegExp(`^ +\\d+ ${name} `, 'm'));
+  });
+
   it('keeps even that within 40 columns', () => {
     const many = Array.from({ length: 10 }, (_, index) =>
       rule({

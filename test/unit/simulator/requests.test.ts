@@ -101,7 +101,7 @@ describe('a stream of requests', () => {
     expect(summary(await all(bad))).toEqual(['1 the line is not UTF-8']);
     const long = `${' '.repeat(LONGEST_LINE + 1)}\n${GOOD}`;
     expect(summary(await all(long, 1 << 20))).toEqual([
-      `1 the line is longer than ${LONGEST_LINE} octets`,
+      `1 the line is longer than 8 MiB (${LONGEST_LINE} octets)`,
       '2 forward',
     ]);
   });

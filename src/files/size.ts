@@ -1,0 +1,15 @@
+/** Octets as people read them. */
+
+const KIB = 1024;
+const MIB = 1024 * 1024;
+
+function rounded(value: number): string {
+  return Number.isInteger(value) ? String(value) : value.toFixed(1);
+}
+
+/** `648 octets`, `3.5 KiB (3584 octets)`, `4 MiB (4194304 octets)`; an odd part of a unit has one decimal. */
+export function sizeText(octets: number): string {
+  const exact = `${octets} ${octets === 1 ? 'octet' : 'octets'}`;
+  if (octets < KIB) return exact;
+  return `${octets < MIB ? `${rounded(octets / KIB)} KiB` : `${rounded(octets / MIB)} MiB`} (${exact})`;
+}

@@ -1,0 +1,157 @@
+/** The table of a trace: every phase in order, with what became of its rules. */
+import { PHASES } from '../evaluator/trace.ts';
+import type { PhaseNote, RuleNote, TraceDocument } from './document.ts';
+import { isAside } from './document.ts';
+import { labelOf, reasonSpans, verdictOf } from './render-rule.ts';
+import {
+  columns,
+  dotted,
+  hang,
+  type Line,
+  lineColumns,
+  pad,
+  span,
+  type Tone,
+  wholeSpan,
+  wrap,
+} from './render-text.ts';
+
+export interface RenderOptions {
+  /** Columns; `Infinity` never breaks a line. */
+  readonly width: number;
+  /** Lists also what is out of scope, disabled, or one of many that were skipped. */
+  readonly all: boolean;
+}
+
+/** Below this many columns for a reason, it goes on a line of its own. */
+const NARROWEST_REASON = 30;
+/** Skipped rules a phase shows before it sums up the rest: what does not fit a screen is not read. */
+const SKIPPED_SHOWN = 12;
+
+const NOTHING: Line = [];
+
+interface Table {
+  readonly label: number;
+  readonly word: number;
+  readonly width: number;
+  /** Reasons stand under their rule instead of beside it. */
+  readonly stacked: boolean;
+}
+
+/** `12 ` and the longest phase name. */
+const PHASE_COLUMNS = 3 + Math.max(...PHASES.map((name) => name.length)) + 1;
+
+function tableFor(shown: readonly RuleNote[], width: number): Table {
+  const label = Math.max(0, ...shown.map((rule) => columns(span(labelOf(rule)).text)));
+  const word = Math.max(0, ...shown.map((rule) => verdictOf(rule).word.length));
+  const used = 2 + PHASE_COLUMNS + 2 + label + 2 + word + 2;
+  return { label, word, width, stacked: width - used < NARROWEST_REASON };
+}
+
+function ruleLines(rule: RuleNote, table: Table): readonly Line[] {
+  const verdict = verdictOf(rule);
+  const name = labelOf(rule);
+  const tone: Tone = rule.outcome === 'matched' ? 'strong' : 'plain';
+  const symbol = span(`${verdict.symbol} `, verdict.tone);
+  const lead = 2 + PHASE_COLUMNS;
+  if (!table.stacked) {
+    const first = [
+      symbol,
+      span(pad(span(name).text, table.label + 2), tone),
+      span(pad(verdict.word, table.word + 2), verdict.tone),
+    ];
+    return hang(first, wrap(reasonSpans(rule), table.width - lead - lineColumns(first)));
+  }
+  const named = wrap(
+    [span(name, tone), span('  '), span(verdict.word, verdict.tone)],
+    table.width - lead - 2,
+  );
+  const reason = wrap(reasonSpans(rule), table.width - lead - 4);
+  return [...hang([symbol], named), ...hang([span('    ')], reason)];
+}
+
+/** `1 rule`, `2 rules`. */
+export function plural(count: number): string {
+  return `${count} ${count === 1 ? 'rule' : 'rules'}`;
+}
+
+function sumUp(rules: readonly RuleNote[], hidden: number): Line {
+  const outside = rules.filter((rule) => rule.reason.code === 'out_of_scope').length;
+  const off = rules.filter((rule) => rule.reason.code === 'disabled').length;
+  const parts = [
+    hidden === 0 ? null : `${hidden} more skipped`,
+    outside === 0 ? null : `${outside} not in scope`,
+    off === 0 ? null : `${off} disabled`,
+  ];
+  return dotted(parts, 'dim');
+}
+
+/** The rules a phase lists, and how many skipped ones it only counts. */
+function shownRules(phase: PhaseNote, all: boolean): { rules: readonly RuleNote[]; hidden: number } {
+  if (all) return { rules: phase.rules, hidden: 0 };
+  let skipped = 0;
+  if (phase.outcome === 'not_reached') return { rules: [], hidden: phase.rules.length };
+  const near = phase.rules.filter((rule) => !isAside(rule));
+  const rules = near.filter(
+    (rule) => rule.outcome === 'matched' || rule.outcome === 'conditional' || ++skipped <= SKIPPED_SHOWN,
+  );
+  return { rules, hidden: near.length - rules.length };
+}
+
+/** What a phase that was not reached, or several of them, would have looked at. */
+function waiting(count: number): Line {
+  const rules = count === 0 ? [] : [span(' ', 'dim'), wholeSpan(`(${plural(count)})`, 'dim')];
+  return [span('○ not reached', 'dim'), ...rules];
+}
+
+function phaseLines(phase: PhaseNote, table: Table, all: boolean): readonly Line[] {
+  const number = PHASES.indexOf(phase.name);
+  const head = [
+    span(`  ${String(number).padStart(2)} `, 'dim'),
+    span(pad(phase.name, PHASE_COLUMNS - 3), 'accent'),
+  ];
+  const room = table.width - lineColumns(head);
+  if (phase.outcome === 'not_reached' && !all) {
+    return hang(head, wrap(waiting(phase.rules.length), room));
+  }
+  const { rules, hidden } = shownRules(phase, all);
+  const body: Line[] = [];
+  if (phase.note !== null)
+    body.push(...wrap([span(phase.note, phase.rules.length === 0 ? 'plain' : 'dim')], room));
+  for (const rule of rules) body.push(...ruleLines(rule, table));
+  const rest = all ? NOTHING : sumUp(phase.rules, hidden);
+  if (rest.length > 0) body.push(...hang([span('+ ', 'dim')], wrap(rest, room - 2)));
+  if (body.length === 0) body.push([span('no rules', 'dim')]);
+  return hang(head, body);
+}
+
+/** Phases in a row that were not reached, as one line. */
+function unreachedLines(phases: readonly PhaseNote[], width: number): readonly Line[] {
+  const numbers = phases.map((phase) => PHASES.indexOf(phase.name));
+  const range = `  ${String(numbers[0]).padStart(2)}–${numbers.at(-1)} `;
+  const head = [span(pad(range, 2 + PHASE_COLUMNS), 'dim')];
+  const count = phases.reduce((sum, phase) => sum + phase.rules.length, 0);
+  return hang(head, wrap(waiting(count), width - lineColumns(head)));
+}
+
+/** Phases in order, those in a row that were not reached together. */
+function grouped(phases: readonly PhaseNote[]): readonly (readonly PhaseNote[])[] {
+  const groups: PhaseNote[][] = [];
+  for (const phase of phases) {
+    const last = groups.at(-1);
+    if (last?.[0]?.outcome === 'not_reached' && phase.outcome === 'not_reached') last.push(phase);
+    else groups.push([phase]);
+  }
+  return groups;
+}
+
+/** The phases and what became of their rules. Those never reached are told in one line unless `all` is asked for. */
+export function phaseTable(document: TraceDocument, options: RenderOptions): readonly Line[] {
+  const { width, all } = options;
+  const shown = document.phases.flatMap((phase) => shownRules(phase, all).rules);
+  const table = tableFor(shown, width);
+  if (all) return document.phases.flatMap((phase) => phaseLines(phase, table, all));
+  return grouped(document.phases).flatMap((group) =>
+    group.length > 1 ? unreachedLines(group, width) : group.flatMap((phase) => phaseLines(phase, table, all)),
+  );
+}
