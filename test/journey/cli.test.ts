@@ -47,6 +47,8 @@ describe('the command', () => {
     const help = await run('simulate', '--help');
     expect(help).toMatchObject({ code: 0, err: '' });
     expect(help.out).toContain('--origin-down');
+    const fields = 'scheme method host target headers ip country bot body now cleared'.split(' ');
+    for (const name of [...fields, 'ja4, ja4h']) expect(help.out).toContain(`\n  ${name.padEnd(9)}  `);
     expect(await run('--version')).toEqual({ code: 0, out: '0.1.0\n', err: '' });
   });
 

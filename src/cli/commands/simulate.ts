@@ -250,14 +250,19 @@ Examples:
   edgeplan simulate https://shop.example.com/login --as-test >> edge.test.yaml
   edgeplan simulate --requests requests.jsonl --json
 
-Each line of --requests is one JSON object; fields that are left out are unknown:
-  scheme    "https" or "http"                 country  two letters, such as "DE"
-  method    "GET"                             bot      {"kind":"gptbot","verified":true}, null for none;
-  host      "shop.example.com", as sent                left out, the User-Agent tells
-  target    path and query, as sent           ja4, ja4h  fingerprints
-  headers   {"user-agent":"GPTBot/1.2"},      body     text
-            names in lower case               now      milliseconds since the epoch
-  ip        "203.0.113.7"                     cleared  challenges solved: ["captcha/9"]`;
+Each line of --requests is one JSON object; a field that is left out is unknown:
+  scheme     "https" or "http"
+  method     "GET"
+  host       "shop.example.com", as sent
+  target     "/api/orders?id=7", as sent
+  headers    {"user-agent":"GPTBot/1.2"}, names in lower case
+  ip         "203.0.113.7"
+  country    "DE"
+  bot        {"kind":"gptbot","verified":true}, null for none; left out, the User-Agent tells
+  ja4, ja4h  fingerprints as text
+  body       text
+  now        milliseconds since the epoch
+  cleared    challenges already solved: ["captcha/9"]`;
 
 export function simulateCommand(): Command {
   const command = new Command('simulate')
