@@ -243,7 +243,7 @@ describe.each(await testDatabases())('rules on $kind', (database) => {
       expect(paths).toHaveProperty([`${all}{ruleId}/toggle`, 'patch', 'responses', '200']);
       expect(paths).toHaveProperty([`${all}reorder`, 'put', 'requestBody']);
     }
-    const required = (name: string): unknown => components.schemas[name].required;
+    const required = (name: string): unknown => components.schemas[`${name}Input`].required;
     expect(required('BotRouteRuleCreate')).toEqual(['bot_kinds', 'action']);
     expect(required('OriginPoolRuleCreate')).toEqual(['origins']);
     expect(required('WafRuleUpdate')).toBeUndefined();

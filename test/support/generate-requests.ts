@@ -24,6 +24,11 @@ function randomPath(random: Random): string {
 
 /** A path a wildcard entry matches; regex entries are met by the small alphabet alone. */
 function pathFor(random: Random, rule: Rule): string {
+  if (rule.type === 'redirect' && random.chance(0.4)) {
+    // Where the redirect leads: what comes back may be sent to itself.
+    const own = /^(?:https?:\/\/[^/]*)?(\/[^?#]*)/.exec(rule.target)?.[1];
+    if (own !== undefined) return own;
+  }
   if (!('path_includes' in rule) || rule.path_match_type === 'regex') return randomPath(random);
   const entries = [...rule.path_includes, ...rule.path_includes, ...rule.path_excludes];
   if (entries.length === 0) return randomPath(random);
@@ -215,8 +220,8 @@ function single(random: Random, ruleSet: RuleSet, sender: Loose): Loose {
     method: random.pick(['GET', 'GET', 'GET', 'HEAD', 'POST']),
     host: host(random, name),
     target: target(random, rule, name),
-    port: random.pick([undefined, undefined, undefined, 80, 443, 8443, 0]),
     ...sender,
+    ...(random.chance(0.05) ? { port: random.pick([80, 443, 8443, 0]) } : {}),
     ...(random.chance(0.15) ? { body: random.pick(BODIES) } : {}),
     ...(random.chance(0.03) ? { [random.pick(GARBAGE_FIELDS)]: random.pick(GARBAGE) } : {}),
   };
