@@ -41,15 +41,15 @@ export const MAX_PATTERN_PROGRAM = 1_000;
  * take at most 1 ms on a path of 2 KiB. A host is an eighth as long at most, so a host regex counts an eighth.
  *
  * Measured with Node 20 on one core of an AMD EPYC at 2.6 GHz: a DFA takes 2.3 ns an octet, whatever the pattern is;
- * 400 different tables in turn (200 KB) take 2.6 ns. So a scan of 2,048 octets takes 5.3 µs and 188 of them
- * 1 ms; a path with `;params` is read in two forms, so half as many fit.
+ * 400 different tables in turn (200 KB) take 2.6 ns. So a scan of 2,048 octets takes 5.3 µs, with
+ * what lies around it 7 to 8; a path with `;params` is read in two forms, so 64 take a millisecond.
  *
  * There is no budget for patterns without a DFA, since none can be run in that time: they are refused. `re2js` is as
  * fast as ours on a text like one it has seen, but takes 20 to 270 ns an octet and instruction while it builds its own
  * DFA on a new one: 3 to 77 ms on 2,048 octets for patterns whose states multiply (`[ab]*a[ab]{12}`, `a[^/]{1,200}Z`,
  * `(?:.{20}a|.{21}b|.{22}c){3}Q`). A millisecond would buy 2 to 20 instructions for a whole domain.
  */
-export const MAX_DOMAIN_SCANS = 90;
+export const MAX_DOMAIN_SCANS = 64;
 
 /**
  * Octets of all automata of a domain. An ordinary pattern's has 300 to 2,000, so some thousands fit, and the plans of

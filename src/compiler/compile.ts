@@ -167,7 +167,12 @@ function assemble(draft: Draft): Plan {
       const pieces = pattern.pieces.map((piece) => placeString(draft.strings, piece));
       data = placeWords(draft.words, [pieces.length, ...pieces]);
     } else data = placeString(draft.strings, pattern.text);
-    return [pattern.kind, placeString(draft.strings, pattern.source), data];
+    return [
+      pattern.kind,
+      placeString(draft.strings, pattern.source),
+      data,
+      filters.keyCharacters(pattern.keys),
+    ];
   });
   const postings = draft.postings.lists.reduce<number[]>((rows, list) => {
     rows.push((rows.at(-2) ?? 0) + (rows.at(-1) ?? 0), list.length);

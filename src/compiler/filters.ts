@@ -85,13 +85,14 @@ export function neededCharacters(draft: Draft, rule: Rule): number {
   return needed >>> 0;
 }
 
-function keyCharacters(keys: PatternKeys): number {
+/** Bits of the characters that every text a pattern matches holds. */
+export function keyCharacters(keys: PatternKeys): number {
   let bits = 0;
   for (const literal of [keys.exact, keys.prefix, keys.suffix, ...keys.inner]) {
     if (literal === null) continue;
     for (let at = 0; at < literal.length; at++) bits |= characterBit(literal.charCodeAt(at));
   }
-  return bits;
+  return bits >>> 0;
 }
 
 /** A country code's number, `AA` being 0. */

@@ -206,6 +206,10 @@ function forget(context: Context): void {
 function walk(context: Context, run: Run): void {
   const { facts } = context;
   resetRun(run);
+  if (context.candidates.fewCount === 0) {
+    walkBare(context, run);
+    return;
+  }
   if (drop(context, run) || fingerprint(context, run)) return;
   const exempt = isAcmeChallenge(facts);
   if (!exempt && botRoute(context, run)) return;
@@ -229,6 +233,21 @@ function walk(context: Context, run: Run): void {
   origin(context, run);
   run.path ??= facts.forwarded;
   run.query = query;
+}
+
+// PERF: most requests meet no candidate, and asking every phase in turn costs them a tenth.
+/** What is left of the phases for a request that no rule can match. */
+function walkBare(context: Context, run: Run): void {
+  const { facts } = context;
+  if (isEdgeOwn(facts)) {
+    end(run, 'respond', { status: 200, rule: null });
+    return;
+  }
+  if (!isAcmeChallenge(facts) && captcha(context, run)) return;
+  if (inDeveloperMode(context)) run.cache = BYPASS;
+  origin(context, run);
+  run.path = facts.forwarded;
+  run.query = facts.encodedQuery;
 }
 
 const EMPTY: readonly never[] = Object.freeze([]);

@@ -1,5 +1,5 @@
 /** Whether a candidate really matches: every filter of its slot, the cheapest first. */
-import { ADDRESSES, COUNTRIES, FILTER, FLAG, NONE, SLOT, typeIndex } from '../plan/layout.ts';
+import { ADDRESSES, COUNTRIES, FILTER, FLAG, NONE, PATTERN, SLOT, typeIndex } from '../plan/layout.ts';
 import { compareAt } from './cidr-index.ts';
 import { botOf, type Facts, ipOf, OTHER_BOT } from './facts.ts';
 import { type LoadedPlan, textOf } from './loaded.ts';
@@ -171,9 +171,11 @@ export function pathEntry(
   facts: Facts,
   both: boolean,
 ): number {
-  const { words } = loaded.plan;
+  const { words, patterns } = loaded.plan;
   for (let at = range.from; at < range.to; at++) {
     const pattern = words[at]!;
+    // The twin holds no character that the path does not.
+    if ((patterns[pattern * PATTERN.size + PATTERN.need]! & ~facts.characters) !== 0) continue;
     const first = patternMatches(loaded, pattern, facts.path);
     if (facts.twin === null || first !== both) {
       if (first) return at - range.from;

@@ -147,8 +147,8 @@ export const FILTER = { includes: 0, excludes: 1, patterns: 2 } as const;
  */
 export const ADDRESSES = { n4: 0, n6: 1, m4: 2, m6: 3, entries: 4 } as const;
 
-/** Fields of one pattern. */
-export const PATTERN = { kind: 0, source: 1, data: 2, size: 3 } as const;
+/** Fields of one pattern; `need` as in SLOT, of every text it matches. */
+export const PATTERN = { kind: 0, source: 1, data: 2, need: 3, size: 4 } as const;
 
 export const PATTERN_KIND = {
   /** Every text. */

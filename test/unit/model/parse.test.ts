@@ -110,9 +110,9 @@ describe('parseRuleSet', () => {
         rules: times(count, (index) => ({ ...rule, id: index + 1, path_includes: [`x${index}y`] })),
       };
     };
-    expect(parseRuleSet(rules(90)).ok).toBe(true);
+    expect(parseRuleSet(rules(64)).ok).toBe(true);
     expect(parseRuleSet(rules(163)).diagnostics).toMatchObject([
-      { code: 'pattern_budget', path: ['rules', 90, 'path_includes', 0] },
+      { code: 'pattern_budget', path: ['rules', 64, 'path_includes', 0] },
     ]);
   });
 
