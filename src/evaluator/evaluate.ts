@@ -235,8 +235,10 @@ function walk(context: Context, run: Run): void {
   run.query = query;
 }
 
-// PERF: most requests meet no candidate, and asking every phase in turn costs them a tenth.
-/** What is left of the phases for a request that no rule can match. */
+/**
+ * What is left of the phases for a request that no rule can match.
+ * PERF: many requests meet no candidate, and need not ask every phase in turn.
+ */
 function walkBare(context: Context, run: Run): void {
   const { facts } = context;
   if (isEdgeOwn(facts)) {
