@@ -86,6 +86,35 @@ function linkFailures(words: Uint32Array, states: readonly TrieState[]): void {
   }
 }
 
+/**
+ * What is wrong with words that claim to be a machine, to follow "the machine of literals"; `null`: nothing. A machine
+ * without fault is left by every scan: each link leads to a state numbered below, so none leads round in a circle. Looks
+ * at each word once.
+ */
+export function ahoCorasickFault(words: Uint32Array): string | null {
+  const states = words[0] ?? 0;
+  const literals = words[1] ?? 0;
+  if (states === 0 || words.length !== ROWS + (states + 1) * STRIDE) return 'has another number of states';
+  if (literals > states) return 'has more literals than states';
+  for (let at = HEADER; at < ROWS; at++)
+    if (words[at]! >= states) return 'leads to a state that is not there';
+  let children = 1;
+  for (let state = 0; state <= states; state++) {
+    const row = ROWS + state * STRIDE;
+    if (words[row + CHILDREN]! < children || words[row + CHILDREN]! > states)
+      return 'has children out of order';
+    children = words[row + CHILDREN]!;
+    if (state === states) break;
+    if (words[row + LITERAL]! > literals) return 'names a literal that is not there';
+    const most = Math.max(state, 1);
+    if (words[row + FAIL]! >= most || words[row + DICTIONARY]! >= most) return 'falls back in a circle';
+    if (words[row + DICTIONARY] !== 0 && words[ROWS + words[row + DICTIONARY]! * STRIDE + LITERAL] === 0) {
+      return 'tells a literal that is not there';
+    }
+  }
+  return null;
+}
+
 /** The child of `state` by `code`, or -1. Children are in ascending order of their character. */
 function childOf(words: Uint32Array, base: number, state: number, code: number): number {
   const row = base + ROWS + state * STRIDE;

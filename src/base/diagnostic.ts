@@ -76,7 +76,7 @@ export function quoteValue(value: unknown): string {
   if (Array.isArray(value))
     return value.length === 1 ? 'a list of 1 entry' : `a list of ${value.length} entries`;
   if (typeof value === 'object') return 'an object';
-  return value === undefined ? 'nothing' : `a ${typeof value}`;
+  return value === undefined ? 'nothing' : typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }
 
 function cut(text: string): string {
@@ -84,4 +84,11 @@ function cut(text: string): string {
   return short.replace(UNPRINTABLE, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
+}
+
+/** What kind of thing a value is, without telling it. */
+export function describeKind(value: unknown): string {
+  if (Array.isArray(value)) return 'a list';
+  if (value === null || value === undefined) return value === null ? 'null' : 'nothing';
+  return typeof value === 'object' ? 'an object' : `a ${typeof value}`;
 }

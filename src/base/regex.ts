@@ -7,6 +7,7 @@ import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
 import { MAX_PATTERN_CHARACTERS } from './limits.ts';
 import { type Program, readProgram } from './regex/program.ts';
 
+export { coveringLiterals } from './regex/cover.ts';
 export { type RequiredLiterals, requiredLiterals } from './regex/literals.ts';
 export { captureWidth } from './regex/width.ts';
 
@@ -30,16 +31,19 @@ export type PatternResult =
 /** Hosts are matched without case, paths with it (semantics §3). */
 export interface PatternOptions {
   readonly ignoreCase: boolean;
+  /** Characters at most; `MAX_PATTERN_CHARACTERS` for what customers write. */
+  readonly characters?: number;
 }
 
 /**
  * Parses a pattern in RE2 syntax (https://github.com/google/re2/wiki/Syntax); `.` matches newlines too. A refusal's
- * `reason` says what is wrong, with the offending piece in backticks. Size budgets are the caller's to hold
+ * `reason` says what is wrong, with the offending piece in backticks unless that is the whole pattern. Size budgets are the caller's to hold
  * (`MAX_PATTERN_PROGRAM`).
  */
-export function parsePattern(source: string, { ignoreCase }: PatternOptions): PatternResult {
-  if (source.length > MAX_PATTERN_CHARACTERS) {
-    const reason = `the pattern is ${source.length} characters long, at most ${MAX_PATTERN_CHARACTERS} are allowed`;
+export function parsePattern(source: string, options: PatternOptions): PatternResult {
+  const { ignoreCase, characters = MAX_PATTERN_CHARACTERS } = options;
+  if (source.length > characters) {
+    const reason = `the pattern is ${source.length} characters long, at most ${characters} are allowed`;
     return { ok: false, reason };
   }
   try {
@@ -79,7 +83,8 @@ function describe(error: RE2JSException, source: string): string {
   if (LOOK_AROUND.test(piece)) return `look-around is not part of RE2 syntax: \`${piece.slice(0, 4)}\``;
   const named = piece === '(?P' && source.includes('(?P=');
   if (named || BACK_REFERENCE.test(piece)) return `back-references are not part of RE2 syntax: \`${piece}\``;
-  return `${error.error.replace('Perl', 'perl')}: \`${piece}\``;
+  const said = error.error.replace('Perl', 'perl');
+  return piece === source ? said : `${said}: \`${piece}\``;
 }
 
 /** The groups of one match: the text each took part with, `null` for one that did not; entry 0 is the whole match. */

@@ -70,6 +70,31 @@ export type OriginScheme = (typeof ORIGIN_SCHEMES)[number];
 export const LB_TYPES = ['round_robin', 'least_load', 'geo'] as const;
 export type LbType = (typeof LB_TYPES)[number];
 
+/** What an exclusion of a waf rule may name, in ModSecurity's words; those with members may be narrowed to a name. */
+export const WAF_TARGETS = {
+  ARGS: 'members',
+  ARGS_GET: 'members',
+  ARGS_NAMES: 'members',
+  ARGS_POST: 'members',
+  FILES: 'members',
+  FILES_NAMES: 'members',
+  MULTIPART_PART_HEADERS: 'members',
+  QUERY_STRING: 'single',
+  REQUEST_BASENAME: 'single',
+  REQUEST_BODY: 'single',
+  REQUEST_COOKIES: 'members',
+  REQUEST_COOKIES_NAMES: 'members',
+  REQUEST_FILENAME: 'single',
+  REQUEST_HEADERS: 'members',
+  REQUEST_HEADERS_NAMES: 'members',
+  REQUEST_LINE: 'single',
+  REQUEST_METHOD: 'single',
+  REQUEST_PROTOCOL: 'single',
+  REQUEST_URI: 'single',
+  REQUEST_URI_RAW: 'single',
+  XML: 'members',
+} as const;
+
 export const FINGERPRINT_ACTIONS = ['drop', 'challenge', 'tag'] as const;
 export type FingerprintAction = (typeof FINGERPRINT_ACTIONS)[number];
 

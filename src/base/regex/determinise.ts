@@ -26,6 +26,11 @@ export interface BuildLimits {
   readonly states: number;
   /** Program instructions looked at; bounds the time, whatever the program. */
   readonly steps: number;
+  /**
+   * What becomes of states beyond `states`: the program is refused, or each of them counts as a match. The automaton then
+   * matches every text that the program matches, and maybe others: it can rule a text out, not tell that it matches.
+   */
+  readonly beyond?: 'refuse' | 'match';
 }
 
 /** What came before the place a state stands for: whether the last character was a word character. */
@@ -97,15 +102,53 @@ interface StateTable {
   readonly states: readonly State[];
   /** Instructions looked at so far. */
   readonly steps: () => number;
-  /** The code of the state of a set of instructions, entered when it is new. */
+  /** The code of the state of a set of instructions, entered when it is new; 0 where there is no room for it. */
   readonly intern: (seeds: readonly number[], context: number) => number;
   /** A state with its assertions settled: `ahead` and `isWord` tell what comes next. */
   readonly settle: (state: State, next: { ahead: number; isWord: boolean }) => Closure;
 }
 
-function stateTable(program: Program): StateTable {
+/** Numbers by a context and a list, which must not change afterwards. */
+interface ListTable {
+  readonly get: (context: number, list: readonly number[]) => number | undefined;
+  readonly set: (context: number, list: readonly number[], code: number) => void;
+}
+
+// PERF: lists written out as text would be keys of a map, too; writing them took a third of the time.
+function listTable(): ListTable {
+  interface Entry {
+    readonly context: number;
+    readonly list: readonly number[];
+    readonly code: number;
+  }
+  const buckets = new Map<number, Entry[]>();
+  const hashOf = (context: number, list: readonly number[]): number => {
+    let hash = context;
+    for (let i = 0; i < list.length; i++) hash = (Math.imul(hash, 31) + list[i]!) | 0;
+    return hash;
+  };
+  return {
+    get: (context, list) =>
+      buckets.get(hashOf(context, list))?.find((one) => one.context === context && isEqual(one.list, list))
+        ?.code,
+    set: (context, list, code) => {
+      const hash = hashOf(context, list);
+      const bucket = buckets.get(hash);
+      if (bucket === undefined) buckets.set(hash, [{ context, list, code }]);
+      else bucket.push({ context, list, code });
+    },
+  };
+}
+
+function isEqual(left: readonly number[], right: readonly number[]): boolean {
+  if (left.length !== right.length) return false;
+  for (let i = 0; i < left.length; i++) if (left[i] !== right[i]) return false;
+  return true;
+}
+
+function stateTable(program: Program, most: number): StateTable {
   const states: State[] = [];
-  const codes = new Map<string, number>();
+  const codes = listTable();
   const singles = new Map<number, Closure>();
   let steps = 0;
 
@@ -133,23 +176,34 @@ function stateTable(program: Program): StateTable {
     const context = waiting.size === 0 ? 0 : before;
     const characters = [...union].sort((a, b) => a - b);
     const pending = [...waiting].sort((a, b) => a - b);
-    const key = `${context}:${characters.join()}:${pending.join()}`;
-    let code = codes.get(key);
+    const key = pending.length === 0 ? characters : [...characters, -1, ...pending];
+    let code = codes.get(context, key);
     if (code === undefined) {
+      if (states.length >= most) return 0;
       code = states.push({ closure: { characters, pending, matched: false }, context });
-      codes.set(key, code);
+      codes.set(context, key, code);
     }
     return code;
   };
 
   // Most classes lead from most states to the same few sets, often to that of a new attempt alone.
-  const known = new Map<string, number>();
+  const known = listTable();
+  const alone = new Map<number, number>();
   const intern = (seeds: readonly number[], before: number): number => {
-    const key = `${before}:${seeds.join()}`;
-    let code = known.get(key);
+    // A class that no place takes leads to a new attempt alone: told by its one seed, without a key made of text.
+    if (seeds.length === 1 && seeds[0] === program.start) {
+      let code = alone.get(before);
+      if (code === undefined) {
+        code = enter(seeds, before);
+        alone.set(before, code);
+      }
+      steps++;
+      return code;
+    }
+    let code = known.get(before, seeds);
     if (code === undefined) {
       code = enter(seeds, before);
-      known.set(key, code);
+      known.set(before, seeds, code);
     }
     steps += seeds.length;
     return code;
@@ -177,12 +231,13 @@ export function determinise(
   { alphabet, limits }: { alphabet: Alphabet; limits: BuildLimits },
 ): Automaton | string {
   const { classes, newline, word } = alphabet;
-  const table = stateTable(program);
+  const table = stateTable(program, limits.beyond === 'match' ? limits.states : Number.POSITIVE_INFINITY);
   const next: number[] = new Array<number>(classes).fill(0);
   const accepts: number[] = [1];
   const start = table.intern([program.start], BEGIN);
   for (let at = 0; at < table.states.length; at++) {
-    if (at >= limits.states) return `it needs more than ${limits.states} states`;
+    // Each that was found will be looked at: there is no need to wait for that.
+    if (table.states.length > limits.states) return `it needs more than ${limits.states} states`;
     const state = table.states[at]!;
     accepts.push(table.settle(state, { ahead: END_LINE | END_TEXT, isWord: false }).matched ? 1 : 0);
     const kinds: (readonly number[] | null)[][] = [];
@@ -208,10 +263,20 @@ function seedsByColumn(
   const next = { ahead: from.kind === 2 ? END_LINE : 0, isWord: from.kind === 1 };
   const { characters, matched } = from.table.settle(from.state, next);
   if (matched) return new Array<null>(classes).fill(null);
-  const seeds = Array.from({ length: classes }, () => [program.start]);
+  const none: readonly number[] = [program.start];
+  const seeds = new Array<readonly number[]>(classes).fill(none);
+  const own: number[][] = [];
   for (const pc of characters) {
-    const outs = outsOf(program.instructions[pc]!);
-    for (const column of columns.get(pc)!) seeds[column]!.push(...outs);
+    const [out] = outsOf(program.instructions[pc]!) as [number];
+    for (const column of columns.get(pc)!) {
+      let list = own[column];
+      if (list === undefined) {
+        list = [program.start];
+        own[column] = list;
+        seeds[column] = list;
+      }
+      list.push(out);
+    }
   }
   return seeds;
 }

@@ -47,6 +47,12 @@ export function outsOf(instruction: Instruction): readonly number[] {
   }
 }
 
+/** Whether ranges of code points hold one. */
+export function contains(ranges: readonly number[], point: number): boolean {
+  for (let i = 0; i < ranges.length && ranges[i]! <= point; i += 2) if (point <= ranges[i + 1]!) return true;
+  return false;
+}
+
 interface RawInstruction {
   readonly op: number;
   readonly out: number;

@@ -1,0 +1,281 @@
+/**
+ * A set of literals of which every match of a pattern holds at least one: what lets a scan for many literals stand in
+ * front of many patterns (as RE2's FilteredRE2 does with a pattern's syntax tree; here it is read off the program).
+ *
+ * Every path through the program to a match must pass a place of the chosen set, a cut; the texts that may follow at
+ * those places are the literals. Cuts are found from the program's end to its start: at each place either the texts
+ * that follow there are taken, or what was chosen for the places behind it. An edge that leads back into a loop adds
+ * nothing: whoever takes it comes by again before leaving. Assertions are taken as passable, which only adds paths.
+ */
+import { outsOf, type Program, type Ranges } from './program.ts';
+
+/** What the texts are that the literals will be looked for in, and how many literals are worth it. */
+export interface CoverOptions {
+  /** Code points above are in no text. */
+  readonly last: number;
+  /** Literals at most. */
+  readonly most: number;
+  /** The greatest share of places in ordinary texts at which some literal may start. */
+  readonly share: number;
+}
+
+/** Texts that follow one place: more, or longer ones, make no scan any better. */
+const MAX_TEXTS = 128;
+const MAX_LENGTH = 12;
+/** A class of at most so many characters is spelled out. */
+const MAX_CLASS = 16;
+/** A literal, or a cut, this rare is not looked to be bettered: seven letters. */
+const RARE = 1e-8;
+/** Places of one cut, and characters that may be read next at one place: one for each word of a long list. */
+const MAX_PLACES = 2_048;
+
+/** Such a set in ASCII lower case, for texts whose ASCII letters are lowered; `null` when there is none worth having. */
+export function coveringLiterals(program: Program, options: CoverOptions): readonly string[] | null {
+  const graph = readGraph(program, options.last);
+  const cut = bestCut(graph);
+  const texts = cut === null || cut.cost > options.share ? wholeWords(graph, options) : textsOf(cut, graph);
+  if (texts === null) return null;
+  // A literal inside another makes the longer one superfluous.
+  const list = [...texts].sort((a, b) => a.length - b.length || (a < b ? -1 : 1));
+  const kept: string[] = [];
+  for (const text of list) {
+    if (!kept.some((shorter) => text.includes(shorter))) kept.push(text);
+    if (kept.length > options.most) return null;
+  }
+  return kept;
+}
+
+function textsOf({ places }: Cut, { spell }: Graph): ReadonlySet<string> {
+  return new Set(places.flatMap((place) => spell(place)!.texts));
+}
+
+/**
+ * For long lists of words, `\\b(?:abs|acos|addslashes|…)`: a cut inside the words loses their first letters, so all of
+ * them are spelled out from where they branch.
+ */
+function wholeWords(graph: Graph, { most, share }: CoverOptions): ReadonlySet<string> | null {
+  let pc = graph.start;
+  for (
+    let outs = outsOf(graph.instructions[pc]!);
+    outs.length === 1;
+    outs = outsOf(graph.instructions[pc]!)
+  ) {
+    if (graph.instructions[pc]!.kind === 'character') break;
+    pc = outs[0]!;
+  }
+  const words = spellFrom(pc, graph.waysFrom, most);
+  return words === null || words.cost > share ? null : new Set(words.texts);
+}
+
+interface Spelled {
+  readonly texts: readonly string[];
+  readonly cost: number;
+}
+
+interface Graph extends Program {
+  /** The texts that follow a place; `null` when nothing is known of them. */
+  readonly spell: (pc: number) => Spelled | null;
+  /** Every way to go on by one character; `null` where an end or a class is in the way. */
+  readonly waysFrom: (pc: number) => readonly Way[] | null;
+}
+
+function readGraph({ start, instructions }: Program, last: number): Graph {
+  const letters = new Map<Ranges, readonly string[] | null>();
+  const lettersOf = (ranges: Ranges): readonly string[] | null => {
+    let known = letters.get(ranges);
+    if (known === undefined) {
+      known = spellClass(ranges, last);
+      letters.set(ranges, known);
+    }
+    return known;
+  };
+  const heads = new Map<number, readonly number[] | null>();
+  /** The characters that may be read next; `null` where the match may end. */
+  const headsOf = (pc: number): readonly number[] | null => {
+    let known = heads.get(pc);
+    if (known === undefined) {
+      known = findHeads({ start, instructions }, pc);
+      heads.set(pc, known);
+    }
+    return known;
+  };
+  const ways = new Map<number, readonly Way[] | null>();
+  const waysFrom = (pc: number): readonly Way[] | null => {
+    let known = ways.get(pc);
+    if (known === undefined) {
+      known = findWays({ start, instructions }, pc, { headsOf, lettersOf });
+      ways.set(pc, known);
+    }
+    return known;
+  };
+  const spelled = new Map<number, Spelled | null>();
+  const spell = (pc: number): Spelled | null => {
+    let known = spelled.get(pc);
+    if (known === undefined) {
+      known = spellFrom(pc, waysFrom, MAX_TEXTS);
+      spelled.set(pc, known);
+    }
+    return known;
+  };
+  return { start, instructions, spell, waysFrom };
+}
+
+function spellClass(ranges: Ranges, last: number): readonly string[] | null {
+  const found = new Set<string>();
+  for (let i = 0; i < ranges.length && ranges[i]! <= last; i += 2) {
+    const high = Math.min(ranges[i + 1]!, last);
+    if (high - ranges[i]! >= 2 * MAX_CLASS) return null;
+    for (let point = ranges[i]!; point <= high; point++) {
+      const lowered = point >= 0x41 && point <= 0x5a ? point + 0x20 : point;
+      found.add(String.fromCharCode(lowered));
+    }
+    if (found.size > MAX_CLASS) return null;
+  }
+  return [...found];
+}
+
+function findHeads({ instructions }: Program, pc: number): readonly number[] | null {
+  const seen = new Set([pc]);
+  const characters: number[] = [];
+  for (const at of seen) {
+    const instruction = instructions[at]!;
+    if (instruction.kind === 'match') return null;
+    if (instruction.kind === 'character') characters.push(at);
+    else for (const out of outsOf(instruction)) seen.add(out);
+    if (characters.length > MAX_PLACES) return null;
+  }
+  return characters;
+}
+
+/** A character that may be read next, and where it leads. */
+interface Way {
+  readonly letter: string;
+  readonly out: number;
+}
+
+interface Heads {
+  readonly headsOf: (pc: number) => readonly number[] | null;
+  readonly lettersOf: (ranges: Ranges) => readonly string[] | null;
+}
+
+function findWays(
+  { instructions }: Program,
+  pc: number,
+  { headsOf, lettersOf }: Heads,
+): readonly Way[] | null {
+  const characters = headsOf(pc);
+  if (characters === null) return null;
+  const ways = new Map<number, Way>();
+  for (const head of characters) {
+    const instruction = instructions[head]!;
+    if (instruction.kind !== 'character') continue;
+    const { ranges, out } = instruction;
+    const letters = lettersOf(ranges);
+    if (letters === null) return null;
+    for (const letter of letters) ways.set(out * 0x10000 + letter.charCodeAt(0), { letter, out });
+    if (ways.size > MAX_PLACES) return null;
+  }
+  return [...ways.values()];
+}
+
+/** A text that may be read, how often it occurs (`shareOf`), and the place behind it. */
+interface Item {
+  readonly text: string;
+  readonly share: number;
+  readonly at: number;
+}
+
+/** Lengthens the texts while that makes them rarer and there is room for them. */
+function spellFrom(pc: number, waysFrom: Graph['waysFrom'], most: number): Spelled | null {
+  let open: readonly Item[] = [{ text: '', share: 1, at: pc }];
+  const done: Item[] = [];
+  let best: Spelled | null = null;
+  for (let length = 0; length < MAX_LENGTH && open.length > 0; length++) {
+    const grown: Item[] = [];
+    for (const item of open) {
+      const ways = item.share < RARE ? null : waysFrom(item.at);
+      if (ways === null) {
+        if (item.text === '') return null;
+        done.push(item);
+      } else {
+        if (done.length + grown.length + ways.length > most) return best;
+        for (const { letter, out } of ways) {
+          grown.push({ text: item.text + letter, share: item.share * shareOf(letter), at: out });
+        }
+      }
+    }
+    if (done.length + grown.length > most) break;
+    const shares = new Map<string, number>();
+    for (const { text, share } of done) shares.set(text, share);
+    for (const { text, share } of grown) shares.set(text, share);
+    let cost = 0;
+    for (const share of shares.values()) cost += share;
+    if (best === null || cost < best.cost) best = { texts: [...shares.keys()], cost };
+    open = grown;
+  }
+  return best;
+}
+
+/** How often a character occurs in paths, parameters and headers, roughly: what makes one literal rarer than another. */
+function shareOf(letter: string): number {
+  if (letter >= 'a' && letter <= 'z') return 0.06;
+  if (letter >= '0' && letter <= '9') return 0.04;
+  return ' /.-_=&%+,:;'.includes(letter) ? 0.03 : 0.004;
+}
+
+interface Cut {
+  readonly places: readonly number[];
+  readonly cost: number;
+}
+
+const EMPTY: Cut = { places: [], cost: 0 };
+
+/** The cheapest cut before every match; `null` when there is none. */
+function bestCut(graph: Graph): Cut | null {
+  const { start, instructions } = graph;
+  /** Absent: not met. `undefined`: under way, so an edge to it leads back into a loop. */
+  const cuts = new Map<number, Cut | null | undefined>();
+  const stack: { readonly pc: number; readonly outs: readonly number[]; next: number }[] = [];
+  const enter = (pc: number): void => {
+    cuts.set(pc, undefined);
+    stack.push({ pc, outs: outsOf(instructions[pc]!), next: 0 });
+  };
+  enter(start);
+  for (let frame = stack.at(-1); frame !== undefined; frame = stack.at(-1)) {
+    const out = frame.outs[frame.next++];
+    if (out !== undefined) {
+      if (!cuts.has(out)) enter(out);
+      continue;
+    }
+    stack.pop();
+    const behind = frame.outs.map((one) => {
+      const cut = cuts.get(one);
+      return cut === undefined ? EMPTY : cut;
+    });
+    cuts.set(frame.pc, choose(graph, frame.pc, behind));
+  }
+  return cuts.get(start) ?? null;
+}
+
+function choose({ instructions, spell }: Graph, pc: number, behind: readonly (Cut | null)[]): Cut | null {
+  const { kind } = instructions[pc]!;
+  if (kind === 'match') return null;
+  const later = behind.length === 1 ? behind[0]! : join(behind, spell);
+  // Texts before a jump or an assertion are those behind it.
+  if (kind === 'jump' || kind === 'assert' || kind === 'fail') return later;
+  if (later !== null && later.cost < RARE) return later;
+  const here = spell(pc);
+  if (here === null || (later !== null && later.cost <= here.cost)) return later;
+  return { places: [pc], cost: here.cost };
+}
+
+function join(cuts: readonly (Cut | null)[], spell: Graph['spell']): Cut | null {
+  const places = new Set<number>();
+  for (const cut of cuts) {
+    if (cut === null) return null;
+    for (const place of cut.places) places.add(place);
+  }
+  if (places.size > MAX_PLACES) return null;
+  const cost = [...places].reduce((sum, place) => sum + spell(place)!.cost, 0);
+  return { places: [...places], cost };
+}

@@ -1,0 +1,10 @@
+/** What every platform has (High Resolution Time, W3C). */
+interface Platform {
+  readonly performance: { readonly timeOrigin: number; now(): number };
+}
+
+/** Milliseconds since the epoch as the process began, and from then on by a clock that nobody sets. */
+export function steadyNow(): number {
+  const { performance } = globalThis as unknown as Platform;
+  return performance.timeOrigin + performance.now();
+}
