@@ -1,9 +1,9 @@
 /** The part of a domain that shapes what the edge does. */
 import { z } from 'zod';
 import { normalizeName } from '../base/host.ts';
-import { MAX_HOST_OCTETS } from '../base/limits.ts';
+import { CACHE_CAPS_MB, MAX_DISK_DAYS, MAX_DISK_GB, MAX_HOST_OCTETS } from '../base/limits.ts';
 import { DOMAIN_STATUSES } from '../base/vocabulary.ts';
-import { converted, flag } from './fields.ts';
+import { converted, flag, integer } from './fields.ts';
 import { crossCheck, form } from './form.ts';
 import type { Problem } from './report.ts';
 import type { Domain } from './types.ts';
@@ -18,13 +18,6 @@ const ANSWERED = [
   'moved_since',
   'next_check_at',
   'last_manual_ns_check_at',
-  'cache_l2_max_gb',
-  'cache_l2_ttl_days',
-  'cache_cap_mb',
-  'sec_no_sniff',
-  'sec_referrer_policy',
-  'sec_strip_headers',
-  'markdown_for_agents',
   'outage_alerts',
   'uptime_threshold_pct',
   'uptime_window_min',
@@ -67,6 +60,13 @@ export const domainForm = form({
     status: z.enum(DOMAIN_STATUSES).default('active'),
     suspended: flag(false),
     developer_mode_until: time.nullable().default(null),
+    cache_cap_mb: z.literal(CACHE_CAPS_MB).default(CACHE_CAPS_MB[0]),
+    cache_l2_max_gb: integer(1, MAX_DISK_GB).default(10),
+    cache_l2_ttl_days: integer(1, MAX_DISK_DAYS).default(MAX_DISK_DAYS),
+    sec_no_sniff: flag(false),
+    sec_referrer_policy: flag(false),
+    sec_strip_headers: flag(false),
+    markdown_for_agents: flag(false),
   },
   ignored: ANSWERED,
   checks: [
@@ -81,5 +81,12 @@ export const domainForm = form({
     status: values.status,
     suspended: values.suspended,
     developer_mode_until: values.developer_mode_until,
+    cache_cap_mb: values.cache_cap_mb,
+    cache_l2_max_gb: values.cache_l2_max_gb,
+    cache_l2_ttl_days: values.cache_l2_ttl_days,
+    sec_no_sniff: values.sec_no_sniff,
+    sec_referrer_policy: values.sec_referrer_policy,
+    sec_strip_headers: values.sec_strip_headers,
+    markdown_for_agents: values.markdown_for_agents,
   }),
 });

@@ -60,6 +60,13 @@ function hostProblem(message: string, remedy?: string): Problem {
   return { code: 'invalid_host', message, ...(remedy === undefined ? {} : { remedy }) };
 }
 
+/** A path entry that is a regex where wildcards are asked for. */
+export const REGEX_IN_WILDCARD = {
+  code: 'regex_in_wildcard',
+  message: 'looks like a regex, and under `wildcard` everything but `*` is literal',
+  remedy: 'set `path_match_type` to `regex`, or write a wildcard',
+} as const satisfies Problem;
+
 /** Judges one wildcard path entry that is not empty. */
 export function judgePathEntry(entry: string): EntryProblem | null {
   if (hasBadEscape(entry)) {
@@ -77,6 +84,7 @@ export function judgePathEntry(entry: string): EntryProblem | null {
     );
   }
   if (pathPieces(entry) === null) return pathProblem('could never match any path');
+  if (text.startsWith('^')) return { ...REGEX_IN_WILDCARD, mild: true };
   if (!/^[/*]/.test(text)) {
     const message = 'matches no path: every path starts with `/`';
     return { code: 'relative_path', message, remedy: `write \`/${entry.slice(0, 60)}\``, mild: true };

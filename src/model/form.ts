@@ -1,6 +1,7 @@
 /** What a rule type's file declares, and the reading of one object by it. */
 import { z } from 'zod';
-import type { FieldPath } from '../base/diagnostic.ts';
+import { describeKind, type FieldPath } from '../base/diagnostic.ts';
+import { nearest } from './nearest.ts';
 import type { PatternBook } from './pattern.ts';
 import { type Problem, type Report, readIssue, unknownField } from './report.ts';
 
@@ -23,6 +24,8 @@ export interface CrossCheck {
   readonly needs: readonly string[];
   // biome-ignore lint/suspicious/noExplicitAny: the values' type is known where the check is made
   readonly run: (values: any, scope: Scope) => void;
+  /** Refuses an object for all that it does not have. */
+  readonly ofAbsence?: boolean;
 }
 
 /** A cross check over values of a known type. */
@@ -82,16 +85,24 @@ export function readForm<F extends Fields, Out>(
     });
     return null;
   }
-  for (const name of Object.keys(input)) {
+  const strange = Object.keys(input).filter(
+    (name) => !Object.hasOwn(fields, name) && !ignored.includes(name),
+  );
+  /** Fields that are very likely there under a misspelt name. */
+  const meant = new Set<string>();
+  for (const name of strange) {
     if (report.full()) break;
-    if (Object.hasOwn(fields, name) || ignored.includes(name)) continue;
-    report.add('error', [...path, name], unknownField(name, Object.keys(fields)));
+    const near = nearest(name, Object.keys(fields));
+    if (near !== null) meant.add(near);
+    report.add('error', [...path, name], unknownField(near));
   }
   const result = schema.safeParse(input);
   const failed = new Set<string>();
   if (!result.success) {
     for (const issue of result.error.issues) {
-      failed.add(String(issue.path[0]));
+      const name = String(issue.path[0]);
+      failed.add(name);
+      if (meant.has(name) && !Object.hasOwn(input, name)) continue;
       for (const mistake of readIssue(issue, input, nested)) {
         report.add('error', [...path, ...mistake.path], mistake.problem);
       }
@@ -104,7 +115,10 @@ export function readForm<F extends Fields, Out>(
     patterns,
     full: report.full,
   };
+  for (const name of meant) failed.add(name);
   for (const check of checks) {
+    // What seems to be absent may be what the strange name stands for.
+    if (check.ofAbsence === true && strange.length > 0) continue;
     if (!check.needs.some((name) => failed.has(name))) check.run(values, scope);
   }
   return report.errors() > before || !result.success ? null : finish(result.data);
@@ -119,9 +133,4 @@ function readWellFormed(fields: Fields, input: object, failed: ReadonlySet<strin
     values[name] = schema.safeParse(given).data;
   }
   return values;
-}
-
-function describeKind(input: unknown): string {
-  if (Array.isArray(input)) return 'a list';
-  return input === null ? 'null' : input === undefined ? 'nothing' : `a ${typeof input}`;
 }

@@ -45,7 +45,7 @@ export function parseRuleSet(input: unknown): Parsed<'ruleSet', RuleSet> {
     for (const name of Object.keys(plain)) {
       if (reading.report.full()) break;
       if ((TOP_FIELDS as readonly string[]).includes(name)) continue;
-      reading.report.add('error', [name], unknownField(name, TOP_FIELDS));
+      reading.report.add('error', [name], unknownField(nearest(name, TOP_FIELDS)));
     }
     const domain = readForm(domainForm, own(plain, 'domain'), { ...reading, path: ['domain'] });
     const records = readRecords(own(plain, 'records') ?? [], nameOf(plain), reading);

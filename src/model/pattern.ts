@@ -33,6 +33,28 @@ interface Judged {
   readonly prefix: string;
 }
 
+/**
+ * Judgements kept for the next book: a write judges all regexes of its domain again, and building an automaton takes
+ * up to 30 ms. A judgement depends on the pattern alone, so it is never out of date.
+ */
+const MOST_KEPT = 256;
+const kept = new Map<string, Judged>();
+
+function judgeOnce(source: string, ignoreCase: boolean): Judged {
+  const key = keyOf(source, ignoreCase);
+  const judged = kept.get(key) ?? judge(source, ignoreCase);
+  // Put back at the end: the first is the one that was not asked for the longest.
+  kept.delete(key);
+  kept.set(key, judged);
+  const [oldest] = kept.keys();
+  if (kept.size > MOST_KEPT && oldest !== undefined) kept.delete(oldest);
+  return judged;
+}
+
+function keyOf(source: string, ignoreCase: boolean): string {
+  return (ignoreCase ? 'i' : 'c') + source;
+}
+
 function judge(source: string, ignoreCase: boolean): Judged {
   const refuse = (reason: string): Judged => {
     return { verdict: { ok: false, reason }, pattern: null, octets: 0, scans: 0, prefix: '' };
@@ -98,11 +120,11 @@ export function createPatternBook(): PatternBook {
   let over: string | null = null;
   return {
     check(source, { ignoreCase }) {
-      const key = (ignoreCase ? 'i' : 'c') + source;
+      const key = keyOf(source, ignoreCase);
       const before = known.get(key);
       if (before !== undefined) return before.verdict;
       if (over !== null || refused >= MAX_REFUSED) return { ok: 'skipped' };
-      const judged = judge(source, ignoreCase);
+      const judged = judgeOnce(source, ignoreCase);
       known.set(key, judged);
       if (!judged.verdict.ok) refused++;
       octets += judged.octets;

@@ -52,9 +52,8 @@ function place(severity: Severity, path: FieldPath, problem: Problem): Diagnosti
   };
 }
 
-/** A field nobody knows, with the one that was probably meant. */
-export function unknownField(name: string, known: Iterable<string>): Problem {
-  const meant = nearest(name, known);
+/** A field nobody knows; `meant` is the one that probably was, as `nearest` says. */
+export function unknownField(meant: string | null): Problem {
   return {
     code: 'unknown_field',
     message: 'is not a known field',
@@ -90,7 +89,7 @@ export function readIssue(
     const names = known[String(path[0])] ?? [];
     return issue.keys
       .slice(0, MAX_DIAGNOSTICS)
-      .map((key) => ({ path: [...path, key], problem: unknownField(key, names) }));
+      .map((key) => ({ path: [...path, key], problem: unknownField(nearest(key, names)) }));
   }
   const value = valueAt(input, path);
   const problem = describeIssue(issue, value);
@@ -107,16 +106,28 @@ function describeIssue(issue: z.core.$ZodIssue, value: unknown): Problem {
     const allowed = issue.values.map((choice) => `\`${String(choice)}\``).join(', ');
     if (value === undefined) return missing(`one of ${allowed}`);
     const meant = typeof value === 'string' ? nearest(value, issue.values.map(String)) : null;
-    const remedy = meant === null || meant === '' ? {} : { remedy: `did you mean \`${meant}\`?` };
-    return { code: 'invalid_value', message: `must be one of ${allowed}`, ...remedy };
+    const message = `must be one of ${allowed}`;
+    if (meant === null || meant === '') return { code: 'invalid_value', message };
+    const remedy = meant === value ? 'write it without quotes' : `did you mean \`${meant}\`?`;
+    return { code: 'invalid_value', message, remedy };
   }
   if (issue.code === 'invalid_type') {
     const expected = EXPECTED[issue.expected] ?? issue.expected;
     if (value === undefined) return missing(expected);
-    return { code: 'invalid_type', message: `must be ${expected}` };
+    const message = `must be ${expected}`;
+    if (!isQuoted(issue.expected, value)) return { code: 'invalid_type', message };
+    return { code: 'invalid_type', message, remedy: 'write it without quotes' };
   }
   if (issue.code === 'too_big' || issue.code === 'too_small') return describeBound(issue, value);
   return { code: 'invalid_value', message: 'has a value that is not allowed here' };
+}
+
+/** Whether text is what was expected but for its quotes. */
+function isQuoted(expected: string, value: unknown): boolean {
+  if (typeof value !== 'string') return false;
+  return expected === 'number'
+    ? /^-?\d+$/.test(value)
+    : expected === 'boolean' && /^(?:true|false)$/.test(value);
 }
 
 function describeBound(issue: z.core.$ZodIssueTooBig | z.core.$ZodIssueTooSmall, value: unknown): Problem {

@@ -32,6 +32,19 @@ export interface Domain {
   readonly suspended: boolean;
   /** RFC 3339; while in the future, the cache is bypassed. `null` when off. */
   readonly developer_mode_until: string | null;
+  /** Megabytes a response's body may have to be kept; larger ones stream through. */
+  readonly cache_cap_mb: number;
+  /** Gigabytes of the node's disk cache, and the days an entry lives there at most. */
+  readonly cache_l2_max_gb: number;
+  readonly cache_l2_ttl_days: number;
+  /** Answers say `X-Content-Type-Options: nosniff`. */
+  readonly sec_no_sniff: boolean;
+  /** Answers say `Referrer-Policy: strict-origin-when-cross-origin`. */
+  readonly sec_referrer_policy: boolean;
+  /** Headers that tell the origin's software are taken out of answers. */
+  readonly sec_strip_headers: boolean;
+  /** Clients that ask for `text/markdown` get pages as Markdown. */
+  readonly markdown_for_agents: boolean;
 }
 
 /** One DNS record. */
@@ -122,6 +135,17 @@ export interface RateLimitRule extends RuleCommon, PathFilter {
   readonly burst: number;
 }
 
+/** Signatures that leave something out: one by id or a group by tag, everywhere or for one target, on some paths. */
+export interface WafExclusion {
+  /** `null` when `tag` says which. */
+  readonly id: number | null;
+  readonly tag: string;
+  /** `ARGS:comment`, `REQUEST_COOKIES:sess*`, `REQUEST_HEADERS`; empty: the signature does not count. */
+  readonly target: string;
+  /** A wildcard path; `/*` is every path. */
+  readonly path: string;
+}
+
 export interface WafRule extends RuleCommon, PathFilter {
   readonly type: 'waf';
   readonly paranoia: number;
@@ -129,6 +153,7 @@ export interface WafRule extends RuleCommon, PathFilter {
   /** KiB of request body inspected; 0 skips the body. */
   readonly body_cap_kb: number;
   readonly rule_excludes: readonly string[];
+  readonly exclusions: readonly WafExclusion[];
 }
 
 export interface RedirectRule extends RuleCommon, PathFilter {

@@ -63,7 +63,7 @@ export const dropForm = {
   ...form({
     fields: { ...COMMON_FIELDS, ...PATH_FIELDS, ...OWN_FIELDS },
     ignored: COMMON_IGNORED,
-    checks: [...PATH_CHECKS, allowlist, narrowing],
+    checks: [...PATH_CHECKS, allowlist, { ...narrowing, ofAbsence: true }],
     finish: (values): Stored<DropRule> => ({
       ...finishCommon(values),
       ...finishPath(values),

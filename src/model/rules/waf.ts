@@ -1,5 +1,13 @@
 /** Runs a core rule set of attack signatures. */
-import { MAX_BODY_CAP_KB, MAX_PARANOIA, MAX_WAF_THRESHOLD } from '../../base/limits.ts';
+import { z } from 'zod';
+import {
+  MAX_BODY_CAP_KB,
+  MAX_PARANOIA,
+  MAX_SIGNATURE_ID,
+  MAX_WAF_EXCLUSIONS,
+  MAX_WAF_THRESHOLD,
+} from '../../base/limits.ts';
+import { WAF_TARGETS } from '../../base/vocabulary.ts';
 import {
   COMMON_FIELDS,
   COMMON_IGNORED,
@@ -9,9 +17,54 @@ import {
   PATH_FIELDS,
   type Stored,
 } from '../common.ts';
-import { integer, textList } from '../fields.ts';
-import { form } from '../form.ts';
-import type { WafRule } from '../types.ts';
+import { judgePathEntry } from '../entries.ts';
+import { checked, filledText, integer, list, text, textList } from '../fields.ts';
+import { crossCheck, form } from '../form.ts';
+import type { Problem } from '../report.ts';
+import type { WafExclusion, WafRule } from '../types.ts';
+
+const EXCLUSION_FIELDS = {
+  id: integer(1, MAX_SIGNATURE_ID).nullable().default(null),
+  tag: text().default(''),
+  target: checked(text(), judgeTarget).default(''),
+  path: filledText().default('/*'),
+};
+
+/** A variable of the request, where it has members with `:` and a name; a `*` in the name is any run of characters. */
+function judgeTarget(target: string): Problem | null {
+  if (target === '') return null;
+  const colon = target.indexOf(':');
+  const variable = colon < 0 ? target : target.slice(0, colon);
+  const code = 'invalid_target';
+  if (!Object.hasOwn(WAF_TARGETS, variable)) {
+    const message = `must be a variable of the request: ${Object.keys(WAF_TARGETS).join(', ')}`;
+    const upper = variable.toUpperCase();
+    if (!Object.hasOwn(WAF_TARGETS, upper)) return { code, message };
+    return { code, message, remedy: `write \`${upper}\`` };
+  }
+  if (colon < 0) return null;
+  if (WAF_TARGETS[variable as keyof typeof WAF_TARGETS] === 'single') {
+    return { code, message: `\`${variable}\` has no members`, remedy: `write \`${variable}\` alone` };
+  }
+  return colon + 1 < target.length ? null : { code, message: 'must name a member after the colon' };
+}
+
+const exclusions = crossCheck<{ readonly exclusions: readonly WafExclusion[] }>(
+  ['exclusions'],
+  (values, scope) => {
+    for (const [index, { id, tag, path }] of values.exclusions.entries()) {
+      if (scope.full()) return;
+      if ((id === null) === (tag === '')) {
+        const message = 'must name a signature by `id` or a group by `tag`, and not both';
+        scope.error(['exclusions', index], { code: 'exclusion_subject', message, found: null });
+      }
+      const problem = judgePathEntry(path);
+      if (problem === null) continue;
+      if (problem.mild === true) scope.warn(['exclusions', index, 'path'], problem);
+      else scope.error(['exclusions', index, 'path'], problem);
+    }
+  },
+);
 
 export const wafForm = {
   type: 'waf',
@@ -23,9 +76,11 @@ export const wafForm = {
       threshold: integer(1, MAX_WAF_THRESHOLD).default(5),
       body_cap_kb: integer(0, MAX_BODY_CAP_KB).default(128),
       rule_excludes: textList().default([]),
+      exclusions: list(z.strictObject(EXCLUSION_FIELDS), MAX_WAF_EXCLUSIONS).default([]),
     },
     ignored: COMMON_IGNORED,
-    checks: PATH_CHECKS,
+    nested: { exclusions: Object.keys(EXCLUSION_FIELDS) },
+    checks: [...PATH_CHECKS, exclusions],
     finish: (values): Stored<WafRule> => ({
       ...finishCommon(values),
       ...finishPath(values),
@@ -33,6 +88,7 @@ export const wafForm = {
       threshold: values.threshold,
       body_cap_kb: values.body_cap_kb,
       rule_excludes: values.rule_excludes,
+      exclusions: values.exclusions,
     }),
   }),
 } as const;

@@ -129,6 +129,9 @@ describe('path entries', () => {
     expect(warnings('waf', { path_includes: ['api/*'] })).toEqual([
       'path_includes[0]: matches no path: every path starts with `/`, found `api/*`; write `/api/*`',
     ]);
+    expect(warnings('waf', { path_includes: ['^/api/'] })).toEqual([
+      'path_includes[0]: looks like a regex, and under `wildcard` everything but `*` is literal, found `^/api/`; set `path_match_type` to `regex`, or write a wildcard',
+    ]);
     expect(warnings('waf', { path_includes: ['/a?b=1'] })).toHaveLength(1);
     expect(warnings('waf', { path_includes: ['/*'] })).toEqual([]);
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { describeDiagnostic } from '../../../src/base/diagnostic.ts';
 import { RULE_TYPES, type RuleType } from '../../../src/base/vocabulary.ts';
 import { parseRule } from '../../../src/model/parse.ts';
 import { type Input, LEAST, mistakes, stored, times, warnings } from './read.ts';
@@ -28,7 +29,7 @@ describe('defaults', () => {
       alt_scheme: 'https',
     },
     rate_limit: { ...PATH_DEFAULTS, window_sec: 60, key_by: 'ip', on_breach: 'drop', burst: 0 },
-    waf: { ...PATH_DEFAULTS, paranoia: 1, threshold: 5, body_cap_kb: 128, rule_excludes: [] },
+    waf: { ...PATH_DEFAULTS, paranoia: 1, threshold: 5, body_cap_kb: 128, rule_excludes: [], exclusions: [] },
     redirect: { ...PATH_DEFAULTS, status_code: 302, preserve_query: true, preserve_path: false },
     captcha: { ...PATH_DEFAULTS, ttl_sec: 1800 },
     rewrite: { ...PATH_DEFAULTS, path_target: '', query_mode: 'preserve', query_target: '' },
@@ -109,6 +110,30 @@ const BOUNDS: readonly [RuleType, string, readonly unknown[], readonly unknown[]
   ['waf', 'threshold', [1, 100], [0, 101]],
   ['waf', 'body_cap_kb', [0, 1024], [-1, 1025]],
   ['waf', 'rule_excludes', [['942100', 'anything']], [[942100], ['']]],
+  [
+    'waf',
+    'exclusions',
+    [
+      [],
+      [{ id: 942100 }],
+      [{ tag: 'attack-sqli', target: 'ARGS:comment*', path: '/forum/*' }],
+      [{ id: 1, target: 'REQUEST_BODY' }],
+      times(100, () => ({ id: 1 })),
+    ],
+    [
+      [{}],
+      [{ id: 1, tag: 'attack-sqli' }],
+      [{ id: 0 }],
+      [{ id: 1, target: 'args' }],
+      [{ id: 1, target: 'ARGS:' }],
+      [{ id: 1, target: 'REQUEST_BODY:x' }],
+      [{ id: 1, target: 'TX:score' }],
+      [{ id: 1, path: '' }],
+      [{ id: 1, path: '/a//b' }],
+      [{ id: 1, rule: 2 }],
+      times(101, () => ({ id: 1 })),
+    ],
+  ],
   ['redirect', 'status_code', [301, 302, 307, 308], [300, 303, '301']],
   ['redirect', 'target', [`/${'a'.repeat(16_383)}`], [`/${'a'.repeat(16_384)}`, '', undefined, null]],
   ['redirect', 'preserve_path', [true, false], [null]],
@@ -359,17 +384,46 @@ describe('fields of answers and unknown fields', () => {
       ),
     ]);
     expect(mistakes('waf', { unrelated: 1 })).toEqual(['unrelated: is not a known field']);
-    expect(mistakes('origin_pool', { origins: [{ address: 'a', wieght: 1 }] })).toEqual([
-      'origins[0].wieght: is not a known field; did you mean `weight`?',
+  });
+
+  it('tells a misspelt field alone, not what its absence would mean', () => {
+    const told = (type: RuleType, input: object): readonly string[] =>
+      parseRule(type, input).diagnostics.map(describeDiagnostic);
+    const misspelt = (name: string, meant: string): string =>
+      `${name}: is not a known field; did you mean \`${meant}\`?`;
+    expect(told('drop', { contries: ['DE'] })).toEqual([misspelt('contries', 'countries')]);
+    expect(told('drop', { paths: ['/admin'] })).toEqual(['paths: is not a known field']);
+    expect(told('drop', { ip_match_type: 'exclude', ip: ['192.0.2.1'], countries: ['DE'] })).toEqual([
+      misspelt('ip', 'ips'),
     ]);
-    expect(mistakes('bot_route', { path_includes: ['/a'] })).toHaveLength(1);
-    expect(mistakes('fingerprint', { path_includes: ['/a'] })).toHaveLength(1);
-    expect(mistakes('origin_pool', { path_includes: ['/a'] })).toHaveLength(1);
+    expect(told('rate_limit', { limits: 3 })).toEqual([misspelt('limits', 'limit')]);
+    expect(told('rate_limit', { burts: 3 })).toEqual([
+      misspelt('burts', 'burst'),
+      'limit: is missing; it must be a whole number',
+    ]);
   });
 
   it('names the nearest allowed value', () => {
     expect(mistakes('waf', { action_mode: 'dry-run' })).toEqual([
       'action_mode: must be one of `enforce`, `dry_run`, found `dry-run`; did you mean `dry_run`?',
+    ]);
+    expect(mistakes('redirect', { status_code: '302' })).toEqual([
+      'status_code: must be one of `301`, `302`, `307`, `308`, found `302`; write it without quotes',
+    ]);
+  });
+
+  it('tells quotes around a number or a flag', () => {
+    expect(mistakes('rate_limit', { limit: '60', enabled: 'true' })).toEqual([
+      'enabled: must be `true` or `false`, found `true`; write it without quotes',
+      'limit: must be a whole number, found `60`; write it without quotes',
+    ]);
+    expect(mistakes('rate_limit', { limit: '1m' })).toEqual(['limit: must be a whole number, found `1m`']);
+  });
+
+  it('counts characters as people do', () => {
+    expect(mistakes('origin_pool', { name: '🦊'.repeat(64) })).toEqual([]);
+    expect(mistakes('origin_pool', { name: '🦊'.repeat(65) })).toEqual([
+      'name: must be at most 64 characters, found 65 characters',
     ]);
   });
 });

@@ -46,7 +46,15 @@ const RULE_KEYS: { readonly [T in RuleType]: Keys<RuleOf<T>> } = {
     on_breach: true,
     burst: true,
   },
-  waf: { ...common, ...path, paranoia: true, threshold: true, body_cap_kb: true, rule_excludes: true },
+  waf: {
+    ...common,
+    ...path,
+    paranoia: true,
+    threshold: true,
+    body_cap_kb: true,
+    rule_excludes: true,
+    exclusions: true,
+  },
   redirect: {
     ...common,
     ...path,
@@ -97,7 +105,19 @@ const HEALTH_KEYS: Keys<HealthCheck> = {
   eject_sec: true,
   host: true,
 };
-const DOMAIN_KEYS: Keys<Domain> = { name: true, status: true, suspended: true, developer_mode_until: true };
+const DOMAIN_KEYS: Keys<Domain> = {
+  name: true,
+  status: true,
+  suspended: true,
+  developer_mode_until: true,
+  cache_cap_mb: true,
+  cache_l2_max_gb: true,
+  cache_l2_ttl_days: true,
+  sec_no_sniff: true,
+  sec_referrer_policy: true,
+  sec_strip_headers: true,
+  markdown_for_agents: true,
+};
 const RECORD_KEYS: Keys<DnsRecord> = {
   id: true,
   name: true,
