@@ -1,0 +1,5 @@
+/** Where other rooms enter: SecLang text in, signature program out. */
+export { type CompiledSignatures, compileSignatures } from './compile.ts';
+export { readSignatureDirectory } from './directory.ts';
+export type { Source } from './source.ts';
+export { type SignatureSummary, summariseSignatures } from './summary.ts';

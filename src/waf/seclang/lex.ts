@@ -1,0 +1,172 @@
+/**
+ * SecLang text → directives' words: comments, lines continued with `\`, quotes and escapes, as ModSecurity reads its
+ * configuration (ModSecurity Reference Manual v3, "Configuration Directives"; Apache's own rules for words).
+ */
+import { MAX_SOURCE_CHARACTERS } from './limits.ts';
+import type { At, Report, Source } from './source.ts';
+
+/** One word of a directive, quotes taken off. */
+export interface Word {
+  readonly text: string;
+  readonly at: At & { readonly column: number };
+}
+
+/** One directive: its name is the first word. */
+export interface Line {
+  readonly words: readonly [Word, ...Word[]];
+}
+
+/** A line with those that continue it; `starts` tells where each of them begins in `text`. */
+interface Joined {
+  readonly text: string;
+  readonly starts: readonly { readonly offset: number; readonly line: number }[];
+}
+
+/** The directives of one file. A line that cannot be read is reported and left out. */
+export function lexSource(source: Source, report: Report): readonly Line[] {
+  if (!checkText(source, report)) return [];
+  const lines: Line[] = [];
+  for (const joined of joinLines(source, report)) {
+    const words = splitWords(joined, source.file, report);
+    const [first, ...rest] = words ?? [];
+    if (first !== undefined) lines.push({ words: [first, ...rest] });
+  }
+  return lines;
+}
+
+function checkText({ file, text }: Source, report: Report): boolean {
+  if (text.length > MAX_SOURCE_CHARACTERS) {
+    report.error(
+      'too_long',
+      { file, line: 1 },
+      {
+        message: `the file has ${text.length} characters, at most ${MAX_SOURCE_CHARACTERS} are read`,
+        remedy: 'split it and include the parts',
+      },
+    );
+    return false;
+  }
+  let line = 1;
+  for (let i = 0; i < text.length; i++) {
+    const code = text.charCodeAt(i);
+    if (code === 10) line++;
+    if (code !== 0 && code <= 0xff) continue;
+    const what = code === 0 ? 'a NUL' : 'a character that is no octet';
+    report.error('not_text', { file, line }, { message: `the file holds ${what}; it is not SecLang text` });
+    return false;
+  }
+  return true;
+}
+
+const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
+
+/** Joins continued lines and leaves out comments and empty lines. */
+function joinLines({ file, text }: Source, report: Report): readonly Joined[] {
+  const plain = text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
+  const lines = plain.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
+  const joined: Joined[] = [];
+  for (let at = 0; at < lines.length; ) {
+    const starts: { offset: number; line: number }[] = [];
+    let whole = '';
+    const first = lines[at]!.trimStart();
+    for (let more = true; more && at < lines.length; at++) {
+      const line = lines[at]!;
+      more = line.endsWith('\\');
+      if (first.startsWith('#') && starts.length > 0 && !/^\s*(#|$)/.test(line)) {
+        report.warn(
+          'comment_continued',
+          { file, line: at + 1 },
+          {
+            message: 'this line belongs to the comment before it, which ends with `\\`',
+            remedy: 'put the comment mark in front of this line too, or take the `\\` off the comment',
+          },
+        );
+      }
+      starts.push({ offset: whole.length, line: at + 1 });
+      whole += more ? line.slice(0, -1) : line;
+    }
+    if (first !== '' && !first.startsWith('#')) joined.push({ text: whole, starts });
+  }
+  return joined;
+}
+
+function splitWords({ text, starts }: Joined, file: string, report: Report): readonly Word[] | null {
+  const placeOf = (offset: number): Word['at'] => {
+    const start = starts.findLast((one) => one.offset <= offset)!;
+    return { file, line: start.line, column: offset - start.offset + 1 };
+  };
+  const words: Word[] = [];
+  for (let at = skipSpace(text, 0); at < text.length; at = skipSpace(text, at)) {
+    const quote = text[at]!;
+    const quoted = quote === '"' || quote === "'";
+    const end = quoted ? quoteEnd(text, at) : bareEnd(text, at);
+    if (end === -1) {
+      report.error('open_quote', placeOf(at), {
+        message: `the quote that opens here is never closed`,
+        found: text.slice(at, at + 40),
+        remedy: `close it with ${quoted ? quote : "'"}; a line that goes on ends with \\`,
+      });
+      return null;
+    }
+    const content = quoted ? withoutEscapes(text.slice(at + 1, end), quote) : text.slice(at, end);
+    words.push({ text: content, at: placeOf(at) });
+    const next = quoted ? end + 1 : end;
+    if (quoted && next < text.length && !isSpace(text[next]!)) {
+      report.error('after_quote', placeOf(next), {
+        message: 'a quote closed and text follows at once',
+        found: text.slice(next, next + 40),
+        remedy: `write \\${quote} for a quote inside quotes, or put a space after the closing one`,
+      });
+      return null;
+    }
+    at = next;
+  }
+  return words;
+}
+
+function isSpace(character: string): boolean {
+  return character === ' ' || character === '\t' || character === '\r' || character === '\f';
+}
+
+function skipSpace(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && isSpace(text[at]!)) at++;
+  return at;
+}
+
+/** The place of the quote that closes the one at `from`; -1: none does. */
+function quoteEnd(text: string, from: number): number {
+  for (let at = from + 1; at < text.length; at++) {
+    if (text[at] === '\\') at++;
+    else if (text[at] === text[from]) return at;
+  }
+  return -1;
+}
+
+/** The end of a word without quotes around it; a selector in single quotes, `ARGS:'/a b/'`, may hold spaces. */
+function bareEnd(text: string, from: number): number {
+  let at = from;
+  while (at < text.length && !isSpace(text[at]!)) {
+    if (text[at] === "'" && text[at - 1] === ':') {
+      at = quoteEnd(text, at);
+      if (at === -1) return -1;
+    }
+    at++;
+  }
+  return at;
+}
+
+/** Only the quote's own escape is taken off: every other backslash belongs to a pattern. */
+function withoutEscapes(text: string, quote: string): string {
+  if (!text.includes(`\\${quote}`)) return text;
+  let plain = '';
+  for (let at = 0; at < text.length; at++) {
+    if (text[at] === '\\' && at + 1 < text.length) {
+      at++;
+      plain += text[at] === quote ? quote : `\\${text[at]}`;
+    } else {
+      plain += text[at];
+    }
+  }
+  return plain;
+}

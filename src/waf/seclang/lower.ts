@@ -1,0 +1,208 @@
+/**
+ * Directives → draft: names resolved, actions understood, chains put together, defaults and updates applied, data files
+ * read. Phases 3 to 5 are counted and left out; whatever else cannot be had is an error.
+ */
+import { type Amendments, amend, collectAmendments } from './amend.ts';
+import type { Directive, Place, WrittenAction } from './directives.ts';
+import type { Draft, DraftCondition, DraftRule } from './draft.ts';
+import { type Defaults, type Group, gather, has, phaseOf, type RuleDirective } from './gather.ts';
+import { type LoweredActions, lowerActions } from './lower-actions.ts';
+import { lowerOperator, type OperatorContext } from './lower-operator.ts';
+import { lowerTargets } from './lower-targets.ts';
+import type { OwnNames } from './read-text.ts';
+import type { Report } from './source.ts';
+
+export interface LowerOptions {
+  readonly readData: OperatorContext['readData'];
+}
+
+interface Lowering {
+  readonly report: Report;
+  readonly readData: OperatorContext['readData'];
+  readonly amendments: Amendments;
+  readonly places: Map<number, Place>;
+}
+
+/** Lowers the directives of one text. */
+export function lowerDirectives(
+  directives: readonly Directive[],
+  report: Report,
+  options: LowerOptions,
+): Draft {
+  const { groups, markers, name } = gather(directives, report);
+  const lowering: Lowering = {
+    report,
+    readData: options.readData,
+    amendments: collectAmendments(directives, report),
+    places: new Map(),
+  };
+  const rules: DraftRule[] = [];
+  let responseRules = 0;
+  for (const group of groups) {
+    const [starter] = group.links;
+    const id = readId(starter, lowering);
+    const phase = phaseOf(starter.actions);
+    if (phase >= 3) {
+      responseRules++;
+      continue;
+    }
+    const rule = id === null ? null : lowerGroup(group, { id, phase: phase === 1 ? 1 : 2 }, lowering);
+    if (rule !== null) rules.push(rule);
+  }
+  const amended = amend(rules, lowering.amendments, { report, known: lowering.places });
+  return { name, rules: amended, markers, responseRules };
+}
+
+function readId({ actions, place }: RuleDirective, { report, places }: Lowering): number | null {
+  const written = actions.find(({ name }) => name.toLowerCase() === 'id')?.value ?? null;
+  if (written === null || !/^[1-9]\d{0,9}$/.test(written) || Number(written) > 0xffff_ffff) {
+    report.error('id', place, {
+      message: written === null ? 'the rule has no id' : 'an id is a whole number from 1 to 4294967295',
+      ...(written === null ? {} : { found: written }),
+      remedy: 'give each rule an `id` of its own',
+    });
+    return null;
+  }
+  const id = Number(written);
+  const before = places.get(id);
+  if (before !== undefined) {
+    const message = `the id is taken by the rule at ${before.file}:${before.line}`;
+    report.error('id_twice', place, { message, found: written, remedy: 'give each rule an `id` of its own' });
+    return null;
+  }
+  places.set(id, place);
+  return id;
+}
+
+interface Identity {
+  readonly id: number;
+  readonly phase: 1 | 2;
+}
+
+function lowerGroup(group: Group, { id, phase }: Identity, lowering: Lowering): DraftRule | null {
+  const { report } = lowering;
+  const [starter] = group.links;
+  const defaults = group.defaults.get(phase) ?? { disruption: 'pass' as const, log: true, actions: [] };
+  const own = ownNames(id, starter);
+  const lists: LoweredActions[] = [];
+  const conditions = group.links.map((directive, index) => {
+    const { condition, actions } = lowerLink(
+      directive,
+      { defaults, own, updates: lowering.amendments.actions(id, index) },
+      lowering,
+    );
+    lists.push(actions);
+    if (index > 0) checkLink(actions, directive, report);
+    return condition;
+  });
+  const [list] = lists as [LoweredActions];
+  const written = list.disruption ?? defaults.disruption;
+  const resolved = written === 'block' && defaults.disruption !== 'pass' ? defaults.disruption : written;
+  const [first, ...rest] = conditions as [DraftCondition, ...DraftCondition[]];
+  return {
+    place: starter.place,
+    order: group.order,
+    id,
+    phase,
+    conditions: [first, ...rest],
+    disruption: resolved === 'drop' ? 'deny' : resolved,
+    skipAfter: list.skipAfter,
+    reported: list.log ?? defaults.log,
+    message: list.message ?? [],
+    logData: lists.findLast(({ logData }) => logData !== null)?.logData ?? [],
+    severity: list.severity ?? -1,
+    tags: list.tags,
+    category: categoryOf(list.tags),
+    paranoia: paranoiaOf(list.tags),
+  };
+}
+
+/** `%{rule.…}`: what a rule may say of itself. */
+function ownNames(id: number, { actions }: RuleDirective): OwnNames {
+  const saying = (wanted: string): string => {
+    return actions.find(({ name }) => name.toLowerCase() === wanted)?.value ?? '';
+  };
+  return {
+    'rule.id': String(id),
+    'rule.msg': saying('msg'),
+    'rule.severity': saying('severity'),
+    'rule.logdata': '',
+  };
+}
+
+interface LinkContext {
+  readonly defaults: Defaults;
+  readonly own: OwnNames;
+  readonly updates: readonly WrittenAction[];
+}
+
+function lowerLink(
+  directive: RuleDirective,
+  { defaults, own, updates }: LinkContext,
+  { report, readData, amendments }: Lowering,
+): { readonly condition: DraftCondition; readonly actions: LoweredActions } {
+  const { place } = directive;
+  const all = [...defaults.actions, ...directive.actions, ...updates];
+  const actions = lowerActions(all, { own, rules: amendments.finder, inherited: [] });
+  const findings = [...actions.findings];
+  const unsupported = [...actions.unsupported];
+  const shared = {
+    place,
+    chain: actions.chain,
+    capture: actions.capture,
+    multiMatch: actions.multiMatch,
+    setVars: actions.setVars,
+    controls: actions.controls,
+  };
+  let condition: DraftCondition;
+  if (directive.kind === 'action') {
+    const operator = { kind: 'unconditionalMatch' } as const;
+    condition = { ...shared, targets: null, operator, negated: false, unsupported };
+  } else {
+    const targets = lowerTargets(directive.targets);
+    const operator = lowerOperator(directive.operator, { place, own, readData });
+    findings.push(...targets.findings, ...operator.findings);
+    unsupported.push(...targets.unsupported, ...operator.unsupported);
+    condition = {
+      ...shared,
+      targets: targets.targets,
+      operator: operator.operator,
+      negated: directive.operator.negated,
+      unsupported,
+    };
+  }
+  for (const finding of findings) report.error('unsupported', place, finding);
+  return { condition, actions };
+}
+
+/** What only a chain's first rule may say. */
+function checkLink(
+  actions: LoweredActions,
+  { place, actions: written }: RuleDirective,
+  report: Report,
+): void {
+  const misplaced = [
+    ...(actions.disruption === null
+      ? []
+      : [actions.disruption === 'allowPhase' ? 'allow:phase' : actions.disruption]),
+    ...(actions.skipAfter === null ? [] : ['skipAfter']),
+    ...(['id', 'phase'] as const).filter((name) => has(written, name)),
+  ];
+  for (const found of misplaced) {
+    const remedy = 'move it to the rule that starts the chain';
+    report.error('chained_action', place, {
+      message: 'a rule inside a chain cannot say this',
+      found,
+      remedy,
+    });
+  }
+}
+
+function categoryOf(tags: readonly string[]): string {
+  return tags.find((tag) => tag.startsWith('attack-'))?.slice('attack-'.length) ?? '';
+}
+
+function paranoiaOf(tags: readonly string[]): number {
+  const tag = tags.find((one) => /^paranoia-level\/[1-4]$/.test(one));
+  return tag === undefined ? 1 : Number(tag.at(-1));
+}

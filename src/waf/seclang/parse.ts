@@ -1,0 +1,237 @@
+/** SecLang text → directives as written (`directives.ts`), with `Include` followed and every mistake collected. */
+import type { Diagnostic } from '../../base/diagnostic.ts';
+import type { Directive, Place, WrittenAction, WrittenTarget } from './directives.ts';
+import { type Line, lexSource, type Word } from './lex.ts';
+import { MAX_INCLUDE_DEPTH, MAX_INCLUDED_FILES } from './limits.ts';
+import { parseActions, parseOperator } from './parse-actions.ts';
+import { parseTargets } from './parse-targets.ts';
+import { createReport, type Finding, type Report, type Source, type SourceReader } from './source.ts';
+
+export interface ParsedSecLang {
+  readonly directives: readonly Directive[];
+  readonly diagnostics: readonly Diagnostic[];
+}
+
+export interface ParseOptions {
+  /** Without one, `Include` is a mistake. */
+  readonly reader?: SourceReader;
+}
+
+/** Parses several files in their order. */
+export function parseSecLang(sources: readonly Source[], options: ParseOptions = {}): ParsedSecLang {
+  const report = createReport();
+  const parser: Parser = {
+    directives: [],
+    report,
+    reader: options.reader ?? null,
+    included: { files: 0 },
+  };
+  for (const source of sources) parseSource(source, parser, []);
+  return { directives: parser.directives, diagnostics: report.diagnostics };
+}
+
+interface Parser {
+  readonly directives: Directive[];
+  readonly report: Report;
+  readonly reader: SourceReader | null;
+  readonly included: { files: number };
+}
+
+function parseSource(source: Source, parser: Parser, within: readonly string[]): void {
+  for (const line of lexSource(source, parser.report)) {
+    const [name] = line.words;
+    const key = name.text.toLowerCase();
+    if (key === 'include' || key === 'includeoptional') include(line, parser, [...within, source.file]);
+    else parseLine(line, parser);
+  }
+}
+
+/** What one kind of directive needs: how many arguments, and how it is made of them. */
+interface Form {
+  readonly least: number;
+  readonly most: number;
+  readonly shape: string;
+  readonly make: (words: readonly Word[], place: Place, report: Report) => Directive;
+}
+
+const BY = { id: 'ById', tag: 'ByTag', msg: 'ByMsg' } as const;
+
+const FORMS: Readonly<Record<string, Form>> = {
+  secrule: { least: 2, most: 3, shape: 'SecRule TARGETS "OPERATOR" "ACTIONS"', make: makeRule },
+  secaction: {
+    least: 1,
+    most: 1,
+    shape: 'SecAction "ACTIONS"',
+    make: ([actions], place, report) => ({ kind: 'action', place, actions: readActions(actions!, report) }),
+  },
+  secmarker: {
+    least: 1,
+    most: 1,
+    shape: 'SecMarker NAME',
+    make: ([name], place) => ({ kind: 'marker', place, name: name!.text }),
+  },
+  secdefaultaction: {
+    least: 1,
+    most: 1,
+    shape: 'SecDefaultAction "ACTIONS"',
+    make: ([actions], place, report) => {
+      return { kind: 'default-action', place, actions: readActions(actions!, report) };
+    },
+  },
+  secruleupdatetargetbyid: updateTargets('id'),
+  secruleupdatetargetbytag: updateTargets('tag'),
+  secruleupdatetargetbymsg: updateTargets('msg'),
+  secruleupdateactionbyid: {
+    least: 2,
+    most: 2,
+    shape: 'SecRuleUpdateActionById ID "ACTIONS"',
+    make: ([subject, actions], place, report) => {
+      return {
+        kind: 'update-actions',
+        place,
+        subject: subject!.text,
+        actions: readActions(actions!, report),
+      };
+    },
+  },
+  secruleremovebyid: removal('id'),
+  secruleremovebytag: removal('tag'),
+  secruleremovebymsg: removal('msg'),
+};
+
+function updateTargets(by: 'id' | 'tag' | 'msg'): Form {
+  return {
+    least: 2,
+    most: 2,
+    shape: `SecRuleUpdateTarget${BY[by]} ${by.toUpperCase()} "TARGETS"`,
+    make: ([subject, targets], place, report) => {
+      return {
+        kind: 'update-targets',
+        place,
+        by,
+        subject: subject!.text,
+        targets: readTargets(targets!, report),
+      };
+    },
+  };
+}
+
+function removal(by: 'id' | 'tag' | 'msg'): Form {
+  return {
+    least: 1,
+    most: Number.POSITIVE_INFINITY,
+    shape: `SecRuleRemove${BY[by]} ${by.toUpperCase()}`,
+    make: (words, place) => ({ kind: 'remove', place, by, subjects: words.map(({ text }) => text) }),
+  };
+}
+
+function makeRule([targets, operator, actions]: readonly Word[], place: Place, report: Report): Directive {
+  return {
+    kind: 'rule',
+    place,
+    targets: readTargets(targets!, report),
+    operator: parseOperator(operator!.text),
+    actions: actions === undefined ? [] : readActions(actions, report),
+  };
+}
+
+function readTargets(word: Word, report: Report): readonly WrittenTarget[] {
+  const { targets, findings } = parseTargets(word.text);
+  for (const finding of findings) report.error('target', word.at, finding);
+  return targets;
+}
+
+function readActions(word: Word, report: Report): readonly WrittenAction[] {
+  const { actions, findings } = parseActions(word.text);
+  for (const finding of findings) report.error('action', word.at, finding);
+  return actions;
+}
+
+function parseLine({ words: [name, ...args] }: Line, { directives, report }: Parser): void {
+  const { file, line } = name.at;
+  const form = FORMS[name.text.toLowerCase()];
+  if (form === undefined) {
+    if (/^sec[a-z0-9]+$/i.test(name.text)) {
+      directives.push({
+        kind: 'setting',
+        place: { file, line },
+        name: name.text,
+        values: args.map(({ text }) => text),
+      });
+    } else {
+      report.error('directive', name.at, unknownDirective(name.text));
+    }
+    return;
+  }
+  if (args.length < form.least || args.length > form.most) {
+    report.error('arguments', name.at, {
+      message: `\`${name.text}\` has ${args.length === 1 ? '1 argument' : `${args.length} arguments`}`,
+      remedy: `write it as \`${form.shape}\`, with quotes around what holds spaces`,
+    });
+    return;
+  }
+  directives.push(form.make(args, { file, line }, report));
+}
+
+function unknownDirective(name: string): Finding {
+  if (name.startsWith('<')) {
+    return {
+      message: 'sections of a web server are not part of SecLang',
+      found: name,
+      remedy: 'take the section off and keep the directives inside',
+    };
+  }
+  return {
+    message: 'this is no SecLang directive',
+    found: name,
+    remedy: 'directives start with `Sec` or are `Include`',
+  };
+}
+
+function include({ words }: Line, parser: Parser, within: readonly string[]): void {
+  const [name, ...args] = words;
+  const { report, reader, included } = parser;
+  const optional = name.text.toLowerCase() === 'includeoptional';
+  if (args.length !== 1) {
+    const remedy = `write it as \`${name.text} FILE\``;
+    report.error('arguments', name.at, { message: `\`${name.text}\` names one file`, remedy });
+    return;
+  }
+  const [{ text, at }] = args as [Word];
+  if (reader === null) {
+    const remedy = 'give the files one after the other';
+    report.error('include', at, { message: 'files cannot be included here', found: text, remedy });
+    return;
+  }
+  if (within.length > MAX_INCLUDE_DEPTH) {
+    const message = `files include one another more than ${MAX_INCLUDE_DEPTH} deep`;
+    report.error('include', at, { message, found: text, remedy: 'look for a circle' });
+    return;
+  }
+  const path = resolvePath(within.at(-1)!, text);
+  const files = /[*?]/.test(path) ? reader.list(path) : [path];
+  for (const file of files) {
+    const content = reader.read(file);
+    if (content === null) {
+      if (optional) continue;
+      report.error('include', at, {
+        message: 'there is no such file',
+        found: file,
+        remedy: 'put it there, or write `IncludeOptional`',
+      });
+    } else if (++included.files > MAX_INCLUDED_FILES) {
+      const message = `more than ${MAX_INCLUDED_FILES} files are included`;
+      report.error('include', at, { message, found: file });
+      return;
+    } else {
+      parseSource({ file, text: content }, parser, within);
+    }
+  }
+}
+
+/** A name as it stands in `from`, as a path from where `from` is named. */
+export function resolvePath(from: string, name: string): string {
+  if (name.startsWith('/')) return name;
+  const folder = from.lastIndexOf('/');
+  return folder === -1 ? name : `${from.slice(0, folder + 1)}${name}`;
+}

@@ -1,0 +1,107 @@
+/**
+ * PCRE syntax → RE2 syntax, for what both can say but say differently (pcre2pattern(3);
+ * https://github.com/google/re2/wiki/Syntax). ModSecurity 2 compiles with DOTALL and DOLLAR_ENDONLY, which is RE2 with
+ * `s` and without `m`. What RE2 lacks is left as it is, for the parser to refuse.
+ */
+
+export interface TranslatedPattern {
+  readonly source: string;
+  /** The pattern starts with `(?i)`, which is taken off. */
+  readonly ignoreCase: boolean;
+  /** The first possessive quantifier or atomic group, which became an ordinary one; `null`: there is none. */
+  readonly loosened: string | null;
+}
+
+/** PCRE's `\s` has the vertical tab since 8.34, RE2's has not. */
+const SPACE = '\\x09-\\x0d\\x20';
+const NOT_SPACE = '\\x00-\\x08\\x0e-\\x1f\\x21-\\x{10ffff}';
+const HORIZONTAL = '\\x09\\x20\\xa0';
+const NOT_HORIZONTAL = '\\x00-\\x08\\x0a-\\x1f\\x21-\\x9f\\xa1-\\x{10ffff}';
+const VERTICAL = '\\x0a-\\x0d\\x85';
+const NOT_VERTICAL = '\\x00-\\x09\\x0e-\\x84\\x86-\\x{10ffff}';
+
+/** Escapes that stand for a class, as what stands between its brackets. */
+const CLASSES: Readonly<Record<string, string>> = {
+  s: SPACE,
+  S: NOT_SPACE,
+  h: HORIZONTAL,
+  H: NOT_HORIZONTAL,
+  v: VERTICAL,
+  V: NOT_VERTICAL,
+};
+
+/** Escapes that stand for one character in PCRE and not in RE2. */
+const CHARACTERS: Readonly<Record<string, string>> = { e: '\\x1b' };
+
+/** Letters that mean something after a backslash; PCRE takes the others for themselves. */
+const MEANINGFUL = /[abdfnrtwxzABCDEGKNPQRUWXZgklpuoc]/;
+
+/** A quantifier that takes no step back, or a group that does not. */
+const POSSESSIVE = /^(?:[*+?]|\{\d+(?:,\d*)?\})\+/;
+const ATOMIC = '(?>';
+
+/** Translates a pattern. */
+export function translatePattern(written: string): TranslatedPattern {
+  const flags = /^(?:\(\?[is]+\))+/.exec(written)?.[0] ?? '';
+  const rest = written.slice(flags.length);
+  let source = '';
+  let loosened: string | null = null;
+  for (let at = 0; at < rest.length; ) {
+    const piece = pieceAt(rest, at);
+    source += piece.text;
+    if (piece.loosened) loosened ??= rest.slice(at, piece.end);
+    at = piece.end;
+  }
+  return { source, ignoreCase: flags.includes('i'), loosened };
+}
+
+interface Piece {
+  readonly text: string;
+  readonly end: number;
+  readonly loosened: boolean;
+}
+
+/** Translates what starts at `at`: an escape, a class, a quantifier, or one character. */
+function pieceAt(pattern: string, at: number): Piece {
+  const character = pattern[at]!;
+  if (character === '\\' && at + 1 < pattern.length) {
+    return { text: translateEscape(pattern[at + 1]!, false), end: at + 2, loosened: false };
+  }
+  if (character === '[') return { ...translateClass(pattern, at), loosened: false };
+  if (pattern.startsWith(ATOMIC, at)) return { text: '(?:', end: at + ATOMIC.length, loosened: true };
+  const possessive = POSSESSIVE.exec(pattern.slice(at, at + 16))?.[0];
+  if (possessive !== undefined) {
+    return { text: possessive.slice(0, -1), end: at + possessive.length, loosened: true };
+  }
+  return { text: character, end: at + 1, loosened: false };
+}
+
+/** Translates a bracketed class; inside one, `[` and a leading `]` stand for themselves. */
+function translateClass(pattern: string, from: number): { readonly text: string; readonly end: number } {
+  const opening = /^\[\^?\]?/.exec(pattern.slice(from, from + 3))![0];
+  let text = opening.endsWith(']') ? `${opening.slice(0, -1)}\\]` : opening;
+  let at = from + opening.length;
+  for (; at < pattern.length && pattern[at] !== ']'; at++) {
+    const character = pattern[at]!;
+    const named = character === '[' ? /^\[:\^?[a-z]+:\]/.exec(pattern.slice(at, at + 16))?.[0] : undefined;
+    if (character === '\\' && at + 1 < pattern.length) {
+      at++;
+      text += translateEscape(pattern[at]!, true);
+    } else if (named !== undefined) {
+      at += named.length - 1;
+      text += named;
+    } else {
+      text += character === '[' ? '\\[' : character;
+    }
+  }
+  return at < pattern.length ? { text: `${text}]`, end: at + 1 } : { text, end: at };
+}
+
+function translateEscape(letter: string, inClass: boolean): string {
+  const members = CLASSES[letter];
+  if (members !== undefined) return inClass ? members : `[${members}]`;
+  const character = CHARACTERS[letter];
+  if (character !== undefined) return character;
+  if (/[A-Za-z]/.test(letter) && !MEANINGFUL.test(letter)) return letter;
+  return `\\${letter}`;
+}
