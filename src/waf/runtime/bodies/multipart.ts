@@ -1,0 +1,201 @@
+/**
+ * `multipart/form-data` (RFC 7578, RFC 2046 §5.1), line by line as ModSecurity reads it, with its strictness flags. Where
+ * libmodsecurity drops what stands after an error, a boundary with something behind it, or a part that the end cuts
+ * off, this reads on as a more tolerant application would: the error is reported, and signatures see the rest.
+ */
+import { readBoundary } from './multipart-boundary.ts';
+import { addHeaderLine, endHeaders, newPart, type Part, type PartNotes } from './multipart-part.ts';
+import {
+  addTo,
+  type BodyFile,
+  type BodyInput,
+  EMPTY_BODY,
+  type MultipartFlags,
+  type NamedValue,
+  NO_MULTIPART_FLAGS,
+  type ParsedBody,
+  report,
+} from './parsed-body.ts';
+
+interface Reader extends PartNotes {
+  readonly text: string;
+  readonly truncated: boolean;
+  readonly boundary: string;
+  readonly files: BodyFile[];
+  readonly partHeaders: NamedValue[];
+  part: Part | null;
+  /** Whether a boundary has been seen. */
+  hasBegun: boolean;
+  isComplete: boolean;
+  /** Whether a header or boundary line ended as it should. */
+  hasCrlf: boolean;
+  /** Where `--` and the boundary stand next; the text's length: nowhere. */
+  nextDelimiter: number;
+}
+
+/** A line: `end` is behind its line feed, `contentEnd` before its line end; the last may have none. */
+interface Line {
+  readonly start: number;
+  readonly contentEnd: number;
+  readonly end: number;
+}
+
+export function parseMultipart({ text, contentType, truncated }: BodyInput): ParsedBody {
+  const boundary = readBoundary(contentType);
+  const reader: Reader = {
+    parser: 'multipart',
+    args: [],
+    error: null,
+    text,
+    truncated,
+    boundary: boundary.text ?? '',
+    flags: { ...NO_MULTIPART_FLAGS },
+    files: [],
+    partHeaders: [],
+    partNames: [],
+    partFilenames: [],
+    part: null,
+    hasBegun: false,
+    isComplete: false,
+    hasCrlf: false,
+    nextDelimiter: -1,
+  };
+  const { flags } = reader;
+  if (boundary.problem !== null) report(reader, boundary.problem);
+  if (boundary.isQuoted) flags.MULTIPART_BOUNDARY_QUOTED = 1;
+  if (boundary.hasWhitespace) flags.MULTIPART_BOUNDARY_WHITESPACE = 1;
+  if (boundary.lacksSemicolon) flags.MULTIPART_MISSING_SEMICOLON = 1;
+  if (boundary.text !== null) readLines(reader);
+  const { args, files, partHeaders, partNames, partFilenames, error } = reader;
+  const multipart = strictness(reader);
+  return { ...EMPTY_BODY, args, files, partHeaders, partNames, partFilenames, multipart, error };
+}
+
+/** The flags with those that follow from others. */
+function strictness({ flags, hasCrlf, error }: Reader): MultipartFlags {
+  const { MULTIPART_UNMATCHED_BOUNDARY, ...strict } = flags;
+  const isStrictError = error !== null || Object.values(strict).some((flag) => flag !== 0);
+  return {
+    ...strict,
+    MULTIPART_UNMATCHED_BOUNDARY,
+    MULTIPART_CRLF_LF_LINES: hasCrlf ? flags.MULTIPART_LF_LINE : 0,
+    MULTIPART_STRICT_ERROR: isStrictError ? 1 : 0,
+  };
+}
+
+function readLines(reader: Reader): void {
+  const { text } = reader;
+  let before: Line | null = null;
+  for (let start = 0; start < text.length && !reader.isComplete; ) {
+    const line = lineAt(text, start);
+    if (isBoundary(reader, line)) readBoundaryLine(reader, line, before);
+    else readPartLine(reader, line);
+    before = line;
+    start = line.end;
+  }
+  if (reader.isComplete) {
+    if (before !== null && before.end < text.length) reader.flags.MULTIPART_DATA_AFTER = 1;
+    return;
+  }
+  endPart(reader, text.length);
+  if (reader.truncated || text === '') return;
+  report(reader, reader.hasBegun ? 'the final boundary is missing' : 'no boundary was found');
+}
+
+function lineAt(text: string, start: number): Line {
+  const feed = text.indexOf('\n', start);
+  if (feed < 0) return { start, contentEnd: text.length, end: text.length };
+  const hasReturn = feed > start && text[feed - 1] === '\r';
+  return { start, contentEnd: hasReturn ? feed - 1 : feed, end: feed + 1 };
+}
+
+/** Whether a line begins with `--` and the boundary; what only looks like it is flagged. */
+function isBoundary(reader: Reader, line: Line): boolean {
+  const { text, flags } = reader;
+  if (reader.nextDelimiter < line.start) {
+    const found = text.indexOf(`--${reader.boundary}`, line.start);
+    reader.nextDelimiter = found < 0 ? text.length : found;
+  }
+  if (reader.nextDelimiter === line.start && line.start < line.contentEnd) return true;
+  const isNear = text.startsWith('--', line.start) && line.contentEnd - line.start > 2;
+  const isCut = reader.truncated && line.end === text.length;
+  if ((isNear && !isCut) || reader.nextDelimiter < line.end) flags.MULTIPART_UNMATCHED_BOUNDARY = 1;
+  if (isNear) reportDisguise(reader, line);
+  return false;
+}
+
+/** A boundary behind a quote or white space, which some applications would take for one. */
+function reportDisguise(reader: Reader, line: Line): void {
+  const { text, boundary } = reader;
+  let at = line.start + 2;
+  while (at < line.contentEnd && (text[at] === ' ' || text[at] === '\t')) at++;
+  if (at === line.start + 2 && text[at] === '"') at++;
+  if (at === line.start + 2 || !text.startsWith(boundary, at)) return;
+  report(reader, `a quote or white space stands before the boundary at octet ${line.start}`);
+}
+
+function readBoundaryLine(reader: Reader, line: Line, before: Line | null): void {
+  const { text, flags } = reader;
+  const nameEnd = line.start + 2 + reader.boundary.length;
+  const isFinal = text.startsWith('--', nameEnd);
+  const isCut = reader.truncated && line.end === text.length;
+  if (line.contentEnd > nameEnd + (isFinal ? 2 : 0) && !isCut) {
+    report(reader, `something follows the boundary at octet ${line.start}`);
+  }
+  if (before !== null) noteLineEnd(reader, before);
+  noteLineEnd(reader, line);
+  if (reader.hasBegun && flags.MULTIPART_UNMATCHED_BOUNDARY === 1) flags.MULTIPART_UNMATCHED_BOUNDARY = 2;
+  if (reader.part !== null && (reader.part.dataStart < 0 || reader.part.dataStart === line.start)) {
+    flags.MULTIPART_INVALID_PART = 1;
+  }
+  endPart(reader, line.start);
+  reader.part = isFinal ? null : newPart();
+  reader.isComplete = isFinal;
+  reader.hasBegun = true;
+}
+
+function noteLineEnd(reader: Reader, line: Line): void {
+  const length = line.end - line.contentEnd;
+  if (length === 1) reader.flags.MULTIPART_LF_LINE = 1;
+  if (length === 2) reader.hasCrlf = true;
+}
+
+function readPartLine(reader: Reader, line: Line): void {
+  const { part, text } = reader;
+  const isCut = reader.truncated && line.end === line.contentEnd;
+  if (part === null) {
+    if (!isCut) reader.flags.MULTIPART_DATA_BEFORE = 1;
+    return;
+  }
+  if (part.dataStart >= 0) return;
+  noteLineEnd(reader, line);
+  if (line.contentEnd === line.start) endHeaders(reader, part, line.end);
+  else if (isCut) part.lines.push(text.slice(line.start));
+  else addHeaderLine(reader, part, text.slice(line.start, line.contentEnd));
+}
+
+/** Files the part that is open; its data goes to before the line end that belongs to the boundary at `boundary`. */
+function endPart(reader: Reader, boundary: number): void {
+  const { part, text } = reader;
+  if (part === null) return;
+  const isAtEnd = boundary === text.length;
+  if (part.dataStart < 0 && !(isAtEnd && reader.truncated)) {
+    report(reader, 'the headers of a part do not end');
+    endHeaders(reader, part, boundary);
+  }
+  const { name, filename } = part;
+  for (const value of part.lines) addTo(reader, reader.partHeaders, { name, value });
+  const from = part.dataStart < 0 ? boundary : part.dataStart;
+  const data = text.slice(from, isAtEnd ? boundary : dataEnd(text, from, boundary));
+  if (name === '') {
+    if (!isAtEnd || !reader.truncated) reader.flags.MULTIPART_INVALID_PART = 1;
+  } else if (filename === '') addTo(reader, reader.args, { name, value: data });
+  else if (!addTo(reader, reader.files, { name, filename, size: data.length })) {
+    reader.flags.MULTIPART_FILE_LIMIT_EXCEEDED = 1;
+  }
+}
+
+function dataEnd(text: string, from: number, boundary: number): number {
+  if (boundary <= from || text[boundary - 1] !== '\n') return boundary;
+  return boundary - 1 > from && text[boundary - 2] === '\r' ? boundary - 2 : boundary - 1;
+}

@@ -1,0 +1,149 @@
+/** Strings and quoted names, with what dialects put before the quote. */
+import { isHexDigit, isLetter } from './characters.ts';
+import { BAREWORD, CLOSED, EMPTY, FUNCTION, NUMBER, OPENED, STRING, TICK } from './kinds.ts';
+import { kindOf, lookUp } from './lexicon.ts';
+import { readMoney } from './numbers.ts';
+import type { Scan } from './scan.ts';
+import { take } from './scan.ts';
+
+const SINGLE = 0x27;
+const DOUBLE = 0x22;
+const BACKQUOTE = 0x60;
+
+/** PostgreSQL cuts identifiers, and so the tags of dollar quotes, at 63 octets. */
+const LONGEST_TAG = 63;
+
+/** Reads the quoted token at `scan.at`. */
+export function readQuoted(scan: Scan, quote: number): true {
+  if (quote === BACKQUOTE) return readBackquoted(scan);
+  scan.at++;
+  readRest(scan, quote);
+  scan.flags |= OPENED;
+  return true;
+}
+
+/** Reads on as though the quote had been opened just before `scan.at`. */
+export function readRest(scan: Scan, quote: number): true {
+  const { text, at } = scan;
+  const close = closingQuote(text, at, quote);
+  scan.kind = STRING;
+  scan.flags = (close < 0 ? 0 : CLOSED) | (close === at || at === text.length ? EMPTY : 0);
+  scan.at = close < 0 ? text.length : close + 1;
+  return true;
+}
+
+/** The quote that ends a string: neither after an odd number of backslashes nor doubled; -1: none. */
+function closingQuote(text: string, from: number, quote: number): number {
+  const mark = quote === SINGLE ? "'" : quote === DOUBLE ? '"' : '`';
+  for (let at = text.indexOf(mark, from); at >= 0; at = text.indexOf(mark, at + 1)) {
+    let slashes = at;
+    while (slashes > from && text.charCodeAt(slashes - 1) === 0x5c) slashes--;
+    if (((at - slashes) & 1) === 1) continue;
+    if (text.charCodeAt(at + 1) !== quote) return at;
+    at++;
+  }
+  return -1;
+}
+
+/** A name, or a function where it is one's name: MySQL allows `` `version`() ``. */
+function readBackquoted(scan: Scan): true {
+  scan.at++;
+  const start = scan.at;
+  readRest(scan, BACKQUOTE);
+  const end = scan.at - ((scan.flags & CLOSED) === 0 ? 0 : 1);
+  const word = lookUp(scan.text, start, end);
+  scan.kind = kindOf(word) === FUNCTION ? FUNCTION : BAREWORD;
+  scan.word = scan.kind === FUNCTION ? word : 0;
+  scan.flags |= TICK | OPENED;
+  return true;
+}
+
+/**
+ * Strings with letters before the quote: `b'01'`, `x'ff'` (numbers), `e''`, `n''`, `u&''`, Oracle's `q'(…)'` and `nq'(…)'`.
+ * `false`: the letter begins a word.
+ */
+export function readPrefixed(scan: Scan, code: number): boolean {
+  const { text, at } = scan;
+  const next = text.charCodeAt(at + 1);
+  switch (code | 0x20) {
+    case 0x62: // b
+      return next === SINGLE && readDigits(scan, false);
+    case 0x78: // x
+      return next === SINGLE && readDigits(scan, true);
+    case 0x65: // e
+      return next === SINGLE && readAfter(scan, 2);
+    case 0x6e: // n
+      if ((next | 0x20) === 0x71 && text.charCodeAt(at + 2) === SINGLE) return readOracle(scan, 3);
+      return next === SINGLE && readAfter(scan, 2);
+    case 0x71: // q
+      return next === SINGLE && readOracle(scan, 2);
+    case 0x75: // u
+      return next === 0x26 && text.charCodeAt(at + 2) === SINGLE && readWhole(scan, 3);
+    default:
+      return false;
+  }
+}
+
+/** The string whose first character is `length` on; a quote that ends the value is left to be a string of its own. */
+function readAfter(scan: Scan, length: number): boolean {
+  return scan.at + length < scan.text.length && readWhole(scan, length);
+}
+
+function readWhole(scan: Scan, length: number): boolean {
+  scan.at += length;
+  readRest(scan, SINGLE);
+  scan.flags |= OPENED;
+  return true;
+}
+
+function readDigits(scan: Scan, hex: boolean): boolean {
+  const { text, at } = scan;
+  let end = at + 2;
+  for (; end < text.length; end++) {
+    const code = text.charCodeAt(end);
+    if (!(hex ? isHexDigit(code) : code === 0x30 || code === 0x31)) break;
+  }
+  if (text.charCodeAt(end) !== SINGLE) return false;
+  take(scan, NUMBER, end + 1 - at);
+  return true;
+}
+
+/** `q'!…!'`: the character after the quote, or the bracket that closes it, and a quote end the string. */
+function readOracle(scan: Scan, length: number): boolean {
+  const { text, at } = scan;
+  const open = text.charCodeAt(at + length);
+  if (!(open > 0x20)) return false;
+  const pair = '([{<'.indexOf(String.fromCharCode(open));
+  const end = `${pair < 0 ? String.fromCharCode(open) : ')]}>'.charAt(pair)}'`;
+  const close = text.indexOf(end, at + length + 1);
+  scan.kind = STRING;
+  scan.flags = OPENED | (close < 0 ? 0 : CLOSED);
+  scan.at = close < 0 ? text.length : close + 2;
+  return true;
+}
+
+/** Money (`$1,000.00`), PostgreSQL's `$tag$…$tag$`, or a dollar sign that is a name. */
+export function readDollar(scan: Scan): true {
+  if (readMoney(scan)) return true;
+  const { text, at } = scan;
+  let end = at + 1;
+  while (end < text.length && end - at <= LONGEST_TAG && isLetter(text.charCodeAt(end))) end++;
+  if (text.charCodeAt(end) !== 0x24) return take(scan, BAREWORD, 1);
+  const close = closingTag(text, at, end + 1);
+  scan.kind = STRING;
+  scan.flags = OPENED | (close < 0 ? 0 : CLOSED);
+  scan.at = close < 0 ? text.length : close + (end + 1 - at);
+  return true;
+}
+
+/** Where the tag `text[start, end)` stands again; -1: nowhere. */
+function closingTag(text: string, start: number, end: number): number {
+  const length = end - start;
+  for (let at = text.indexOf('$', end); at >= 0; at = text.indexOf('$', at + 1)) {
+    let same = 1;
+    // PERF: a tag has no dollar inside, so a comparison never goes past the next candidate and the search stays linear
+    while (same < length && text.charCodeAt(at + same) === text.charCodeAt(start + same)) same++;
+    if (same === length) return at;
+  }
+  return -1;
+}

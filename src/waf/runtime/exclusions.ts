@@ -1,0 +1,88 @@
+/** Which rules do not count for this inspection, and which targets some of them do not look at. */
+import {
+  WAF_COLLECTIONS,
+  WAF_SCALARS,
+  type WafRule,
+  type WafVariable,
+} from '../../plan/signature-program.ts';
+import type { WafExclusion, WafSettings } from './inspection.ts';
+
+/** Which rules. */
+export type Subject = (rule: WafRule) => boolean;
+
+/** Rules that do not look at a member. */
+export interface TargetExclusion {
+  readonly subject: Subject;
+  readonly takes: (variable: WafVariable, name: string) => boolean;
+}
+
+export interface Exclusions {
+  readonly rules: Subject[];
+  readonly targets: TargetExclusion[];
+}
+
+/** What the settings exclude; rules of the program may add to it. */
+export function exclusionsOf(settings: WafSettings): Exclusions {
+  const found: Exclusions = { rules: [], targets: [] };
+  if (settings.excludes.length > 0) {
+    const ids = new Set(settings.excludes);
+    found.rules.push(({ id }) => ids.has(String(id)));
+  }
+  for (const exclusion of settings.exclusions) addExclusion(found, exclusion);
+  return found;
+}
+
+function addExclusion(found: Exclusions, { id, tag, target }: WafExclusion): void {
+  const subject: Subject = (rule) =>
+    (id === null || rule.id === id) && (tag === null || rule.tags.includes(tag));
+  if (target === null) found.rules.push(subject);
+  else found.targets.push({ subject, takes: writtenTarget(target) });
+}
+
+const VARIABLES: ReadonlySet<string> = new Set([...WAF_SCALARS, ...WAF_COLLECTIONS]);
+
+/** `ARGS:comment`, `REQUEST_COOKIES:sess*`, `REQUEST_HEADERS`; one that names no variable takes nothing. */
+function writtenTarget(text: string): TargetExclusion['takes'] {
+  const colon = text.indexOf(':');
+  const wanted = (colon < 0 ? text : text.slice(0, colon)).toUpperCase();
+  if (!VARIABLES.has(wanted)) return () => false;
+  const isWanted = (variable: WafVariable): boolean => variable === wanted || PART_OF[variable] === wanted;
+  if (colon < 0) return isWanted;
+  const pieces = text
+    .slice(colon + 1)
+    .toLowerCase()
+    .split('*');
+  return (variable, name) => isWanted(variable) && piecesMatch(pieces, name.toLowerCase());
+}
+
+/** Rules that look at a part look at the same members. */
+const PART_OF: Readonly<Partial<Record<WafVariable, WafVariable>>> = { ARGS_GET: 'ARGS', ARGS_POST: 'ARGS' };
+
+/** Whether the pieces of a wildcard make up a name; leftmost is best, so there is nothing to go back for. */
+function piecesMatch(pieces: readonly string[], name: string): boolean {
+  const [head = '', ...rest] = pieces;
+  if (rest.length === 0) return name === head;
+  const tail = rest.pop()!;
+  const end = name.length - tail.length;
+  if (head.length > end || !name.startsWith(head) || !name.endsWith(tail)) return false;
+  let at = head.length;
+  for (const piece of rest) {
+    const found = name.indexOf(piece, at);
+    if (found < 0) return false;
+    at = found + piece.length;
+  }
+  return at <= end;
+}
+
+export function isExcluded({ rules }: Exclusions, rule: WafRule): boolean {
+  for (const subject of rules) if (subject(rule)) return true;
+  return false;
+}
+
+const NONE: readonly TargetExclusion[] = [];
+
+/** Those of the target exclusions that concern a rule. */
+export function targetExclusions({ targets }: Exclusions, rule: WafRule): readonly TargetExclusion[] {
+  // Never the list itself, which the rule's own actions may add to.
+  return targets.length === 0 ? NONE : targets.filter(({ subject }) => subject(rule));
+}

@@ -1,0 +1,10 @@
+import { dropOctets } from './drop-octets.ts';
+
+/** Without NUL octets. */
+export function removeNulls(value: string): string {
+  return value.indexOf('\0') < 0 ? value : dropOctets(value, isNull);
+}
+
+function isNull(code: number): boolean {
+  return code === 0;
+}

@@ -1,0 +1,58 @@
+/** Headers and cookies as named values; several of one name stay several. */
+import type { InspectedRequest } from '../inspection.ts';
+import { headerAsLatin1, utf8AsLatin1 } from './octet-text.ts';
+
+export interface Named {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The headers in the order given; Host comes from the request itself where they lack it. */
+export function readHeaders(request: InspectedRequest): readonly Named[] {
+  const found: Named[] = [];
+  const headers = request.headers ?? {};
+  if (headers['host'] === undefined && request.host !== '') add(found, 'host', request.host);
+  for (const name of Object.keys(headers)) add(found, utf8AsLatin1(name), headers[name]);
+  return found;
+}
+
+function add(found: Named[], name: string, value: unknown): void {
+  if (typeof value === 'string') found.push({ name, value: headerAsLatin1(value) });
+  else if (Array.isArray(value)) for (const one of value) add(found, name, one);
+}
+
+/** The first value of a header. */
+export function headerOf(headers: readonly Named[], name: string): string | null {
+  for (const header of headers) if (header.name === name) return header.value;
+  return null;
+}
+
+/** The cookies of every Cookie header, as libmodsecurity 3 reads them: nothing decoded, no name no cookie. */
+export function readCookies(headers: readonly Named[]): readonly Named[] {
+  const found: Named[] = [];
+  for (const { name, value } of headers) {
+    if (name !== 'cookie') continue;
+    for (const piece of trimEnd(value).split(';')) {
+      const equals = piece.indexOf('=');
+      const key = trimStart(equals < 0 ? piece : piece.slice(0, equals));
+      if (key !== '') found.push({ name: key, value: equals < 0 ? '' : piece.slice(equals + 1) });
+    }
+  }
+  return found;
+}
+
+function isSpace(code: number): boolean {
+  return code === 32 || (code >= 9 && code <= 13);
+}
+
+function trimStart(text: string): string {
+  let at = 0;
+  while (at < text.length && isSpace(text.charCodeAt(at))) at++;
+  return text.slice(at);
+}
+
+function trimEnd(text: string): string {
+  let end = text.length;
+  while (end > 0 && isSpace(text.charCodeAt(end - 1))) end--;
+  return text.slice(0, end);
+}
