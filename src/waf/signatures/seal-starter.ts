@@ -1,0 +1,10 @@
+/** A step of `npm run build`: compiles the starter signatures of the directory it is given and writes `starter.bin` beside itself. */
+import { writeFileSync } from 'node:fs';
+import { argv } from 'node:process';
+import { assert } from '../../base/assert.ts';
+import { sealSignatures } from '../../plan/seal-signatures.ts';
+import { compileStarter } from './starter.ts';
+
+const { program, diagnostics } = compileStarter(argv[2] ?? 'src/waf/signatures');
+assert(program !== null, `the starter signatures do not compile: ${JSON.stringify(diagnostics)}`);
+writeFileSync(new URL('starter.bin', import.meta.url), sealSignatures(program));
