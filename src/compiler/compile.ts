@@ -9,6 +9,7 @@ import { BOT_KINDS, DOMAIN_STATUSES } from '../base/vocabulary.ts';
 import type { Rule, RuleSet } from '../model/types.ts';
 import {
   COUNTRIES,
+  EDGE_SWITCH,
   FLAG,
   FLAG_ACTION_SHIFT,
   META,
@@ -154,6 +155,14 @@ function layDomain(draft: Draft): void {
   meta[META.suspended] = domain.suspended ? 1 : 0;
   meta[META.developerLow] = until >>> 0;
   meta[META.developerHigh] = Math.floor(until / 2 ** 32);
+  let switches = 0;
+  for (const name of Object.keys(EDGE_SWITCH) as (keyof typeof EDGE_SWITCH)[]) {
+    if (domain[name]) switches |= EDGE_SWITCH[name];
+  }
+  meta[META.switches] = switches;
+  meta[META.cacheCapMb] = domain.cache_cap_mb;
+  meta[META.diskMaxGb] = domain.cache_l2_max_gb;
+  meta[META.diskTtlDays] = domain.cache_l2_ttl_days;
 }
 
 function assemble(draft: Draft): Plan {

@@ -12,10 +12,11 @@ import {
   ORIGIN_SCHEMES,
   REWRITE_QUERY_MODES,
 } from '../base/vocabulary.ts';
-import type { CacheRule, ErrorPageRule, OriginPoolRule, Rule } from '../model/types.ts';
+import type { CacheRule, ErrorPageRule, OriginPoolRule, Rule, WafRule } from '../model/types.ts';
 import { DEFAULT_PORTS } from '../plan/fields.ts';
 import { NONE } from '../plan/layout.ts';
 import type { Draft } from './draft.ts';
+import { placePattern } from './patterns.ts';
 import { placeString, placeWords } from './pools.ts';
 
 /** The place of the rule's action or mode in its list; 0 for types that have none. */
@@ -63,7 +64,8 @@ export function placeFields(draft: Draft, rule: Rule): number {
     }
     case 'waf': {
       const excludes = rule.rule_excludes.map(string);
-      const settings = [rule.paranoia, rule.threshold, rule.body_cap_kb, excludes.length];
+      const exclusions = placeExclusions(draft, rule);
+      const settings = [rule.paranoia, rule.threshold, rule.body_cap_kb, exclusions, excludes.length];
       return placeWords(draft.words, [...settings, ...excludes]);
     }
     case 'redirect': {
@@ -92,6 +94,16 @@ export function placeFields(draft: Draft, rule: Rule): number {
   }
 }
 
+function placeExclusions(draft: Draft, rule: WafRule): number {
+  const rows = rule.exclusions.flatMap(({ id, tag, target, path }) => [
+    id ?? NONE,
+    placeString(draft.strings, tag),
+    placeString(draft.strings, target),
+    placePattern(draft.patterns, 'path_wildcard', path),
+  ]);
+  return placeWords(draft.words, [rule.exclusions.length, ...rows]);
+}
+
 function placeCache(draft: Draft, rule: CacheRule): number {
   const ttl = (seconds: number | null): number => (seconds === null ? 0 : seconds + 1);
   const params = rule.query_params.map((name) => placeString(draft.strings, decodeEscapes(name)));
@@ -108,7 +120,21 @@ function placePool(draft: Draft, rule: OriginPoolRule): number {
     return [address, origin.port ?? DEFAULT_PORTS[scheme]!, scheme, origin.weight, nodes];
   });
   const hostHeader = placeString(draft.strings, rule.host_header);
-  return placeWords(draft.words, [LB_TYPES.indexOf(rule.lb_type), hostHeader, rule.origins.length, ...rows]);
+  const head = [LB_TYPES.indexOf(rule.lb_type), hostHeader, placeHealth(draft, rule), rule.origins.length];
+  return placeWords(draft.words, [...head, ...rows]);
+}
+
+function placeHealth(draft: Draft, { health_check: check }: OriginPoolRule): number {
+  if (!check.enabled) return NONE;
+  return placeWords(draft.words, [
+    placeString(draft.strings, check.path),
+    placeString(draft.strings, check.host),
+    check.interval_sec,
+    check.timeout_sec,
+    check.unhealthy_threshold,
+    check.healthy_threshold,
+    check.eject_sec,
+  ]);
 }
 
 function placePages(draft: Draft, rule: ErrorPageRule): number {

@@ -88,6 +88,11 @@ export interface Counters {
 export interface CountersOptions {
   /** Octets the counters may take, at least 4,096. Default 64 MiB; a process with many evaluators shares one set. */
   readonly maxBytes?: number;
+  /**
+   * Milliseconds that never go back, by which requests are counted instead of by their own time: one that is set back
+   * would stand still for as long, and every window with it. Absent: requests tell.
+   */
+  readonly clock?: () => number;
   /** Two draws from [0, 1) seed the hash, at the first request. Default: the platform's secure source. */
   readonly random?: () => number;
 }
@@ -117,7 +122,7 @@ export function createCounters(options: CountersOptions = {}): BoundedCounters {
   if (!(maxBytes >= MIN_BYTES)) {
     throw new RangeError(`maxBytes is \`${maxBytes}\`; counters need at least ${MIN_BYTES} octets`);
   }
-  const counters = new RateCounters(maxBytes, options.random ?? secureRandom);
+  const counters = new RateCounters(maxBytes, options);
   return {
     hit: (window, key, now, allowance, out) => counters.judge(window, key, now, allowance, true, out),
     peek: (window, key, now, allowance, out) => counters.judge(window, key, now, allowance, false, out),
@@ -135,6 +140,7 @@ function secureRandom(): number {
 class RateCounters {
   readonly store: EntryStore;
   readonly #random: () => number;
+  readonly #clock: (() => number) | null;
   readonly #holders: Shape;
   readonly #shapes = new Map<number, Shape>();
   // Drawn at the first request: some platforms give no random numbers while a module loads.
@@ -151,9 +157,10 @@ class RateCounters {
   /** Link to the holder for the entry that `#choosePath` chose; 0 when it has none. */
   #link = 0;
 
-  constructor(maxBytes: number, random: () => number) {
+  constructor(maxBytes: number, options: CountersOptions) {
     this.store = new EntryStore(maxBytes);
-    this.#random = random;
+    this.#clock = options.clock ?? null;
+    this.#random = options.random ?? secureRandom;
     this.#holders = createShape(HOLDER_LAYOUT);
     this.#shape = this.#holders;
   }
@@ -170,7 +177,7 @@ class RateCounters {
   ): void {
     const by = this.#by;
     const clock = by.clock;
-    setNow(clock, now);
+    setNow(clock, this.#clock === null ? now : this.#clock());
     if (window !== this.#window) this.#enter(window);
     this.#absorbKey(key);
     let shape = this.#shape;

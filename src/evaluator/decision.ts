@@ -1,5 +1,6 @@
 /** The request's one outcome, and the words it is told in. */
 import type { ActionMode, CacheMode, RuleType } from '../base/vocabulary.ts';
+import type { WafFinding } from './waf.ts';
 
 export const ACTIONS = ['forward', 'block', 'challenge', 'redirect', 'respond', 'refuse'] as const;
 export type Action = (typeof ACTIONS)[number];
@@ -46,6 +47,8 @@ export interface Origin {
   readonly scheme: 'http' | 'https' | 'auto';
   readonly hostHeader: string;
   readonly source: OriginSource;
+  /** Seconds to wait for it before 504, as the record says; `null`: the node's own default. */
+  readonly timeoutSec: number | null;
 }
 
 export interface CacheDirective {
@@ -57,13 +60,10 @@ export interface CacheDirective {
   readonly key: string | null;
 }
 
-export interface WafVerdict {
-  readonly score: number;
-  readonly ids: readonly number[];
+/** What the signatures found. An exhausted step budget counts as at the threshold (semantics §5). */
+export interface WafVerdict extends WafFinding {
   /** The body was longer than the rule inspects. */
   readonly truncated: boolean;
-  /** The step budget ran out, so the request counts as at the threshold (semantics §5). */
-  readonly exhausted: boolean;
 }
 
 export interface Decision {

@@ -8,33 +8,33 @@ import { type HostFacts, normalizeName, parseHost } from '../base/host.ts';
 import type { Evaluator } from './evaluate.ts';
 
 /**
- * The domains a process serves. Register only domains that have been `active` at least once: a name never verified
+ * The domains a process serves, and for each what it is served by: an evaluator, or whatever leads to one. Register only domains that have been `active` at least once: a name never verified
  * owns no host, or anybody could take a live host by registering a name below it (semantics §2).
  */
-export interface Domains {
+export interface Domains<T = Evaluator> {
   /** Names registered. */
   readonly size: number;
-  /** Registers a domain's name, in any spelling a host may have, or replaces its evaluator. */
-  set(name: string, evaluator: Evaluator): void;
+  /** Registers a domain's name, in any spelling a host may have, or replaces what stands there. */
+  set(name: string, served: T): void;
   /** Forgets a name; its hosts fall to the longest name above it. False: it was not registered. */
   delete(name: string): boolean;
   /**
-   * The evaluator of the domain that owns a Host value as sent (any case, with a port, with a trailing dot). `null`:
+   * What the domain is served by that owns a Host value as sent (any case, with a port, with a trailing dot). `null`:
    * none does, or it is no valid host; never throws.
    */
-  find(host: string): Evaluator | null;
+  find(host: string): T | null;
 }
 
 /** An empty set of domains. */
-export function createDomains(): Domains {
-  const evaluators = new Map<string, Evaluator>();
+export function createDomains<T = Evaluator>(): Domains<T> {
+  const domains = new Map<string, T>();
   const facts: HostFacts = { host: '', port: -1, literal: false };
   /** Labels of the longest name ever registered; what lies below that many cannot be one. */
   let deepest = 0;
 
-  function owner(host: string): Evaluator | null {
+  function owner(host: string): T | null {
     for (let at = lastLabels(host, deepest); at < host.length; ) {
-      const found = evaluators.get(at === 0 ? host : host.slice(at));
+      const found = domains.get(at === 0 ? host : host.slice(at));
       if (found !== undefined) return found;
       const dot = host.indexOf('.', at);
       if (dot < 0) return null;
@@ -45,21 +45,21 @@ export function createDomains(): Domains {
 
   return {
     get size() {
-      return evaluators.size;
+      return domains.size;
     },
-    set(name, evaluator) {
+    set(name, served) {
       const canonical = normalizeName(name);
       assert(canonical !== null, `\`${name}\` is not a name that can own hosts`);
-      evaluators.set(canonical, evaluator);
+      domains.set(canonical, served);
       deepest = Math.max(deepest, canonical.split('.').length);
     },
     delete(name) {
       const canonical = normalizeName(name);
-      return canonical !== null && evaluators.delete(canonical);
+      return canonical !== null && domains.delete(canonical);
     },
     find(host) {
       // PERF: a registered name is canonical, so a host that equals one needs no reading and has no longer owner.
-      const itself = evaluators.get(host);
+      const itself = domains.get(host);
       if (itself !== undefined) return itself;
       if (typeof host !== 'string' || !parseHost(host, facts) || facts.literal) return null;
       return owner(facts.host);

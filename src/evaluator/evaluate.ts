@@ -8,8 +8,10 @@
 import { META } from '../plan/layout.ts';
 import { openPlan } from '../plan/open.ts';
 import { createCandidates, gather, restart } from './candidates.ts';
+import { clearanceSec } from './clearance.ts';
 import { type Counters, createCounters } from './counters.ts';
-import type { Decision, ErrorPageAnswer } from './decision.ts';
+import type { Decision, ErrorPageAnswer, RuleRef } from './decision.ts';
+import { type EdgeSettings, readEdgeSettings } from './edge-settings.ts';
 import { explainDecision, explainUnread } from './explain.ts';
 import { createFacts, type FactsInput, readFacts, releaseRequest } from './facts.ts';
 import { createLoaded, textOf } from './loaded.ts';
@@ -56,6 +58,10 @@ export interface Evaluator {
   /** The domain's name. */
   readonly domain: string;
   readonly revision: number;
+  /** The domain's settings that shape answers rather than decisions; read once. */
+  settings(): EdgeSettings;
+  /** Seconds for which having solved the challenge of this rule or record counts (semantics §5). */
+  clearanceSec(asker: RuleRef): number;
   /** The request's outcome. Synchronous; never throws, whatever the request holds. */
   evaluate(request: EdgeRequest): Decision;
   /** Decides as `evaluate` does and accounts for every rule and check. Never throws. */
@@ -144,9 +150,15 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
     }
   }
 
+  let settings: EdgeSettings | null = null;
   return {
     domain: textOf(loaded, plan.meta[META.domain]!),
     revision,
+    settings: () => {
+      settings ??= readEdgeSettings(loaded);
+      return settings;
+    },
+    clearanceSec: (asker) => clearanceSec(loaded, asker),
     evaluate,
     explain: (request) => {
       const decision = evaluate(request);

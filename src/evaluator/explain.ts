@@ -17,6 +17,7 @@ import { matchReason } from './match-reason.ts';
 import { inDeveloperMode } from './phases/cache.ts';
 import { passesAsCrawler } from './phases/captcha.ts';
 import { listedStatuses } from './phases/error-page.ts';
+import { settingsOf } from './phases/waf.ts';
 import { type Context, phaseStart, slotWord } from './run.ts';
 import { isAcmeChallenge, isEdgeOwn } from './special-paths.ts';
 import {
@@ -232,6 +233,7 @@ function ruleTrace(account: Account, name: Phase, slot: number): RuleTrace {
       outcome: 'matched',
       effect: match.effect,
       reason: matchReason(account, slot, match.effect),
+      ...inspectionOf(context, slot),
     };
   }
   const failed = judged.find((check) => check.pass !== true);
@@ -241,6 +243,12 @@ function ruleTrace(account: Account, name: Phase, slot: number): RuleTrace {
   }
   if (type === 'error_page') return { ...base, effect: 'none', ...errorPageOutcome(account, slot) };
   return { ...base, outcome: 'not_reached', effect: 'none', reason: unreachedReason(account, name, type) };
+}
+
+/** What a waf rule found, as the decision's own run of it left it behind. */
+function inspectionOf(context: Context, slot: number): Pick<RuleTrace, 'inspection'> {
+  const verdict = context.memo.wafs.get(slot);
+  return verdict === undefined ? {} : { inspection: { ...verdict, ...settingsOf(context, slot) } };
 }
 
 type Reason = RuleTrace['reason'];

@@ -100,10 +100,25 @@ function wafReason({ context, decision }: Settled, slot: number, code: ReasonCod
   const threshold = context.loaded.plan.words[slotWord(context, slot, SLOT.fields) + WAF_FIELDS.threshold]!;
   const verdict = context.memo.wafs.get(slot) ?? decision.waf;
   if (verdict === null || verdict === undefined) return { code, text: `threshold ${threshold}` };
-  const ids = verdict.ids.length === 0 ? '' : ` (${verdict.ids.join(', ')})`;
-  const cut = `${verdict.truncated ? ', body cut' : ''}${verdict.exhausted ? ', step budget exhausted' : ''}`;
-  const relation = code === 'below_threshold' ? 'is below' : 'reaches';
-  return { code, text: `anomaly score ${verdict.score} ${relation} threshold ${threshold}${ids}${cut}` };
+  const below = verdict.score < threshold;
+  const score = `anomaly score ${verdict.score} ${below ? 'is below' : 'reaches'} threshold ${threshold}`;
+  const notes = [
+    verdict.denied && below ? ', denied by a signature' : '',
+    verdict.truncated ? ', body cut' : '',
+    verdict.exhausted ? `, step budget exhausted${below ? ', which counts as reaching it' : ''}` : '',
+    idsText(verdict.ids),
+    verdict.bodyError === null ? '' : `; body not readable: ${verdict.bodyError}`,
+  ];
+  return { code, text: `${score}${notes.join('')}` };
+}
+
+/** Signatures named in a sentence; more would bury the rest of it. The trace's `inspection` tells them all. */
+const MAX_TOLD = 10;
+
+function idsText(ids: readonly number[]): string {
+  if (ids.length === 0) return '';
+  const more = ids.length > MAX_TOLD ? ` and ${ids.length - MAX_TOLD} more` : '';
+  return `: ${ids.slice(0, MAX_TOLD).join(', ')}${more}`;
 }
 
 function rewriteText(context: Context, slot: number): string {

@@ -15,6 +15,8 @@ export interface EdgeRequest {
    * is told the listener's, or a client could choose what the origin answers under one cache key.
    */
   readonly port?: number | undefined;
+  /** `HTTP/1.1`, `HTTP/2`; absent: `HTTP/1.1`. Signatures look at it. */
+  readonly protocol?: string | undefined;
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
   /** The visitor's address as text. */
@@ -27,6 +29,11 @@ export interface EdgeRequest {
   readonly ja4h?: string | null | undefined;
   /** The request body as far as `bodyWanted` asked for it, already inflated. */
   readonly body?: Uint8Array | string | null | undefined;
+  /**
+   * Why `body` is not what the client means by it, `content-encoding: \`zstd\` is not known`; absent, `null`: it is. The
+   * decision tells it, and signatures find REQBODY_ERROR set.
+   */
+  readonly bodyError?: string | null | undefined;
   /** Milliseconds since the epoch. Absent: the evaluator's own clock. */
   readonly now?: number | undefined;
   /** Challenges this visitor has solved: `<type>/<id>` of the rule that asked, `record/<id>` for a record's own. */

@@ -3,7 +3,8 @@
  * closed list of codes; the texts are complete sentences' worth of facts, ready to print.
  */
 import type { ActionMode, RuleType } from '../base/vocabulary.ts';
-import type { Decision, Effect } from './decision.ts';
+import type { Decision, Effect, WafVerdict } from './decision.ts';
+import type { WafSettings } from './waf.ts';
 
 /** The phases of semantics §4 in their order. */
 export const PHASES = [
@@ -96,6 +97,9 @@ export const REASONS = [
 ] as const;
 export type ReasonCode = (typeof REASONS)[number];
 
+/** What a waf rule's signatures came to, and with which settings; its exclusions are those whose path matches. */
+export interface InspectionTrace extends WafVerdict, WafSettings {}
+
 export interface RuleTrace {
   readonly type: RuleType;
   readonly id: number;
@@ -107,6 +111,8 @@ export interface RuleTrace {
   readonly reason: { readonly code: ReasonCode; readonly text: string };
   /** Every check of the rule, evaluated even where an earlier one failed. */
   readonly checks: readonly Check[];
+  /** Of a waf rule that inspected the request. */
+  readonly inspection?: InspectionTrace;
 }
 
 export const PHASE_OUTCOMES = ['continue', 'final', 'passed', 'not_reached', 'conditional'] as const;

@@ -9,7 +9,7 @@
 import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
 
 /** Raised whenever the layout or the meaning of a field changes; plans of another version are refused. */
-export const PLAN_VERSION = 1;
+export const PLAN_VERSION = 2;
 /** `EPLN`, read as a little-endian number. */
 export const MAGIC = 0x4e4c5045;
 
@@ -93,7 +93,22 @@ export const META = {
   nameSlots: 30,
   /** Posting of the rules that no index narrows. */
   always: 31,
-  size: 32,
+  /** Bits of EDGE_SWITCH: what the node adds to answers or takes from them. */
+  switches: 32,
+  /** Megabytes a response's body may have to be kept. */
+  cacheCapMb: 33,
+  /** Gigabytes and days of the disk cache. */
+  diskMaxGb: 34,
+  diskTtlDays: 35,
+  size: 36,
+} as const;
+
+/** Bits of `meta`'s `switches`, each named as the domain's setting is. */
+export const EDGE_SWITCH = {
+  sec_no_sniff: 1,
+  sec_referrer_policy: 2,
+  sec_strip_headers: 4,
+  markdown_for_agents: 8,
 } as const;
 
 /** Nothing there: no filter, no tree, no posting. */

@@ -25,7 +25,7 @@ export interface ManifestEntry {
   /** SHA-256 of the sealed plan, 64 lower-case hex digits; `null` where there is a tombstone. */
   readonly digest: string | null;
   readonly tombstone: Tombstone | null;
-  /** Rises with every purge: what a node cached under a lower one is stale. */
+  /** Rises with every purge, and when the name goes to another domain: what was cached under a lower one is stale. */
   readonly purge_epoch: number;
   /** Rises with every change of any name. */
   readonly position: number;

@@ -1,7 +1,19 @@
 /** Opens a sealed plan: checks version and checksum before anything else, then lays views over the bytes. */
 
+import { ahoCorasickFault } from '../base/aho-corasick.ts';
+import { dfaFault } from '../base/regex/check-table.ts';
 import { PlanFault } from './fault.ts';
-import { DIRECTORY, HEADER, MAGIC, META, PLAN_VERSION, type Plan, SECTIONS } from './layout.ts';
+import {
+  DIRECTORY,
+  HEADER,
+  MAGIC,
+  META,
+  PATTERN,
+  PATTERN_KIND,
+  PLAN_VERSION,
+  type Plan,
+  SECTIONS,
+} from './layout.ts';
 import { SECTIONS_START, sealChecksum } from './seal.ts';
 
 export interface OpenedPlan {
@@ -11,7 +23,7 @@ export interface OpenedPlan {
 
 export interface OpenOptions {
   /**
-   * Skip the checksum for bytes this process has already checked, such as a plan that was evicted from a cache of
+   * Skip the checksum and the look at the automata for bytes this process has already checked, such as a plan that was evicted from a cache of
    * opened plans and is opened again.
    */
   readonly trusted?: boolean;
@@ -46,6 +58,7 @@ export function openPlan(bytes: Uint8Array, options: OpenOptions = {}): OpenedPl
   if (plan.meta.length < META.size) {
     throw new PlanFault('layout', 'the plan has no `meta` section; fetch or compile the plan again');
   }
+  if (options.trusted !== true) checkMachines(plan);
   const low = view.getUint32(HEADER.revisionLow * 4, true);
   return { plan, revision: view.getUint32(HEADER.revisionHigh * 4, true) * 2 ** 32 + low };
 }
@@ -84,4 +97,19 @@ function checkSum(bytes: Uint8Array): void {
     const sums = `its checksum is ${hex(found)} where the header says ${hex(expected)}`;
     throw new PlanFault('checksum', `the plan is damaged: ${sums}; fetch or compile it again`);
   }
+}
+
+/** Texts walk the automata: they must lead neither out of their sections nor round in a circle. */
+function checkMachines({ dfas, literals, meta, patterns }: Plan): void {
+  const fault = meta[META.inner] === 1 ? ahoCorasickFault(literals) : null;
+  if (fault !== null) throw machineFault(`the machine of literals ${fault}`);
+  for (let row = 0; row + PATTERN.size <= patterns.length; row += PATTERN.size) {
+    if (patterns[row + PATTERN.kind] !== PATTERN_KIND.dfa) continue;
+    const wrong = dfaFault(dfas, patterns[row + PATTERN.data]!);
+    if (wrong !== null) throw machineFault(`the automaton of pattern ${row / PATTERN.size} ${wrong}`);
+  }
+}
+
+function machineFault(what: string): PlanFault {
+  return new PlanFault('layout', `the plan is damaged: ${what}; fetch or compile it again`);
 }

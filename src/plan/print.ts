@@ -1,5 +1,7 @@
 /** A plan in its printed form: JSON that a person or a diff can read. Nothing ever reads it back. */
 import { unreachable } from '../base/assert.ts';
+import { formatIp } from '../base/ip.ts';
+import { utf8Bytes } from '../base/octets.ts';
 import {
   BOT_ACTIONS,
   BOT_KINDS,
@@ -16,27 +18,30 @@ import {
   RULE_TYPES,
   type RuleType,
 } from '../base/vocabulary.ts';
+import { xxhash32 } from '../base/xxhash32.ts';
 import {
   BOT_FIELDS,
   CACHE_FIELDS,
   CAPTCHA_FIELDS,
   PAGE_FIELDS,
   POOL_FIELDS,
+  POOL_HEALTH,
   POOL_ORIGIN,
   RATE_FIELDS,
   REDIRECT_FIELDS,
   REWRITE_FIELDS,
   ROUTE_FIELDS,
+  WAF_EXCLUSION,
   WAF_FIELDS,
 } from './fields.ts';
 import {
-  COUNTRIES,
+  ADDRESSES,
+  EDGE_SWITCH,
   FILTER,
   FLAG,
   FLAG_ACTION_SHIFT,
   GROUP,
   META,
-  NODE,
   NONE,
   PATTERN,
   PATTERN_KIND,
@@ -47,6 +52,7 @@ import {
   SLOT,
 } from './layout.ts';
 import type { OpenedPlan } from './open.ts';
+import { countryText, printIndexes } from './print-indexes.ts';
 import { decodeString } from './strings.ts';
 
 type Printed = Readonly<Record<string, unknown>>;
@@ -65,12 +71,20 @@ export function printPlan({ plan, revision }: OpenedPlan): Printed {
       status: DOMAIN_STATUSES[meta[META.status]!],
       suspended: meta[META.suspended] === 1,
       developer_mode_until: until === 0 ? null : new Date(until).toISOString(),
+      cache_cap_mb: meta[META.cacheCapMb],
+      cache_l2_max_gb: meta[META.diskMaxGb],
+      cache_l2_ttl_days: meta[META.diskTtlDays],
+      ...printSwitches(meta[META.switches]!),
     },
     hosts: printHosts(plan),
     rules: slots,
     indexes: printIndexes(plan),
     octets: Object.fromEntries(SECTIONS.map(({ name }) => [name, plan[name].byteLength])),
   };
+}
+
+function printSwitches(bits: number): Printed {
+  return Object.fromEntries(Object.entries(EDGE_SWITCH).map(([name, bit]) => [name, (bits & bit) !== 0]));
 }
 
 function printHosts(plan: Plan): readonly Printed[] {
@@ -94,12 +108,6 @@ function printHosts(plan: Plan): readonly Printed[] {
   });
 }
 
-/** `type/id` of a slot. */
-function slotName(plan: Plan, slot: number): string {
-  const row = slot * SLOT.size;
-  return `${RULE_TYPES[plan.slots[row + SLOT.flags]! & FLAG.type]}/${plan.slots[row + SLOT.id]}`;
-}
-
 function printRule(plan: Plan, slot: number): Printed {
   const row = plan.slots.subarray(slot * SLOT.size, (slot + 1) * SLOT.size);
   const flags = row[SLOT.flags]!;
@@ -116,12 +124,59 @@ function printRule(plan: Plan, slot: number): Printed {
     path: printFilter(plan, row[SLOT.path]!),
     ...(row[SLOT.countries] === NONE
       ? {}
-      : { countries: listAt(plan, row[SLOT.countries]!).map(countryText) }),
+      : {
+          country_match_type: (flags & FLAG.excludeCountries) === 0 ? 'include' : 'exclude',
+          countries: listAt(plan, row[SLOT.countries]!).map(countryText),
+        }),
     ...(row[SLOT.addresses] === NONE
       ? {}
-      : { addresses: plan.words[row[SLOT.addresses]!]! + plan.words[row[SLOT.addresses]! + 1]! }),
+      : {
+          ip_match_type: (flags & FLAG.excludeAddresses) === 0 ? 'include' : 'exclude',
+          ips: printAddresses(plan, row[SLOT.addresses]!),
+        }),
     ...printFields(plan, type, row),
   };
+}
+
+/** The entries of an address filter in the order in which they were listed. */
+function printAddresses({ words }: Plan, at: number): readonly string[] {
+  const listed: string[] = [];
+  let from = at + ADDRESSES.entries;
+  for (const [family, counted, size] of [
+    [4, ADDRESSES.n4, 1],
+    [6, ADDRESSES.n6, 4],
+  ] as const) {
+    const count = words[at + counted]!;
+    const places = from + count * 2 * size;
+    for (let entry = 0; entry < count; entry++) {
+      const first = words.subarray(from + entry * 2 * size, from + (entry * 2 + 1) * size);
+      const last = words.subarray(from + (entry * 2 + 1) * size, from + (entry + 1) * 2 * size);
+      listed[words[places + entry]!] = printRange(family, first, last);
+    }
+    from = places + count;
+  }
+  return listed;
+}
+
+/** An address, a prefix, or `<first>-<last>`. */
+function printRange(family: 4 | 6, first: Uint32Array, last: Uint32Array): string {
+  const at = first.findIndex((word, index) => word !== last[index]);
+  if (at < 0) return formatIp(family, first);
+  const host = (first[at]! ^ last[at]!) >>> 0;
+  const whole =
+    (host & (host + 1)) === 0 &&
+    (first[at]! & host) === 0 &&
+    first.subarray(at + 1).every((word) => word === 0) &&
+    last.subarray(at + 1).every((word) => word === NONE);
+  return whole
+    ? `${formatIp(family, first)}/${at * 32 + Math.clz32(host)}`
+    : `${formatIp(family, first)}-${formatIp(family, last)}`;
+}
+
+/** What a long text is known by: how many octets of UTF-8 it has, and their XXH32. */
+function printText(text: string): string {
+  const octets = utf8Bytes(text);
+  return `${octets.length} octets, XXH32 ${xxhash32(octets).toString(16).padStart(8, '0')}`;
 }
 
 function listAt(plan: Plan, offset: number): readonly number[] {
@@ -131,10 +186,6 @@ function listAt(plan: Plan, offset: number): readonly number[] {
 function groupName(plan: Plan, group: number): string {
   const offset = plan.words[plan.meta[META.groups]! + group]!;
   return decodeString(plan, plan.words[offset + GROUP.records + RECORD.name]!);
-}
-
-function countryText(number: number): string {
-  return String.fromCharCode(65 + Math.floor(number / 26), 65 + (number % 26));
 }
 
 const KIND_NAMES = Object.fromEntries(Object.entries(PATTERN_KIND).map(([name, kind]) => [kind, name]));
@@ -177,6 +228,7 @@ function printFields(plan: Plan, type: RuleType, row: Uint32Array): Printed {
         bot_kinds: listAt(plan, row[SLOT.kinds]! + 1).map((kind) => BOT_KINDS[kind] ?? '*'),
         require_verified: (row[SLOT.flags]! & FLAG.requireVerified) !== 0,
         status: words[at + BOT_FIELDS.status],
+        body: printText(text(BOT_FIELDS.body)),
         alt: `${ORIGIN_SCHEMES[words[at + BOT_FIELDS.scheme]!]}://${text(BOT_FIELDS.dest)}:${words[at + BOT_FIELDS.port]}`,
       };
     case 'rate_limit':
@@ -193,6 +245,7 @@ function printFields(plan: Plan, type: RuleType, row: Uint32Array): Printed {
         threshold: words[at + WAF_FIELDS.threshold],
         body_cap_kb: words[at + WAF_FIELDS.bodyCap],
         rule_excludes: texts(WAF_FIELDS.excludes),
+        exclusions: printExclusions(plan, words[at + WAF_FIELDS.exclusions]!),
       };
     case 'redirect':
       return {
@@ -225,14 +278,58 @@ function printFields(plan: Plan, type: RuleType, row: Uint32Array): Printed {
     case 'origin_pool':
       return printPool(plan, at);
     case 'error_page':
-      return { mode: ERROR_PAGE_MODES[action], codes: listAt(plan, at + PAGE_FIELDS.count) };
+      return {
+        mode: ERROR_PAGE_MODES[action],
+        codes: listAt(plan, at + PAGE_FIELDS.count),
+        content: printPages(plan, at),
+      };
     default:
       return unreachable(type);
   }
 }
 
+/** The pages by status code, `0` for all others. */
+function printPages(plan: Plan, at: number): Printed {
+  const { words } = plan;
+  const from = at + PAGE_FIELDS.codes + words[at + PAGE_FIELDS.count]!;
+  const pages = Array.from({ length: words[from]! }, (_, index) => {
+    const row = from + 1 + index * 2;
+    return [String(words[row]), printText(decodeString(plan, words[row + 1]!))];
+  });
+  return Object.fromEntries(pages);
+}
+
 function lifetime(stored: number): number | null {
   return stored === 0 ? null : stored - 1;
+}
+
+function printExclusions(plan: Plan, at: number): readonly Printed[] {
+  const { words, patterns } = plan;
+  return Array.from({ length: words[at]! }, (_, index) => {
+    const row = at + 1 + index * WAF_EXCLUSION.size;
+    const id = words[row + WAF_EXCLUSION.id]!;
+    const path = patterns[words[row + WAF_EXCLUSION.path]! * PATTERN.size + PATTERN.source]!;
+    return {
+      id: id === NONE ? null : id,
+      tag: decodeString(plan, words[row + WAF_EXCLUSION.tag]!),
+      target: decodeString(plan, words[row + WAF_EXCLUSION.target]!),
+      path: decodeString(plan, path),
+    };
+  });
+}
+
+function printHealth(plan: Plan, at: number): Printed | null {
+  if (at === NONE) return null;
+  const { words } = plan;
+  return {
+    path: decodeString(plan, words[at + POOL_HEALTH.path]!),
+    host: decodeString(plan, words[at + POOL_HEALTH.host]!),
+    interval_sec: words[at + POOL_HEALTH.interval],
+    timeout_sec: words[at + POOL_HEALTH.timeout],
+    unhealthy_threshold: words[at + POOL_HEALTH.unhealthy],
+    healthy_threshold: words[at + POOL_HEALTH.healthy],
+    eject_sec: words[at + POOL_HEALTH.eject],
+  };
 }
 
 function printPool(plan: Plan, at: number): Printed {
@@ -250,62 +347,7 @@ function printPool(plan: Plan, at: number): Printed {
   return {
     lb_type: LB_TYPES[words[at + POOL_FIELDS.lbType]!],
     host_header: decodeString(plan, words[at + POOL_FIELDS.hostHeader]!),
+    health_check: printHealth(plan, words[at + POOL_FIELDS.health]!),
     origins,
   };
-}
-
-/** Each index as `key → rules filed under it`. */
-function printIndexes(plan: Plan): Printed {
-  const { meta, words } = plan;
-  const rows = (postings: number, names: readonly string[]): Printed =>
-    postings === NONE
-      ? {}
-      : Object.fromEntries(
-          names.flatMap((name, index) => {
-            const posting = words[postings + index]!;
-            return posting === NONE ? [] : [[name, printPosting(plan, posting)]];
-          }),
-        );
-  const countries = Array.from({ length: COUNTRIES }, (_, number) => countryText(number));
-  const always = meta[META.always]!;
-  return {
-    path: printTree(plan, meta[META.pathTree]!),
-    path_suffix_reversed: printTree(plan, meta[META.suffixTree]!),
-    host_reversed: printTree(plan, meta[META.hostTree]!),
-    ja4: printTree(plan, meta[META.ja4Tree]!),
-    ja4h: printTree(plan, meta[META.ja4hTree]!),
-    inner_literals: meta[META.inner] === 1 ? plan.literals[1] : 0,
-    address_boundaries: { ipv4: plan.cidr4.length / 2, ipv6: plan.cidr6.length / 5 },
-    country: rows(meta[META.countries]!, countries),
-    bot: rows(meta[META.bots]!, [...BOT_KINDS, 'any other']),
-    always: always === NONE ? [] : printPosting(plan, always),
-  };
-}
-
-function printPosting(plan: Plan, posting: number): readonly string[] {
-  const start = plan.postings[posting * 2]!;
-  const slots = plan.postingSlots.subarray(start, start + plan.postings[posting * 2 + 1]!);
-  return [...slots].map((slot) => slotName(plan, slot));
-}
-
-/** A tree as its literals; one that others may follow ends in `*`. */
-function printTree(plan: Plan, root: number): Printed {
-  if (root === NONE) return {};
-  const found: Record<string, readonly string[]> = {};
-  const pending = [{ node: root, text: '' }];
-  for (let next = pending.pop(); next !== undefined; next = pending.pop()) {
-    const row = next.node * NODE.size;
-    const label = plan.labels
-      .subarray(plan.nodes[row + NODE.label]!)
-      .subarray(0, plan.nodes[row + NODE.length]!);
-    const text = next.text + String.fromCharCode(...label);
-    const exact = plan.nodes[row + NODE.exact]!;
-    const prefix = plan.nodes[row + NODE.prefix]!;
-    if (exact !== NONE) found[text] = printPosting(plan, exact);
-    if (prefix !== NONE) found[`${text}*`] = printPosting(plan, prefix);
-    for (let child = 0; child < plan.nodes[row + NODE.count]!; child++) {
-      pending.push({ node: plan.nodes[row + NODE.children]! + child, text });
-    }
-  }
-  return found;
 }

@@ -86,6 +86,7 @@ function makeOrigin(context: Context, from: OriginWords): Origin {
     scheme: ORIGIN_SCHEMES[words[from.scheme]!]!,
     hostHeader: hostHeader(context, from.hostHeader),
     source: from.source,
+    timeoutSec: null,
   };
 }
 
@@ -182,12 +183,14 @@ function recordAt(context: Context, row: number): Origin {
   const { words } = loaded.plan;
   const scheme = recordScheme(loaded, row, facts);
   const port = words[row + RECORD.port]!;
+  const timeout = words[row + RECORD.timeout]!;
   return {
     address: textOf(loaded, words[row + RECORD.destination]!),
     port: port !== 0 ? port : scheme === 'auto' ? null : DEFAULT_PORTS[ORIGIN_SCHEMES.indexOf(scheme)]!,
     scheme,
     hostHeader: hostHeader(context, words[row + RECORD.hostHeader]!),
     source: 'record',
+    timeoutSec: timeout === 0 ? null : timeout,
   };
 }
 

@@ -16,15 +16,16 @@ import {
   refOf,
   slotWord,
 } from '../run.ts';
-import type { WafFinding } from '../waf.ts';
+import { isEdgeOwn } from '../special-paths.ts';
+import type { WafFinding, WafSettings } from '../waf.ts';
+import { exclusionsFor } from '../waf-exclusions.ts';
 
 const WAF = typeIndex('waf');
 
 export function waf(context: Context, run: Run): boolean {
   for (let slot = nextMatch(context, WAF); slot >= 0; slot = nextMatch(context, WAF)) {
     const verdict = inspect(context, slot);
-    const blocks =
-      verdict !== null && (verdict.exhausted || verdict.score >= field(context, slot, WAF_FIELDS.threshold));
+    const blocks = verdict !== null && isBad(verdict, field(context, slot, WAF_FIELDS.threshold));
     record(context, run, slot, verdict === null ? 'unavailable' : blocks ? 'block' : 'passed');
     if (!acts(context, run, slot)) continue;
     run.waf = verdict;
@@ -32,6 +33,10 @@ export function waf(context: Context, run: Run): boolean {
     return blocks && end(run, 'block', { status: 403, rule: refOf(context, slot) });
   }
   return false;
+}
+
+function isBad({ exhausted, denied, score }: WafVerdict, threshold: number): boolean {
+  return exhausted || denied || score >= threshold;
 }
 
 function field(context: Context, slot: number, offset: number): number {
@@ -46,18 +51,30 @@ function inspect(context: Context, slot: number): WafVerdict | null {
   const { request } = context.facts;
   const cap = field(context, slot, WAF_FIELDS.bodyCap) * 1024;
   const body = cap === 0 ? null : bodyBytes(request.body);
-  const fields = slotWord(context, slot, SLOT.fields);
-  const settings = {
-    paranoia: field(context, slot, WAF_FIELDS.paranoia),
-    excludes: textsAt(context.loaded, fields + WAF_FIELDS.excludes),
+  const settings = settingsOf(context, slot);
+  const truncated = body !== null && body.length > cap;
+  const input = {
+    request,
+    body: body === null ? null : body.subarray(0, cap),
+    truncated,
+    bodyError: typeof request.bodyError === 'string' ? request.bodyError : null,
   };
-  const input = { request, body: body === null ? null : body.subarray(0, cap) };
   const found = inspectWith(context, slot, () => program.inspect(input, settings));
   if (found === null) return null;
-  const truncated = body !== null && body.length > cap;
-  const verdict: WafVerdict = { score: found.score, ids: found.ids, truncated, exhausted: found.exhausted };
+  const verdict: WafVerdict = { ...found, truncated };
   context.memo.wafs.set(slot, verdict);
   return verdict;
+}
+
+/** The settings of a rule for the request of the context. */
+export function settingsOf(context: Context, slot: number): WafSettings {
+  const fields = slotWord(context, slot, SLOT.fields);
+  return {
+    paranoia: field(context, slot, WAF_FIELDS.paranoia),
+    threshold: field(context, slot, WAF_FIELDS.threshold),
+    excludes: textsAt(context.loaded, fields + WAF_FIELDS.excludes),
+    exclusions: exclusionsFor(context.loaded, fields, context.facts),
+  };
 }
 
 /** A program that fails fails the request; under dry_run it changes nothing, so there the rule is `unavailable`. */
@@ -81,6 +98,8 @@ function bodyBytes(body: unknown): Uint8Array | null {
  * One more than they inspect, so that a body that goes on can be told from one that ends there.
  */
 export function wantedBody(context: Context): number {
+  // Answered before this phase, by a reader of its own.
+  if (isEdgeOwn(context.facts)) return 0;
   let wanted = 0;
   for (let slot = nextMatch(context, WAF); slot >= 0; slot = nextMatch(context, WAF)) {
     const cap = field(context, slot, WAF_FIELDS.bodyCap) * 1024;

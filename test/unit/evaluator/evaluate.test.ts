@@ -4,8 +4,10 @@ import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { compile, seal } from '../../../src/compiler/index.ts';
 import { type EvaluatorOptions, loadPlan } from '../../../src/evaluator/index.ts';
+import type { WafFinding, WafInput, WafSettings } from '../../../src/evaluator/waf.ts';
 import { createOracle } from '../../oracle/index.ts';
 import { decide, request, rule, ruleSet, type Setting } from '../../oracle/sample.ts';
+import { finding } from '../../support/generate-waf.ts';
 
 function load(setting: Setting, options: EvaluatorOptions = {}): ReturnType<typeof loadPlan> {
   return loadPlan(seal(compile(ruleSet(setting)).plan), options);
@@ -82,6 +84,7 @@ describe('a signature program that fails', () => {
     inspect(): never {
       throw new Error('broken');
     },
+    has: () => false,
   };
   const faults: unknown[] = [];
   const judged = (mode: 'enforce' | 'dry_run') =>
@@ -100,5 +103,77 @@ describe('a signature program that fails', () => {
       matches: [{ type: 'waf', id: 1, mode: 'dry_run', effect: 'unavailable' }],
     });
     expect(faults.length).toBeGreaterThan(0);
+  });
+});
+
+describe('a signature program', () => {
+  const judged = (found: Partial<WafFinding>) => {
+    const seen: unknown[] = [];
+    const program = {
+      inspect(input: WafInput, settings: WafSettings) {
+        seen.push({ body: input.body?.length ?? null, truncated: input.truncated, ...settings });
+        return finding(found);
+      },
+      has: () => true,
+    };
+    const evaluator = load({ rules: [rule('waf', 7, { threshold: 6, body_cap_kb: 1 })] }, { waf: program });
+    return { evaluator, seen };
+  };
+
+  test('is told threshold and truncation', () => {
+    const { evaluator, seen } = judged({});
+    evaluator.evaluate(request({ method: 'POST', body: 'x'.repeat(1_025) }));
+    expect(seen).toEqual([
+      { body: 1_024, truncated: true, paranoia: 1, threshold: 6, excludes: [], exclusions: [] },
+    ]);
+  });
+
+  test('blocks by a deny of its own, whatever the score', () => {
+    const { evaluator } = judged({ denied: true, score: 1 });
+    expect(evaluator.evaluate(request({}))).toMatchObject({
+      action: 'block',
+      status: 403,
+      waf: { denied: true, score: 1, truncated: false },
+    });
+    const reason = evaluator.explain(request({})).phases.find(({ name }) => name === 'waf')!.rules[0]!.reason;
+    expect(reason.text).toBe('anomaly score 1 is below threshold 6, denied by a signature');
+  });
+
+  test('has its matches in the decision and told in the trace', () => {
+    const match = {
+      id: 942_100,
+      message: 'SQL injection',
+      severity: 2,
+      category: 'sqli',
+      score: 5,
+      variable: 'ARGS:id',
+      value: '1 or 1',
+    };
+    const { evaluator } = judged({
+      score: 6,
+      ids: [942_100],
+      matches: [match],
+      categories: { sqli: 5 },
+      bodyError: 'json: it ends inside a text',
+    });
+    expect(evaluator.evaluate(request({})).waf).toMatchObject({ matches: [match], categories: { sqli: 5 } });
+    const told = evaluator.explain(request({})).phases.find(({ name }) => name === 'waf')!.rules[0]!;
+    expect(told.reason).toEqual({
+      code: 'at_threshold',
+      text: 'anomaly score 6 reaches threshold 6: 942100; body not readable: json: it ends inside a text',
+    });
+    expect(told.inspection).toMatchObject({
+      ...{ score: 6, matches: [match], truncated: false, exhausted: false },
+      ...{ paranoia: 1, threshold: 6, excludes: [], exclusions: [] },
+    });
+  });
+
+  test('whose steps run out blocks, and the reason says why', () => {
+    const { evaluator } = judged({ exhausted: true });
+    expect(evaluator.evaluate(request({})).action).toBe('block');
+    const told = evaluator.explain(request({})).phases.find(({ name }) => name === 'waf')!.rules[0]!;
+    expect(told.reason.text).toBe(
+      'anomaly score 0 is below threshold 6, step budget exhausted, which counts as reaching it',
+    );
   });
 });

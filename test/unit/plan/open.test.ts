@@ -5,6 +5,7 @@ import { PLAN_FAULTS, type PlanFaultCode } from '../../../src/plan/fault.ts';
 import { DIRECTORY, HEADER, MAGIC, PLAN_VERSION, SECTIONS } from '../../../src/plan/layout.ts';
 import { openPlan } from '../../../src/plan/open.ts';
 import { SECTIONS_START, sealChecksum } from '../../../src/plan/seal.ts';
+import { request, rule, ruleSet as sampleSet } from '../../oracle/sample.ts';
 import { generateCase, seeded } from '../../support/generate.ts';
 
 const { ruleSet } = generateCase(11, 0);
@@ -220,4 +221,73 @@ test('every code of a fault is met above', () => {
     faultOf(withWord(DIRECTORY / 4, 0)).code,
   ]);
   expect([...met].sort()).toEqual([...PLAN_FAULTS].sort());
+});
+
+describe('automata that texts walk, tampered with, the checksum put right', () => {
+  const inner = ['/*inner*', '/*other*', '/*inn*er*', '/*nner*'];
+  const drops = [...inner.map((path) => ['wildcard', path] as const), ['regex', '^/[ab]+\\d$'] as const].map(
+    ([path_match_type, path], at) =>
+      rule('drop', at + 1, { path_match_type, path_includes: [path], action_mode: 'dry_run' }),
+  );
+  const sealed = seal(compile(sampleSet({ rules: drops })).plan);
+
+  function sectionOf(name: (typeof SECTIONS)[number]['name']): {
+    readonly at: number;
+    readonly length: number;
+  } {
+    const view = new DataView(sealed.buffer);
+    const entry = DIRECTORY + SECTIONS.findIndex((one) => one.name === name) * 8;
+    return { at: view.getUint32(entry, true), length: view.getUint32(entry + 4, true) };
+  }
+
+  function changed(change: (bytes: Uint8Array, view: DataView) => void): Uint8Array {
+    const bytes = sealed.slice();
+    const view = new DataView(bytes.buffer);
+    change(bytes, view);
+    view.setUint32(HEADER.checksum * 4, sealChecksum(bytes), true);
+    return bytes;
+  }
+
+  test('a link of the literals that leads round in a circle is refused', () => {
+    const { at } = sectionOf('literals');
+    const states = new DataView(sealed.buffer).getUint32(at, true);
+    const row = at + (2 + 128 + (states - 1) * 5) * 4;
+    const fault = faultOf(changed((_, view) => view.setUint32(row + 8, states - 1, true)));
+    expect([fault.code, fault.message]).toEqual([
+      'layout',
+      'the plan is damaged: the machine of literals falls back in a circle; fetch or compile it again',
+    ]);
+  });
+
+  test('a regex that leads out of its table is refused', () => {
+    const { at, length } = sectionOf('dfas');
+    const fault = faultOf(changed((bytes) => bytes.fill(0xff, at + length - 2, at + length)));
+    expect(fault.message).toMatch(
+      /^the plan is damaged: the automaton of pattern \d+ leads out of its table;/,
+    );
+  });
+
+  test.each(['literals', 'dfas'] as const)('octets of `%s`: refused, or every scan ends', (name) => {
+    const random = seeded(3);
+    const { at, length } = sectionOf(name);
+    expect(length).toBeGreaterThan(200);
+    let opened = 0;
+    for (let run = 0; run < 2_000; run++) {
+      const bytes = changed((octets) => {
+        octets[at + random.int(length)] = random.int(256);
+      });
+      try {
+        const evaluator = loadPlan(bytes);
+        opened++;
+        for (const target of ['/innerotherinnnerin', '/abababab1', '/\u{10400}\u00e9x', '/ininnerrothnner']) {
+          expect(evaluator.evaluate(request({ target })).status).not.toBe(500);
+        }
+      } catch (error) {
+        if (!(error instanceof PlanFault)) throw error;
+      }
+    }
+    // Both ways were taken.
+    expect(opened).toBeGreaterThan(20);
+    expect(opened).toBeLessThan(1_980);
+  });
 });

@@ -1,0 +1,100 @@
+/** What a plan tells the node besides decisions: the domain's edge settings and its pools' health checks. */
+import { ORIGIN_SCHEMES, type OriginScheme } from '../base/vocabulary.ts';
+import { POOL_FIELDS, POOL_HEALTH, POOL_ORIGIN } from '../plan/fields.ts';
+import { EDGE_SWITCH, META, NONE, SLOT, typeIndex } from '../plan/layout.ts';
+import { type LoadedPlan, textOf } from './loaded.ts';
+
+/** How a pool's origins are probed. */
+export interface PoolHealth {
+  readonly path: string;
+  /** The Host sent; empty: the pool's own host header. */
+  readonly host: string;
+  readonly intervalSec: number;
+  readonly timeoutSec: number;
+  /** Failures in a row that take an origin out, successes in a row that bring it back. */
+  readonly unhealthyThreshold: number;
+  readonly healthyThreshold: number;
+  /** Seconds an origin that failed requests stays out. */
+  readonly ejectSec: number;
+}
+
+export interface PoolOriginAddress {
+  readonly address: string;
+  readonly port: number;
+  readonly scheme: OriginScheme;
+}
+
+/** One origin pool; the place in `origins` is what `OriginStates` is asked about. */
+export interface PoolSettings {
+  /** The rule's id. */
+  readonly id: number;
+  readonly hostHeader: string;
+  readonly origins: readonly PoolOriginAddress[];
+  /** `null`: not probed. */
+  readonly health: PoolHealth | null;
+}
+
+export interface EdgeSettings {
+  readonly noSniff: boolean;
+  readonly referrerPolicy: boolean;
+  readonly stripHeaders: boolean;
+  readonly markdownForAgents: boolean;
+  /** Megabytes a response's body may have to be kept. */
+  readonly cacheCapMb: number;
+  readonly diskMaxGb: number;
+  readonly diskTtlDays: number;
+  readonly pools: readonly PoolSettings[];
+}
+
+export function readEdgeSettings(loaded: LoadedPlan): EdgeSettings {
+  const { meta } = loaded.plan;
+  const on = (bit: number): boolean => (meta[META.switches]! & bit) !== 0;
+  return {
+    noSniff: on(EDGE_SWITCH.sec_no_sniff),
+    referrerPolicy: on(EDGE_SWITCH.sec_referrer_policy),
+    stripHeaders: on(EDGE_SWITCH.sec_strip_headers),
+    markdownForAgents: on(EDGE_SWITCH.markdown_for_agents),
+    cacheCapMb: meta[META.cacheCapMb]!,
+    diskMaxGb: meta[META.diskMaxGb]!,
+    diskTtlDays: meta[META.diskTtlDays]!,
+    pools: readPools(loaded),
+  };
+}
+
+function readPools(loaded: LoadedPlan): readonly PoolSettings[] {
+  const { meta, slots, words } = loaded.plan;
+  const phase = META.phases + typeIndex('origin_pool');
+  const pools: PoolSettings[] = [];
+  for (let slot = meta[phase]!; slot < meta[phase + 1]!; slot++) {
+    const at = slots[slot * SLOT.size + SLOT.fields]!;
+    const origins = Array.from({ length: words[at + POOL_FIELDS.count]! }, (_, index) => {
+      const row = at + POOL_FIELDS.origins + index * POOL_ORIGIN.size;
+      return {
+        address: textOf(loaded, words[row + POOL_ORIGIN.address]!),
+        port: words[row + POOL_ORIGIN.port]!,
+        scheme: ORIGIN_SCHEMES[words[row + POOL_ORIGIN.scheme]!]!,
+      };
+    });
+    pools.push({
+      id: slots[slot * SLOT.size + SLOT.id]!,
+      hostHeader: textOf(loaded, words[at + POOL_FIELDS.hostHeader]!),
+      origins,
+      health: readHealth(loaded, words[at + POOL_FIELDS.health]!),
+    });
+  }
+  return pools;
+}
+
+function readHealth(loaded: LoadedPlan, at: number): PoolHealth | null {
+  if (at === NONE) return null;
+  const { words } = loaded.plan;
+  return {
+    path: textOf(loaded, words[at + POOL_HEALTH.path]!),
+    host: textOf(loaded, words[at + POOL_HEALTH.host]!),
+    intervalSec: words[at + POOL_HEALTH.interval]!,
+    timeoutSec: words[at + POOL_HEALTH.timeout]!,
+    unhealthyThreshold: words[at + POOL_HEALTH.unhealthy]!,
+    healthyThreshold: words[at + POOL_HEALTH.healthy]!,
+    ejectSec: words[at + POOL_HEALTH.eject]!,
+  };
+}

@@ -1,0 +1,78 @@
+/** What a plan tells the node besides decisions. */
+import { describe, expect, it } from 'vitest';
+import { compile, seal } from '../../../src/compiler/index.ts';
+import { loadPlan } from '../../../src/evaluator/index.ts';
+import { openPlan } from '../../../src/plan/open.ts';
+import { printPlan } from '../../../src/plan/print.ts';
+import { rule, ruleSet } from '../../oracle/sample.ts';
+
+const SWITCHES = ['sec_no_sniff', 'sec_referrer_policy', 'sec_strip_headers', 'markdown_for_agents'] as const;
+const NAMES = {
+  sec_no_sniff: 'noSniff',
+  sec_referrer_policy: 'referrerPolicy',
+  sec_strip_headers: 'stripHeaders',
+  markdown_for_agents: 'markdownForAgents',
+} as const;
+
+const POOL = rule('origin_pool', 9, {
+  host_header: 'inner',
+  origins: [
+    { address: 'a', port: null, scheme: 'http', weight: 1, node_ids: [], country: '' },
+    { address: 'b', port: 8443, scheme: 'https', weight: 0, node_ids: [3], country: '' },
+  ],
+  health_check: {
+    enabled: true,
+    path: '/up',
+    interval_sec: 7,
+    timeout_sec: 2,
+    unhealthy_threshold: 4,
+    healthy_threshold: 3,
+    eject_sec: 60,
+    host: 'probe.example',
+  },
+});
+
+describe('the settings of a plan', () => {
+  it.each(SWITCHES)('%s is on alone', (name) => {
+    const bytes = seal(compile(ruleSet({ domain: { [name]: true } })).plan);
+    const settings = loadPlan(bytes).settings();
+    expect(SWITCHES.filter((one) => settings[NAMES[one]])).toEqual([name]);
+    expect(printPlan(openPlan(bytes)).domain).toMatchObject({ [name]: true });
+  });
+
+  it('carry the sizes of the caches', () => {
+    const domain = { cache_cap_mb: 4096, cache_l2_max_gb: 100_000, cache_l2_ttl_days: 3 } as const;
+    const bytes = seal(compile(ruleSet({ domain })).plan);
+    expect(loadPlan(bytes).settings()).toMatchObject({
+      cacheCapMb: 4096,
+      diskMaxGb: 100_000,
+      diskTtlDays: 3,
+    });
+    expect(printPlan(openPlan(bytes)).domain).toMatchObject(domain);
+  });
+
+  it('list every pool with its origins in order and its probes', () => {
+    const quiet = rule('origin_pool', 10, { origins: POOL.type === 'origin_pool' ? POOL.origins : [] });
+    const { pools } = loadPlan(seal(compile(ruleSet({ rules: [quiet, POOL] })).plan)).settings();
+    expect(pools).toEqual([
+      {
+        id: 9,
+        hostHeader: 'inner',
+        origins: [
+          { address: 'a', port: 80, scheme: 'http' },
+          { address: 'b', port: 8443, scheme: 'https' },
+        ],
+        health: {
+          path: '/up',
+          host: 'probe.example',
+          intervalSec: 7,
+          timeoutSec: 2,
+          unhealthyThreshold: 4,
+          healthyThreshold: 3,
+          ejectSec: 60,
+        },
+      },
+      expect.objectContaining({ id: 10, health: null }),
+    ]);
+  });
+});
