@@ -8,13 +8,14 @@ import type { Rule, RuleSet } from '../model/types.ts';
 import { lintBots } from './lint/bots.ts';
 import { lintDeprecated } from './lint/deprecated.ts';
 import { lintExcludes } from './lint/excludes.ts';
-import type { Finding, LintContext, LintFamily } from './lint/finding.ts';
+import type { Finding, LintContext, LintFamily, LintSignatures } from './lint/finding.ts';
 import { lintHosts } from './lint/hosts.ts';
 import { lintNeedless } from './lint/needless.ts';
 import { lintOriginDifferences } from './lint/origin-differences.ts';
 import { lintPaths } from './lint/paths.ts';
 import { lintRedirects } from './lint/redirects.ts';
 import { lintScope } from './lint/scope.ts';
+import { lintWaf } from './lint/waf.ts';
 import { readZone } from './lint/zone.ts';
 
 const FAMILIES: readonly LintFamily[] = [
@@ -25,6 +26,7 @@ const FAMILIES: readonly LintFamily[] = [
   lintExcludes,
   lintRedirects,
   lintBots,
+  lintWaf,
   lintDeprecated,
   lintOriginDifferences,
 ];
@@ -39,13 +41,23 @@ export interface LintSources {
   path(rule: Rule): FieldPath;
 }
 
+export interface LintOptions {
+  /** The signatures that waf rules inspect with; absent, their exclusions are not judged. */
+  readonly signatures?: LintSignatures | null;
+}
+
 /** Every finding, in the order of the rules and then of their fields. Disabled rules are only told of old fields. */
-export function lintRuleSet(ruleSet: RuleSet, sources?: LintSources): readonly Diagnostic[] {
+export function lintRuleSet(
+  ruleSet: RuleSet,
+  sources?: LintSources,
+  { signatures = null }: LintOptions = {},
+): readonly Diagnostic[] {
   const context: LintContext = {
     ruleSet,
     zone: readZone(ruleSet),
     live: ruleSet.rules.filter((rule) => rule.enabled),
     written: (rule, field) => sources?.written(rule, field) ?? false,
+    signatures,
   };
   const order = new Map(ruleSet.rules.map((rule, index) => [rule, index]));
   const findings = FAMILIES.flatMap((family) => family(context));

@@ -13,6 +13,7 @@ import {
   type PlanNote,
   type RequestNote,
   type RuleNote,
+  type SignaturesNote,
   TRACE_FORMAT,
   type TraceDocument,
 } from './document.ts';
@@ -25,6 +26,7 @@ export interface AccountInput {
   readonly world: World;
   readonly sources: RuleSources;
   readonly ruleSet: RuleSet | null;
+  readonly signatures?: SignaturesNote | null;
   /** The bot was told by isbot, not by the customer. */
   readonly genericBot: boolean;
   /** The answer for an error status that was asked about or that the decision makes. */
@@ -49,7 +51,12 @@ function ruleNote(rule: RuleTrace, sources: RuleSources): RuleNote {
     reason: rule.reason,
     at: source?.at ?? null,
     checks: rule.checks,
+    ...(rule.inspection === undefined ? {} : { inspection: rule.inspection }),
   };
+}
+
+function signaturesNote(used: SignaturesNote | null): SignaturesNote | null {
+  return used === null ? null : { name: used.name, digest: used.digest };
 }
 
 function phaseNote(phase: PhaseTrace, sources: RuleSources): PhaseNote {
@@ -154,6 +161,7 @@ export function traceDocument(input: AccountInput): TraceDocument {
   return {
     format: TRACE_FORMAT,
     plan: input.plan,
+    signatures: signaturesNote(input.signatures ?? null),
     request: requestNote(input),
     facts,
     assumptions: assumptionsOf({ decision, facts, phases }, input),

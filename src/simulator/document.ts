@@ -4,7 +4,15 @@
  */
 import type { ActionMode, CacheMode, RuleType } from '../base/vocabulary.ts';
 import type { Action, Effect } from '../evaluator/decision.ts';
-import type { Check, FactsTrace, Outcome, Phase, PhaseOutcome, ReasonCode } from '../evaluator/trace.ts';
+import type {
+  Check,
+  FactsTrace,
+  InspectionTrace,
+  Outcome,
+  Phase,
+  PhaseOutcome,
+  ReasonCode,
+} from '../evaluator/trace.ts';
 
 export const TRACE_FORMAT = 'edgeplan.trace/v1';
 
@@ -17,6 +25,14 @@ export interface PlanNote {
   readonly domain: string;
   /** The file the plan came from. */
   readonly source: string;
+}
+
+/** Which signatures `waf` rules inspected with. */
+export interface SignaturesNote {
+  /** What the set calls itself, `OWASP_CRS/4.28.0`. */
+  readonly name: string;
+  /** Of the sealed program: `sha256:` and 64 hex digits. */
+  readonly digest: string;
 }
 
 export interface BotNote {
@@ -122,6 +138,8 @@ export interface RuleNote {
   /** `file:line` in the edge file. */
   readonly at: string | null;
   readonly checks: readonly Check[];
+  /** Of a waf rule that inspected the request. */
+  readonly inspection?: InspectionTrace;
 }
 
 export interface PhaseNote {
@@ -144,6 +162,8 @@ export interface ErrorPageNote {
 export interface TraceDocument {
   readonly format: typeof TRACE_FORMAT;
   readonly plan: PlanNote;
+  /** `null` where none were loaded, or no `waf` rule asks for any. */
+  readonly signatures: SignaturesNote | null;
   readonly request: RequestNote;
   readonly facts: FactsTrace;
   readonly assumptions: readonly Assumption[];

@@ -158,7 +158,7 @@ export function nearMatch(subject: Subject, asked: Asked, failed: RuleNote): str
   const { request } = classified(subject, asked);
   for (const proposal of combinations(lists)) {
     const tried = apply(proposal, request);
-    const { phases } = fixedEvaluator(subject.bytes, asked.world).explain(tried.request);
+    const { phases } = fixedEvaluator(subject, asked.world).explain(tried.request);
     const outcome = ruleTrace(phases, rule)?.outcome;
     if (outcome === 'matched' || outcome === 'conditional') return tried.words;
   }

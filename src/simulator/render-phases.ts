@@ -2,6 +2,7 @@
 import { PHASES } from '../evaluator/trace.ts';
 import type { PhaseNote, RuleNote, TraceDocument } from './document.ts';
 import { isAside } from './document.ts';
+import { signatureLines } from './render-inspection.ts';
 import { labelOf, reasonSpans, verdictOf } from './render-rule.ts';
 import {
   columns,
@@ -21,10 +22,14 @@ export interface RenderOptions {
   readonly width: number;
   /** Lists also what is out of scope, disabled, or one of many that were skipped. */
   readonly all: boolean;
+  /** The command whose further options the last line names. Default: simulate. */
+  readonly command?: 'simulate' | 'explain';
 }
 
 /** Below this many columns for a reason, it goes on a line of its own. */
 const NARROWEST_REASON = 30;
+/** Signatures told below their rule; --why tells all. */
+const SIGNATURES_SHOWN = 5;
 /** Skipped rules a phase shows before it sums up the rest: what does not fit a screen is not read. */
 const SKIPPED_SHOWN = 12;
 
@@ -60,14 +65,23 @@ function ruleLines(rule: RuleNote, table: Table): readonly Line[] {
       span(pad(span(name).text, table.label + 2), tone),
       span(pad(verdict.word, table.word + 2), verdict.tone),
     ];
-    return hang(first, wrap(reasonSpans(rule), table.width - lead - lineColumns(first)));
+    return [
+      ...hang(first, wrap(reasonSpans(rule), table.width - lead - lineColumns(first))),
+      ...found(rule, table.width - lead),
+    ];
   }
   const named = wrap(
     [span(name, tone), span('  '), span(verdict.word, verdict.tone)],
     table.width - lead - 2,
   );
   const reason = wrap(reasonSpans(rule), table.width - lead - 4);
-  return [...hang([symbol], named), ...hang([span('    ')], reason)];
+  return [...hang([symbol], named), ...hang([span('    ')], reason), ...found(rule, table.width - lead)];
+}
+
+/** What a waf rule's signatures found, under the rule. */
+function found({ inspection }: RuleNote, width: number): readonly Line[] {
+  if (inspection === undefined) return [];
+  return hang([span('    ')], signatureLines(inspection, { width: width - 4, most: SIGNATURES_SHOWN }));
 }
 
 /** `1 rule`, `2 rules`. */

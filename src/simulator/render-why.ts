@@ -1,6 +1,7 @@
 /** Every check of one rule, as text. */
 import type { Check } from '../evaluator/trace.ts';
-import type { RuleNote } from './document.ts';
+import type { RuleNote, SignaturesNote } from './document.ts';
+import { inspectionFacts, signatureLines } from './render-inspection.ts';
 import { labelOf, verdictOf } from './render-rule.ts';
 import { columns, hang, type Line, pad, span, type Tone, wholeSpan, wrap } from './render-text.ts';
 
@@ -8,6 +9,8 @@ export interface WhyOptions {
   readonly width: number;
   /** The arguments of a request this rule was seen to match, when one was found; otherwise `null`. */
   readonly wouldMatch: string | null;
+  /** What waf rules inspected with. */
+  readonly signatures: SignaturesNote | null;
 }
 
 interface Mark {
@@ -57,6 +60,26 @@ function checkLines(rule: RuleNote, width: number): readonly Line[] {
   });
 }
 
+/** `edgeplan-starter/1 sha256:0123456`. */
+export function signaturesText({ name, digest }: SignaturesNote): string {
+  return `${name} ${digest.slice(0, 'sha256:'.length + 7)}`;
+}
+
+/** What a waf rule's signatures found: each of them, then what the score is made of. */
+function inspectionLines({ inspection }: RuleNote, { width, signatures }: WhyOptions): readonly Line[] {
+  if (inspection === undefined) return [];
+  const matched = signatureLines(inspection, { width: width - 4, most: Number.POSITIVE_INFINITY });
+  const set = signatures === null ? [] : [{ head: 'signatures', parts: [span(signaturesText(signatures))] }];
+  const facts = [...set, ...inspectionFacts(inspection)];
+  const longest = Math.max(...facts.map(({ head }) => head.length));
+  return [
+    ...hang([span('    ')], matched),
+    ...facts.flatMap(({ head, parts }) =>
+      hang([span(`    ${pad(head, longest + 2)}`, 'dim')], wrap(parts, width - longest - 6)),
+    ),
+  ];
+}
+
 function conclusion(rule: RuleNote): string {
   const total = rule.checks.length;
   const failed = rule.checks.filter((check) => check.pass !== true).length;
@@ -75,6 +98,7 @@ export function renderWhy(rule: RuleNote, options: WhyOptions): readonly Line[] 
   return [
     ...headLines(rule, options.width),
     ...checkLines(rule, options.width),
+    ...inspectionLines(rule, options),
     ...hang([span('  → ')], wrap(end, options.width - 4)),
   ];
 }

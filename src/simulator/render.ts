@@ -7,6 +7,7 @@ import { isAside } from './document.ts';
 import { phaseTable, plural, type RenderOptions } from './render-phases.ts';
 import { labelOf } from './render-rule.ts';
 import { dotted, hang, type Line, lineColumns, type Span, span, type Tone, wrap } from './render-text.ts';
+import { signaturesText } from './render-why.ts';
 
 const NOTHING: Line = [];
 
@@ -149,6 +150,17 @@ function assumedLines(document: TraceDocument, width: number): readonly Line[] {
   return hang([span('  assumed   ', 'dim')], wrap(dotted(parts, 'dim'), width - 12));
 }
 
+/** Which signatures the waf rules of this request inspected with. */
+function signaturesLines(document: TraceDocument, width: number): readonly Line[] {
+  const { signatures, phases } = document;
+  const inspected = phases.some(({ rules }) => rules.some(({ inspection }) => inspection !== undefined));
+  if (signatures === null || !inspected) return [];
+  return hang(
+    [span('  inspected ', 'dim')],
+    wrap([span(`with ${signaturesText(signatures)}`, 'dim')], width - 12),
+  );
+}
+
 function errorPageLines(document: TraceDocument, width: number): readonly Line[] {
   const answer = document.error_page;
   if (answer === null || answer.page === null) return [];
@@ -169,13 +181,14 @@ function countText(document: TraceDocument): string {
 
 function footLines(document: TraceDocument, options: RenderOptions): readonly Line[] {
   const candidate = document.phases.flatMap((phase) => phase.rules).find((rule) => !isAside(rule));
+  const simulating = options.command !== 'explain';
   const aside = document.counts.out_of_scope + document.counts.disabled;
   const parts = [
     countText(document),
-    candidate === undefined ? null : `--why ${candidate.id} explains one rule`,
+    candidate === undefined || !simulating ? null : `--why ${candidate.id} explains one rule`,
     aside > 0 && !options.all ? '--all' : null,
     '--json',
-    '--as-test',
+    simulating ? '--as-test' : null,
   ];
   return hang([span('  ')], wrap(dotted(parts, 'dim'), options.width - 2));
 }
@@ -194,6 +207,7 @@ export function renderTrace(document: TraceDocument, options: RenderOptions): re
     NOTHING,
     ...phaseTable(document, options),
     NOTHING,
+    ...signaturesLines(document, width),
     ...assumed,
     ...footLines(document, options),
     NOTHING,

@@ -25,6 +25,7 @@ const SHAPES: Readonly<Record<keyof EdgeRequest, Shape>> = {
   method: TEXT,
   host: { is: 'text, or a list of texts', holds: (value) => isText(value) || isTexts(value) },
   target: TEXT,
+  protocol: TEXT,
   port: {
     is: 'a port, 1 to 65535',
     holds: (value) => Number.isInteger(value) && Number(value) > 0 && Number(value) < 65_536,
@@ -39,6 +40,7 @@ const SHAPES: Readonly<Record<keyof EdgeRequest, Shape>> = {
   ja4: MAYBE_TEXT,
   ja4h: MAYBE_TEXT,
   body: MAYBE_TEXT,
+  bodyError: MAYBE_TEXT,
   now: { is: 'milliseconds since the epoch, a number', holds: Number.isFinite },
   cleared: { is: 'a list of texts such as ["captcha/9"]', holds: isTexts },
 };

@@ -15,7 +15,8 @@ export type Answer =
   | { readonly line: number; readonly decision: Decision }
   | { readonly line: number; readonly error: string };
 
-interface Bytes {
+/** One line as it came. */
+export interface Bytes {
   readonly line: number;
   /** `null`: longer than `LONGEST_LINE`. */
   readonly bytes: Uint8Array | null;
@@ -36,7 +37,7 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
 }
 
 /** The lines that end in each chunk. */
-async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Bytes[]> {
+export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Bytes[]> {
   let line = 1;
   let held: Uint8Array[] = [];
   let size = 0;
@@ -90,22 +91,32 @@ function readLine(bytes: Uint8Array): EdgeRequest | string | null {
   return requestMistake(value as Readonly<Record<string, unknown>>) ?? (value as EdgeRequest);
 }
 
-function answerLine(source: Bytes, evaluator: Evaluator): Answer | null {
-  const { line, bytes } = source;
+/** A request, or what is wrong with its line. */
+export type Read =
+  | { readonly line: number; readonly request: EdgeRequest }
+  | { readonly line: number; readonly error: string };
+
+function read({ line, bytes }: Bytes): Read | null {
   if (bytes === null) return { line, error: `the line is longer than ${sizeText(LONGEST_LINE)}` };
   const request = readLine(bytes);
   if (request === null) return null;
-  if (typeof request === 'string') return { line, error: request };
-  return { line, decision: evaluator.evaluate(request) };
+  return typeof request === 'string' ? { line, error: request } : { line, request };
 }
 
-/** The answers of each chunk, in order; blank lines have none. Lines count from 1, blank ones included. */
+/** The requests of each chunk, in order; blank lines have none. Lines count from 1, blank ones included. */
+export async function* requests(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Read[]> {
+  for await (const lines of linesOf(chunks)) yield lines.flatMap((source) => read(source) ?? []);
+}
+
+/** The answers of each chunk, in order. */
 export async function* answers(
   chunks: AsyncIterable<Uint8Array>,
   evaluator: Evaluator,
 ): AsyncGenerator<readonly Answer[]> {
-  for await (const lines of linesOf(chunks)) {
-    yield lines.flatMap((source) => answerLine(source, evaluator) ?? []);
+  for await (const asked of requests(chunks)) {
+    yield asked.map((one) =>
+      'error' in one ? one : { line: one.line, decision: evaluator.evaluate(one.request) },
+    );
   }
 }
 

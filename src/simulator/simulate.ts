@@ -8,11 +8,17 @@ import type { ErrorPageAnswer } from '../evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../evaluator/index.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
 import type { Trace } from '../evaluator/trace.ts';
+import type { WafProgram } from '../evaluator/waf.ts';
 import type { RuleSet } from '../model/types.ts';
 import { traceDocument } from './account.ts';
 import type { World } from './assume.ts';
 import type { RuleSources } from './describe.ts';
-import type { TraceDocument } from './document.ts';
+import type { SignaturesNote, TraceDocument } from './document.ts';
+
+/** What `waf` rules inspect with. */
+export interface Signatures extends SignaturesNote {
+  readonly waf: WafProgram;
+}
 
 /** A sealed plan and what is known of where it came from. */
 export interface Subject {
@@ -24,6 +30,8 @@ export interface Subject {
   readonly sources: RuleSources;
   /** `null` when the file was itself a sealed plan. */
   readonly ruleSet: RuleSet | null;
+  /** Absent or `null`: none, so `waf` rules inspect nothing. */
+  readonly signatures?: Signatures | null;
 }
 
 export interface Asked {
@@ -37,12 +45,13 @@ export interface Asked {
 }
 
 /** An evaluator whose every input is fixed. */
-export function fixedEvaluator(bytes: Uint8Array, world: World): Evaluator {
+export function fixedEvaluator({ bytes, signatures }: Subject, world: World): Evaluator {
   const down = new Set(world.down);
   return loadPlan(bytes, {
     clock: () => world.now,
     random: () => 0,
     nodeId: world.nodeId,
+    waf: signatures?.waf ?? null,
     origins: { healthy: (pool, origin) => !down.has(`${pool}/${origin}`), inFlight: () => 0 },
   });
 }
@@ -59,7 +68,7 @@ export function classified(
 ): { readonly request: EdgeRequest; readonly generic: boolean } {
   const { request, world } = asked;
   if (request.bot !== undefined || !isGenericBot(userAgentOf(request))) return { request, generic: false };
-  const { facts } = fixedEvaluator(subject.bytes, world).explain(request);
+  const { facts } = fixedEvaluator({ ...subject, signatures: null }, world).explain(request);
   if (facts.bot !== null) return { request, generic: false };
   return { request: { ...request, bot: { kind: 'generic-bot', verified: false } }, generic: true };
 }
@@ -90,7 +99,7 @@ const LONGEST_MS = 20;
 function measure(subject: Subject, asked: Asked): number | null {
   const { stopwatch } = asked;
   if (stopwatch === undefined) return null;
-  const evaluator = fixedEvaluator(subject.bytes, asked.world);
+  const evaluator = fixedEvaluator(subject, asked.world);
   const start = stopwatch();
   const times: number[] = [];
   let last = start;
@@ -108,7 +117,7 @@ function measure(subject: Subject, asked: Asked): number | null {
 export function simulate(subject: Subject, given: Asked): TraceDocument {
   const { request, generic } = classified(subject, given);
   const asked = { ...given, request };
-  const evaluator = fixedEvaluator(subject.bytes, asked.world);
+  const evaluator = fixedEvaluator(subject, asked.world);
   const trace = evaluator.explain(request);
   return traceDocument({
     trace,
@@ -123,6 +132,7 @@ export function simulate(subject: Subject, given: Asked): TraceDocument {
     world: asked.world,
     sources: subject.sources,
     ruleSet: subject.ruleSet,
+    signatures: subject.signatures ?? null,
     genericBot: generic,
     errorPage: pageFor(evaluator, trace, asked),
     evaluateUs: measure(subject, asked),

@@ -21,6 +21,14 @@ export interface Finding {
   readonly remedy?: string;
 }
 
+/** The signatures that exclusions of waf rules are about. */
+export interface LintSignatures {
+  /** What the set calls itself. */
+  readonly name: string;
+  hasId(id: number): boolean;
+  hasTag(tag: string): boolean;
+}
+
 export interface LintContext {
   readonly ruleSet: RuleSet;
   readonly zone: Zone;
@@ -28,6 +36,8 @@ export interface LintContext {
   readonly live: readonly Rule[];
   /** Whether the customer wrote the field down; `false` where that is not known. */
   readonly written: (rule: Rule, field: string) => boolean;
+  /** `null`: not known, so exclusions are not judged. */
+  readonly signatures: LintSignatures | null;
 }
 
 /** One family of lint rules. It reads, and says what it finds in any order. */

@@ -1,5 +1,6 @@
 /** Path entries that match nothing, less, or something else than they seem to. */
 import { quoteValue } from '../../base/diagnostic.ts';
+import { REGEX_IN_WILDCARD } from '../../model/entries.ts';
 import { admitsPath, type Entry, hasPaths, type PathRule, pathExcludes, pathIncludes } from './filters.ts';
 import type { Finding, LintContext } from './finding.ts';
 import type { Glob } from './glob.ts';
@@ -28,14 +29,7 @@ function judgeWildcard(text: string): Shape | null {
     const message = 'holds a scheme and a host, and paths have neither: it never matches';
     return { code: 'scheme_in_path', message, remedy: 'write the path alone; hosts go to `host_includes`' };
   }
-  if (/^\^|[^*]\$$/.test(text)) {
-    const message = 'looks like a regex, and under `wildcard` everything but `*` is literal';
-    return {
-      code: 'regex_in_wildcard',
-      message,
-      remedy: 'set `path_match_type` to `regex`, or write a wildcard',
-    };
-  }
+  if (/^\^|[^*]\$$/.test(text)) return REGEX_IN_WILDCARD;
   if (/^[^/*]+:[0-9]+(?:\/|\*|$)/.test(text)) {
     const message = 'holds a host and a port, and paths have neither: it never matches';
     return { code: 'port_in_path', message, remedy: 'write the path alone; hosts go to `host_includes`' };

@@ -99,7 +99,7 @@ const DECISION: Readers = {
   cache: ['cache', nested(caches())],
   tags: ['tags', tags],
   retry_after: ['retryAfter', plain],
-  waf: ['waf', nested({ score: ['score', plain], ids: ['ids', numbers], truncated: ['truncated', plain] })],
+  waf: ['waf', nested(verdicts())],
   matches: ['matches', matches],
 };
 
@@ -121,6 +121,17 @@ function caches(): Readers {
     edge_ttl: ['edgeTtl', plain],
     browser_ttl: ['browserTtl', plain],
     key: ['key', plain],
+  };
+}
+
+function verdicts(): Readers {
+  return {
+    score: ['score', plain],
+    ids: ['ids', numbers],
+    truncated: ['truncated', plain],
+    exhausted: ['exhausted', plain],
+    denied: ['denied', plain],
+    body_error: ['bodyError', plain],
   };
 }
 

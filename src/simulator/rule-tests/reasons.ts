@@ -43,7 +43,15 @@ function ruleReason(rule: RuleTrace, names: RuleNames): Reason {
   const mode = rule.mode === 'dry_run' ? ' in dry_run' : '';
   const at = names.placeOf(rule);
   const subject = `${names.nameOf(rule)} ${outcome}${mode}`;
-  return { subject, text: rule.reason.text, ...(at === undefined ? {} : { at }) };
+  return { subject, text: `${rule.reason.text}${foundText(rule)}`, ...(at === undefined ? {} : { at }) };
+}
+
+/** What the first signatures of a waf rule found. */
+function foundText({ inspection }: RuleTrace): string {
+  const told = (inspection?.matches ?? []).slice(0, FEW).map(({ id, message, variable, value }) => {
+    return `${id} ${message}${variable === '' ? '' : ` in ${variable} \`${value}\``}`;
+  });
+  return told.length === 0 ? '' : ` (${told.join('; ')})`;
 }
 
 /** Rules that could have given the expected action, where the test names none. */

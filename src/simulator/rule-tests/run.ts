@@ -9,6 +9,7 @@ import type { Decision, ErrorPageAnswer } from '../../evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../evaluator/index.ts';
 import type { EdgeRequest } from '../../evaluator/request.ts';
 import type { Trace } from '../../evaluator/trace.ts';
+import type { WafProgram } from '../../evaluator/waf.ts';
 import { compare, type Difference, describeDecision, describePage } from './compare.ts';
 import type { Coverage } from './coverage.ts';
 import type { Expectation } from './expectation.ts';
@@ -41,6 +42,8 @@ export interface TestResult {
 export interface RunOptions {
   readonly bytes: Uint8Array;
   readonly names: RuleNames;
+  /** Absent or `null`: waf rules inspect nothing. */
+  readonly waf?: WafProgram | null;
   /** Told of every request that is explained. */
   readonly coverage?: Coverage;
 }
@@ -62,7 +65,7 @@ interface Running extends RunOptions {
 function runTest(test: ReadyTest, options: RunOptions): TestResult {
   const running: Running = {
     ...options,
-    evaluator: open(test, options.bytes, () => running),
+    evaluator: open(test, options, () => running),
     now: DEFAULT_NOW,
     step: null,
     request: null,
@@ -72,11 +75,12 @@ function runTest(test: ReadyTest, options: RunOptions): TestResult {
   return { name: test.name, at: test.at, passed: failures.length === 0, requests, failures };
 }
 
-function open({ node }: ReadyTest, bytes: Uint8Array, running: () => Running): Evaluator {
+function open({ node }: ReadyTest, { bytes, waf }: RunOptions, running: () => Running): Evaluator {
   return loadPlan(bytes, {
     clock: () => running().now,
     random: () => 0,
     nodeId: node,
+    waf: waf ?? null,
     origins: {
       healthy: (pool, origin) => running().step?.origins.down.has(`${pool}/${origin}`) !== true,
       inFlight: (pool, origin) => running().step?.origins.busy.get(`${pool}/${origin}`) ?? 0,

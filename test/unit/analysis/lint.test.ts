@@ -432,3 +432,47 @@ test('findings come in the order of the rules', () => {
   const places = codes(route('/a', '/a'), drop('/b'), redirect({ target: '/', path_includes: ['/'] }));
   expect(places.map((place) => place[0])).toEqual(['0', '1', '2']);
 });
+
+describe('waf rules', () => {
+  const waf = (fields: Fields): Fields => ({ type: 'waf', ...fields });
+  const signatures = {
+    name: 'set/1',
+    hasId: (id: number) => id === 942_100,
+    hasTag: (tag: string) => tag === 'attack-sqli',
+  };
+  const told = (fields: Fields) => {
+    return lintRuleSet(read([waf(fields)]), undefined, { signatures }).map(formatDiagnostic);
+  };
+
+  test('exclusions that name no signature leave nothing out', () => {
+    expect(told({ rule_excludes: ['942100', '942999', '942100-942199'] })).toEqual(
+      [
+        'rules[0].rule_excludes[1]: names no signature of set/1, so it leaves nothing out, found `942999`; take it out, or name the set it is about with --signatures or --crs',
+        'rules[0].rule_excludes[2]: is no signature id, so it leaves nothing out, found `942100-942199`; write one id an entry, such as `942100`',
+      ].map((line) => `warning: ${line}`),
+    );
+    expect(
+      told({
+        exclusions: [{ id: 942_100 }, { id: 1, target: 'ARGS:q' }, { tag: 'attack-sqli' }, { tag: 'sqli' }],
+      }),
+    ).toEqual([
+      expect.stringContaining('rules[0].exclusions[1].id: names no signature of set/1'),
+      expect.stringContaining('rules[0].exclusions[3].tag: names no signature with this tag of set/1'),
+    ]);
+  });
+
+  test('exclusions are not judged where the signatures are not known, nor of disabled rules', () => {
+    expect(codes(waf({ rule_excludes: ['1'], exclusions: [{ tag: 'x' }] }))).toEqual([]);
+    expect(told({ enabled: false, rule_excludes: ['1'] })).toEqual([]);
+  });
+
+  test.each([
+    [{ threshold: 6 }, ['0.threshold waf_threshold']],
+    [{ threshold: 5 }, []],
+    [{ threshold: 20, paranoia: 2 }, []],
+    [{ body_cap_kb: 0, paranoia: 2 }, ['0.body_cap_kb waf_no_body']],
+    [{ body_cap_kb: 0 }, []],
+  ])('settings %j', (fields, expected) => {
+    expect(codes(waf(fields))).toEqual(expected);
+  });
+});

@@ -123,7 +123,7 @@ describe('any trace document', () => {
     fc.assert(
       fc.property(document, fc.integer({ min: 40, max: 200 }), (one, width) => {
         for (const note of one.phases.flatMap((phase) => phase.rules)) {
-          const shown = paint(renderWhy(note, { width, wouldMatch: null }), false);
+          const shown = paint(renderWhy(note, { width, wouldMatch: null, signatures: null }), false);
           for (const line of shown.split('\n')) expect(columns(line)).toBeLessThanOrEqual(width);
         }
       }),

@@ -166,7 +166,11 @@ describe('one rule as text', () => {
   const [skipped] = shopDocument().phases.flatMap((one) => one.rules.filter((note) => note.id === 41));
 
   it('lists every check, what failed and a request that would match', () => {
-    const lines = renderWhy(skipped!, { width: 100, wouldMatch: 'https://shop.example.com/admin/' });
+    const lines = renderWhy(skipped!, {
+      width: 100,
+      wouldMatch: 'https://shop.example.com/admin/',
+      signatures: null,
+    });
     expect(paint(lines, false)).toBe(
       [
         '  drop #41 office-only  priority 100 · enforce · enabled   edge.yaml:38',
@@ -179,13 +183,13 @@ describe('one rule as text', () => {
   });
 
   it('claims no match that was not seen', () => {
-    const lines = renderWhy(skipped!, { width: 100, wouldMatch: null });
+    const lines = renderWhy(skipped!, { width: 100, wouldMatch: null, signatures: null });
     expect(paint(lines, false)).toMatch(/→ skipped: 1 of 2 checks failed\n$/);
   });
 
   it('says what it could not judge', () => {
     const [unknown] = shopDocument().phases.flatMap((one) => one.rules.filter((note) => note.id === 5));
-    expect(paint(renderWhy(unknown!, { width: 100, wouldMatch: null }), false)).toContain(
+    expect(paint(renderWhy(unknown!, { width: 100, wouldMatch: null, signatures: null }), false)).toContain(
       '? unknown  ja4  not given',
     );
   });

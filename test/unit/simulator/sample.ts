@@ -55,6 +55,7 @@ export const FORWARDED: Decision = {
     scheme: 'https',
     hostHeader: 'api.internal',
     source: 'origin_route',
+    timeoutSec: null,
   },
   path: '/v2/orders',
   query: 'id=7',

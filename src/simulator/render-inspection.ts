@@ -1,0 +1,64 @@
+/** What the signatures of a waf rule came to, as text: each one that matched, and what bore on the score. */
+import type { InspectionTrace } from '../evaluator/trace.ts';
+import type { WafExclusion, WafMatch } from '../evaluator/waf.ts';
+import { dotted, hang, type Line, pad, span, wrap } from './render-text.ts';
+
+/** ModSecurity's severities by number. */
+const SEVERITIES = ['emergency', 'alert', 'critical', 'error', 'warning', 'notice', 'info', 'debug'] as const;
+
+/** One signature: `942100  +5 critical  SQL injection  ARGS:id \`1 or 1\``. The pieces are redacted where they were found. */
+function matchLines(match: WafMatch, { id, width }: { id: number; width: number }): readonly Line[] {
+  const severity = SEVERITIES[match.severity] ?? 'none';
+  const score = match.score === 0 ? '' : `+${match.score} `;
+  const first = [
+    span(`${pad(String(match.id), id)}  `, 'strong'),
+    span(pad(`${score}${severity}`, LONGEST_SCORE + 2), match.score === 0 ? 'dim' : 'bad'),
+  ];
+  const category = match.category === '' ? [] : [span(` (${match.category})`, 'dim')];
+  const place = match.variable === '' ? [] : [span(`  ${match.variable} \`${match.value}\``, 'accent')];
+  return hang(first, wrap([span(match.message), ...category, ...place], width - id - LONGEST_SCORE - 4));
+}
+
+/** `+5 critical`. */
+const LONGEST_SCORE = 12;
+
+/** A line for each signature that matched, at most `most` of them, and one for the rest. */
+export function signatureLines(
+  { matches }: InspectionTrace,
+  { width, most }: { readonly width: number; readonly most: number },
+): readonly Line[] {
+  const shown = matches.slice(0, most);
+  const id = Math.max(0, ...shown.map((match) => String(match.id).length));
+  const lines = shown.flatMap((match) => matchLines(match, { id, width }));
+  const more = matches.length - shown.length;
+  if (more === 0) return lines;
+  return [...lines, [span(`+ ${more} more ${more === 1 ? 'signature' : 'signatures'}`, 'dim')]];
+}
+
+/** \`942100 for ARGS:comment\`: an exclusion whose path matches. */
+function exclusionText({ id, tag, target }: WafExclusion): string {
+  const subject = id === null ? `tag ${tag}` : String(id);
+  return target === null ? subject : `${subject} for ${target}`;
+}
+
+/** The settings and what bore on the score, one fact a line: its head and its parts. */
+export function inspectionFacts(found: InspectionTrace): readonly { head: string; parts: Line }[] {
+  const categories = Object.entries(found.categories).map(([name, score]) => `${name} ${score}`);
+  const score = [`${found.score}, threshold ${found.threshold}`, ...categories];
+  const body = [
+    found.truncated ? 'cut at body_cap_kb, the rest was not inspected' : null,
+    found.bodyError === null ? null : `not readable: ${found.bodyError}`,
+  ].filter((part) => part !== null);
+  const deniedBelow = found.denied && found.score < found.threshold;
+  const facts = [
+    { head: 'paranoia', parts: [String(found.paranoia)] },
+    { head: 'score', parts: score },
+    { head: 'excluded', parts: [...found.excludes, ...found.exclusions.map(exclusionText)] },
+    { head: 'denied', parts: deniedBelow ? ['by a signature, whatever the score'] : [] },
+    { head: 'body', parts: body },
+    { head: 'steps', parts: found.exhausted ? ['exhausted, which counts as reaching the threshold'] : [] },
+  ];
+  return facts
+    .filter(({ parts }) => parts.length > 0)
+    .map(({ head, parts }) => ({ head, parts: dotted(parts, 'plain') }));
+}

@@ -1,0 +1,95 @@
+import { describe, expect, test } from 'vitest';
+import type { InspectionTrace } from '../../../src/evaluator/trace.ts';
+import { paint } from '../../../src/simulator/paint.ts';
+import { inspectionFacts, signatureLines } from '../../../src/simulator/render-inspection.ts';
+import type { Line } from '../../../src/simulator/render-text.ts';
+
+const MATCH = {
+  id: 942_100,
+  message: 'SQL injection',
+  severity: 2,
+  category: 'sqli',
+  score: 5,
+  variable: 'ARGS:id',
+  value: '1 or 1',
+};
+
+const FOUND: InspectionTrace = {
+  score: 5,
+  ids: [942_100],
+  matches: [MATCH],
+  categories: { sqli: 5 },
+  denied: false,
+  bodyError: null,
+  exhausted: false,
+  truncated: false,
+  paranoia: 2,
+  threshold: 7,
+  excludes: [],
+  exclusions: [],
+};
+
+function text(lines: readonly Line[]): readonly string[] {
+  return paint(lines, false).trimEnd().split('\n');
+}
+
+function facts(found: Partial<InspectionTrace>): readonly string[] {
+  return inspectionFacts({ ...FOUND, ...found }).flatMap(({ head, parts }) =>
+    text([parts]).map((line) => `${head}: ${line}`),
+  );
+}
+
+describe('signatures that matched', () => {
+  test('one a line: id, score, severity, message, category, place and piece', () => {
+    const other = { ...MATCH, id: 7, score: 0, severity: -1, category: '', variable: '', message: 'a note' };
+    expect(text(signatureLines({ ...FOUND, matches: [other, MATCH] }, { width: 100, most: 9 }))).toEqual([
+      '7       none          a note',
+      '942100  +5 critical   SQL injection (sqli)  ARGS:id `1 or 1`',
+    ]);
+  });
+
+  test('those beyond the first are counted', () => {
+    const matches = [1, 2, 3].map((id) => ({ ...MATCH, id }));
+    const lines = text(signatureLines({ ...FOUND, matches }, { width: 100, most: 1 }));
+    expect(lines.slice(1)).toEqual(['+ 2 more signatures']);
+    expect(text(signatureLines({ ...FOUND, matches }, { width: 100, most: 2 })).at(-1)).toBe(
+      '+ 1 more signature',
+    );
+  });
+
+  test('no line is wider than the terminal, and nothing a terminal would obey gets there', () => {
+    const lines = text(
+      signatureLines(
+        { ...FOUND, matches: [{ ...MATCH, value: `\u001b[2J${'a b '.repeat(30)}` }] },
+        { width: 60, most: 1 },
+      ),
+    );
+    expect(lines.every((line) => line.length <= 60)).toBe(true);
+    expect(lines.join('')).toContain('\\u{1b}[2J');
+  });
+});
+
+describe('what bore on the score', () => {
+  test('settings and score by category', () => {
+    expect(facts({})).toEqual(['paranoia: 2', 'score: 5, threshold 7 · sqli 5']);
+  });
+
+  test.each<[Partial<InspectionTrace>, string]>([
+    [{ truncated: true }, 'body: cut at body_cap_kb, the rest was not inspected'],
+    [{ bodyError: 'json: it ends inside a text' }, 'body: not readable: json: it ends inside a text'],
+    [{ exhausted: true }, 'steps: exhausted, which counts as reaching the threshold'],
+    [{ denied: true }, 'denied: by a signature, whatever the score'],
+    [
+      {
+        excludes: ['1'],
+        exclusions: [
+          { id: 942_100, tag: null, target: 'ARGS:comment' },
+          { id: null, tag: 'attack-xss', target: null },
+        ],
+      },
+      'excluded: 1 · 942100 for ARGS:comment · tag attack-xss',
+    ],
+  ])('%j', (found, line) => {
+    expect(facts(found)).toContain(line);
+  });
+});
