@@ -1,0 +1,72 @@
+/**
+ * From a decision to an answer. In: a request that was decided. Out: what the edge answers by itself, as octets and
+ * headers for any platform, or the word that the request goes on to whoever is behind the edge.
+ */
+import type { EdgeAnswer } from './answer.ts';
+import type { Challenges } from './challenge/challenge.ts';
+import { MAX_PROOF_OCTETS } from './challenge/limits.ts';
+import { type Decided, requestHeader } from './decided.ts';
+import { contentAnswer, customPage, pageAnswer, redirectAnswer } from './kinds.ts';
+
+export interface Answering {
+  readonly challenges: Challenges;
+  /** Reads a body of at most so many octets, whole; `null`: it is longer, or the client broke off. */
+  readonly readBody: (most: number) => Promise<Uint8Array | null>;
+}
+
+/** What the edge answers by itself; `null`: the request is forwarded. */
+export async function answerTo(decided: Decided, answering: Answering): Promise<EdgeAnswer | null> {
+  const { decision, id } = decided;
+  switch (decision.action) {
+    case 'forward':
+      return null;
+    case 'redirect':
+      return redirectAnswer(decision, id);
+    case 'challenge':
+      return answering.challenges.ask(decided);
+    case 'respond':
+      return decision.rule === null ? ownAnswer(decided, answering) : contentAnswer(decision, id);
+    case 'block':
+    case 'refuse':
+      return refusal(decided);
+    default:
+      return decision.action satisfies never;
+  }
+}
+
+/** One of the edge's own addresses. */
+async function ownAnswer(decided: Decided, { challenges, readBody }: Answering): Promise<EdgeAnswer> {
+  const body = await readBody(MAX_PROOF_OCTETS);
+  return body === null ? statusPage(decided, 413) : challenges.answerOwn(decided, body);
+}
+
+/** A status of the edge's own, on the customer's page where a rule has one for it. */
+function refusal(decided: Decided): EdgeAnswer {
+  const { decision, domain, request, id } = decided;
+  const status = decision.status ?? 500;
+  const wait = decision.retryAfter === null ? [] : ['Retry-After', String(decision.retryAfter)];
+  const { page } = domain.evaluator.errorPage(request, status, 'edge');
+  if (page?.kind === 'custom' && page.html !== null) return customPage({ status, id }, page.html, wait);
+  return statusPage(decided, status, wait);
+}
+
+/** The page for an error, where a rule has one other than the origin's own; `null`: what there is stays. */
+export function pageInstead(
+  decided: Decided,
+  { status, madeBy }: { readonly status: number; readonly madeBy: 'edge' | 'origin' },
+): EdgeAnswer | null {
+  if (status < 400) return null;
+  const { page } = decided.domain.evaluator.errorPage(decided.request, status, madeBy);
+  if (page === null || page.kind === 'origin') return null;
+  if (page.kind === 'custom' && page.html !== null) return customPage({ status, id: decided.id }, page.html);
+  return statusPage(decided, status);
+}
+
+/** The service's page for a status, in the form this client reads. */
+export function statusPage(
+  decided: Pick<Decided, 'id' | 'request'>,
+  status: number,
+  more: readonly string[] = [],
+): EdgeAnswer {
+  return pageAnswer({ status, id: decided.id }, requestHeader(decided, 'accept'), more);
+}

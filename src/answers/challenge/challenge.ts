@@ -1,0 +1,149 @@
+/**
+ * Challenges. In: a decision to challenge, and later a proof of work. Out: a page that has a browser work it out without
+ * anybody's help, and a signed cookie that says for how long this visitor is not asked again. Nothing is kept but which
+ * proofs were handed in.
+ *
+ * Bound to a proof and to a clearance: the domain, who asked (a rule, or a record's own switch), the client's network and
+ * its User-Agent. An unknown address is never cleared.
+ */
+import type { EdgeAnswer } from '../answer.ts';
+import { type Decided, requestHeader } from '../decided.ts';
+import { ID_HEADER, listsHtml, pageAnswer } from '../kinds.ts';
+import { fromBase64, toBase64url } from './base64.ts';
+import { clearedBy, grant, mayHoldOwn, withoutOwn } from './clearance.ts';
+import { createKeyring, type Keys, type Secrets, sign } from './keys.ts';
+import { COST, MAX_BACK } from './limits.ts';
+import { challengeCsp, challengePage, PROOF_PATH } from './page.ts';
+import { createProofs } from './proof.ts';
+import { networkOf } from './visitor-key.ts';
+
+/** Challenges: asking, checking, and remembering who has solved one. */
+export interface Challenges {
+  /** What the visitor has solved and not outlived, from its cookies; at once where none of them is the edge's own. */
+  cleared(visit: ChallengeVisit): readonly string[] | Promise<readonly string[]>;
+  /** A Cookie header without the edge's own cookies, which no origin gets. */
+  withoutOwn(cookies: string): string;
+  /** The answer to a decision to challenge. */
+  ask(decided: Decided): EdgeAnswer | Promise<EdgeAnswer>;
+  /** Answers `/.well-known/edgeplan/*`. `body` is at most `MAX_PROOF_OCTETS`. */
+  answerOwn(decided: Decided, body: Uint8Array): EdgeAnswer | Promise<EdgeAnswer>;
+}
+
+export interface ChallengeVisit {
+  readonly domain: string;
+  readonly ip: string | null;
+  readonly userAgent: string;
+  /** The Cookie header. */
+  readonly cookies: string;
+  readonly now: number;
+}
+
+export interface ChallengeOptions {
+  /** Asked at every use, so that it may change while the node runs. */
+  readonly secrets: () => Secrets;
+  /** For tests: rounds of PBKDF2 for one attempt; default `COST`. */
+  readonly cost?: number;
+}
+
+const UNKEPT = ['Cache-Control', 'no-store'] as const;
+const OWN_PREFIX = '/.well-known/edgeplan/';
+const NOTHING: readonly string[] = Object.freeze([]);
+
+export function createChallenges(options: ChallengeOptions): Challenges {
+  const keys = createKeyring(options.secrets);
+  const proofs = createProofs({ keys });
+
+  return {
+    withoutOwn,
+    cleared({ domain, ip, userAgent, cookies, now }) {
+      const network = mayHoldOwn(cookies) ? networkOf(ip) : null;
+      if (network === null) return NOTHING;
+      return keys().then((all) => clearedBy(all, cookies, { domain, network, userAgent, now }));
+    },
+    async ask(decided) {
+      const { id, request, decision, domain } = decided;
+      if (!listsHtml(requestHeader(decided, 'accept'))) return jsonAnswer(id);
+      const network = networkOf(request.ip ?? null);
+      const { rule } = decision;
+      const cost = options.cost ?? COST;
+      const userAgent = requestHeader(decided, 'user-agent');
+      const challenge =
+        network === null || rule === null
+          ? null
+          : await proofs.ask(
+              {
+                domain: domain.name,
+                asker: `${rule.type}/${rule.id}`,
+                seconds: domain.evaluator.clearanceSec(rule),
+                visitor: await visitorOf((await keys())[0]!, { network, userAgent }),
+              },
+              { now: request.now ?? Date.now(), cost },
+            );
+      const body = challengePage({ id, challenge, back: safeBack(request.target) });
+      const html = ['Content-Type', 'text/html; charset=utf-8', ...UNKEPT, ID_HEADER, id];
+      return { status: 403, headers: [...html, ...(await challengeCsp())], body };
+    },
+    async answerOwn(decided, body) {
+      const { id, request, domain } = decided;
+      const refuse = (status: number, more: readonly string[] = []): EdgeAnswer =>
+        pageAnswer({ status, id }, requestHeader(decided, 'accept'), more);
+      if (request.target.split('?', 1)[0] !== PROOF_PATH) return refuse(404);
+      if (request.method !== 'POST') return refuse(405, ['Allow', 'POST']);
+      const form = new URLSearchParams(new TextDecoder().decode(body));
+      const claimed = readProof(form.get('proof') ?? '');
+      if (claimed === null) return refuse(400);
+      const back = ['Location', safeBack(form.get('back') ?? '/'), ...UNKEPT, ID_HEADER, id];
+      const network = networkOf(request.ip ?? null);
+      const userAgent = requestHeader(decided, 'user-agent');
+      const now = request.now ?? Date.now();
+      const proven = network === null ? null : await proofs.check(claimed, now);
+      // Whoever is not cleared is asked anew at the place it goes back to.
+      const elsewhere = { status: 303, headers: back, body: null };
+      if (proven === null || network === null || proven.domain !== domain.name) return elsewhere;
+      const all = await keys();
+      const visitors = await Promise.all(all.map((one) => visitorOf(one, { network, userAgent })));
+      if (!visitors.includes(proven.visitor)) return elsewhere;
+      const { asker, seconds } = proven;
+      const secure = request.scheme === 'https';
+      const to = { domain: domain.name, network, userAgent };
+      const cookie = await grant(all[0]!, { ...to, asker, seconds, secure, now });
+      return { ...elsewhere, headers: [...back, 'Set-Cookie', cookie] };
+    },
+  };
+}
+
+function jsonAnswer(id: string): EdgeAnswer {
+  const headers = ['Content-Type', 'application/json', ...UNKEPT, ID_HEADER, id];
+  return { status: 403, headers, body: `${JSON.stringify({ error: 'challenge required' })}\n` };
+}
+
+/** Network and User-Agent as a proof carries them: nothing can be read out of it. */
+async function visitorOf(
+  keys: Keys,
+  { network, userAgent }: { network: string; userAgent: string },
+): Promise<string> {
+  return toBase64url(await sign(keys.clearance, JSON.stringify(['visitor', network, userAgent])));
+}
+
+function readProof(text: string): unknown {
+  const octets = fromBase64(text);
+  try {
+    return octets === null ? null : JSON.parse(new TextDecoder().decode(octets));
+  } catch {
+    // No JSON: whoever sent it is told so by a 400.
+    return null;
+  }
+}
+
+/** A place on this host, whatever was asked for: a path with exactly one slash before it and nothing a header cannot hold. */
+function safeBack(target: string): string {
+  if (target.length > MAX_BACK || !target.startsWith('/') || target.startsWith(OWN_PREFIX)) return '/';
+  const second = target.charCodeAt(1);
+  // `//host` and `/\host` lead elsewhere.
+  if (second === 47 || second === 92) return '/';
+  for (let at = 0; at < target.length; at++) {
+    const code = target.charCodeAt(at);
+    if (code <= 32 || code >= 127 || code === 92) return '/';
+  }
+  return target;
+}

@@ -1,0 +1,22 @@
+/** Bounds of challenges, each with its reason. */
+
+/**
+ * Rounds of PBKDF2 for one attempt, and what a key has to begin with: 256 attempts on average. Over https a browser's own
+ * crypto does it: half a second on average in Chromium on a core of an AMD EPYC. On plain HTTP the page's script has to,
+ * which takes four times as long. To check one takes 2 to 3 ms of a thread.
+ */
+export const COST = 5_000;
+export const KEY_PREFIX = '00';
+/** Seconds from asking to the answer: slow phones in the background included. */
+export const PROOF_SEC = 300;
+/** Proofs remembered as used: at most this many were handed in within `PROOF_SEC`, else the oldest is forgotten. */
+export const MAX_USED_PROOFS = 100_000;
+/** Clearance cookies looked at in one request: as many as challenges a visitor plausibly meets on one domain. */
+export const MAX_CLEARANCES = 16;
+/**
+ * Characters of the place to go back to; a longer one begins at the root. In the form each may take three octets, and the
+ * proof beside it takes less than two thousand: both stay within `MAX_PROOF_OCTETS`.
+ */
+export const MAX_BACK = 2_048;
+/** Octets of what is handed in at the challenge's own address. */
+export const MAX_PROOF_OCTETS = 8 * 1024;

@@ -1,0 +1,100 @@
+/** The page that asks: small, plain, in the dark too, for keyboards and screen readers; nothing of it comes from elsewhere. */
+import type { Challenge } from 'altcha-lib/types';
+import { PAGE_STYLE, referenceLine } from '../pages.ts';
+import { toBase64 } from './base64.ts';
+import { SOLVER } from './solver.ts';
+
+/** Where proofs are handed in. */
+export const PROOF_PATH = '/.well-known/edgeplan/proof';
+
+const STYLE = [
+  PAGE_STYLE,
+  // Each engine has names of its own for the parts, and one list of both would be void in either.
+  'progress{appearance:none;width:100%;height:.75rem;margin:.75rem 0 0;border:0;border-radius:.375rem;overflow:hidden;background:var(--line)}',
+  'progress::-webkit-progress-bar{background:var(--line)}',
+  'progress::-webkit-progress-value{background:#1f6feb}',
+  'progress::-moz-progress-bar{background:#1f6feb}',
+  'button{font:inherit;padding:.5rem 1rem;margin:.5rem 0 0}',
+].join('');
+
+async function hashOf(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text));
+  return `'sha256-${toBase64(new Uint8Array(digest))}'`;
+}
+
+let hashes: Promise<readonly [script: string, style: string]> | null = null;
+
+/** Name and value: only this script and this style, and a form that only this host gets. */
+export async function challengeCsp(): Promise<readonly [name: string, value: string]> {
+  // At the first challenge and not when this is loaded: Workers have no crypto for that.
+  hashes ??= Promise.all([hashOf(SOLVER), hashOf(STYLE)]);
+  const [script, style] = await hashes;
+  return [
+    'Content-Security-Policy',
+    `default-src 'none'; script-src ${script}; style-src ${style}; form-action 'self'; base-uri 'none'; frame-ancestors 'none'`,
+  ];
+}
+
+export interface PageSubject {
+  /** The decision id. */
+  readonly id: string;
+  /** `null`: whoever asks cannot be told apart, so nothing it solves would count. */
+  readonly challenge: Challenge | null;
+  /** Path and query to go back to. */
+  readonly back: string;
+}
+
+/** Text inside an element or a quoted attribute. */
+function escaped(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
+
+export function challengePage({ id, challenge, back }: PageSubject): string {
+  return [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="robots" content="noindex">',
+    '<title>A quick check of your browser</title>',
+    `<style>${STYLE}</style>`,
+    '</head>',
+    '<body>',
+    '<main>',
+    '<h1>A quick check of your browser</h1>',
+    ...(challenge === null ? UNKNOWN : asking(challenge, back)),
+    referenceLine(escaped(id)),
+    '</main>',
+    ...(challenge === null ? [] : [`<script>${SOLVER}</script>`]),
+    '</body>',
+    '</html>',
+    '',
+  ].join('\n');
+}
+
+const UNKNOWN = [
+  '<p>This site asks browsers for a check that cannot be made here, since your address is not known to it.</p>',
+  '<p>Tell the owner of this site the reference below.</p>',
+] as const;
+
+function asking(challenge: Challenge, back: string): readonly string[] {
+  // Inside a script element only `<` could end it early.
+  const data = JSON.stringify(challenge).replaceAll('<', '\\u003c');
+  return [
+    '<p>Your browser works out a small sum before this site lets it in. That takes a few seconds and nothing is asked of you.</p>',
+    '<p id="status" role="status">Starting the check.</p>',
+    '<progress id="bar" aria-labelledby="status" max="100" hidden></progress>',
+    `<form id="form" method="post" action="${PROOF_PATH}">`,
+    '<input type="hidden" name="proof" value="">',
+    `<input type="hidden" name="back" value="${escaped(back)}">`,
+    '<button id="again" type="button" hidden>Start the check</button>',
+    '</form>',
+    '<noscript><p>The check needs JavaScript. Allow it for this site and load the page again.</p></noscript>',
+    `<script type="application/json" id="challenge">${data}</script>`,
+  ];
+}

@@ -1,0 +1,35 @@
+/** What a domain's settings add to the headers of an answer that comes from behind the edge, and take from them. */
+import type { EdgeSettings } from '../evaluator/index.ts';
+import type { HeaderList } from './answer.ts';
+import { ID_HEADER } from './kinds.ts';
+
+/** Headers by which an origin tells its software. */
+const TELLING: ReadonlySet<string> = new Set([
+  'server',
+  'x-powered-by',
+  'x-aspnet-version',
+  'x-aspnetmvc-version',
+  'x-generator',
+  'x-runtime',
+  'x-version',
+  'x-drupal-cache',
+  'x-drupal-dynamic-cache',
+  'x-php-version',
+  'liferay-portal',
+]);
+
+/** Whether an answer loses the header of this lower-case name, which the origin set. */
+export function isDropped(name: string, settings: EdgeSettings): boolean {
+  if (settings.stripHeaders && TELLING.has(name)) return true;
+  if (settings.noSniff && name === 'x-content-type-options') return true;
+  return settings.referrerPolicy && name === 'referrer-policy';
+}
+
+/** The headers that the edge adds, the decision id among them. */
+export function addedHeaders(settings: EdgeSettings, id: string): HeaderList {
+  const added: string[] = [];
+  if (settings.noSniff) added.push('X-Content-Type-Options', 'nosniff');
+  if (settings.referrerPolicy) added.push('Referrer-Policy', 'strict-origin-when-cross-origin');
+  added.push(ID_HEADER, id);
+  return added;
+}

@@ -1,0 +1,52 @@
+/** The answers that the edge makes itself, one for each kind of decision. */
+import type { Decision } from '../evaluator/index.ts';
+import type { EdgeAnswer } from './answer.ts';
+import { type PageSubject, servicePage, wordingOf } from './pages.ts';
+
+/** The header that carries the decision id, by which `edgeplan explain` finds what was decided. */
+export const ID_HEADER = 'X-Edgeplan-Id';
+
+const HTML = ['Content-Type', 'text/html; charset=utf-8'] as const;
+const TEXT = ['Content-Type', 'text/plain; charset=utf-8'] as const;
+/** What the edge says about one visitor must not be kept for another. */
+const UNKEPT = ['Cache-Control', 'no-store'] as const;
+
+/** The service's own page for a status, as HTML for who lists it and as JSON for everybody else. */
+export function pageAnswer(subject: PageSubject, accept: string, more: readonly string[] = []): EdgeAnswer {
+  const headers = [...UNKEPT, ...more, ID_HEADER, subject.id];
+  if (listsHtml(accept)) {
+    const body = servicePage(subject);
+    return { status: subject.status, headers: [...HTML, ...headers, ...PAGE_CSP], body };
+  }
+  const body = `${JSON.stringify({ error: wordingOf(subject.status), id: subject.id })}\n`;
+  return { status: subject.status, headers: ['Content-Type', 'application/json', ...headers], body };
+}
+
+/** Nothing on a page of ours runs or loads; a customer's own page is not bound by this. */
+const PAGE_CSP = [
+  'Content-Security-Policy',
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; frame-ancestors 'none'",
+] as const;
+
+/** Whether an Accept header lists HTML by name; `*`/`*` does not (semantics §5 captcha). */
+export function listsHtml(accept: string): boolean {
+  return accept.toLowerCase().includes('text/html');
+}
+
+/** A customer's own page for an error status. */
+export function customPage(subject: PageSubject, html: string, more: readonly string[] = []): EdgeAnswer {
+  const { status, id } = subject;
+  return { status, headers: [...HTML, ...UNKEPT, ...more, ID_HEADER, id], body: html };
+}
+
+export function redirectAnswer({ status, location }: Decision, id: string): EdgeAnswer {
+  const headers = ['Location', location ?? '/', ID_HEADER, id];
+  return { status: status ?? 302, headers, body: null };
+}
+
+/** The content a bot_route rule holds ready. */
+export function contentAnswer({ status, body }: Decision, id: string): EdgeAnswer {
+  const text = body ?? '';
+  const type = text.trimStart().startsWith('<') ? HTML : TEXT;
+  return { status: status ?? 200, headers: [...type, ...UNKEPT, ID_HEADER, id], body: text };
+}

@@ -1,0 +1,84 @@
+/** The service's own pages for refusals and failures: small, plain, readable in the dark and by a screen reader. */
+
+export interface PageSubject {
+  readonly status: number;
+  /** The decision id, which a visitor can pass on. */
+  readonly id: string;
+}
+
+interface Wording {
+  readonly title: string;
+  readonly advice: string;
+}
+
+const WORDINGS: Readonly<Record<number, Wording>> = {
+  400: { title: 'The request could not be read', advice: 'Check the address and try again.' },
+  403: {
+    title: 'Access denied',
+    advice: 'If you think this is a mistake, tell the owner of this site the reference below.',
+  },
+  405: { title: 'This method is not served here', advice: 'Check the request and try again.' },
+  408: { title: 'The request took too long to arrive', advice: 'Check your connection and try again.' },
+  413: { title: 'This is too much at once', advice: 'Send less and try again.' },
+  414: { title: 'The address is too long', advice: 'Shorten the address and try again.' },
+  421: { title: 'This site is not served here', advice: 'Check the address and try again later.' },
+  429: { title: 'Too many requests', advice: 'Wait a moment, then try again.' },
+  431: {
+    title: 'The request is too large',
+    advice: 'Clear the cookies of this site in your browser, then try again.',
+  },
+  502: { title: 'The site did not answer', advice: 'Try again in a few minutes.' },
+  503: { title: 'The site is not available', advice: 'Try again in a few minutes.' },
+  504: { title: 'The site took too long to answer', advice: 'Try again in a few minutes.' },
+};
+
+const REFUSED: Wording = { title: 'The request was refused', advice: 'Check the request and try again.' };
+const FAILED: Wording = { title: 'Something went wrong', advice: 'Try again in a few minutes.' };
+
+/** What visitors are told beside a status. */
+export function wordingOf(status: number): string {
+  return (WORDINGS[status] ?? (status < 500 ? REFUSED : FAILED)).title.toLowerCase();
+}
+
+/** The look of every page of ours; their own colours, since a browser's defaults differ in how well they read. */
+export const PAGE_STYLE = [
+  ':root{color-scheme:light dark;--paper:#f3f4f6;--card:#fff;--ink:#1b1f24;--soft:#57606a;--line:#d8dce1}',
+  '@media(prefers-color-scheme:dark){:root{--paper:#14171a;--card:#1d2125;--ink:#e7eaed;--soft:#a3abb3;--line:#383e45}}',
+  'body{font:1rem/1.5 system-ui,sans-serif;margin:0;padding:12vh 1rem 2rem;background:var(--paper);color:var(--ink)}',
+  'main{max-width:34rem;margin:0 auto;padding:1.75rem;background:var(--card);border:1px solid var(--line);border-radius:.75rem}',
+  'h1{font-size:1.5rem;line-height:1.25;margin:0 0 .5rem}',
+  'p{margin:.5rem 0}',
+  '.code{font-variant-numeric:tabular-nums;color:var(--soft);margin:0 0 .25rem}',
+  '.reference{color:var(--soft);font-size:.875rem;margin:1.5rem 0 0;padding:1rem 0 0;border-top:1px solid var(--line)}',
+  'code{overflow-wrap:anywhere}',
+].join('');
+
+/** The decision id, which a visitor can pass on; `id` is ours and holds no markup. */
+export function referenceLine(id: string): string {
+  return `<p class="reference">Reference: <code>${id}</code></p>`;
+}
+
+export function servicePage({ status, id }: PageSubject): string {
+  const { title, advice } = WORDINGS[status] ?? (status < 500 ? REFUSED : FAILED);
+  return [
+    '<!doctype html>',
+    '<html lang="en">',
+    '<head>',
+    '<meta charset="utf-8">',
+    '<meta name="viewport" content="width=device-width, initial-scale=1">',
+    '<meta name="robots" content="noindex">',
+    `<title>${status} ${title}</title>`,
+    `<style>${PAGE_STYLE}</style>`,
+    '</head>',
+    '<body>',
+    '<main>',
+    `<p class="code">${status}</p>`,
+    `<h1>${title}</h1>`,
+    `<p>${advice}</p>`,
+    referenceLine(id),
+    '</main>',
+    '</body>',
+    '</html>',
+    '',
+  ].join('\n');
+}
