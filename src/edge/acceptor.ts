@@ -1,0 +1,125 @@
+/**
+ * Connections taken for servers that do not listen themselves, since something comes before their protocol: a PROXY
+ * header, a TLS handshake. Who listens, or is handed connections by another process, feeds them in.
+ */
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
+import type { ConnectionBounds } from './connection-bounds.ts';
+import { readPeer } from './proxy-protocol.ts';
+import { createSilentConnections } from './silent.ts';
+import type { TrustedProxies } from './visitor.ts';
+
+export interface RunningListener {
+  readonly address: AddressInfo;
+  /** Stops taking connections, lets those that were made be served for `graceMs`, then ends them. */
+  stop(graceMs: number): Promise<void>;
+}
+
+export interface Acceptor {
+  /** Takes over a connection that was just made. */
+  accept(socket: Socket): void;
+  /**
+   * Lets connections that were made be served for `graceMs`, also those still before their protocol, then ends them.
+   * Whoever feeds it stops first.
+   */
+  stop(graceMs: number): Promise<void>;
+}
+
+/** Whose connections are taken. */
+export interface Admission {
+  /** Who must say by a PROXY header whom it speaks for; absent or `null`: nobody. */
+  readonly proxies?: TrustedProxies | null;
+  /** How many connections there may be; absent: as many as come. */
+  readonly connections?: ConnectionBounds;
+}
+
+export interface AcceptorOptions extends Admission {
+  /** Gives a connection to its server, once it is known whose it is: the client's address, `null` unknown. */
+  readonly begin: (socket: Socket, peer: string | null) => void;
+  /** Ends connections that serve no request. */
+  readonly closeIdle: () => void;
+  /** Ends connections that serve no request, and has others end with those they serve. */
+  readonly drain: () => void;
+  /** Ends the servers behind; called once every connection is gone. */
+  readonly close: () => void;
+}
+
+/** Milliseconds between looks for connections that became idle while stopping. */
+const LOOK_MS = 50;
+
+export function createAcceptor(options: AcceptorOptions): Acceptor {
+  const { proxies = null, connections, begin, closeIdle, drain, close } = options;
+  const all = new Set<Socket>();
+  const silent = createSilentConnections();
+  let stopping = false;
+  let emptied: () => void = () => undefined;
+
+  function endIdle(): void {
+    drain();
+    silent.end();
+  }
+
+  async function gone(graceMs: number): Promise<void> {
+    if (all.size === 0) return;
+    const empty = new Promise<void>((resolve) => {
+      emptied = resolve;
+    });
+    const looks = setInterval(endIdle, LOOK_MS);
+    const late = setTimeout(() => {
+      for (const socket of all) socket.destroy();
+    }, graceMs);
+    await empty;
+    clearInterval(looks);
+    clearTimeout(late);
+  }
+
+  connections?.relieveBy(closeIdle);
+  return {
+    accept(socket) {
+      if (stopping || connections?.admit(socket) === false) return void socket.destroy();
+      all.add(socket);
+      silent.watch(socket);
+      // A connection that breaks is told by `close`.
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        all.delete(socket);
+        if (all.size === 0) emptied();
+      });
+      readPeer(socket, {
+        proxies,
+        done(peer) {
+          if (!peer.ok || connections?.admitFrom(peer.value, socket) === false) socket.destroy();
+          else begin(socket, peer.value);
+        },
+      });
+    },
+    async stop(graceMs) {
+      stopping = true;
+      endIdle();
+      await gone(graceMs);
+      close();
+    },
+  };
+}
+
+/** Listens and feeds an acceptor. */
+export async function listenWith(
+  acceptor: Acceptor,
+  {
+    host,
+    port,
+    allowHalfOpen,
+  }: { readonly host: string; readonly port: number; readonly allowHalfOpen: boolean },
+): Promise<RunningListener> {
+  const server = createServer({ allowHalfOpen, noDelay: true }, (socket) => acceptor.accept(socket));
+  server.listen(port, host);
+  await once(server, 'listening');
+  return {
+    address: server.address() as AddressInfo,
+    async stop(graceMs) {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      await acceptor.stop(graceMs);
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,19 @@
+/** What a change makes worthless besides its own target (RFC 9111 §4.4): where it says that something else has changed. */
+import { type HeaderList, headerOf } from '../response.ts';
+
+/** Keys named by `Location` and `Content-Location`, of the same origin as the changed one. */
+export function invalidated(key: string, headers: HeaderList): readonly string[] {
+  const keys: string[] = [];
+  for (const name of ['location', 'content-location']) {
+    const value = headerOf(headers, name);
+    if (value === null || !URL.canParse(value, key)) continue;
+    const target = new URL(value, key);
+    const base = new URL(key);
+    if (target.origin !== base.origin) continue;
+    const path = `${base.protocol}//${base.host}${target.pathname}`;
+    // Under `query_mode` `none` the key ends with the path.
+    keys.push(`${path}${target.search}`);
+    if (target.search !== '') keys.push(path);
+  }
+  return keys;
+}

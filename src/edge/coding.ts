@@ -1,0 +1,23 @@
+/** What is told of a body whose coding kept rules from seeing what the client means (RFC 9110 §8.4). */
+
+export const CODING_FAULTS = {
+  unknown: 'is not known, the body was inspected as sent',
+  broken: 'does not inflate, the body was inspected as sent',
+  brokenOff: 'does not inflate to its end',
+  longer: 'goes on past what was read of it',
+} as const;
+export type CodingFault = keyof typeof CODING_FAULTS;
+
+/** Characters of a coding that a report shows: the header is the client's. */
+const MAX_TOLD = 40;
+
+/** A Content-Encoding as codings are compared; `''`: there is none, or it changes nothing. */
+export function codingOf(header: string): string {
+  const coding = header.trim().toLowerCase();
+  return coding === 'identity' ? '' : coding;
+}
+
+export function codingError(coding: string, fault: CodingFault | null): string | null {
+  if (fault === null) return null;
+  return `content-encoding: \`${coding.slice(0, MAX_TOLD).replace(/[^!-~ ]/g, '?')}\` ${CODING_FAULTS[fault]}`;
+}

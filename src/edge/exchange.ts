@@ -1,0 +1,41 @@
+/** One request on its way through the node, and what the parts that handle it need of each other. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
+import type { Decided } from '../answers/decided.ts';
+import type { EdgeSettings, Evaluator } from '../evaluator/index.ts';
+
+export type ClientRequest = IncomingMessage | Http2ServerRequest;
+export type ClientResponse = ServerResponse | Http2ServerResponse;
+
+/** A name the node serves, at one revision. */
+export interface ServedDomain {
+  readonly name: string;
+  readonly evaluator: Evaluator;
+  readonly settings: EdgeSettings;
+  readonly revision: number;
+  /** SHA-256 of the sealed plan, 64 lower-case hex digits. */
+  readonly digest: string;
+  /** What was cached under a lower one is stale. */
+  readonly purgeEpoch: number;
+}
+
+/** Who asks, as far as the connection and trusted proxies tell. */
+export interface Visitor {
+  /** The address that rules see; `null` unknown. */
+  readonly ip: string | null;
+  /** The peer of the connection itself. */
+  readonly peer: string | null;
+  readonly scheme: 'http' | 'https';
+  /** The listener's port as visitors know it. */
+  readonly port: number;
+  /** The peer is a trusted proxy, so its forwarding headers are kept. */
+  readonly trusted: boolean;
+  /** The name asked for in the TLS handshake; `null` without one. */
+  readonly serverName: string | null;
+}
+
+export interface Exchange extends Decided {
+  readonly startedAt: number;
+  readonly visitor: Visitor;
+  readonly domain: ServedDomain;
+}

@@ -1,0 +1,335 @@
+/**
+ * The node follows its control plane. In: where it is and who this node is. Out: a table of plans that serves, always,
+ * the last whole plan of each name that was signed, fetched, tried out and written to the disk; also after a restart,
+ * also without a control plane. The stages:
+ *
+ * 1. serve what was kept (`persist.ts`)
+ * 2. meet the control plane: its key is held to from the first meeting on (`identity.ts`)
+ * 3. read the manifest as it grows (`feed.ts`), and all of it now and then, so that nothing missed stays missed
+ * 4. believe signed pages only (`trust.ts`), and bring each name to where they say (`install.ts`)
+ * 5. tell what became of it (`reports.ts`)
+ */
+import type { ManifestPage } from '../../plan/manifest.ts';
+import { readAll } from './compare.ts';
+import { type Control, ControlFault, createControl } from './control.ts';
+import { readStream } from './feed.ts';
+import { type Identity, meet, readIdentity } from './identity.ts';
+import { createInstaller, type Installer } from './install.ts';
+import { DEAD_STREAMS, FIRST_RETRY_MS } from './limits.ts';
+import { said } from './log.ts';
+import { type FollowOptions, type FollowState, type FollowTimes, TIMES } from './options.ts';
+import { type Keeper, openKeeper } from './persist.ts';
+import { createReports, type Reports } from './reports.ts';
+import { type Trust, TrustFault } from './trust.ts';
+import { pause, retryMs } from './wait.ts';
+
+export interface Follower {
+  state(): FollowState;
+  /** Calls to the control plane of other parts of the node. */
+  readonly control: Pick<Control, 'report'>;
+  /** Ends following; what is in place stays served. */
+  stop(): Promise<void>;
+}
+
+/** Milliseconds between notes of how far the node has come. */
+const NOTE_MS = 1_000;
+const PROGRESS_MS = 10_000;
+/** The longest time a timer takes. */
+const NEVER_MS = 2 ** 31 - 1;
+
+/**
+ * Serves what is kept, then begins to follow in the background. Resolves once everything kept is served.
+ * @throws TrustFault when the key named is none; the system's error when the folder cannot be used
+ */
+export async function followControl(options: FollowOptions): Promise<Follower> {
+  const { directory, log } = options;
+  const identity = readIdentity(directory, options.publicKey ?? null);
+  const keeper = await openKeeper(directory, log);
+  const control = createControl(options);
+  const reports = createReports(control, log);
+  const run = createRun({ options, identity, keeper, control, reports });
+  run.installer.restore();
+  if (identity.clearance !== null) options.onSecret(identity.clearance);
+  // Their answers may have been on their way when the node died.
+  for (const domain of keeper.recent) {
+    const held = keeper.held.get(domain);
+    if (held !== undefined) reports.add({ domain, revision: held.revision, outcome: 'ack', reason: '' });
+  }
+  const following = run.follow();
+  const comparing = run.compareRegularly();
+  return {
+    state: run.state,
+    control,
+    async stop() {
+      run.ending.abort();
+      const installed = run.installer.stop();
+      await reports.stop();
+      await control.close();
+      await Promise.all([following, comparing, installed]);
+      await run.note();
+      await keeper.close();
+    },
+  };
+}
+
+interface Parts {
+  readonly options: FollowOptions;
+  readonly identity: Identity;
+  readonly keeper: Keeper;
+  readonly control: Control;
+  readonly reports: Reports;
+}
+
+interface Run {
+  readonly installer: Installer;
+  readonly ending: AbortController;
+  /** Each runs until `ending`. */
+  follow(): Promise<void>;
+  compareRegularly(): Promise<void>;
+  state(): FollowState;
+  /** Keeps how far the manifest was read, once everything up to there is in place. */
+  note(): Promise<void>;
+}
+
+function createRun({ options, identity: first, keeper, control, reports }: Parts): Run {
+  const { log } = options;
+  const times: FollowTimes = { ...TIMES, ...options.times };
+  const ending = new AbortController();
+  const { signal } = ending;
+  let identity = first;
+  let mode: FollowState['mode'] = 'away';
+  let position = keeper.position;
+  let problem: string | null = null;
+  let comparisons = 0;
+  let caughtUp = false;
+  /** How many there were when files that nothing names were removed last. */
+  let pruned = 0;
+  const compared = new AbortController();
+  let introducing: Promise<void> | null = null;
+  let compareSoon = new AbortController();
+  let progressAt = performance.now();
+  let heardAt = progressAt;
+  const installer = createInstaller({
+    control,
+    keeper,
+    plans: options.plans,
+    report: reports.add,
+    onSuspicion: () => compareSoon.abort(),
+    log,
+  });
+  const noting = setInterval(() => void note(), NOTE_MS).unref();
+  signal.addEventListener('abort', () => clearInterval(noting));
+
+  async function note(): Promise<void> {
+    const pending = installer.pending();
+    if (pending > 0 && performance.now() - progressAt > PROGRESS_MS) {
+      progressAt = performance.now();
+      log.info({ pending, names: keeper.held.size }, 'plans are being fetched');
+    }
+    if (pending > 0) return;
+    tellCaughtUp();
+    // The position goes first: a page that comes while something else is awaited moves it, before its plans are in place.
+    if (position !== keeper.position) {
+      await keeper.commit([{ kind: 'position', position }]).catch((error: unknown) => {
+        log.warn(
+          { err: said(error) },
+          'how far the manifest was read cannot be kept; the next start reads it again',
+        );
+      });
+    }
+    if (pruned === comparisons) return;
+    pruned = comparisons;
+    await keeper.prune().catch((error: unknown) => {
+      log.warn({ err: said(error) }, 'files of plans that nothing names cannot be removed');
+    });
+  }
+
+  function tellCaughtUp(): void {
+    if (caughtUp || comparisons === 0) return;
+    caughtUp = true;
+    const held = [...keeper.held.values()];
+    const served = held.filter(({ digest }) => digest !== null).length;
+    options.onCaughtUp?.({ served, refused: held.length - served });
+  }
+
+  function hear(): void {
+    heardAt = performance.now();
+  }
+
+  function blame(error: unknown): void {
+    if (signal.aborted) return;
+    const sentence = said(error);
+    if (sentence !== problem) {
+      log.warn({ err: sentence }, 'the control plane is not followed; everything kept is served');
+      if (error instanceof ControlFault && error.code === 'token') options.onTokenRefused?.(sentence);
+    }
+    problem = sentence;
+  }
+
+  function offerAll(page: ManifestPage, asOf: number | null): void {
+    const { keyId } = trustOf(identity);
+    for (const entry of page.entries) installer.offer(entry, { keyId, asOf });
+  }
+
+  /** Who this node is, and whether the control plane is still the one it holds to. One meeting at a time. */
+  function introduce(): Promise<void> {
+    introducing ??= askWho().finally(() => {
+      introducing = null;
+    });
+    return introducing;
+  }
+
+  async function askWho(): Promise<void> {
+    const before = identity.clearance;
+    identity = await meet(options.directory, identity, await control.self());
+    hear();
+    const { clearance } = identity;
+    if (clearance !== null && clearance.current !== before?.current) options.onSecret(clearance);
+  }
+
+  /** Takes a page of the growing manifest. */
+  function advance(text: string): void {
+    const page = trustOf(identity).read(text);
+    // A lower one says that the control plane starts over: it knows less than it did.
+    if (page.since > position) {
+      throw new TrustFault(
+        `the page begins above ${page.since} where ${position} was expected; reading on from there`,
+      );
+    }
+    if (page.through < position)
+      log.warn({ position, through: page.through }, 'the control plane knows less than it did');
+    position = page.through;
+    offerAll(page, null);
+  }
+
+  async function stream(): Promise<boolean> {
+    const since = position;
+    const onOpen = (): void => {
+      mode = 'stream';
+      problem = null;
+    };
+    const { whole, reason } = await readStream({
+      ...times,
+      control,
+      since,
+      onPage: advance,
+      onOpen,
+      onHeard: hear,
+      signal,
+    });
+    if (!signal.aborted) log.info({ reason }, 'the feed ended; following again');
+    return whole;
+  }
+
+  /** Polls for a while, since streams do not get through. */
+  async function poll(): Promise<void> {
+    const until = performance.now() + times.pollingMs;
+    while (!signal.aborted && performance.now() < until) {
+      const text = await control.page(position, times.pollSec);
+      mode = 'poll';
+      problem = null;
+      hear();
+      const before = position;
+      advance(text);
+      // An empty page before its time would make this a loop without a rest.
+      if (position === before) await pause(FIRST_RETRY_MS, signal);
+    }
+  }
+
+  async function follow(): Promise<void> {
+    // At the very first start the comparison brings everything, and how far it came.
+    if (position === 0) await pause(NEVER_MS, signal, compared.signal);
+    let failures = 0;
+    let dead = 0;
+    while (!signal.aborted) {
+      const before = position;
+      try {
+        await introduce();
+        if (dead >= DEAD_STREAMS) {
+          log.info({}, 'the feed does not come through; polling instead');
+          dead = 0;
+          await poll();
+          failures = 0;
+        } else if (await stream()) {
+          dead = 0;
+          failures = 0;
+        } else {
+          dead++;
+          failures++;
+        }
+      } catch (error) {
+        blame(error);
+        failures = position === before ? failures + 1 : 0;
+      }
+      mode = 'away';
+      await pause(retryMs(failures, { first: FIRST_RETRY_MS / 2, last: times.lastRetryMs }), signal);
+    }
+  }
+
+  async function compare(): Promise<void> {
+    const { keyId } = trustOf(identity);
+    const { listed, through } = await readAll({
+      page: async (since) => trustOf(identity).read(await control.page(since, 0)),
+      tick: installer.tick,
+      take: offerAll,
+    });
+    await installer.forgetOthers(keyId, listed);
+    const unlisted = [...keeper.held.keys()].filter((name) => !listed.has(name)).length;
+    if (unlisted > 0)
+      log.warn(
+        { names: unlisted },
+        'the manifest does not list names that this node holds; they stay served',
+      );
+    comparisons++;
+    problem = null;
+    if (position === 0) position = through;
+    compared.abort();
+  }
+
+  async function compareRegularly(): Promise<void> {
+    let failures = 0;
+    while (!signal.aborted) {
+      compareSoon = new AbortController();
+      let waits = times.compareMs * (0.8 + Math.random() * 0.4);
+      try {
+        await introduce();
+        await compare();
+        failures = 0;
+      } catch (error) {
+        blame(error);
+        waits = Math.min(waits, retryMs(failures++, { first: FIRST_RETRY_MS, last: times.lastRetryMs }));
+      }
+      // A doubt is looked into at once, but not over and over.
+      await pause(Math.min(waits, times.lastRetryMs), signal);
+      await pause(waits - times.lastRetryMs, signal, compareSoon.signal);
+    }
+  }
+
+  return {
+    installer,
+    ending,
+    follow,
+    compareRegularly,
+    note,
+    state: () => ({
+      mode,
+      node: identity.node,
+      keyId: identity.trust?.keyId ?? null,
+      position,
+      names: keeper.held.size,
+      pending: installer.pending(),
+      refused: installer.refused(),
+      failing: installer.failing(),
+      unreported: reports.waiting(),
+      comparisons,
+      silentMs: performance.now() - heardAt,
+      problem,
+    }),
+  };
+}
+
+/** Whom to believe; nothing is read of a control plane before it was met. */
+function trustOf({ trust }: Identity): Trust {
+  if (trust === null) throw new TrustFault('the control plane was never met');
+  return trust;
+}

@@ -1,0 +1,128 @@
+/**
+ * Whom the node believes, kept beside the plans: the public key is taken from the operator, or else from the control
+ * plane at the first meeting and held to from then on. The clearance secret is kept too, so that visitors stay cleared
+ * over a restart without a control plane, and the one before it, so that they stay so while it changes.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { putLasting } from '../safe-file.ts';
+import type { Self } from './control.ts';
+import { createTrust, type Trust, TrustFault } from './trust.ts';
+
+/** What clearance cookies are signed with, and were before; base64. */
+export interface Clearance {
+  readonly current: string;
+  readonly previous: string | null;
+}
+
+export interface Identity {
+  /** `null`: the control plane was never met, and the operator named no key. */
+  readonly trust: Trust | null;
+  readonly clearance: Clearance | null;
+  /** This node's number and name; `null`: never met. */
+  readonly node: { readonly id: number; readonly name: string } | null;
+  /** The disk says exactly this. */
+  readonly kept: boolean;
+  /** Why nobody is believed, although somebody was once: what was kept of it is damaged. */
+  readonly fault: string | null;
+}
+
+const FORMAT = 'edgeplan.control/v1';
+
+/**
+ * What was kept; a key named by the operator takes the place of the kept one.
+ * @throws TrustFault when the key that is named is none; the system's error when what was kept cannot be read
+ */
+export function readIdentity(directory: string, pinned: string | null): Identity {
+  const file = join(directory, 'control.json');
+  const read = readKept(file);
+  const kept = read ?? NEVER_MET;
+  const publicKey = pinned ?? kept.public_key;
+  return {
+    trust: publicKey === null ? null : createTrust(publicKey),
+    clearance:
+      kept.clearance === null ? null : { current: kept.clearance, previous: kept.previous_clearance },
+    node: kept.id === null || kept.name === null ? null : { id: kept.id, name: kept.name },
+    kept: read !== null && publicKey === kept.public_key,
+    // Else whoever comes first would be believed.
+    fault: read === null && pinned === null ? damageOf(file) : null,
+  };
+}
+
+/**
+ * The identity after a meeting, kept when it changed.
+ * @throws TrustFault when the control plane has another key than the one held to; the system's error when it cannot be kept
+ */
+export async function meet(directory: string, before: Identity, self: Self): Promise<Identity> {
+  const { trust, fault } = before;
+  if (fault !== null) throw new TrustFault(fault);
+  const met = createTrust(self.publicKey);
+  if (trust !== null && trust.keyId !== met.keyId) {
+    throw new TrustFault(
+      `the control plane signs with the key \`${met.keyId}\`, this node holds to \`${trust.keyId}\`; if it was set up anew, name its key with --trust`,
+    );
+  }
+  const { clearance, node } = before;
+  const same = clearance !== null && clearance.current === self.clearance;
+  if (before.kept && trust !== null && same && node?.id === self.id && node.name === self.name) return before;
+  const after: Identity = {
+    trust: trust ?? met,
+    clearance: same ? clearance : { current: self.clearance, previous: clearance?.current ?? null },
+    node: { id: self.id, name: self.name },
+    kept: true,
+    fault: null,
+  };
+  await putLasting(join(directory, 'control.json'), keptText(after));
+  return after;
+}
+
+interface Kept {
+  readonly public_key: string | null;
+  readonly clearance: string | null;
+  readonly previous_clearance: string | null;
+  readonly id: number | null;
+  readonly name: string | null;
+}
+
+const NEVER_MET: Kept = { public_key: null, clearance: null, previous_clearance: null, id: null, name: null };
+
+function keptText({ trust, clearance, node }: Identity): string {
+  const kept: Kept = {
+    public_key: trust?.publicKey ?? null,
+    clearance: clearance?.current ?? null,
+    previous_clearance: clearance?.previous ?? null,
+    id: node?.id ?? null,
+    name: node?.name ?? null,
+  };
+  return `${JSON.stringify({ format: FORMAT, ...kept }, null, 2)}\n`;
+}
+
+function damageOf(file: string): string {
+  return `\`${file}\` is damaged, so whom to believe is not known; name the control plane's key with --trust`;
+}
+
+/** `null`: damaged. */
+function readKept(file: string): Kept | null {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    return NEVER_MET;
+  }
+  return parse(text);
+}
+
+function parse(text: string): Kept | null {
+  try {
+    const { format, ...kept } = JSON.parse(text);
+    const texts = [kept.public_key, kept.clearance, kept.previous_clearance, kept.name];
+    const whole = texts.every((value) => value === null || typeof value === 'string');
+    if (format !== FORMAT || !whole || !(kept.id === null || Number.isSafeInteger(kept.id))) return null;
+    if (kept.public_key !== null) createTrust(kept.public_key);
+    return kept;
+  } catch {
+    // Not JSON, or the key is none: damaged, which the caller tells.
+    return null;
+  }
+}

@@ -1,0 +1,305 @@
+/**
+ * Puts in place what the manifest says, name by name: fetch the plan, check its digest, try it out, write it to the disk,
+ * serve it, tell the control plane. Until all of that is done, and whatever of it fails, the name is served as before.
+ */
+import type { ManifestEntry } from '../../plan/manifest.ts';
+import type { Installed, PlanSink } from '../plans.ts';
+import type { Control } from './control.ts';
+import {
+  FIRST_RETRY_MS,
+  LAST_PLAN_RETRY_MS,
+  LAST_RETRY_MS,
+  MOST_FAILING,
+  PARALLEL_FETCHES,
+} from './limits.ts';
+import { type FollowLog, said } from './log.ts';
+import type { Held } from './name-lines.ts';
+import { DamageFault, type Keeper } from './persist.ts';
+import { diskReason, PlanRefusal, providePlan, troubleOf } from './provide.ts';
+import type { Report } from './reports.ts';
+import { retryMs } from './wait.ts';
+
+export interface Installer {
+  /** Serves everything that is kept. */
+  restore(): void;
+  /** Brings a name to where an entry says, unless it is there or that would be a step back. */
+  offer(entry: ManifestEntry, told: Told): void;
+  /** Counts what was put in place; see `Told.asOf`. */
+  tick(): number;
+  /** Forgets names that another key spoke for and this one does not list. */
+  forgetOthers(keyId: string, listed: ReadonlySet<string>): Promise<void>;
+  /** Names that are not where the manifest wants them, those that failed for good left out. */
+  pending(): number;
+  /** Names whose newest plan was refused. */
+  refused(): number;
+  /** Some of them. */
+  failing(): readonly Failing[];
+  stop(): Promise<void>;
+}
+
+export interface Told {
+  /** Whose word it is. */
+  readonly keyId: string;
+  /** `tick()` before the page was asked for; `null`: it may have been made at any time before. */
+  readonly asOf: number | null;
+}
+
+export interface Failing {
+  readonly domain: string;
+  readonly revision: number;
+  readonly reason: string;
+}
+
+export interface InstallerOptions {
+  readonly control: Pick<Control, 'plan'>;
+  readonly keeper: Keeper;
+  readonly plans: PlanSink;
+  readonly report: (report: Report) => void;
+  /** An entry looks like a step back, which a page that was overtaken by another does too. */
+  readonly onSuspicion: () => void;
+  readonly log: FollowLog;
+}
+
+interface Wanted {
+  readonly entry: ManifestEntry;
+  readonly keyId: string;
+  readonly failures: number;
+}
+
+/** Milliseconds between looks at what is to be tried again. */
+const RETRY_LOOK_MS = 250;
+
+export function createInstaller(options: InstallerOptions): Installer {
+  const { control, keeper, plans, report, log } = options;
+  const wanted = new Map<string, Wanted>();
+  const ready = new Set<string>();
+  const busy = new Map<string, Promise<void>>();
+  /** When to try a name again, by the clock of `performance`. */
+  const later = new Map<string, number>();
+  /** What each name was last refused for, until it is in place. */
+  const refused = new Map<string, Failing & { readonly digest: string | null; readonly final: boolean }>();
+  const touched = new Map<string, number>();
+  /** Plans that names are or were served by, while what takes their place is not served yet. */
+  const replaced = new Map<string, Set<string>>();
+  /** What is wrong with the files of plans, by digest. */
+  const damages = new Map<string, DamageFault>();
+  let ticks = 0;
+  let stopped = false;
+  /** The control plane or the disk is in trouble: nothing is begun before then. */
+  let halted = { until: 0, failures: 0 };
+  const retrying = setInterval(pump, RETRY_LOOK_MS).unref();
+
+  function pump(): void {
+    const now = performance.now();
+    for (const [name, at] of later) {
+      if (at > now) continue;
+      later.delete(name);
+      ready.add(name);
+    }
+    if (stopped || halted.until > now) return;
+    for (const name of ready) {
+      if (busy.size >= PARALLEL_FETCHES) return;
+      if (busy.has(name)) continue;
+      ready.delete(name);
+      const want = wanted.get(name);
+      if (want === undefined) continue;
+      busy.set(
+        name,
+        work(want).finally(() => {
+          busy.delete(name);
+          if (wanted.has(name) && !later.has(name)) ready.add(name);
+          pump();
+        }),
+      );
+    }
+  }
+
+  function want(entry: ManifestEntry, keyId: string): void {
+    wanted.set(entry.domain, { entry, keyId, failures: 0 });
+    later.delete(entry.domain);
+    ready.add(entry.domain);
+    pump();
+  }
+
+  async function work(task: Wanted): Promise<void> {
+    const { domain, revision } = task.entry;
+    try {
+      await bring(task);
+      halted = { until: 0, failures: 0 };
+      refused.delete(domain);
+      if (wanted.get(domain) === task) wanted.delete(domain);
+    } catch (error) {
+      if (stopped) return;
+      const trouble = troubleOf(error);
+      if (trouble !== 'plan') halt();
+      if (trouble === 'control') return;
+      const final = error instanceof PlanRefusal && error.final;
+      const reason = trouble === 'disk' ? diskReason(error) : said(error);
+      if (trouble === 'disk') log.error({ domain, err: said(error) }, 'a plan cannot be kept');
+      refuse({ domain, revision, reason, digest: task.entry.digest, final });
+      // Something newer is wanted by now.
+      if (wanted.get(domain) !== task) return;
+      if (final) wanted.delete(domain);
+      else {
+        const waits = retryMs(task.failures, { first: FIRST_RETRY_MS, last: LAST_PLAN_RETRY_MS });
+        wanted.set(domain, { ...task, failures: task.failures + 1 });
+        later.set(domain, performance.now() + waits);
+      }
+    }
+  }
+
+  function halt(): void {
+    // Tasks that were under way together count once.
+    if (halted.until > performance.now()) return;
+    const waits = retryMs(halted.failures, { first: FIRST_RETRY_MS, last: LAST_RETRY_MS });
+    halted = { until: performance.now() + waits, failures: halted.failures + 1 };
+  }
+
+  function refuse(failing: Failing & { readonly digest: string | null; readonly final: boolean }): void {
+    const { domain, revision, reason } = failing;
+    const before = refused.get(domain);
+    refused.set(domain, failing);
+    if (before?.revision === revision && before.reason === reason) return;
+    log.warn({ domain, revision, reason }, 'a plan is refused; the name is served as before');
+    report({ domain, revision, outcome: 'nack', reason });
+  }
+
+  async function bring({ entry, keyId }: Wanted): Promise<void> {
+    const { domain, revision, digest, tombstone } = entry;
+    const before = keeper.held.get(domain);
+    const held: Held = { revision, digest, tombstone, purgeEpoch: epochOf(entry, before, keyId), keyId };
+    if (digest !== null) {
+      await providePlan(digest, entry, { control, keeper });
+      damages.delete(digest);
+    }
+    if (!isSame(before, held)) await keeper.commit([{ kind: 'name', name: domain, held }]);
+    const old = replaced.get(domain) ?? new Set();
+    if (before?.digest != null) old.add(before.digest);
+    replaced.set(domain, old);
+    await serve(domain, held);
+    replaced.delete(domain);
+    touched.set(domain, ++ticks);
+    report({ domain, revision, outcome: 'ack', reason: '' });
+    for (const one of old) {
+      if (one === digest) continue;
+      await keeper.dropPlan(one).catch((error: unknown) => {
+        log.warn({ domain, err: said(error) }, 'the file of a plan that was replaced cannot be removed');
+      });
+    }
+  }
+
+  function serve(name: string, held: Held): void | Promise<void> {
+    if (held.digest !== null) return plans.set(name, installedOf(name, held, held.digest));
+    return held.tombstone === 'refused' ? plans.set(name, 'refused') : plans.delete(name);
+  }
+
+  function installedOf(name: string, held: Held, digest: string): Installed {
+    const { revision, purgeEpoch } = held;
+    const read = (): Uint8Array => {
+      const known = damages.get(digest);
+      if (known !== undefined) throw known;
+      try {
+        return keeper.readPlan(digest);
+      } catch (error) {
+        if (error instanceof DamageFault) mend(name, held, error);
+        throw error;
+      }
+    };
+    return { revision, digest, purgeEpoch, read };
+  }
+
+  /** A name whose plan is damaged is refused, and not given to the name above it, until the plan is there again. */
+  function mend(domain: string, { revision, digest, purgeEpoch, keyId }: Held, damage: DamageFault): void {
+    if (digest === null) return;
+    damages.set(digest, damage);
+    log.error({ domain, err: damage.message }, 'a plan is damaged; the name is refused until it is fetched');
+    if (wanted.has(domain)) return;
+    want({ domain, revision, digest, tombstone: null, purge_epoch: purgeEpoch, position: 0 }, keyId);
+  }
+
+  function offer(entry: ManifestEntry, { keyId, asOf }: Told): void {
+    const { domain, revision, digest, tombstone } = entry;
+    if (asOf !== null && (touched.get(domain) ?? 0) > asOf) return;
+    const underway = wanted.get(domain);
+    if (underway !== undefined && underway.keyId === keyId && underway.entry.revision > revision) return;
+    const held = keeper.held.get(domain);
+    const known = held !== undefined && held.keyId === keyId ? held : undefined;
+    const differs = known !== undefined && known.digest !== digest;
+    if (known !== undefined && (revision < known.revision || (revision === known.revision && differs))) {
+      if (asOf === null) options.onSuspicion();
+      else refuse({ domain, revision, reason: backwards(known, revision), digest, final: true });
+      return;
+    }
+    if (known !== undefined && revision === known.revision && tombstone === known.tombstone) {
+      // A step back that was refused once is over.
+      if (underway === undefined) refused.delete(domain);
+      if (entry.purge_epoch <= known.purgeEpoch) return;
+    }
+    const failed = refused.get(domain);
+    if (failed?.final === true && failed.digest === digest && failed.revision === revision) return;
+    if (underway !== undefined && underway.keyId === keyId && isSameEntry(underway.entry, entry)) return;
+    want(entry, keyId);
+  }
+
+  return {
+    offer,
+    tick: () => ticks,
+    restore() {
+      for (const [name, held] of keeper.held) {
+        void serve(name, held);
+        const { digest } = held;
+        if (digest === null || keeper.hasPlan(digest)) continue;
+        mend(name, held, new DamageFault(`there is no file of the plan \`${digest}\``));
+      }
+    },
+    async forgetOthers(keyId, listed) {
+      for (const [name, held] of keeper.held) {
+        if (held.keyId === keyId || listed.has(name)) continue;
+        await keeper.commit([{ kind: 'name', name, held: null }]);
+        await plans.delete(name);
+        if (held.digest !== null) await keeper.dropPlan(held.digest);
+        log.warn(
+          { domain: name },
+          'the control plane was set up anew and does not know this name; it is forgotten',
+        );
+      }
+    },
+    pending: () => wanted.size,
+    refused: () => refused.size,
+    failing: () =>
+      [...refused.values()]
+        .slice(0, MOST_FAILING)
+        .map(({ domain, revision, reason }) => ({ domain, revision, reason })),
+    async stop() {
+      stopped = true;
+      clearInterval(retrying);
+      await Promise.all(busy.values());
+    },
+  };
+}
+
+/** An epoch never goes back either, or what was purged would be served again. */
+function epochOf(entry: ManifestEntry, before: Held | undefined, keyId: string): number {
+  return before?.keyId === keyId ? Math.max(before.purgeEpoch, entry.purge_epoch) : entry.purge_epoch;
+}
+
+function isSame(a: Held | undefined, b: Held): boolean {
+  return (
+    a !== undefined &&
+    a.revision === b.revision &&
+    a.digest === b.digest &&
+    a.tombstone === b.tombstone &&
+    a.purgeEpoch === b.purgeEpoch &&
+    a.keyId === b.keyId
+  );
+}
+
+function isSameEntry(a: ManifestEntry, b: ManifestEntry): boolean {
+  const same = a.revision === b.revision && a.digest === b.digest;
+  return same && a.tombstone === b.tombstone && a.purge_epoch === b.purge_epoch;
+}
+
+function backwards(known: Held, revision: number): string {
+  if (revision === known.revision) return `this node holds another plan as revision ${revision}`;
+  return `this node holds revision ${known.revision} and does not go back to ${revision}`;
+}

@@ -1,0 +1,105 @@
+/**
+ * The list of names as a file: one line a name, `<checksum> <JSON>`, the last line of a name counting. A line stands by
+ * itself, so that of a file which was cut off or damaged everything else can still be read, and a change is a line more.
+ */
+import { xxhash32 } from '../../base/xxhash32.ts';
+import { TOMBSTONES, type Tombstone } from '../../plan/manifest.ts';
+
+/** What a node holds for one name. */
+export interface Held {
+  readonly revision: number;
+  /** SHA-256 of the sealed plan, 64 lower-case hex digits; `null` where there is a tombstone. */
+  readonly digest: string | null;
+  readonly tombstone: Tombstone | null;
+  readonly purgeEpoch: number;
+  /** Whose word it is: revisions of another key say nothing. */
+  readonly keyId: string;
+}
+
+/** What one line says: what is held for a name (`null`: nothing any more), or how far the manifest was read. */
+export type Line =
+  | { readonly kind: 'name'; readonly name: string; readonly held: Held | null }
+  | { readonly kind: 'position'; readonly position: number };
+
+/** Seeds the checksum: lines of another version of this format read as damaged. */
+const VERSION = 1;
+const NEWLINE = 10;
+/** Hex digits of the checksum, and the space behind them. */
+const PREFIX = 9;
+
+export function lineText(line: Line): string {
+  if (line.kind === 'position') return checked(JSON.stringify([line.position]));
+  const { name, held } = line;
+  if (held === null) return checked(JSON.stringify([name]));
+  const what = held.digest ?? held.tombstone;
+  return checked(JSON.stringify([name, held.revision, what, held.purgeEpoch, held.keyId]));
+}
+
+/** Names are ASCII, so a line has as many octets as characters. */
+function checked(json: string): string {
+  return `${xxhash32(Buffer.from(json, 'latin1'), VERSION).toString(16).padStart(8, '0')} ${json}\n`;
+}
+
+export interface ReadLines {
+  readonly held: Map<string, Held>;
+  readonly position: number;
+  /** Lines that were read. */
+  readonly lines: number;
+  /** Lines that are damaged or cut off. */
+  readonly damaged: number;
+  /** Names of the last lines, the newest last; at most `recent`. */
+  readonly recent: readonly string[];
+}
+
+/** Reads a file's octets, whatever they are. */
+export function readLines(bytes: Buffer, recent: number): ReadLines {
+  const held = new Map<string, Held>();
+  const names: string[] = [];
+  let position = 0;
+  let lines = 0;
+  let damaged = 0;
+  for (let at = 0; at < bytes.length; ) {
+    const found = bytes.indexOf(NEWLINE, at);
+    const end = found < 0 ? bytes.length : found;
+    const values = found < 0 ? null : readValues(bytes.subarray(at, end));
+    at = end + 1;
+    const line = values === null ? null : readLine(values);
+    if (line === null) damaged++;
+    else {
+      lines++;
+      if (line.kind === 'position') position = line.position;
+      else {
+        if (line.held === null) held.delete(line.name);
+        else held.set(line.name, line.held);
+        names.push(line.name);
+        if (names.length > 2 * recent) names.splice(0, recent);
+      }
+    }
+  }
+  return { held, position, lines, damaged, recent: names.slice(-recent) };
+}
+
+function readValues(line: Buffer): readonly unknown[] | null {
+  const json = line.subarray(PREFIX);
+  const sum = xxhash32(json, VERSION).toString(16).padStart(8, '0');
+  if (line.toString('latin1', 0, PREFIX) !== `${sum} `) return null;
+  try {
+    const values: unknown = JSON.parse(json.toString('latin1'));
+    return Array.isArray(values) ? values : null;
+  } catch {
+    // Its checksum is right and it is no JSON: another program's line.
+    return null;
+  }
+}
+
+function readLine(values: readonly unknown[]): Line | null {
+  const [first, revision, what, purgeEpoch, keyId] = values;
+  if (typeof first === 'number') return { kind: 'position', position: first };
+  if (typeof first !== 'string') return null;
+  if (values.length === 1) return { kind: 'name', name: first, held: null };
+  if (typeof revision !== 'number' || typeof purgeEpoch !== 'number') return null;
+  if (typeof what !== 'string' || typeof keyId !== 'string') return null;
+  const tombstone = TOMBSTONES.find((one) => one === what) ?? null;
+  const held = { revision, digest: tombstone === null ? what : null, tombstone, purgeEpoch, keyId };
+  return { kind: 'name', name: first, held };
+}

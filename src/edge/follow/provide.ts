@@ -1,0 +1,76 @@
+/** A plan's file: from the control plane to the disk, checked and tried out on the way. */
+
+import { selfTest } from '../../evaluator/self-test.ts';
+import type { ManifestEntry } from '../../plan/manifest.ts';
+import { type Control, ControlFault } from './control.ts';
+import { DamageFault, digestOf, type Keeper } from './persist.ts';
+
+/** A plan that must not be served. `final`: it will be the same at the next attempt. */
+export class PlanRefusal extends Error {
+  readonly final: boolean;
+
+  constructor(message: string, final: boolean) {
+    super(message);
+    this.name = 'PlanRefusal';
+    this.final = final;
+  }
+}
+
+export interface ProvideFrom {
+  readonly control: Pick<Control, 'plan'>;
+  readonly keeper: Keeper;
+}
+
+/**
+ * Sees to it that a plan's file is there and good.
+ * @throws PlanRefusal when it must not be served; ControlFault when it cannot be fetched; the system's error when it cannot
+ * be kept
+ */
+export async function providePlan(
+  digest: string,
+  { domain, revision }: ManifestEntry,
+  { control, keeper }: ProvideFrom,
+): Promise<void> {
+  let bytes = keeper.hasPlan(digest) ? readKept(digest, keeper) : null;
+  const fetched = bytes === null;
+  bytes ??= await fetchPlan(digest, control);
+  // Other requests first: the trial below takes up to some milliseconds.
+  await new Promise(setImmediate);
+  const wrong = selfTest(bytes, { domain, revision });
+  if (wrong !== null) throw new PlanRefusal(wrong, true);
+  if (fetched) await keeper.putPlan(digest, bytes);
+}
+
+function readKept(digest: string, keeper: Keeper): Uint8Array | null {
+  try {
+    return keeper.readPlan(digest);
+  } catch (error) {
+    if (error instanceof DamageFault) return null;
+    throw error;
+  }
+}
+
+async function fetchPlan(digest: string, control: Pick<Control, 'plan'>): Promise<Uint8Array> {
+  // Of its own memory, since a plan is a view of its bytes from an 8-octet boundary on.
+  const bytes = new Uint8Array(await control.plan(digest));
+  const found = digestOf(bytes);
+  if (found === digest) return bytes;
+  throw new PlanRefusal(
+    `the digest of what was fetched is \`${found}\`, the manifest says \`${digest}\``,
+    false,
+  );
+}
+
+/** Whose trouble an error is: the control plane's, the disk's, or this plan's alone. */
+export function troubleOf(error: unknown): 'control' | 'disk' | 'plan' {
+  if (error instanceof ControlFault)
+    return error.code === 'away' || error.code === 'token' ? 'control' : 'plan';
+  return error instanceof PlanRefusal ? 'plan' : 'disk';
+}
+
+/** Without the paths that the system's own sentence holds: customers read it. */
+export function diskReason(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  const why = code === 'ENOSPC' || code === 'EDQUOT' ? 'its disk is full' : (code ?? 'its disk failed');
+  return `the node cannot keep the plan: ${why}`;
+}

@@ -1,0 +1,78 @@
+/** What became of plans, told to the control plane in batches until it has heard. Of each name only the last word counts. */
+import { type Control, ControlFault } from './control.ts';
+import {
+  FAREWELL_MS,
+  FIRST_RETRY_MS,
+  LAST_RETRY_MS,
+  MAX_REASON,
+  REPORT_MS,
+  REPORTS_AT_ONCE,
+} from './limits.ts';
+import { type FollowLog, said } from './log.ts';
+import { pause, retryMs } from './wait.ts';
+
+export interface Report {
+  readonly domain: string;
+  readonly revision: number;
+  readonly outcome: 'ack' | 'nack';
+  /** Why not, in a sentence; empty for an ack. */
+  readonly reason: string;
+}
+
+export interface Reports {
+  add(report: Report): void;
+  /** Names whose last word the control plane has not heard. */
+  waiting(): number;
+  /** Sends what waits, if the control plane is there, and ends. */
+  stop(): Promise<void>;
+}
+
+export function createReports(control: Pick<Control, 'report'>, log: FollowLog): Reports {
+  const waiting = new Map<string, Report>();
+  const ending = new AbortController();
+  let sending: Promise<void> | null = null;
+
+  async function send(): Promise<void> {
+    let failures = 0;
+    await pause(REPORT_MS, ending.signal);
+    while (waiting.size > 0) {
+      const batch = [...waiting.values()].slice(0, REPORTS_AT_ONCE);
+      try {
+        await control.report({ reports: batch });
+        failures = 0;
+      } catch (error) {
+        if (ending.signal.aborted) return;
+        if (!(error instanceof ControlFault && error.code === 'answer')) {
+          await pause(retryMs(failures++, { first: FIRST_RETRY_MS, last: LAST_RETRY_MS }), ending.signal);
+          continue;
+        }
+        // It would be refused again, and nothing depends on it.
+        log.error(
+          { err: said(error), reports: batch.length },
+          'the control plane does not take these reports',
+        );
+      }
+      for (const report of batch) if (waiting.get(report.domain) === report) waiting.delete(report.domain);
+    }
+  }
+
+  return {
+    add(report) {
+      const reason = report.reason.toWellFormed().replaceAll('\0', ' ').slice(0, MAX_REASON).toWellFormed();
+      // Behind what is on its way, so that a batch that is refused cannot take it along.
+      waiting.delete(report.domain);
+      waiting.set(report.domain, { ...report, reason });
+      if (ending.signal.aborted) return;
+      sending ??= send().finally(() => {
+        sending = null;
+      });
+    },
+    waiting: () => waiting.size,
+    async stop() {
+      ending.abort();
+      const sent = new AbortController();
+      const all = sending?.then(() => sent.abort()) ?? null;
+      if (all !== null) await Promise.race([all, pause(FAREWELL_MS, sent.signal)]);
+    },
+  };
+}

@@ -1,0 +1,121 @@
+/** Which pages of the manifest a node believes: those of the right form, signed by the key it holds to. */
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { normalizeName } from '../../base/host.ts';
+import {
+  MANIFEST_FORMAT,
+  type ManifestEntry,
+  type ManifestPage,
+  manifestText,
+  type SignedPage,
+  TOMBSTONES,
+} from '../../plan/manifest.ts';
+import { MAX_MANIFEST_ENTRIES } from './limits.ts';
+
+/** A page, or all of a control plane, that is not to be believed. */
+export class TrustFault extends Error {
+  constructor(message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'TrustFault';
+  }
+}
+
+export interface Trust {
+  /** SubjectPublicKeyInfo (RFC 8410) in base64. */
+  readonly publicKey: string;
+  /** First 16 hex digits of the SHA-256 of the SubjectPublicKeyInfo. */
+  readonly keyId: string;
+  /**
+   * The page that a JSON text holds.
+   * @throws TrustFault saying what is wrong with it
+   */
+  read(text: string): ManifestPage;
+}
+
+/** @throws TrustFault when the text is no Ed25519 key */
+export function createTrust(publicKey: string): Trust {
+  const spki = Buffer.from(publicKey, 'base64');
+  const key = openKey(spki);
+  const keyId = createHash('sha256').update(spki).digest('hex').slice(0, 16);
+  return { publicKey, keyId, read: (text) => readSigned(text, { key, keyId }) };
+}
+
+function openKey(spki: Buffer): KeyObject {
+  let key: KeyObject;
+  try {
+    key = createPublicKey({ key: spki, format: 'der', type: 'spki' });
+  } catch (cause) {
+    throw new TrustFault('the public key is not a SubjectPublicKeyInfo in base64', { cause });
+  }
+  if (key.asymmetricKeyType === 'ed25519') return key;
+  throw new TrustFault(
+    `the public key is of type \`${key.asymmetricKeyType}\`, manifests are signed with ed25519`,
+  );
+}
+
+interface Signing {
+  readonly key: KeyObject;
+  readonly keyId: string;
+}
+
+function readSigned(text: string, { key, keyId }: Signing): ManifestPage {
+  const page = parse(text);
+  if (!isRecord(page) || !isRecord(page['manifest']) || typeof page['signature'] !== 'string') {
+    throw new TrustFault('the page is not a signed page of a manifest');
+  }
+  const signed = page as unknown as SignedPage;
+  if (signed.key_id !== keyId) {
+    const found = typeof signed.key_id === 'string' ? signed.key_id.slice(0, 16) : typeof signed.key_id;
+    throw new TrustFault(`the page is signed with the key \`${found}\`, this node holds to \`${keyId}\``);
+  }
+  if (!isSigned(signed, key)) throw new TrustFault('the signature of the page is wrong');
+  const wrong = faultOf(signed.manifest);
+  if (wrong !== null) throw new TrustFault(`the page is signed and cannot be read: ${wrong}`);
+  return signed.manifest;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new TrustFault('the page is not JSON', { cause });
+  }
+}
+
+function isSigned({ manifest, signature }: SignedPage, key: KeyObject): boolean {
+  try {
+    return verify(null, Buffer.from(manifestText(manifest), 'utf8'), key, Buffer.from(signature, 'base64'));
+  } catch {
+    // Nested so deeply that its canonical text cannot be made: nobody signed that.
+    return false;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/** What is wrong with a page, `null` nothing. */
+function faultOf(page: ManifestPage): string | null {
+  if (page.format !== MANIFEST_FORMAT) return `its format is not \`${MANIFEST_FORMAT}\``;
+  if (!isCount(page.since) || !isCount(page.through) || page.through < page.since) return 'its positions';
+  if (typeof page.complete !== 'boolean' || !Array.isArray(page.entries)) return 'its fields';
+  if (page.entries.length > MAX_MANIFEST_ENTRIES) {
+    return `it has ${page.entries.length} entries, the limit is ${MAX_MANIFEST_ENTRIES}`;
+  }
+  if (!page.complete && page.through === page.since) return 'it leads nowhere';
+  const wrong = page.entries.find((entry) => !isEntry(entry));
+  return wrong === undefined ? null : `the entry \`${JSON.stringify(wrong).slice(0, 200)}\``;
+}
+
+function isEntry(entry: ManifestEntry): boolean {
+  if (!isRecord(entry)) return false;
+  const { domain, revision, digest, tombstone, purge_epoch, position } = entry;
+  if (typeof domain !== 'string' || normalizeName(domain) !== domain) return false;
+  if (!isCount(revision) || !isCount(purge_epoch) || !isCount(position)) return false;
+  if (digest === null) return tombstone !== null && TOMBSTONES.includes(tombstone);
+  return tombstone === null && typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest);
+}

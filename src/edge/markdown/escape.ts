@@ -1,0 +1,122 @@
+/**
+ * Text that stays text: whatever a page says cannot turn into markup (CommonMark 0.31 §2.4, GFM §4.10). An address that
+ * stands in the text is left as it is; readers of GFM make a link to itself of it (§6.9).
+ */
+
+const BACKSLASH = 92;
+const UNDERSCORE = 95;
+const AMPERSAND = 38;
+const LESS = 60;
+const BANG = 33;
+/** Characters that stand for themselves behind a backslash only: \ ` * [ ] ~ | */
+const ESCAPED: ReadonlySet<number> = new Set([BACKSLASH, 96, 42, 91, 93, 126, 124]);
+
+/** HTML's white space, and the space that does not break: none of it means anything in Markdown. */
+export function isSpace(code: number): boolean {
+  return code === 32 || (code >= 9 && code <= 13) || code === 160;
+}
+
+/**
+ * One word of a page. `last`: markup may follow directly, so that what the word ends with must not join with it.
+ */
+export function escapeWord(word: string, last: boolean): string {
+  let escaped = '';
+  let from = 0;
+  for (let at = 0; at < word.length; at++) {
+    const instead = escapeAt(word, at, last);
+    if (instead === null) continue;
+    escaped += word.slice(from, at) + instead;
+    from = at + 1;
+  }
+  return from === 0 ? word : escaped + word.slice(from);
+}
+
+function escapeAt(word: string, at: number, last: boolean): string | null {
+  const code = word.charCodeAt(at);
+  if (ESCAPED.has(code)) return `\\${word[at]}`;
+  // An entity and no backslash: what skips escapes must not find a tag either.
+  if (code === LESS) return '&lt;';
+  const ends = at === word.length - 1;
+  if (code === UNDERSCORE) {
+    const within = at > 0 && !ends && isAlphanumeric(word.charCodeAt(at - 1));
+    return within && isAlphanumeric(word.charCodeAt(at + 1)) ? null : '\\_';
+  }
+  if (code === AMPERSAND) {
+    const next = ends ? -1 : word.charCodeAt(at + 1);
+    return (ends && last) || next === 35 || isAlphanumeric(next) ? '&amp;' : null;
+  }
+  return code === BANG && ends && last ? '\\!' : null;
+}
+
+function isAlphanumeric(code: number): boolean {
+  return isDigit(code) || (code >= 65 && code <= 90) || (code >= 97 && code <= 122);
+}
+
+function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
+/** Words of a text with single spaces between, escaped. */
+export function escapeText(text: string): string {
+  const words = wordsOf(text);
+  return words.map((word, index) => escapeWord(word, index === words.length - 1)).join(' ');
+}
+
+export function wordsOf(text: string): readonly string[] {
+  const words: string[] = [];
+  let from = -1;
+  for (let at = 0; at <= text.length; at++) {
+    if (at < text.length && !isSpace(text.charCodeAt(at))) {
+      if (from < 0) from = at;
+    } else if (from >= 0) {
+      words.push(text.slice(from, at));
+      from = -1;
+    }
+  }
+  return words;
+}
+
+/** Lines of a paragraph whose beginnings would make them something else: a heading, an item, a quotation, a rule. */
+export function guardLines(text: string): string {
+  if (!text.includes('\n')) return guardLine(text);
+  return text.split('\n').map(guardLine).join('\n');
+}
+
+function guardLine(line: string): string {
+  const first = line.charCodeAt(0);
+  if (isDigit(first)) return guardNumber(line);
+  if (line.startsWith('>') || line.startsWith('=')) return `\\${line}`;
+  let run = 1;
+  while (run < line.length && line.charCodeAt(run) === first) run++;
+  const alone = run === line.length || line.charCodeAt(run) === 32;
+  const guarded = first === 35 ? alone && run <= 6 : first === 45 || first === 43 || first === 58;
+  return guarded && alone ? `\\${line}` : line;
+}
+
+function guardNumber(line: string): string {
+  let at = 0;
+  while (at < line.length && at < 10 && isDigit(line.charCodeAt(at))) at++;
+  const mark = line[at];
+  const ends = at + 1 === line.length || line.charCodeAt(at + 1) === 32;
+  if (at > 9 || (mark !== '.' && mark !== ')') || !ends) return line;
+  return `${line.slice(0, at)}\\${line.slice(at)}`;
+}
+
+/** A heading's text: number signs at its end would be taken for its closing. */
+export function guardHeading(text: string): string {
+  let at = text.length;
+  while (at > 0 && text.charCodeAt(at - 1) === 35) at--;
+  const closes = at < text.length && (at === 0 || text.charCodeAt(at - 1) === 32);
+  return closes ? `${text.slice(0, at)}\\${text.slice(at)}` : text;
+}
+
+/** Backticks that enclose a text: one more than it has in a row, and at least so many. */
+export function fenceFor(text: string, least: number): string {
+  let longest = 0;
+  let run = 0;
+  for (let at = 0; at < text.length; at++) {
+    run = text.charCodeAt(at) === 96 ? run + 1 : 0;
+    if (run > longest) longest = run;
+  }
+  return '`'.repeat(Math.max(least, longest + 1));
+}

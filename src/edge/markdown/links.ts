@@ -1,0 +1,54 @@
+/** Links and images of a page as addresses that mean the same anywhere, written so that Markdown reads them back. */
+import { MAX_ADDRESS, MAX_HREF } from './limits.ts';
+
+const LINKED: ReadonlySet<string> = new Set(['http:', 'https:', 'mailto:', 'tel:']);
+const SHOWN: ReadonlySet<string> = new Set(['http:', 'https:']);
+
+/** What relative addresses are read against; `null`: none, or a longer one than is worth it. */
+export function baseOf(address: string, base: URL | null = null): URL | null {
+  const url = address.length > MAX_ADDRESS ? null : read(address, base);
+  return url !== null && SHOWN.has(url.protocol) && url.href.length <= MAX_ADDRESS ? url : null;
+}
+
+/** A link's destination; `null` where it leads nowhere (`javascript:`) or is none. */
+export function linkTo(href: string | undefined, base: URL): string | null {
+  return destination(href, base, LINKED);
+}
+
+/** An image's address; `null` where it is data or none. */
+export function imageAt(src: string | undefined, base: URL): string | null {
+  return destination(src, base, SHOWN);
+}
+
+function destination(text: string | undefined, base: URL, schemes: ReadonlySet<string>): string | null {
+  if (text === undefined || text.length > MAX_HREF) return null;
+  const url = read(text, base);
+  return url !== null && schemes.has(url.protocol) ? written(url.href) : null;
+}
+
+function read(text: string, base: URL | null): URL | null {
+  try {
+    return base === null ? new URL(text) : new URL(text, base);
+  } catch {
+    return null;
+  }
+}
+
+const HEX = '0123456789ABCDEF';
+
+/** Percent-encoded where Markdown would read the end of a destination, a code span, a cell, an entity or an escape. */
+function written(href: string): string {
+  const entities = href.includes('&') && href.includes(';');
+  let text = '';
+  let from = 0;
+  for (let at = 0; at < href.length; at++) {
+    const code = href.charCodeAt(at);
+    if (!BREAKING.has(code) && !(entities && code === 59)) continue;
+    text += `${href.slice(from, at)}%${HEX[code >> 4]}${HEX[code & 15]}`;
+    from = at + 1;
+  }
+  return from === 0 ? href : text + href.slice(from);
+}
+
+/** Space " ( ) < > \ ` | */
+const BREAKING: ReadonlySet<number> = new Set([9, 10, 13, 32, 34, 40, 41, 60, 62, 92, 96, 124]);

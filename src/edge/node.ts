@@ -1,0 +1,88 @@
+/**
+ * A node put together: the rooms of `edge` around one table of plans. In go settings and what other processes know
+ * (certificates, plans, secrets come later, by whoever follows them); out comes a node that serves.
+ */
+import { steadyNow } from '../base/steady-clock.ts';
+import type { EvaluatorOptions } from '../evaluator/index.ts';
+import { createCounters, type WafProgram } from '../evaluator/index.ts';
+import { createHandler, type Handler } from './handle.ts';
+import { createOrigins } from './origin/origins.ts';
+import type { OwnTokens } from './own-tokens.ts';
+import { createPlanTable, type PlanTable } from './plans.ts';
+import type { Challenges, Classifier, EdgeCache, Journal, MarkdownRenderer, Origins } from './services.ts';
+
+export interface NodeOptions {
+  readonly challenges: Challenges;
+  readonly classifier: Classifier;
+  readonly journal: Journal;
+  readonly cache: EdgeCache | null;
+  /** Renders pages of domains that serve them as Markdown; absent: they go out as they come. */
+  readonly markdown?: MarkdownRenderer;
+  /** The signatures of waf rules; `null`: such rules match and do nothing. */
+  readonly waf: WafProgram | null;
+  /** This node's number, for geo pools. */
+  readonly nodeId: number | null;
+  /** Connections to one origin at most. */
+  readonly perOrigin: number;
+  readonly anyCertificate: boolean;
+  /** Resolvers that origins' names are asked of; absent: the system's. */
+  readonly resolvers?: readonly string[];
+  /** Milliseconds that a WebSocket may be idle. Default: `WEBSOCKET_IDLE_MS`. */
+  readonly websocketIdleMs?: number;
+  /** WebSockets at most. Default: `MAX_WEBSOCKETS`. */
+  readonly maxWebsockets?: number;
+  /** Octets of opened plans kept. */
+  readonly openOctets: number;
+  /** The node's own answers to a certificate authority; absent: it asks none for certificates. */
+  readonly ownTokens?: OwnTokens;
+  /** Told of what should not happen: a bug, or a plan that cannot be read back. */
+  readonly onFault: (error: unknown, about: string) => void;
+}
+
+export interface EdgeNode {
+  readonly handler: Handler;
+  readonly plans: PlanTable;
+  readonly origins: Origins;
+  /** Ends what outlives requests: connections to origins, probes, the cache's files, threads. */
+  close(): Promise<void>;
+}
+
+export function createNode(options: NodeOptions): EdgeNode {
+  const { challenges, classifier, journal, cache, markdown = null, onFault } = options;
+  const origins = createOrigins({
+    perOrigin: options.perOrigin,
+    anyCertificate: options.anyCertificate,
+    ...(options.resolvers === undefined ? {} : { resolvers: options.resolvers }),
+    ...(options.websocketIdleMs === undefined ? {} : { websocketIdleMs: options.websocketIdleMs }),
+    ...(options.maxWebsockets === undefined ? {} : { maxWebsockets: options.maxWebsockets }),
+  });
+  const counters = createCounters({ clock: steadyNow });
+  const plans = createPlanTable({
+    evaluatorOptions: (domain): EvaluatorOptions => ({
+      counters,
+      waf: options.waf,
+      origins: origins.states(domain),
+      nodeId: options.nodeId,
+      onFault: (error) => onFault(error, `a decision of ${domain}`),
+    }),
+    onChange: (name, domain) => origins.follow(name, domain),
+    onFault: (name, error) => onFault(error, `the plan of ${name}`),
+    openOctets: options.openOctets,
+  });
+  const services = { plans, origins, cache, markdown, challenges, classifier, journal };
+  const handler = createHandler({
+    services,
+    ownTokens: options.ownTokens ?? null,
+    onFault: (error) => onFault(error, 'a request'),
+  });
+  return {
+    handler,
+    plans,
+    origins,
+    async close() {
+      await origins.close();
+      await cache?.close();
+      await markdown?.close();
+    },
+  };
+}

@@ -1,0 +1,115 @@
+/** Connections to origins, kept open and used again: one pool for each place and name that is spoken to there. */
+import { isIP, isIPv6 } from 'node:net';
+import { Pool } from 'undici';
+import { CONNECT_MS, MAX_ORIGIN_HEAD_OCTETS, ORIGIN_IDLE_MS, STALL_MS } from '../limits.ts';
+import type { OriginNames } from './names.ts';
+
+/** Where a connection goes, and for TLS whom it asks for. */
+export interface Place {
+  readonly scheme: 'http' | 'https';
+  readonly address: string;
+  readonly port: number;
+  /** The name in the TLS handshake and on the certificate. */
+  readonly serverName: string;
+}
+
+/** What is open towards one place. */
+export interface Opened {
+  readonly pool: Pool;
+  /** Requests that wait for a connection. PERF: kept by who sends them, for the pool would go through all it has. */
+  waiting: number;
+  /** The name it is known by; `null`: by its address. */
+  readonly name: string | null;
+  /** That of the name's addresses when it was opened. */
+  readonly generation: number;
+}
+
+export interface Connections {
+  to(place: Place): Opened;
+  close(): Promise<void>;
+}
+
+export interface ConnectionOptions {
+  /** Connections to one place at most; what comes above waits for one. */
+  readonly perOrigin: number;
+  /** Takes any certificate of an origin. */
+  readonly anyCertificate: boolean;
+  readonly names: OriginNames;
+}
+
+/** Places kept open. A node with more origins than that opens the least recently used anew. */
+const MAX_PLACES = 2_048;
+
+export function createConnections({ perOrigin, anyCertificate, names }: ConnectionOptions): Connections {
+  /** In the order of their last use. */
+  const opened = new Map<string, Opened>();
+  /** The last of them. PERF: most requests go where the one before went. */
+  let last: { readonly place: Place; readonly opened: Opened } | null = null;
+
+  function open({ scheme, address, port, serverName }: Place): Opened {
+    const host = isIPv6(address) ? `[${address}]` : address;
+    const pool = new Pool(`${scheme}://${host}:${port}`, {
+      connections: perOrigin,
+      pipelining: 1,
+      connect: {
+        timeout: CONNECT_MS,
+        lookup: names.lookup,
+        rejectUnauthorized: !anyCertificate,
+        ...(scheme === 'https' ? { servername: serverName } : {}),
+      },
+      // The head's time is ours to measure: it differs from record to record.
+      headersTimeout: 0,
+      bodyTimeout: STALL_MS,
+      keepAliveTimeout: ORIGIN_IDLE_MS,
+      maxHeaderSize: MAX_ORIGIN_HEAD_OCTETS,
+    });
+    const name = isIP(address) === 0 ? address : null;
+    return { pool, waiting: 0, name, generation: name === null ? 0 : names.generation(name) };
+  }
+
+  /** Whether connections go where the place's name points now. */
+  function isCurrent({ name, generation }: Opened): boolean {
+    return name === null || names.generation(name) === generation;
+  }
+
+  return {
+    to(place) {
+      if (last !== null && isSame(last.place, place) && isCurrent(last.opened)) return last.opened;
+      const name = place.scheme === 'https' ? place.serverName : '';
+      const key = `${place.scheme} ${place.address} ${place.port} ${name}`;
+      const known = opened.get(key);
+      if (known !== undefined) opened.delete(key);
+      const isKept = known !== undefined && isCurrent(known);
+      if (known !== undefined && !isKept) closeSoon(known);
+      const found = isKept ? known : open(place);
+      opened.set(key, found);
+      if (opened.size > MAX_PLACES) closeOldest(opened);
+      last = { place, opened: found };
+      return found;
+    },
+    async close() {
+      const all = [...opened.values()];
+      opened.clear();
+      last = null;
+      await Promise.all(all.map(({ pool }) => pool.destroy()));
+    },
+  };
+}
+
+function isSame(a: Place, b: Place): boolean {
+  return (
+    a.address === b.address && a.port === b.port && a.scheme === b.scheme && a.serverName === b.serverName
+  );
+}
+
+function closeOldest(opened: Map<string, Opened>): void {
+  const [oldest] = opened;
+  if (oldest === undefined) return;
+  opened.delete(oldest[0]);
+  closeSoon(oldest[1]);
+}
+
+/** Requests in flight end first; a pool that is closed already has nothing to say. */
+function closeSoon({ pool }: Opened): void {
+  pool.close().catch(() => undefined);
+}

@@ -1,0 +1,213 @@
+/**
+ * Everything towards origins. In: a request that the evaluator sent to one. Out: its answer, pushed; when it cannot be
+ * reached and nothing was answered yet, that of another origin of the same pool.
+ */
+import type { OriginStates } from '../../evaluator/index.ts';
+import type { ServedDomain } from '../exchange.ts';
+import { MAX_WEBSOCKETS, ORIGIN_MS, WEBSOCKET_IDLE_MS } from '../limits.ts';
+import type { ResponseFault, ResponseSink, ResponseSource } from '../response.ts';
+import type { Origins, OutgoingRequest } from '../services.ts';
+import { type ConnectionOptions, createConnections, type Place } from './connections.ts';
+import { hostOf } from './host-name.ts';
+import { createOriginNames } from './names.ts';
+import { createDomainPools, type DomainPools, keyOf, type PoolOrigin } from './pool-health.ts';
+import { createProbe, createSchemeProbe } from './probe.ts';
+import { createResolve } from './resolve.ts';
+import { attempt } from './send.ts';
+import { GONE_BEFORE, upgradeTo } from './upgrade.ts';
+
+/** Other origins tried after the first. */
+const MORE_TRIES = 2;
+/** Faults before anything was sent. */
+const UNSENT: ReadonlySet<string> = new Set(['unresolved', 'refused', 'unreachable', 'unreached']);
+/** Methods that may be sent twice (RFC 9110 §9.2.2). */
+const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);
+
+export interface OriginsOptions extends Omit<ConnectionOptions, 'names'> {
+  /** Resolvers that origins' names are asked of: addresses with an optional port each; none: the system's. */
+  readonly resolvers?: readonly string[];
+  /** Milliseconds that a WebSocket may be idle. Default: `WEBSOCKET_IDLE_MS`. */
+  readonly websocketIdleMs?: number;
+  /** WebSockets at most, those being opened included. Default: `MAX_WEBSOCKETS`. */
+  readonly maxWebsockets?: number;
+  readonly clock?: () => number;
+}
+
+export function createOrigins(options: OriginsOptions): Origins {
+  const { anyCertificate, websocketIdleMs = WEBSOCKET_IDLE_MS, maxWebsockets = MAX_WEBSOCKETS } = options;
+  // How long ago something was matters here and never when: the time of day may jump.
+  const clock = options.clock ?? (() => performance.now());
+  const names = createOriginNames({ resolve: createResolve({ servers: options.resolvers ?? [] }), clock });
+  const connections = createConnections({ ...options, names });
+  const schemes = createSchemeProbe({ clock, lookup: names.lookup });
+  const probe = createProbe(connections);
+  const domains = new Map<string, DomainPools>();
+  const websockets = { open: 0, refused: 0 };
+
+  function poolsOf(domain: string): DomainPools {
+    let pools = domains.get(domain);
+    if (pools === undefined) {
+      pools = createDomainPools({ probe, clock });
+      domains.set(domain, pools);
+    }
+    return pools;
+  }
+
+  /** Where a request goes; a promise only where the scheme has to be found out. */
+  function placeOf({ origin }: OutgoingRequest): Place | Promise<Place> {
+    const serverName = hostOf(origin.hostHeader);
+    const { address, port } = origin;
+    if (origin.scheme !== 'auto') {
+      return { scheme: origin.scheme, address, port: port ?? defaultPort(origin.scheme), serverName };
+    }
+    const found = schemes.schemeOf(address, port, serverName);
+    return found.then((one) => ({ scheme: one, address, port: port ?? defaultPort(one), serverName }));
+  }
+
+  function begin(request: OutgoingRequest): PoolOrigin | null {
+    if (request.rule?.type !== 'origin_pool') return null;
+    const origin = poolsOf(request.domain.name).origin(request.rule.id, request.origin);
+    origin?.begin();
+    return origin;
+  }
+
+  /** The same request for another origin of its pool, where it may be sent again. */
+  function elsewhere(
+    request: OutgoingRequest,
+    tried: readonly string[],
+    fault: ResponseFault,
+  ): OutgoingRequest | null {
+    const { rule, method, body, domain } = request;
+    const unsent = UNSENT.has(fault.code);
+    const again = fault.code === 'reset' && IDEMPOTENT.has(method);
+    const replayable = body === null || body instanceof Uint8Array;
+    if (rule?.type !== 'origin_pool' || !(unsent || again) || !replayable) return null;
+    if (tried.length > MORE_TRIES) return null;
+    const other = poolsOf(domain.name).another(rule.id, tried);
+    return other === null ? null : { ...request, origin: { ...request.origin, ...other } };
+  }
+
+  function send(first: OutgoingRequest, sink: ResponseSink): ResponseSource {
+    let current: ResponseSource | null = null;
+    let account: (() => void) | null = null;
+    let stopped = false;
+    const tried: string[] = [];
+    const began = performance.now();
+    /** Milliseconds left to the head: those of the record, however many origins are tried in them. */
+    const leftMs = ({ origin: { timeoutSec } }: OutgoingRequest): number => {
+      const headMs = timeoutSec === null ? ORIGIN_MS : timeoutSec * 1_000;
+      return Math.max(1, Math.ceil(headMs - (performance.now() - began)));
+    };
+    const source: ResponseSource = {
+      pause: () => current?.pause(),
+      resume: () => current?.resume(),
+      abort: () => {
+        stopped = true;
+        account?.();
+        current?.abort();
+      },
+    };
+
+    function tryOne(request: OutgoingRequest): void {
+      const place = placeOf(request);
+      if (!(place instanceof Promise)) {
+        dispatch(request, place);
+        return;
+      }
+      const headMs = leftMs(request);
+      const late = setTimeout(() => {
+        if (stopped) return;
+        stopped = true;
+        sink.fail({ code: 'timeout', reason: `whether it speaks TLS was not known within ${headMs} ms` });
+      }, headMs);
+      void place.then((found) => {
+        clearTimeout(late);
+        if (!stopped) dispatch(request, found);
+      });
+    }
+    function dispatch(request: OutgoingRequest, place: Place): void {
+      tried.push(keyOf(request.origin));
+      const accounted = begin(request);
+      let ended = false;
+      const end = (outcome: 'well' | 'failed'): void => {
+        if (ended) return;
+        ended = true;
+        accounted?.end(outcome);
+      };
+      account = () => end('well');
+      const taker: ResponseSink = {
+        informational: (status, headers) => sink.informational(status, headers),
+        head: (head, from) =>
+          sink.head(head, {
+            pause: from.pause,
+            resume: from.resume,
+            abort: () => {
+              end('well');
+              from.abort();
+            },
+          }),
+        data: (chunk) => sink.data(chunk),
+        end: (trailers) => {
+          end('well');
+          sink.end(trailers);
+        },
+        fail: (fault) => {
+          end(fault.code === 'aborted' || fault.code === 'body' ? 'well' : 'failed');
+          const other = elsewhere(request, tried, fault);
+          if (other === null) sink.fail(fault);
+          else tryOne(other);
+        },
+      };
+      current = attempt({ to: connections.to(place), request, headMs: leftMs(request) }, taker);
+    }
+    tryOne(first);
+    return source;
+  }
+
+  return {
+    states: (domain): OriginStates => poolsOf(domain),
+    send,
+    upgrade(request, client) {
+      // Counted, it would be so for good: its `close` was told already.
+      if (client.socket.destroyed) return client.done(GONE_BEFORE);
+      if (websockets.open >= maxWebsockets) {
+        websockets.refused++;
+        client.fail(503);
+        return;
+      }
+      websockets.open++;
+      client.socket.once('close', () => websockets.open--);
+      void Promise.resolve(placeOf(request)).then((place) =>
+        upgradeTo({
+          place,
+          request,
+          client,
+          anyCertificate,
+          lookup: names.lookup,
+          idleMs: websocketIdleMs,
+        }),
+      );
+    },
+    websockets: () => websockets,
+    follow(name: string, domain: ServedDomain | null) {
+      if (domain !== null) poolsOf(name).replace(domain.settings.pools);
+      else {
+        domains.get(name)?.replace([]);
+        domains.delete(name);
+      }
+    },
+    down() {
+      let count = 0;
+      for (const pools of domains.values()) count += pools.down().length;
+      return count;
+    },
+    async close() {
+      for (const pools of domains.values()) pools.replace([]);
+      await connections.close();
+    },
+  };
+}
+
+function defaultPort(scheme: 'http' | 'https'): number {
+  return scheme === 'https' ? 443 : 80;
+}

@@ -1,0 +1,120 @@
+/** The headers an origin gets: what is for one connection only taken out, what tells about the visitor put in. */
+import { isForwarding } from '../answers/forwarding.ts';
+import type { Visitor } from './exchange.ts';
+import { lowerName } from './header-names.ts';
+import type { HeaderList } from './response.ts';
+
+/**
+ * Fields that concern one connection (RFC 9110 §7.6.1), and those the edge says itself. `Expect` is answered here: the
+ * body is only asked for once the request is let through.
+ */
+const HOP_BY_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'http2-settings',
+  'expect',
+  'host',
+  'cookie',
+]);
+
+/** Of these a trusted proxy's are replaced by our own, which go on where it ended. */
+const REWRITTEN: ReadonlySet<string> = new Set(['forwarded', 'x-forwarded-for', 'x-forwarded-proto']);
+
+export interface OutgoingOptions {
+  readonly visitor: Visitor;
+  /** The Host the visitor asked for. */
+  readonly host: string;
+  /** The Host the origin gets. */
+  readonly hostHeader: string;
+  /** The Cookie header without the edge's own; empty: none is left. */
+  readonly cookies: string;
+}
+
+/** From the headers as the client sent them (name, value, …) to those for the origin. */
+export function outgoingHeaders(raw: HeaderList, options: OutgoingOptions): string[] {
+  const { visitor, hostHeader, cookies } = options;
+  const named = namedInConnection(raw);
+  const headers: string[] = ['Host', hostHeader];
+  let forwardedFor = '';
+  let forwarded = '';
+  for (let at = 0; at < raw.length; at += 2) {
+    const sent = raw[at]!;
+    if (sent.charCodeAt(0) === 58) continue;
+    const name = lowerName(sent);
+    if (HOP_BY_HOP.has(name) || named?.has(name) === true) continue;
+    if (isForwarding(name)) {
+      if (!visitor.trusted) continue;
+      if (name === 'x-forwarded-for') forwardedFor = joined(forwardedFor, raw[at + 1]!);
+      else if (name === 'forwarded') forwarded = joined(forwarded, raw[at + 1]!);
+      if (REWRITTEN.has(name)) continue;
+    }
+    headers.push(sent, raw[at + 1]!);
+  }
+  if (cookies !== '') headers.push('Cookie', cookies);
+  const { peer, scheme } = visitor;
+  headers.push('X-Forwarded-For', joined(forwardedFor, peer ?? 'unknown'), 'X-Forwarded-Proto', scheme);
+  headers.push('Forwarded', joined(forwarded, forwardedElement(peer, options.host, scheme)));
+  return headers;
+}
+
+function joined(before: string, value: string): string {
+  return before === '' ? value : `${before}, ${value}`;
+}
+
+/** RFC 7239 §4 and §6: an IPv6 address stands in brackets and quotes, and so does a host with a port. */
+function forwardedElement(peer: string | null, host: string, scheme: string): string {
+  const node = peer === null ? 'unknown' : peer.includes(':') ? `"[${peer}]"` : peer;
+  const named = host.includes(':') || host.includes('"') ? `"${host.replaceAll('"', '')}"` : host;
+  return `for=${node};host=${named};proto=${scheme}`;
+}
+
+/** Lower-case names listed in `Connection`, which are for this connection as well. */
+export function namedInConnection(raw: HeaderList): ReadonlySet<string> | null {
+  let named: Set<string> | null = null;
+  for (let at = 0; at < raw.length; at += 2) {
+    const sent = raw[at]!;
+    if (sent.length !== 10 || sent.toLowerCase() !== 'connection') continue;
+    const value = raw[at + 1]!;
+    if (value === 'keep-alive' || value === 'close') continue;
+    named ??= new Set();
+    for (const name of value.split(',')) named.add(name.trim().toLowerCase());
+  }
+  return named;
+}
+
+/**
+ * The headers of an answer without those for the connection to its origin.
+ * @param isDropped by lower-case names, which others are left out
+ */
+export function endToEnd(headers: HeaderList, isDropped: (name: string) => boolean = isNone): string[] {
+  const named = namedInConnection(headers);
+  const kept: string[] = [];
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = lowerName(headers[at]!);
+    if (ORIGIN_HOP.has(name) || named?.has(name) === true || isDropped(name)) continue;
+    kept.push(headers[at]!, headers[at + 1]!);
+  }
+  return kept;
+}
+
+function isNone(): boolean {
+  return false;
+}
+
+const ORIGIN_HOP: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'proxy-authenticate',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
