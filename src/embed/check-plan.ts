@@ -1,0 +1,24 @@
+/** The check between being handed a plan and serving it. */
+import { createCounters, loadPlan } from '../evaluator/index.ts';
+import { selfTest } from '../evaluator/self-test.ts';
+import { PlanFault } from '../plan/fault.ts';
+
+/** What a sealed plan says it is. */
+export interface InstalledPlan {
+  readonly domain: string;
+  readonly revision: number;
+}
+
+/** Octets of rate counters that count nothing. */
+const COUNTER_OCTETS = 65_536;
+
+/**
+ * Opens a sealed plan and tries it out on requests made of its own hosts and patterns.
+ * @throws PlanFault when the bytes are no plan that this build reads, or one that cannot decide
+ */
+export function checkPlan(bytes: Uint8Array): InstalledPlan {
+  const { domain, revision } = loadPlan(bytes, { counters: createCounters({ maxBytes: COUNTER_OCTETS }) });
+  const wrong = selfTest(bytes, { domain, revision });
+  if (wrong !== null) throw new PlanFault('layout', wrong);
+  return { domain, revision };
+}

@@ -1,0 +1,124 @@
+/** A request's body as a stream of the web platform: the part that rules inspect, and the whole for the application. */
+
+import { type CodingFault, codingError, codingOf } from '../../edge/coding.ts';
+
+type Octets = Uint8Array<ArrayBuffer>;
+type Stream = ReadableStream<Octets>;
+type Reader = ReadableStreamDefaultReader<Octets>;
+
+export interface PeekedBody {
+  /** Why what is inspected is not what the client means, `content-encoding: …`; `null`: it is, as far as it goes. */
+  readonly error: string | null;
+  /** What rules look at: the first `wanted` octets, inflated where the client says it is compressed. */
+  readonly inspected: Uint8Array;
+  /** The whole: octets where all of them were read, else what was read and then the rest. */
+  readonly outgoing: Octets | Stream;
+}
+
+/**
+ * Reads the first `wanted` octets of a body, or all of it when it is shorter.
+ * @param coding the request's Content-Encoding
+ * @throws Error when the client breaks off
+ */
+export async function peekBody(body: Stream, wanted: number, coding: string): Promise<PeekedBody> {
+  const reader = body.getReader();
+  const { octets, ended } = await readUpTo(reader, wanted);
+  const outgoing = ended ? octets : continued(octets, reader);
+  const name = codingOf(coding);
+  if (name === '') return { inspected: octets.subarray(0, wanted), error: null, outgoing };
+  const seen = await inflated(octets, wanted, name);
+  const goesOn = !ended && seen.octets.length < wanted;
+  const error = codingError(name, seen.fault ?? (goesOn ? 'longer' : null));
+  return { inspected: seen.octets.subarray(0, wanted), error, outgoing };
+}
+
+/** A whole body of at most `most` octets; `null`: it is longer, or the client broke off. */
+export async function readBody(body: Stream | null, most: number): Promise<Uint8Array | null> {
+  if (body === null) return new Uint8Array(0);
+  const reader = body.getReader();
+  const part = await readUpTo(reader, most + 1).catch(() => null);
+  if (part?.ended === false) await reader.cancel();
+  return part === null || part.octets.length > most ? null : part.octets;
+}
+
+interface Part {
+  readonly octets: Octets;
+  readonly ended: boolean;
+}
+
+async function readUpTo(reader: Reader, wanted: number): Promise<Part> {
+  const chunks: Octets[] = [];
+  let length = 0;
+  let ended = false;
+  while (length < wanted && !ended) {
+    const { done, value } = await reader.read();
+    ended = done;
+    if (value === undefined) continue;
+    chunks.push(value);
+    length += value.length;
+  }
+  return { octets: joined(chunks, length), ended };
+}
+
+function joined(chunks: readonly Octets[], length: number): Octets {
+  const whole = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
+}
+
+function continued(read: Octets, reader: Reader): Stream {
+  return new ReadableStream<Octets>({
+    start: (controller) => controller.enqueue(read),
+    async pull(controller) {
+      const { done, value } = await reader.read();
+      if (done) controller.close();
+      else controller.enqueue(value);
+    },
+    cancel: (reason) => reader.cancel(reason),
+  });
+}
+
+interface Inflated {
+  readonly octets: Octets;
+  /** What kept it from being inflated whole. */
+  readonly fault: CodingFault | null;
+}
+
+const FORMATS: Readonly<Record<string, 'gzip' | 'deflate'>> = {
+  gzip: 'gzip',
+  'x-gzip': 'gzip',
+  deflate: 'deflate',
+};
+
+/**
+ * As much as `wanted` octets of what a coding holds. What does not inflate, or is in a coding that platforms have no
+ * means for (`br`, `zstd`), is inspected as it was sent, and told.
+ */
+async function inflated(octets: Octets, wanted: number, coding: string): Promise<Inflated> {
+  const format = Object.hasOwn(FORMATS, coding) ? FORMATS[coding] : undefined;
+  if (format === undefined) return { octets, fault: 'unknown' };
+  const inflating = new DecompressionStream(format);
+  const reader: Reader = inflating.readable.getReader();
+  const writer = inflating.writable.getWriter();
+  // Told by the reader, who stops at what was inflated until then.
+  const ignore = (): undefined => undefined;
+  void writer.write(octets).catch(ignore);
+  void writer.close().catch(ignore);
+  const chunks: Octets[] = [];
+  let length = 0;
+  let broken = false;
+  while (length < wanted) {
+    const next = await reader.read().catch(ignore);
+    broken = next === undefined;
+    if (next?.value === undefined) break;
+    chunks.push(next.value);
+    length += next.value.length;
+  }
+  await reader.cancel().catch(ignore);
+  if (!broken) return { octets: joined(chunks, length), fault: null };
+  return length === 0 ? { octets, fault: 'broken' } : { octets: joined(chunks, length), fault: 'brokenOff' };
+}

@@ -1,0 +1,98 @@
+/** Requests and answers between the edge and what `fetch` handlers take and give. */
+import type { EdgeAnswer } from '../../answers/answer.ts';
+import { pageInstead } from '../../answers/answer-to.ts';
+import type { Challenges } from '../../answers/challenge/challenge.ts';
+import type { Decided } from '../../answers/decided.ts';
+import { addedHeaders, isDropped } from '../../answers/domain-headers.ts';
+import { isForwarding } from '../../answers/forwarding.ts';
+import type { EdgeSettings } from '../../evaluator/index.ts';
+import type { PeekedBody } from './body.ts';
+
+/** An answer of the edge's own. */
+export function responseOf({ status, headers, body }: EdgeAnswer, method: string): Response {
+  const list = new Headers();
+  for (let at = 0; at < headers.length; at += 2) list.append(headers[at]!, headers[at + 1]!);
+  const octets =
+    typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body ?? NO_OCTETS);
+  const bodiless = method === 'HEAD' || status === 204 || status === 205 || status === 304;
+  // What a GET would get: platforms tell the length of bodies only, and here is none.
+  if (method === 'HEAD') list.set('Content-Length', String(octets.length));
+  return new Response(bodiless ? null : octets, { status, headers: list });
+}
+
+const NO_OCTETS = new Uint8Array(0);
+
+export interface Forwarding {
+  /** Path and query for the application. */
+  readonly target: string;
+  /** What was read of the body; `null`: nothing. */
+  readonly body: PeekedBody['outgoing'] | null;
+  /** The forwarding headers come from somebody who is believed. */
+  readonly trusted: boolean;
+  readonly challenges: Pick<Challenges, 'withoutOwn'>;
+}
+
+/** The request for the application: the very same where nothing of it changes. */
+export function forwardedRequest(request: Request, forwarding: Forwarding): Request {
+  const { target, body } = forwarding;
+  const headers = forwardedHeaders(request.headers, forwarding);
+  const url = `${request.url.slice(0, startOfTarget(request.url))}${target}`;
+  if (headers === null && body === null && url === request.url) return request;
+  const init = {
+    method: request.method,
+    headers: headers ?? request.headers,
+    body: body ?? request.body,
+    // A body that is a stream needs it, in Node and wherever else undici answers `fetch`.
+    duplex: 'half' as const,
+    redirect: 'manual' as const,
+    signal: request.signal,
+    // What Cloudflare tells of the visitor.
+    ...('cf' in request ? { cf: request.cf } : {}),
+  };
+  return new Request(url, init);
+}
+
+/** Where path and query begin in an absolute URL. */
+export function startOfTarget(url: string): number {
+  const start = url.indexOf('/', url.indexOf('://') + 3);
+  return start < 0 ? url.length : start;
+}
+
+/** `null`: all of them go on as they came. */
+function forwardedHeaders(sent: Headers, { trusted, challenges }: Forwarding): Headers | null {
+  let headers: Headers | null = null;
+  const cookies = sent.get('cookie') ?? '';
+  const kept = challenges.withoutOwn(cookies);
+  if (kept !== cookies) {
+    headers = new Headers(sent);
+    if (kept === '') headers.delete('cookie');
+    else headers.set('cookie', kept);
+  }
+  if (trusted) return headers;
+  for (const name of sent.keys()) {
+    if (!isForwarding(name)) continue;
+    headers ??= new Headers(sent);
+    headers.delete(name);
+  }
+  return headers;
+}
+
+/** The application's answer as the client gets it: with a rule's page for an error, and the domain's headers. */
+export function finishedResponse(response: Response, decided: Decided, settings: EdgeSettings): Response {
+  const { status } = response;
+  // Switching protocols, or no answer at all: nothing can be added to it.
+  if (status < 200) return response;
+  const instead = pageInstead(decided, { status, madeBy: 'origin' });
+  if (instead !== null) {
+    // Nobody reads it; that its end fails concerns nobody either.
+    void response.body?.cancel().catch(() => undefined);
+    return responseOf(instead, decided.request.method);
+  }
+  const finished = new Response(response.body, response);
+  for (const name of [...finished.headers.keys()]) {
+    if (isDropped(name, settings)) finished.headers.delete(name);
+  }
+  const added = addedHeaders(settings, decided.id);
+  for (let at = 0; at < added.length; at += 2) finished.headers.set(added[at]!, added[at + 1]!);
+  return finished;
+}

@@ -1,0 +1,199 @@
+/**
+ * The edge inside a Node server. In: requests as `node:http` hands them out, before the application sees them. Out:
+ * answers of the edge's own, or the request, whole, with the decision on it, for the application to answer.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { FastifyPluginCallback } from 'fastify';
+import { createChallenges } from '../../answers/challenge/challenge.ts';
+import type { Secrets } from '../../answers/challenge/keys.ts';
+import { openClassificationFiles } from '../../edge/classification-files.ts';
+import { createBotResolver, createClassifier } from '../../edge/classifier.ts';
+import type { ClientRequest, ClientResponse } from '../../edge/exchange.ts';
+import type { FollowedFile } from '../../edge/followed-file.ts';
+import { trustProxies } from '../../edge/visitor.ts';
+import {
+  CONTROL,
+  COUNT,
+  checkOptions,
+  FLAG,
+  FUNCTION,
+  LISTENERS,
+  type OptionKinds,
+  PLANS,
+  SECRET,
+  SIGNATURES,
+  TEXT,
+  TEXTS,
+} from '../check-options.ts';
+import type { InstalledPlan } from '../check-plan.ts';
+import { createSecrets } from '../secret.ts';
+import { createTelling, type Telling } from '../verdict.ts';
+import { fastifyPlugin } from './fastify.ts';
+import { createJudge } from './judge.ts';
+import type { Following, NodeEdgeOptions } from './options.ts';
+import type { FollowedServer, ServerParts } from './plan-server.ts';
+import { type EdgePlans, openPlans } from './plans.ts';
+
+type Application<Q, S> = (request: Q, response: S) => unknown;
+
+/** An edge for `node:http`, `node:https`, `node:http2`, Express and Fastify. Its functions need no `this`. */
+export interface NodeEdge {
+  /**
+   * Puts the edge before a request listener: `createServer(edge.wrap(app))`. Everything is enforced, and what the
+   * application throws, or rejects with, is answered with 500.
+   */
+  wrap<Q extends ClientRequest = IncomingMessage, S extends ClientResponse = ServerResponse>(
+    application: Application<Q, S>,
+  ): (request: Q, response: S) => void;
+  /** The same as middleware: `express().use(edge.handle)`. `next` is called for requests that are forwarded. */
+  handle(request: ClientRequest, response: ClientResponse, next: (error?: unknown) => void): void;
+  /**
+   * The same as a Fastify plugin: `fastify.register(edge.fastify)`. Fastify has routed a request before its hooks, so
+   * rewrites are reported and not done; `serverFactory: (handler) => createServer(edge.wrap(handler))` does them.
+   */
+  readonly fastify: FastifyPluginCallback;
+  /** Judges a request to switch protocols: `server.on('upgrade', …)`. `next` is called for those that may. */
+  upgrade(request: ClientRequest, socket: Duplex, next: () => void): void;
+  /**
+   * Installs a sealed plan in place of the one its domain has, whole: a request sees the one or the other. Rate
+   * counters go on.
+   * @throws PlanFault when the bytes are no plan, or none that can serve; what was installed before stays
+   */
+  install(plan: Uint8Array): InstalledPlan;
+  /** Forgets a domain; its hosts fall to the longest name above it, else they are answered 421. */
+  remove(domain: string): void;
+  /** Domains that are installed. */
+  readonly size: number;
+  /** How the server of `control` is followed; `null` without one. */
+  following(): Following | null;
+  /** Ends what outlives requests: looks at files, and following a server. What is installed stays served. */
+  close(): Promise<void>;
+}
+
+const OPTIONS: OptionKinds<NodeEdgeOptions> = {
+  plans: PLANS,
+  file: TEXT,
+  control: CONTROL,
+  trustProxy: TEXTS,
+  publicPort: COUNT,
+  secret: SECRET,
+  signatures: SIGNATURES,
+  countries: TEXT,
+  botRanges: TEXT,
+  botDns: FLAG,
+  facts: FUNCTION,
+  counterOctets: COUNT,
+  openOctets: COUNT,
+  ...LISTENERS,
+};
+
+/** Milliseconds between looks at the country database and the ranges. */
+const FILES_MS = 30_000;
+
+/**
+ * Makes an edge.
+ * @throws PlanFault when one of `plans`, or `signatures`, cannot be opened; RangeError when `secret` is too short; Error
+ * naming an entry of `trustProxy` that is no address, what is wrong in `file`, or why the folder of `control` cannot be
+ * used; TypeError naming an option that there is not, or that is of another kind
+ */
+export async function createEdge(options: NodeEdgeOptions = {}): Promise<NodeEdge> {
+  checkOptions(options, OPTIONS);
+  const telling = createTelling(options);
+  const trusted = trustProxies(options.trustProxy ?? []);
+  const own = createSecrets(options.secret);
+  let served: Secrets | null = null;
+  const challenges = createChallenges({ secrets: () => served ?? own() });
+  const plans = openPlans(options, telling);
+  const onSecrets: ServerParts['onSecrets'] = (secrets) => {
+    if (options.secret === undefined) served = secrets;
+  };
+  const { started, close } = createParts();
+  await started(follow(options, plans, telling), (followed) => followed?.stop());
+  const files = await started(
+    openClassificationFiles({
+      database: options.countries ?? null,
+      ranges: options.botRanges ?? null,
+      pollMs: FILES_MS,
+      onProblem: ({ file, reason }) => telling.fault(new Error(reason), `the file \`${file}\``),
+    }),
+    (opened) => opened.close(),
+  );
+  const server = await started(
+    followControlled(options, { table: plans.table, onSecrets, telling }),
+    (followed) => followed?.stop(),
+  );
+  const classifier = createClassifier({
+    countries: files.countries,
+    ranges: files.ranges,
+    resolver: options.botDns === false ? null : createBotResolver([]),
+    clock: () => performance.now(),
+  });
+  const services = { plans: plans.table, challenges, classifier };
+  const judge = createJudge({ services, telling, trusted, options });
+
+  function handle(request: ClientRequest, response: ClientResponse, next: () => unknown): void {
+    void judge.serve(request, response, next);
+  }
+
+  return {
+    wrap: (application) => (request, response) => {
+      handle(request, response, () => application(request, response));
+    },
+    handle,
+    fastify: fastifyPlugin(judge.request),
+    upgrade: (request, socket, next) => void judge.upgrade(request, socket, next),
+    install: plans.install,
+    remove: (domain) => plans.table.delete(domain),
+    get size() {
+      return plans.table.size;
+    },
+    following: () => server?.state() ?? null,
+    close,
+  };
+}
+
+interface Parts {
+  /** A part that outlives requests; one that does not start ends those before it. */
+  started<T>(starting: Promise<T>, end: (part: T) => unknown): Promise<T>;
+  /** Ends every part, the last started first. */
+  close(): Promise<void>;
+}
+
+function createParts(): Parts {
+  const endings: (() => unknown)[] = [];
+  async function close(): Promise<void> {
+    for (const end of endings.splice(0).reverse()) await end();
+  }
+  return {
+    async started(starting, end) {
+      const part = await starting.catch(async (error: unknown) => {
+        await close();
+        throw error;
+      });
+      endings.push(() => end(part));
+      return part;
+    },
+    close,
+  };
+}
+
+async function follow(
+  { file }: NodeEdgeOptions,
+  plans: EdgePlans,
+  telling: Telling,
+): Promise<FollowedFile | null> {
+  if (file === undefined) return null;
+  // PERF: the compiler, YAML and the schemas take longer to load than all the rest; sealed plans need none of them.
+  const { followPlanFile } = await import('./plan-file.ts');
+  return followPlanFile(file, plans, telling);
+}
+
+async function followControlled(
+  { control }: NodeEdgeOptions,
+  parts: ServerParts,
+): Promise<FollowedServer | null> {
+  if (control === undefined) return null;
+  const { followServer } = await import('./plan-server.ts');
+  return followServer(control, parts);
+}

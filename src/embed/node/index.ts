@@ -1,0 +1,29 @@
+/** `edgeplan/node`: the edge inside a Node server, before an application of any kind. */
+import type { EdgeVerdict } from '../verdict.ts';
+
+export { PlanFault } from '../../plan/fault.ts';
+export type { InstalledPlan } from '../check-plan.ts';
+export type { EdgeListeners, EdgeRefusal, EdgeVerdict, Unenforced } from '../verdict.ts';
+export { createEdge, type NodeEdge } from './edge.ts';
+export type { ControlPlane, Following, NodeEdgeOptions } from './options.ts';
+
+declare module 'http' {
+  interface IncomingMessage {
+    /** What the edge decided; absent before it was asked. */
+    edge?: EdgeVerdict;
+  }
+}
+
+declare module 'http2' {
+  interface Http2ServerRequest {
+    /** What the edge decided; absent before it was asked. */
+    edge?: EdgeVerdict;
+  }
+}
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What the edge decided; there once `edge.fastify` has run. */
+    edge: EdgeVerdict;
+  }
+}

@@ -1,0 +1,139 @@
+/** One request before an application: decided, then answered here or made ready for the application. */
+import type { ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { EdgeAnswer } from '../../answers/answer.ts';
+import { statusPage } from '../../answers/answer-to.ts';
+import { peekBody } from '../../edge/body.ts';
+import { createClientSink } from '../../edge/client.ts';
+import type { ClientRequest, ClientResponse, Exchange } from '../../edge/exchange.ts';
+import { answerOnSocket } from '../../edge/socket-answer.ts';
+import { plainAddress, readVisitor, type TrustedProxies } from '../../edge/visitor.ts';
+import {
+  createWalk,
+  decide,
+  decideUpgrade,
+  type Incoming,
+  type Judged,
+  ownAnswer,
+  type Walk,
+  type WalkServices,
+} from '../../edge/walk.ts';
+import { type EdgeVerdict, type Telling, verdictOf } from '../verdict.ts';
+import type { NodeEdgeOptions } from './options.ts';
+import { prepareRequest } from './request.ts';
+import { takeOver } from './response.ts';
+
+export interface JudgeOptions {
+  readonly services: WalkServices;
+  readonly telling: Telling;
+  readonly trusted: TrustedProxies;
+  readonly options: Pick<NodeEdgeOptions, 'facts' | 'publicPort'>;
+}
+
+export interface Judge {
+  /** Judges a request that the application has routed already; `null`: it is answered. */
+  request(request: ClientRequest, response: ClientResponse): Promise<EdgeVerdict | null>;
+  /** Judges a request and hands it on; what `next` throws is answered with 500. */
+  serve(request: ClientRequest, response: ClientResponse, next: () => unknown): Promise<void>;
+  /** Judges a request to switch protocols. */
+  upgrade(request: ClientRequest, socket: Duplex, next: () => void): Promise<void>;
+}
+
+/** How a request leaves the edge. */
+interface Exit {
+  /** Whether the application routes by `url` after this. */
+  readonly rewritable: boolean;
+  answer(answer: EdgeAnswer): void;
+}
+
+export function createJudge({ services, telling, trusted, options }: JudgeOptions): Judge {
+  function incomingOf(message: ClientRequest): Incoming {
+    const { socket } = message;
+    const scheme = 'encrypted' in socket && socket.encrypted === true ? 'https' : 'http';
+    const port = options.publicPort ?? socket.localPort ?? (scheme === 'https' ? 443 : 80);
+    const visitor = readVisitor(message, {
+      listener: { scheme, port },
+      // Which names a connection may be used for is the business of whoever holds its certificate.
+      facts: { peer: plainAddress(socket.remoteAddress), serverName: null },
+      trusted,
+    });
+    const told = options.facts?.(message);
+    const request = { message, visitor, ja4: null, proceed: nothing, last: nothing };
+    return told === undefined ? request : { ...request, told };
+  }
+
+  async function judge(
+    message: ClientRequest,
+    { rewritable, answer }: Exit,
+    deciding: (walk: Walk) => Promise<Judged<ClientRequest>>,
+  ): Promise<Exchange | null> {
+    let walk: Walk | null = null;
+    try {
+      walk = createWalk(services, incomingOf(message));
+      const judged = await deciding(walk);
+      if (!judged.ok) {
+        const { status } = judged;
+        telling.refused({ id: walk.id, status });
+        answer(walk.page(status));
+        return null;
+      }
+      const { exchange } = judged;
+      const verdict = verdictOf(exchange, rewritable);
+      telling.decided(verdict);
+      const own = exchange.decision.action === 'forward' ? null : await ownAnswer(walk, exchange);
+      if (own !== null) {
+        answer(own);
+        return null;
+      }
+      prepareRequest(message, exchange, { challenges: services.challenges, rewritable });
+      message.edge = verdict;
+      return exchange;
+    } catch (error) {
+      // Fails closed: what could not be judged is not let through.
+      telling.fault(error, 'a request');
+      answer(walk?.page(500) ?? BARE_500);
+      return null;
+    }
+  }
+
+  async function enter(
+    message: ClientRequest,
+    response: ClientResponse,
+    rewritable: boolean,
+  ): Promise<boolean> {
+    const answer = (whole: EdgeAnswer): void => answerWhole(message, response, whole);
+    const exchange = await judge(message, { rewritable, answer }, async (walk) => decide(walk, peekBody));
+    if (exchange === null) return false;
+    takeOver(response as ServerResponse, exchange, answer);
+    return true;
+  }
+
+  return {
+    async request(message, response) {
+      return (await enter(message, response, false)) ? (message.edge ?? null) : null;
+    },
+    async serve(message, response, next) {
+      if (!(await enter(message, response, true))) return;
+      try {
+        await next();
+      } catch (error) {
+        telling.fault(error, 'the application');
+        if (response.headersSent) response.destroy();
+        else answerWhole(message, response, statusPage(message.edge!, 500));
+      }
+    },
+    async upgrade(message, socket, next) {
+      const answer = (whole: EdgeAnswer): void => answerOnSocket(socket, whole);
+      const exchange = await judge(message, { rewritable: true, answer }, decideUpgrade);
+      if (exchange !== null) next();
+    },
+  };
+}
+
+function nothing(): void {}
+
+const BARE_500: EdgeAnswer = { status: 500, headers: [], body: null };
+
+function answerWhole(request: ClientRequest, response: ClientResponse, whole: EdgeAnswer): void {
+  createClientSink({ request, response, done: () => undefined }).answer(whole);
+}

@@ -1,0 +1,51 @@
+/** An edge that serves a file: an edge file, compiled whenever it changes, or a sealed plan. */
+import { readFile, stat } from 'node:fs/promises';
+import { formatDiagnostic } from '../../base/diagnostic.ts';
+import { type FollowedFile, followFile } from '../../edge/followed-file.ts';
+import { seal } from '../../plan/seal.ts';
+import { compileEdge, isPlan } from '../compile-edge.ts';
+import type { Telling } from '../verdict.ts';
+import type { EdgePlans } from './plans.ts';
+
+/** Octets of an edge file or a plan: far above any rule set within its limits, far below what would exhaust memory. */
+const MAX_FILE_OCTETS = 256 * 1024 * 1024;
+
+/**
+ * Installs what the file holds and follows it; a file that breaks is told to `onFault` and changes nothing else.
+ * @throws Error when the file cannot be served as it is now, one diagnostic a line
+ */
+export async function followPlanFile(
+  file: string,
+  { install, table }: EdgePlans,
+  telling: Telling,
+): Promise<FollowedFile> {
+  let domain: string | null = null;
+  let revision = 0;
+
+  async function take(octets: Uint8Array): Promise<void> {
+    const plan = isPlan(octets, file) ? octets : compiled(octets, file, revision + 1);
+    const installed = install(plan);
+    revision = installed.revision;
+    if (domain !== null && domain !== installed.domain) table.delete(domain);
+    domain = installed.domain;
+  }
+
+  async function read(): Promise<Uint8Array> {
+    const { size } = await stat(file);
+    if (size <= MAX_FILE_OCTETS) return readFile(file);
+    throw new Error(`\`${file}\` has ${size} octets; at most ${MAX_FILE_OCTETS} are read`);
+  }
+
+  return followFile({
+    file,
+    read,
+    take,
+    onRefused: (error) => telling.fault(error, `the file \`${file}\``),
+  });
+}
+
+function compiled(octets: Uint8Array, file: string, revision: number): Uint8Array {
+  const edge = compileEdge(octets, file);
+  if (edge.ok) return seal(edge.plan, { revision });
+  throw new Error(`\`${file}\` does not compile:\n${edge.diagnostics.map(formatDiagnostic).join('\n')}`);
+}

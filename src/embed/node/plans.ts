@@ -1,0 +1,59 @@
+/** The plans of an edge inside a Node server: sealed octets in memory, opened at a domain's first request. */
+import { createHash } from 'node:crypto';
+import { steadyNow } from '../../base/steady-clock.ts';
+import { createPlanTable, type PlanTable } from '../../edge/plans.ts';
+import { createCounters, type WafProgram } from '../../evaluator/index.ts';
+import { openSignatures } from '../../plan/open-signatures.ts';
+import { loadWarm } from '../../waf/runtime/load.ts';
+import { starterProgram } from '../../waf/signatures/starter.ts';
+import { checkOctets } from '../check-options.ts';
+import { checkPlan, type InstalledPlan } from '../check-plan.ts';
+import type { Telling } from '../verdict.ts';
+import type { NodeEdgeOptions } from './options.ts';
+
+export interface EdgePlans {
+  readonly table: PlanTable;
+  /** @throws PlanFault; what was installed before stays */
+  install(bytes: Uint8Array): InstalledPlan;
+}
+
+/** Octets of opened plans unless told: some thousands of small ones. */
+const OPEN_OCTETS = 64 * 1024 * 1024;
+
+/** @throws PlanFault when a plan or the signatures cannot be opened */
+export function openPlans(options: NodeEdgeOptions, telling: Telling): EdgePlans {
+  const { counterOctets, openOctets = OPEN_OCTETS } = options;
+  const counters = createCounters({
+    clock: steadyNow,
+    ...(counterOctets === undefined ? {} : { maxBytes: counterOctets }),
+  });
+  const waf = signaturesOf(options);
+  const table = createPlanTable({
+    evaluatorOptions: (domain) => ({
+      counters,
+      waf,
+      onFault: (error) => telling.fault(error, `a decision of ${domain}`),
+    }),
+    onChange: () => undefined,
+    onFault: (name, error) => telling.fault(error, `the plan of ${name}`),
+    openOctets,
+  });
+
+  function install(bytes: Uint8Array): InstalledPlan {
+    checkOctets(bytes);
+    // The caller's buffer is the caller's: a plan must not change while it serves.
+    const kept = bytes.slice();
+    const plan = checkPlan(kept);
+    const digest = createHash('sha256').update(kept).digest('hex');
+    table.set(plan.domain, { revision: plan.revision, digest, purgeEpoch: 0, read: () => kept });
+    return plan;
+  }
+
+  for (const plan of options.plans ?? []) install(plan);
+  return { table, install };
+}
+
+function signaturesOf({ signatures }: NodeEdgeOptions): WafProgram | null {
+  if (signatures === null) return null;
+  return loadWarm(signatures === undefined ? starterProgram() : openSignatures(signatures));
+}

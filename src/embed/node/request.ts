@@ -1,0 +1,55 @@
+/** A request as the application gets it: where rules lead it, without what is the edge's own or made up. */
+import { forwardedTarget } from '../../answers/decided.ts';
+import { isForwarding } from '../../answers/forwarding.ts';
+import type { ClientRequest, Exchange } from '../../edge/exchange.ts';
+import type { Challenges } from '../../edge/services.ts';
+
+export interface Preparing {
+  readonly challenges: Pick<Challenges, 'withoutOwn'>;
+  /** Whether the application routes by `url` after this. */
+  readonly rewritable: boolean;
+}
+
+/**
+ * Changes the request in place: its `url` to the path and query that the decision forwards, its cookies to those that
+ * are not the edge's, and no word about the client but a trusted proxy's (semantics §5 captcha, cache).
+ */
+export function prepareRequest(
+  message: ClientRequest,
+  { visitor, decision }: Exchange,
+  { challenges, rewritable }: Preparing,
+): void {
+  const target = forwardedTarget(decision);
+  if (rewritable && target !== null && target !== message.url) message.url = target;
+  const { headers, rawHeaders } = message;
+  let changed = false;
+  const kept: string[] = [];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const sent = rawHeaders[at]!;
+    const name = sent.toLowerCase();
+    const value = rawHeaders[at + 1]!;
+    const forApplication = valueFor(name, value, { trusted: visitor.trusted, challenges });
+    if (forApplication !== value) changed = true;
+    if (forApplication !== null) kept.push(sent, forApplication);
+  }
+  if (!changed) return;
+  rawHeaders.splice(0, rawHeaders.length, ...kept);
+  for (const name of Object.keys(headers)) {
+    if (name === 'cookie') {
+      const cookies = challenges.withoutOwn(headers.cookie ?? '');
+      if (cookies === '') delete headers.cookie;
+      else headers.cookie = cookies;
+    } else if (!visitor.trusted && isForwarding(name)) delete headers[name];
+  }
+}
+
+interface Keeping extends Pick<Preparing, 'challenges'> {
+  readonly trusted: boolean;
+}
+
+/** The value of a header for the application; `null`: it gets none. */
+function valueFor(name: string, value: string, { trusted, challenges }: Keeping): string | null {
+  if (name !== 'cookie') return !trusted && isForwarding(name) ? null : value;
+  const cookies = challenges.withoutOwn(value);
+  return cookies === '' ? null : cookies;
+}

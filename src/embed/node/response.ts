@@ -1,0 +1,104 @@
+/**
+ * The application's answer on its way to the client: what the domain's settings add and take, and the page that a rule
+ * has for an error. The response is the application's own object, so its methods are taken over on it: everything it
+ * writes goes through `writeHead`, which Node itself calls where the application does not.
+ */
+import type { ServerResponse } from 'node:http';
+import type { EdgeAnswer } from '../../answers/answer.ts';
+import { pageInstead } from '../../answers/answer-to.ts';
+import { addedHeaders, isDropped } from '../../answers/domain-headers.ts';
+import type { Exchange } from '../../edge/exchange.ts';
+
+type Callback = (error?: Error | null) => void;
+
+/** Takes the response over. `answer` sends a whole answer on it. */
+export function takeOver(
+  response: ServerResponse,
+  exchange: Exchange,
+  answer: (instead: EdgeAnswer) => void,
+): void {
+  const { writeHead, write, end, flushHeaders } = response;
+  let begun = false;
+  let replaced = false;
+
+  /** Sends the page that stands for an error, if there is one; the application's own is then read by nobody. */
+  function replace(status: number): boolean {
+    if (begun || response.headersSent) return replaced;
+    const instead = pageInstead(exchange, { status, madeBy: 'origin' });
+    if (instead === null) return false;
+    begun = true;
+    replaced = true;
+    for (const name of response.getHeaderNames()) response.removeHeader(name);
+    Object.assign(response, { writeHead, write, end });
+    answer(instead);
+    Object.assign(response, { write: swallow, end: swallowEnd, writeHead: () => response });
+    return true;
+  }
+
+  /** Takes what is written to a page that was replaced, so that whoever writes goes on to its end. */
+  function swallow(...written: unknown[]): boolean {
+    const callback = written.at(-1);
+    if (typeof callback === 'function') process.nextTick(callback as Callback);
+    return true;
+  }
+
+  function swallowEnd(...written: unknown[]): ServerResponse {
+    swallow(...written);
+    return response;
+  }
+
+  Object.assign(response, {
+    writeHead(status: number, ...rest: unknown[]): ServerResponse {
+      if (replace(status)) return response;
+      const said = typeof rest[0] === 'string' ? rest[0] : null;
+      const headers = said === null ? (rest[0] ?? rest[1]) : rest[1];
+      if (!begun) {
+        begun = true;
+        setHeaders(response, headers as WrittenHeaders);
+        finishHeaders(response, exchange);
+      }
+      return Reflect.apply(writeHead, response, said === null ? [status] : [status, said]);
+    },
+    write(...written: unknown[]): boolean {
+      if (replace(response.statusCode)) return swallow(...written);
+      return Reflect.apply(write, response, written);
+    },
+    end(...written: unknown[]): ServerResponse {
+      if (replace(response.statusCode)) return swallowEnd(...written);
+      return Reflect.apply(end, response, written);
+    },
+    flushHeaders(): void {
+      if (!replace(response.statusCode)) flushHeaders.call(response);
+    },
+  });
+}
+
+type WrittenHeaders =
+  | Readonly<Record<string, string | number | readonly string[]>>
+  | readonly string[]
+  | undefined;
+
+/** Headers handed to `writeHead`: an object, or names and values in turn. */
+function setHeaders(response: ServerResponse, headers: WrittenHeaders): void {
+  if (headers === undefined || headers === null) return;
+  if (!Array.isArray(headers)) {
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+    return;
+  }
+  const given = new Set<string>();
+  for (let at = 0; at < headers.length; at += 2) {
+    const name = String(headers[at]);
+    const value = headers[at + 1] as string;
+    if (given.has(name.toLowerCase())) response.appendHeader(name, value);
+    else response.setHeader(name, value);
+    given.add(name.toLowerCase());
+  }
+}
+
+function finishHeaders(response: ServerResponse, { id, domain: { settings } }: Exchange): void {
+  for (const name of response.getHeaderNames()) {
+    if (isDropped(name, settings)) response.removeHeader(name);
+  }
+  const added = addedHeaders(settings, id);
+  for (let at = 0; at < added.length; at += 2) response.setHeader(added[at]!, added[at + 1]!);
+}
