@@ -200,7 +200,9 @@ export interface OutboxRow extends Author {
 export interface PendingDomain {
   readonly domain_id: number;
   readonly domain: string;
-  /** The newest of its rows. */
+  /** How many rows wait. */
+  readonly rows: number;
+  /** The newest of them. */
   readonly through: number;
   /** When the oldest of them was written. */
   readonly since: number;
@@ -229,7 +231,7 @@ export interface ManifestRow {
   readonly revision: number;
   /** `null`: a tombstone (or, at revision 0, nothing yet). */
   readonly digest: string | null;
-  /** Rises with every purge of the domain's cache. */
+  /** Rises with every purge of the domain's cache, and when the name goes to another domain. */
   readonly purge_epoch: number;
   /**
    * Rises by one with every change of any name, in the order in which the changes become visible: who has read up to
@@ -264,6 +266,15 @@ export interface ReportRow {
   readonly at: number;
 }
 
+/** A new domain whose existing records are still to be looked for. */
+export interface ScanRow extends Author {
+  readonly domain_id: number;
+  /** When it may be begun; moved ahead by whoever begins it, so that a scan that was cut short is begun again. */
+  readonly run_at: number;
+  /** How often it was begun. */
+  readonly tries: number;
+}
+
 /** Traffic of one domain in one minute, summed over nodes. */
 export interface UsageRow {
   readonly domain_id: number;
@@ -273,6 +284,19 @@ export interface UsageRow {
   readonly octets: number;
   readonly gateway_requests: number;
 }
+
+/** Requests of one domain in one minute that one rule matched, summed over nodes. */
+export interface HitRow {
+  readonly domain_id: number;
+  /** Whole minutes since the epoch. */
+  readonly minute: number;
+  readonly type: RuleType;
+  /** The rule may be gone by now. */
+  readonly rule_id: number;
+  readonly hits: number;
+}
+
+export type HitSum = Pick<HitRow, 'type' | 'rule_id' | 'hits'>;
 
 export type UsageSum = Pick<UsageRow, 'requests' | 'octets' | 'gateway_requests'>;
 

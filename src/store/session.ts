@@ -15,6 +15,23 @@ export interface Session {
   run(sql: string, values: readonly Value[]): Promise<readonly unknown[]>;
   /** Remembers what to tell listeners after the commit. */
   note(change: Change): void;
+  /**
+   * Answers a question as it was answered before, as long as nothing has been committed since, by whomever. Absent
+   * where that cannot be told for less than asking again costs.
+   */
+  readonly recall?: Recall;
+}
+
+/** `question` names what is asked; what is answered must not be changed by whoever gets it. */
+export type Recall = <T>(question: string, ask: () => Promise<T>) => Promise<T>;
+
+/** Asks, or answers from memory where the session has one. */
+export function recalled<T>(
+  { recall }: Pick<Session, 'recall'>,
+  question: string,
+  ask: () => Promise<T>,
+): Promise<T> {
+  return recall === undefined ? ask() : recall(question, ask);
 }
 
 /** A session whose transaction can be undone in part; `failed` is what has failed it, if anything. */

@@ -124,6 +124,36 @@ export function idsIn(json: string, flavour: Flavour): RawBuilder<number> {
     : sql<number>`(select value::bigint from json_array_elements_text(${json}::json))`;
 }
 
+/** Columns of rows that one parameter holds. */
+export type ListedColumns = Readonly<Record<string, 'bigint' | 'text'>>;
+
+/**
+ * Rows as one parameter (`listedRows`), in their order, so that one statement writes any number of them and its text
+ * stays the same.
+ */
+export function listed(rows: string, columns: ListedColumns, { database }: Flavour): RawBuilder<unknown> {
+  const names = Object.keys(columns);
+  if (database === 'sqlite') {
+    const values = names.map((name) => sql`value ->> ${sql.lit(name)} as ${sql.ref(name)}`);
+    return sql`select ${sql.join(values)} from json_each(${rows}) order by key`;
+  }
+  const typed = names.map((name) => sql`${sql.ref(name)} ${sql.raw(columns[name]!)}`);
+  const all = sql.join(names.map((name) => sql.ref(name)));
+  return sql`select ${all} from rows from (json_to_recordset(${rows}::json) as (${sql.join(typed)}))
+    with ordinality as rows_in_order (${all}, place) order by place`;
+}
+
+/** The parameter of `listed`: the named columns of rows. */
+export function listedRows<Row extends object>(rows: readonly Row[], columns: ListedColumns): string {
+  const names = Object.keys(columns);
+  return JSON.stringify(
+    rows.map((row) => {
+      const given = row as Readonly<Record<string, unknown>>;
+      return Object.fromEntries(names.map((name) => [name, bind(given[name])]));
+    }),
+  );
+}
+
 /** The one door for values: whatever enters a database passes here. */
 function bind(value: unknown): Value {
   switch (typeof value) {

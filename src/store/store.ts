@@ -1,39 +1,50 @@
 /**
  * The store room keeps everything that must survive: accounts, keys, domains, records, rules, what was published and
  * what nodes said to it. One interface, two databases: embedded SQLite (`sqlite/`) and PostgreSQL (`postgres/`);
- * `open.ts` chooses. In go transactions of plain functions grouped by noun, out come rows as read-only data in the
- * API's own field names (`rows.ts`). A customer's mistake is none of its business: it throws `StoreFault` alone.
+ * `open.ts` chooses. In go transactions of plain functions grouped by noun (`customer-nouns.ts`, `edge-nouns.ts`), out
+ * come rows as read-only data in the API's own field names (`rows.ts`). A customer's mistake is none of its business: it
+ * throws `StoreFault` alone.
  *
  * Three promises, held on both databases by one contract suite: what `write` has answered survives kill -9 and power
  * loss; a transaction happens whole or not at all; two writes that name one domain run one after the other.
  */
-import type { RuleType } from '../base/vocabulary.ts';
 import type {
-  AccountRow,
-  AuditRow,
-  Author,
-  CertificateRow,
-  DomainRow,
-  KeyRow,
-  KeyUseRow,
-  KeyWithOwner,
-  KeyWithUse,
-  ManifestRow,
-  MemberRow,
-  NodeRow,
-  OutboxRow,
-  PendingDomain,
-  RecordRow,
-  ReportRow,
-  RevisionRow,
-  RuleContentRow,
-  RuleRow,
-  SecretName,
-  SeenDomain,
-  SubscriptionRow,
-  UsageRow,
-  UsageSum,
-} from './rows.ts';
+  AccountReads,
+  AccountWrites,
+  AuditReads,
+  AuditWrites,
+  CertificateReads,
+  CertificateWrites,
+  DomainReads,
+  DomainWrites,
+  KeyReads,
+  KeyWrites,
+  MemberReads,
+  MemberWrites,
+  RecordReads,
+  RecordWrites,
+  RuleReads,
+  RuleWrites,
+  ScanReads,
+  ScanWrites,
+  SecretReads,
+  SecretWrites,
+  SubscriptionReads,
+  SubscriptionWrites,
+} from './customer-nouns.ts';
+import type {
+  HitReads,
+  HitWrites,
+  NodeReads,
+  NodeWrites,
+  OutboxReads,
+  OutboxWrites,
+  PlanReads,
+  PlanWrites,
+  UsageReads,
+  UsageWrites,
+} from './edge-nouns.ts';
+import type { Author } from './rows.ts';
 
 export interface Store {
   readonly about: StoreAbout;
@@ -56,6 +67,21 @@ export interface Store {
   write<T>(work: (tx: WriteTransaction) => Promise<T>, options?: WriteOptions): Promise<T>;
 
   /**
+   * A number that changes with every commit that can be read, whoever made it: what was read between two equal ones is
+   * what would be read now. `null` where that cannot be told for less than reading again costs.
+   */
+  version(): number | null;
+
+  /**
+   * As `latest`, but who a key belongs to and what an account may do at a domain may be answered as of the last call of
+   * `version`, by whomever: for what comes after one in the same request.
+   */
+  readonly looked: ReadTransaction;
+
+  /** What processes on this database divide among themselves; `null` where one process has it alone. */
+  readonly shares: Shares | null;
+
+  /**
    * Tells of commits, also those of other processes on the same database, soon after they happened. A hint: it may
    * come late, twice, or never, so whoever listens polls as well. Returns the function that stops it.
    */
@@ -73,6 +99,31 @@ export interface Store {
 
   /** Waits for running transactions, then lets go of the database. Later calls throw `closed`. */
   close(): Promise<void>;
+}
+
+/**
+ * How the requests a key may make in a minute are divided among processes. Nothing of it is an acknowledged write: a
+ * database that crashes forgets it, and until each process has asked again it may be given out twice.
+ */
+export interface Shares {
+  /**
+   * Settles this process's share of each key, one statement for all of them, and answers it by key. A share is counted
+   * for `countedMs` from now on; it is never more than what the others leave of `limit`.
+   */
+  divide(
+    asks: readonly ShareAsk[],
+    terms: { readonly limit: number; readonly countedMs: number },
+  ): Promise<ReadonlyMap<number, number>>;
+}
+
+export interface ShareAsk {
+  readonly key_id: number;
+  /** Requests of this process that count at the moment. */
+  readonly used: number;
+  /** What it may still let through of its share, used ones included, and keeps whatever is answered. */
+  readonly held: number;
+  /** What it would like to hold; of what is free beyond `used` it gets half. */
+  readonly wanted: number;
 }
 
 export interface StoreAbout {
@@ -105,12 +156,14 @@ export interface ReadTransaction {
   readonly subscriptions: SubscriptionReads;
   readonly certificates: CertificateReads;
   readonly records: RecordReads;
+  readonly scans: ScanReads;
   readonly rules: RuleReads;
   readonly audit: AuditReads;
   readonly outbox: OutboxReads;
   readonly plans: PlanReads;
   readonly nodes: NodeReads;
   readonly usage: UsageReads;
+  readonly hits: HitReads;
   readonly secrets: SecretReads;
 }
 
@@ -129,12 +182,14 @@ export interface WriteTransaction {
   readonly subscriptions: SubscriptionReads & SubscriptionWrites;
   readonly certificates: CertificateReads & CertificateWrites;
   readonly records: RecordReads & RecordWrites;
+  readonly scans: ScanReads & ScanWrites;
   readonly rules: RuleReads & RuleWrites;
   readonly audit: AuditReads & AuditWrites;
   readonly outbox: OutboxReads & OutboxWrites;
   readonly plans: PlanReads & PlanWrites;
   readonly nodes: NodeReads & NodeWrites;
   readonly usage: UsageReads & UsageWrites;
+  readonly hits: HitReads & HitWrites;
   readonly secrets: SecretReads & SecretWrites;
 
   /**
@@ -142,296 +197,6 @@ export interface WriteTransaction {
    * best-effort batch wraps around each item. The error is thrown on to the caller. Attempts nest, one at a time.
    */
   attempt<T>(work: () => Promise<T>): Promise<T>;
-}
-
-/** A page of a list from the newest down: those with an id (or revision) below `before`, at most `limit`. */
-export interface PageBack {
-  readonly before?: number;
-  readonly limit: number;
-}
-
-export interface AccountReads {
-  get(id: number): Promise<AccountRow | null>;
-  byName(name: string): Promise<AccountRow | null>;
-  /** By id. */
-  list(): Promise<readonly AccountRow[]>;
-}
-
-export interface AccountWrites {
-  /** `conflict` on `accounts.name`. */
-  insert(account: Omit<AccountRow, 'id'>): Promise<AccountRow>;
-  /** True when the account exists. */
-  setActive(id: number, change: { readonly active: boolean; readonly at: number }): Promise<boolean>;
-}
-
-export interface KeyReads {
-  /** The key with this SHA-256, whatever its state, and whether its account is active. */
-  byHash(hash: string): Promise<KeyWithOwner | null>;
-  get(id: number): Promise<KeyWithUse | null>;
-  /** All keys of an account, revoked ones too, by id. */
-  list(accountId: number): Promise<readonly KeyWithUse[]>;
-  /** Keys of an account that are neither revoked nor expired at `now`. In a write the account is locked. */
-  countActive(accountId: number, now: number): Promise<number>;
-  /** Days from `sinceDay` on that have requests, by day. */
-  uses(keyId: number, sinceDay: number): Promise<readonly KeyUseRow[]>;
-}
-
-export interface KeyWrites {
-  /** `conflict` on `api_keys.hash`, `missing` when there is no such account. */
-  insert(key: Omit<KeyRow, 'id' | 'revoked_at'>): Promise<KeyRow>;
-  /** True when it was not revoked before. Waits for writes that hold the key. */
-  revoke(id: number, at: number): Promise<boolean>;
-  /** Adds to the day's requests and raises the time of last use. Keys that are gone are left out. */
-  recordUse(uses: readonly KeyUseRow[]): Promise<void>;
-  /** Forgets days before `day`. */
-  pruneUses(day: number): Promise<void>;
-}
-
-export type NewDomain = Omit<DomainRow, 'id'>;
-export type DomainChanges = Partial<Omit<DomainRow, 'id' | 'name' | 'created_at'>>;
-
-export interface DomainReads {
-  get(id: number): Promise<DomainRow | null>;
-  byName(name: string): Promise<DomainRow | null>;
-  /** The domain of that name and the account's role there, in one question. */
-  seenBy(accountId: number, name: string): Promise<SeenDomain | null>;
-  /** Domains the account owns or is a member of, by name. */
-  listSeenBy(accountId: number): Promise<readonly SeenDomain[]>;
-  /** Domains above `afterId` by id, at most `limit`: for walking over all of them. */
-  page(afterId: number, limit: number): Promise<readonly DomainRow[]>;
-  /** Domains whose `next_check_at` has come, the longest due first. Locks none. */
-  due(now: number, limit: number): Promise<readonly DomainRow[]>;
-}
-
-export interface DomainWrites {
-  /** `conflict` on `domains.name`. */
-  insert(domain: NewDomain): Promise<DomainRow>;
-  /** Changes the given fields and answers the whole row; `null` when it is gone. Set `updated_at` yourself. */
-  update(id: number, changes: DomainChanges): Promise<DomainRow | null>;
-  /**
-   * Removes the domain with its members, subscription, certificates, records, rules and traffic. Its audit entries,
-   * outbox rows and revisions stay. True when it was there.
-   */
-  remove(id: number): Promise<boolean>;
-}
-
-export interface MemberReads {
-  get(domainId: number, accountId: number): Promise<MemberRow | null>;
-  /** By account. */
-  list(domainId: number): Promise<readonly MemberRow[]>;
-}
-
-export interface MemberWrites {
-  /** Grants the role, in place of an earlier one (whose `created_at` stays). `missing` when there is no such account. */
-  put(member: MemberRow): Promise<void>;
-  remove(domainId: number, accountId: number): Promise<boolean>;
-}
-
-export interface SubscriptionReads {
-  /** The domain's own; whether it is in force is for `access` to judge. */
-  get(domainId: number): Promise<SubscriptionRow | null>;
-}
-
-export interface SubscriptionWrites {
-  /** Replaces the domain's subscription; a replaced one keeps its id. */
-  put(subscription: Omit<SubscriptionRow, 'id'>): Promise<SubscriptionRow>;
-  remove(domainId: number): Promise<boolean>;
-}
-
-export interface CertificateReads {
-  /** By id. */
-  list(domainId: number): Promise<readonly CertificateRow[]>;
-}
-
-export interface CertificateWrites {
-  insert(certificate: Omit<CertificateRow, 'id'>): Promise<CertificateRow>;
-  remove(domainId: number, id: number): Promise<boolean>;
-}
-
-export type NewRecord = Omit<RecordRow, 'id'>;
-
-export interface RecordReads {
-  get(domainId: number, id: number): Promise<RecordRow | null>;
-  /** By id. */
-  list(domainId: number): Promise<readonly RecordRow[]>;
-  count(domainId: number): Promise<number>;
-}
-
-export interface RecordWrites {
-  /** Inserts all of one domain's records and answers them in the same order, with ids that rise. */
-  insert(records: readonly NewRecord[]): Promise<readonly RecordRow[]>;
-  /** Replaces every field but `id`, `domain_id`, `created_at`. True when it was there. */
-  update(record: RecordRow): Promise<boolean>;
-  /** The ids that were there. Rules that name a record are the caller's to change (`rules.naming`). */
-  remove(domainId: number, ids: readonly number[]): Promise<readonly number[]>;
-}
-
-/** A rule to write. */
-export interface RuleWrite {
-  readonly priority: number;
-  readonly body: string;
-  /** The `record_ids` inside `body`, so that `naming` finds the rule. */
-  readonly record_ids: readonly number[];
-  /** Of an error_page: all its HTML as JSON, `null` for none; omitted leaves what is there. */
-  readonly content?: string | null;
-}
-
-export type NewRule = RuleWrite & Pick<RuleRow, 'domain_id' | 'type' | 'created_at' | 'updated_at'>;
-
-export interface RuleKey {
-  readonly domain_id: number;
-  readonly type: RuleType;
-  readonly id: number;
-}
-
-export interface RuleReads {
-  /** The rule of that domain and type, else `null`. */
-  get(key: RuleKey): Promise<RuleRow | null>;
-  /** Rules of one type by priority, then id. */
-  list(domainId: number, type: RuleType): Promise<readonly RuleRow[]>;
-  /** Rules of all types by type (as text), priority, id: what a compile reads. */
-  listAll(domainId: number): Promise<readonly RuleRow[]>;
-  count(domainId: number, type: RuleType): Promise<number>;
-  /** How many rules of each type that has any. */
-  countByType(domainId: number): Promise<ReadonlyMap<RuleType, number>>;
-  /** The HTML of one error_page rule; `null` when it has none. */
-  content(ruleId: number): Promise<string | null>;
-  /** The HTML of all error_page rules of a domain, by rule. */
-  contents(domainId: number): Promise<readonly RuleContentRow[]>;
-  /** Rules of any type whose `record_ids` hold one of these, by id. */
-  naming(domainId: number, recordIds: readonly number[]): Promise<readonly RuleRow[]>;
-}
-
-export interface RuleWrites {
-  insert(rule: NewRule): Promise<RuleRow>;
-  /** Replaces priority, body, record ids, and the content if given. `null` when it is gone. */
-  update(key: RuleKey, change: RuleWrite & { readonly updated_at: number }): Promise<RuleRow | null>;
-  /** Writes priorities alone, of many rules at once. */
-  prioritise(
-    domainId: number,
-    order: readonly Pick<RuleRow, 'id' | 'priority'>[],
-    updatedAt: number,
-  ): Promise<void>;
-  remove(key: RuleKey): Promise<boolean>;
-}
-
-export interface AuditReads {
-  /** Newest first. */
-  list(domainId: number, page: PageBack): Promise<readonly AuditRow[]>;
-}
-
-export interface AuditWrites {
-  append(entry: Omit<AuditRow, 'id'>): Promise<number>;
-}
-
-export interface OutboxReads {
-  /** What waits for one domain, by id. */
-  list(domainId: number): Promise<readonly OutboxRow[]>;
-  /** Rows waiting over all domains, and when the oldest was written: for metrics. */
-  backlog(): Promise<{ readonly rows: number; readonly since: number | null }>;
-}
-
-export interface OutboxWrites {
-  /** Answers the row's id: what `plans.covering` asks for. */
-  append(row: Omit<OutboxRow, 'id'>): Promise<number>;
-  /**
-   * Takes domains with waiting rows, the longest waiting first, so that other publishers leave them alone until
-   * `until`. Rows added meanwhile belong to the same claim. A claim saves work, nothing more: what keeps two
-   * publishers of one domain apart is `plans.publish`. Locks no domain.
-   */
-  claim(claim: {
-    readonly now: number;
-    readonly until: number;
-    readonly limit: number;
-  }): Promise<readonly PendingDomain[]>;
-  /** Gives a claimed domain back, for example after a publication (rows may have come since) or a failure. */
-  release(domainId: number): Promise<void>;
-}
-
-/** One publication to make. */
-export type Publication = RevisionRow;
-
-export interface PlanReads {
-  /** The sealed bytes, in a buffer of their own. */
-  blob(digest: string): Promise<Uint8Array | null>;
-  /** Revisions of one domain object, newest first. */
-  list(domainId: number, page: PageBack): Promise<readonly RevisionRow[]>;
-  get(domainId: number, revision: number): Promise<RevisionRow | null>;
-  /** The lowest revision that covers an outbox row; `null` while it waits. */
-  covering(domainId: number, outboxId: number): Promise<RevisionRow | null>;
-  /** What nodes should hold for a name. */
-  current(domain: string): Promise<ManifestRow | null>;
-  /** Names changed after `position`, by position, at most `limit`; from 0 the whole manifest. */
-  changedSince(position: number, limit: number): Promise<readonly ManifestRow[]>;
-  /** The highest position given; 0 at first. */
-  position(): Promise<number>;
-}
-
-export interface PlanWrites {
-  /** Stores sealed bytes; the same digest twice is stored once. */
-  putBlob(digest: string, bytes: Uint8Array, at: number): Promise<void>;
-  /**
-   * Makes `revision` the current one of its name, files it in the history, and removes the outbox rows of
-   * `domain_id` up to `through`. `revision` must be exactly one above the current one, else `conflict` on
-   * `manifest.revision`: somebody else has published, so read and compile again. `missing` when the digest has no
-   * blob. Do it last in a transaction: publications of all domains wait for one another from here to the commit.
-   */
-  publish(publication: Publication): Promise<ManifestRow>;
-  /** Raises the purge epoch of a name, also of one never published. */
-  purge(domain: string, purge: { readonly domain_id: number; readonly at: number }): Promise<ManifestRow>;
-  /**
-   * Removes the blobs that no revision younger than the newest `keep` of its name uses (the history keeps its
-   * rows). Answers how many went.
-   */
-  pruneBlobs(keep: number): Promise<number>;
-}
-
-export interface NodeReads {
-  /** Whatever its state; check `revoked_at`. */
-  byTokenHash(hash: string): Promise<NodeRow | null>;
-  get(id: number): Promise<NodeRow | null>;
-  /** By id. */
-  list(): Promise<readonly NodeRow[]>;
-  /** Answers of all nodes to one revision of a name, by time. */
-  reportsOn(domain: string, revision: number): Promise<readonly ReportRow[]>;
-  /** The newest revision each node has answered for a name, by node. */
-  latestReports(domain: string): Promise<readonly ReportRow[]>;
-  /** Of one node: the newest answer on every name, by name. */
-  reportsOf(nodeId: number): Promise<readonly ReportRow[]>;
-}
-
-export interface NodeWrites {
-  /** `conflict` on `nodes.name` or `nodes.token_hash`. */
-  insert(node: Pick<NodeRow, 'name' | 'token_hash' | 'created_at'>): Promise<NodeRow>;
-  /** Notes that it was there; never backwards. */
-  touch(id: number, at: number): Promise<void>;
-  revoke(id: number, at: number): Promise<boolean>;
-  /** Files answers; locks no domain. `missing` when there is no such node. */
-  report(reports: readonly ReportRow[]): Promise<void>;
-  /** Forgets answers older than `before` to revisions that are no longer current. */
-  pruneReports(before: number): Promise<void>;
-}
-
-export interface UsageReads {
-  /** Sum of minutes `from` ≤ minute < `to`. */
-  sum(domainId: number, from: number, to: number): Promise<UsageSum>;
-  /** Minutes `from` ≤ minute < `to` that have traffic, by minute. */
-  list(domainId: number, from: number, to: number): Promise<readonly UsageRow[]>;
-}
-
-export interface UsageWrites {
-  /** Adds to the minutes. Locks no domain; domains that are gone are left out. */
-  add(usage: readonly UsageRow[]): Promise<void>;
-  prune(beforeMinute: number): Promise<void>;
-}
-
-export interface SecretReads {
-  get(name: SecretName): Promise<string | null>;
-}
-
-export interface SecretWrites {
-  /** Keeps `value` unless the name has one already, and answers the one that is kept: made once, by whoever is first. */
-  putOnce(name: SecretName, value: string, at: number): Promise<string>;
 }
 
 /** An author for what the service does by itself. */

@@ -5,6 +5,7 @@ import type {
   AuditRow,
   CertificateRow,
   DomainRow,
+  HitRow,
   KeyRow,
   KeyUseRow,
   ManifestRow,
@@ -16,6 +17,7 @@ import type {
   RevisionRow,
   RuleContentRow,
   RuleRow,
+  ScanRow,
   SubscriptionRow,
   UsageRow,
 } from './rows.ts';
@@ -41,6 +43,7 @@ export interface Tables {
   readonly subscriptions: Numbered<SubscriptionRow>;
   readonly certificates: Numbered<CertificateRow>;
   readonly dns_records: Numbered<RecordRow>;
+  readonly record_scans: Table<ScanRow>;
   readonly rules: Numbered<RuleRow>;
   readonly rule_contents: Table<RuleContentRow>;
   /** Which rules name which records: the `record_ids` of rule bodies, searchable. */
@@ -54,6 +57,9 @@ export interface Tables {
   readonly manifest_position: { readonly id: number; readonly position: number };
   readonly nodes: Numbered<NodeRow>;
   readonly node_reports: Table<ReportRow>;
+  /** The last batch of traffic that was taken from each node. */
+  readonly node_batches: { readonly node_id: number; readonly batch: number };
   readonly usage: Table<UsageRow>;
+  readonly rule_hits: Table<HitRow>;
   readonly secrets: { readonly name: string; readonly value: string; readonly created_at: number };
 }

@@ -3,12 +3,14 @@ import { attempt } from './hold.ts';
 import { accounts } from './nouns/accounts.ts';
 import { audit, secrets } from './nouns/audit.ts';
 import { domains } from './nouns/domains.ts';
+import { hits } from './nouns/hits.ts';
 import { keys } from './nouns/keys.ts';
 import { nodes, usage } from './nouns/nodes.ts';
 import { outbox } from './nouns/outbox.ts';
 import { plans } from './nouns/plans.ts';
 import { records } from './nouns/records.ts';
 import { rules } from './nouns/rules.ts';
+import { scans } from './nouns/scans.ts';
 import { certificates, members, subscriptions } from './nouns/sharing.ts';
 import type { Session, WriteSession } from './session.ts';
 import type { ReadTransaction, WriteTransaction } from './store.ts';
@@ -21,12 +23,14 @@ const NOUNS = {
   subscriptions,
   certificates,
   records,
+  scans,
   rules,
   audit,
   outbox,
   plans,
   nodes,
   usage,
+  hits,
   secrets,
 } as const;
 

@@ -1,8 +1,9 @@
 /** Accounts. */
+
+import type { AccountReads, AccountWrites } from '../customer-nouns.ts';
 import type { AccountRow } from '../rows.ts';
 import type { Session } from '../session.ts';
 import { flags, one, statement } from '../statement.ts';
-import type { AccountReads, AccountWrites } from '../store.ts';
 
 const decode = flags<AccountRow>('active');
 

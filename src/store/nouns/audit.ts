@@ -1,9 +1,10 @@
 /** The audit log, and secrets made once. */
+import { sql } from 'kysely';
+import type { AuditReads, AuditWrites, SecretReads, SecretWrites } from '../customer-nouns.ts';
 import { hold } from '../hold.ts';
 import type { AuditRow } from '../rows.ts';
 import type { Session } from '../session.ts';
-import { one, statement } from '../statement.ts';
-import type { AuditReads, AuditWrites, SecretReads, SecretWrites } from '../store.ts';
+import { type ListedColumns, listed, listedRows, one, raw, statement } from '../statement.ts';
 
 const list = statement((builder, p: { domain_id: number; before: number; limit: number }) =>
   builder
@@ -16,21 +17,36 @@ const list = statement((builder, p: { domain_id: number; before: number; limit: 
 );
 
 const append = statement((builder, p: Omit<AuditRow, 'id'>) =>
-  builder
-    .insertInto('audit_entries')
-    .values({
-      domain_id: p.domain_id,
-      domain: p.domain,
-      account_id: p.account_id,
-      key_id: p.key_id,
-      at: p.at,
-      action: p.action,
-      subject: p.subject,
-      before_json: p.before_json,
-      after_json: p.after_json,
-    })
-    .returning('id'),
+  builder.insertInto('audit_entries').values({
+    domain_id: p.domain_id,
+    domain: p.domain,
+    account_id: p.account_id,
+    key_id: p.key_id,
+    at: p.at,
+    action: p.action,
+    subject: p.subject,
+    before_json: p.before_json,
+    after_json: p.after_json,
+  }),
 );
+
+const ENTRY = {
+  domain_id: 'bigint',
+  domain: 'text',
+  account_id: 'bigint',
+  key_id: 'bigint',
+  at: 'bigint',
+  action: 'text',
+  subject: 'text',
+  before_json: 'text',
+  after_json: 'text',
+} as const satisfies ListedColumns;
+
+// Ids rise in the order of the list.
+const appendAll = statement((builder, p: { entries: string }, flavour) => {
+  const columns = sql.join(Object.keys(ENTRY).map((name) => sql.ref(name)));
+  return raw(sql`insert into audit_entries (${columns}) ${listed(p.entries, ENTRY, flavour)}`, builder);
+});
 
 export function audit(session: Session): AuditReads & AuditWrites {
   return {
@@ -39,10 +55,12 @@ export function audit(session: Session): AuditReads & AuditWrites {
       const before = page.before ?? Number.MAX_SAFE_INTEGER;
       return list(session, { domain_id: domainId, before, limit: page.limit });
     },
-    async append(entry) {
-      await hold(session, entry.domain_id);
-      const [row] = await append(session, entry);
-      return row!.id;
+    async append(...entries) {
+      for (const domainId of new Set(entries.map((entry) => entry.domain_id))) await hold(session, domainId);
+      const [entry] = entries;
+      if (entry === undefined) return;
+      if (entries.length === 1) await append(session, entry);
+      else await appendAll(session, { entries: listedRows(entries, ENTRY) });
     },
   };
 }

@@ -1,8 +1,9 @@
 /** Domains, and who sees them. */
+
+import type { DomainChanges, DomainReads, DomainWrites, NewDomain } from '../customer-nouns.ts';
 import type { DomainRow, MemberRole, SeenDomain } from '../rows.ts';
-import type { Session } from '../session.ts';
+import { recalled, type Session } from '../session.ts';
 import { type Builder, flags, freeStatement, one, statement } from '../statement.ts';
-import type { DomainChanges, DomainReads, DomainWrites, NewDomain } from '../store.ts';
 import type { Stored } from '../tables.ts';
 
 const decode = flags<DomainRow>(
@@ -97,12 +98,13 @@ export function domains(session: Session): DomainReads & DomainWrites {
     async byName(name) {
       return found(session, await one(session, byName, { name }));
     },
-    async seenBy(accountId, name) {
-      // Under one statement that locks the domain, the role could be older than the lock.
-      if (session.locking && (await this.byName(name)) === null) return null;
-      const row = await one(session, seenBy, { account_id: accountId, name });
-      return row && seen(row, accountId);
-    },
+    seenBy: (accountId, name) =>
+      recalled(session, `domain ${accountId} ${name}`, async () => {
+        // Under one statement that locks the domain, the role could be older than the lock.
+        if (session.locking && found(session, await one(session, byName, { name })) === null) return null;
+        const row = await one(session, seenBy, { account_id: accountId, name });
+        return row && Object.freeze(seen(row, accountId));
+      }),
     async listSeenBy(accountId) {
       const rows = await listSeenBy(session, { account_id: accountId });
       return rows.map((row) => seen(row, accountId));
@@ -137,7 +139,7 @@ function found(session: Session, row: Stored<DomainRow> | null): DomainRow | nul
 
 function seen(row: Stored<DomainRow> & { granted_role: MemberRole | null }, accountId: number): SeenDomain {
   const { granted_role: granted, ...domain } = row;
-  return { domain: decode(domain), role: domain.user_id === accountId ? 'owner' : granted };
+  return { domain: Object.freeze(decode(domain)), role: domain.user_id === accountId ? 'owner' : granted };
 }
 
 /** A whole domain object may be given where a new one is asked for. */

@@ -1,9 +1,9 @@
 /** API keys and how much they are used. */
 import { sql } from 'kysely';
+import type { KeyReads, KeyWrites } from '../customer-nouns.ts';
 import type { KeyRow, KeyUseRow, KeyWithOwner, KeyWithUse } from '../rows.ts';
-import type { Session } from '../session.ts';
+import { recalled, type Session } from '../session.ts';
 import { type Builder, flags, int, one, raw, statement } from '../statement.ts';
-import type { KeyReads, KeyWrites } from '../store.ts';
 
 const decodeWithOwner = flags<KeyWithOwner>('read_only', 'account_active');
 const decodeWithUse = flags<KeyWithUse>('read_only');
@@ -102,10 +102,11 @@ const pruneUses = statement((builder, p: { day: number }) =>
 
 export function keys(session: Session): KeyReads & KeyWrites {
   return {
-    async byHash(hash) {
-      const row = await one(session, byHash, { hash });
-      return row && decodeWithOwner(row);
-    },
+    byHash: (hash) =>
+      recalled(session, `key ${hash}`, async () => {
+        const row = await one(session, byHash, { hash });
+        return row && Object.freeze(decodeWithOwner(row));
+      }),
     async get(id) {
       const row = await one(session, get, { id });
       return row && decodeWithUse(row);

@@ -1,9 +1,9 @@
 /** Nodes, what they answered, and the traffic they saw. */
 import { sql } from 'kysely';
+import type { NodeReads, NodeWrites, UsageReads, UsageWrites } from '../edge-nouns.ts';
 import type { NodeRow, ReportRow, UsageRow, UsageSum } from '../rows.ts';
 import type { Session } from '../session.ts';
 import { int, one, raw, statement } from '../statement.ts';
-import type { NodeReads, NodeWrites, UsageReads, UsageWrites } from '../store.ts';
 
 const byTokenHash = statement((builder, p: { hash: string }) =>
   builder.selectFrom('nodes').selectAll().where('token_hash', '=', p.hash),
@@ -117,6 +117,19 @@ const pruneReports = statement((builder, p: { before: number }) =>
     ),
 );
 
+const takeBatch = statement((builder, p: { node_id: number; batch: number }) =>
+  builder
+    .insertInto('node_batches')
+    .values({ node_id: p.node_id, batch: p.batch })
+    .onConflict((conflict) =>
+      conflict
+        .column('node_id')
+        .doUpdateSet((row) => ({ batch: row.ref('excluded.batch') }))
+        .whereRef('node_batches.batch', '<', 'excluded.batch'),
+    )
+    .returning('node_id'),
+);
+
 export function nodes(session: Session): NodeReads & NodeWrites {
   return {
     byTokenHash: (hash) => one(session, byTokenHash, { hash }),
@@ -141,6 +154,9 @@ export function nodes(session: Session): NodeReads & NodeWrites {
       // In one order everywhere, so that two batches cannot wait for each other.
       const ordered = [...reports].sort((a, b) => (a.domain < b.domain ? -1 : a.domain > b.domain ? 1 : 0));
       await Promise.all(ordered.map((row) => report(session, row)));
+    },
+    async takeBatch(nodeId, batch) {
+      return (await one(session, takeBatch, { node_id: nodeId, batch })) !== null;
     },
     async pruneReports(before) {
       await pruneReports(session, { before });

@@ -1,9 +1,10 @@
 /** The outbox: changes that wait for a publication. */
+
+import type { OutboxReads, OutboxWrites } from '../edge-nouns.ts';
 import { hold } from '../hold.ts';
 import type { OutboxRow, PendingDomain } from '../rows.ts';
 import type { Session } from '../session.ts';
 import { int, statement } from '../statement.ts';
-import type { OutboxReads, OutboxWrites } from '../store.ts';
 
 const listOutbox = statement((builder, p: { domain_id: number }) =>
   builder
@@ -96,6 +97,7 @@ function pendingDomains(rows: readonly ClaimedRow[]): readonly PendingDomain[] {
     byDomain.set(row.domain_id, {
       domain_id: row.domain_id,
       domain: row.domain,
+      rows: (known?.rows ?? 0) + 1,
       through: Math.max(known?.through ?? 0, row.id),
       since: Math.min(known?.since ?? row.at, row.at),
     });

@@ -1,11 +1,11 @@
 /** What has been published: plans by digest, revisions by number, and the manifest, which says what is current. */
 import { sql } from 'kysely';
+import type { PlanReads, PlanWrites } from '../edge-nouns.ts';
 import { StoreFault } from '../fault.ts';
 import { hold } from '../hold.ts';
 import type { ManifestRow, RevisionRow } from '../rows.ts';
 import type { Session } from '../session.ts';
 import { int, one, raw, statement } from '../statement.ts';
-import type { PlanReads, PlanWrites } from '../store.ts';
 
 const blob = statement((builder, p: { digest: string }) =>
   builder.selectFrom('plan_blobs').select('bytes').where('digest', '=', p.digest),
@@ -98,6 +98,7 @@ const nextPosition = statement((builder, _: object) =>
     .returning('position'),
 );
 
+// Another domain under a name that was free again must not meet what nodes cached of the one before.
 // The check that a revision follows the current one stands inside the statement that writes it, so no two
 // publishers can both pass.
 const advance = statement((builder, p: RevisionRow & { position: number }) => {
@@ -109,6 +110,7 @@ const advance = statement((builder, p: RevisionRow & { position: number }) => {
       ${first}
       on conflict (domain) do update set
         domain_id = excluded.domain_id, revision = excluded.revision, digest = excluded.digest,
+        purge_epoch = manifest.purge_epoch + case when manifest.domain_id = excluded.domain_id then 0 else 1 end,
         "position" = excluded."position", at = excluded.at
       where manifest.revision = excluded.revision - 1
       returning *`,

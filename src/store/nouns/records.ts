@@ -1,9 +1,21 @@
 /** DNS records. */
+import { sql } from 'kysely';
+import type { NewRecord, RecordReads, RecordWrites } from '../customer-nouns.ts';
 import { hold } from '../hold.ts';
 import type { RecordRow } from '../rows.ts';
 import type { Session } from '../session.ts';
-import { flags, freeStatement, idsIn, one, statement } from '../statement.ts';
-import type { NewRecord, RecordReads, RecordWrites } from '../store.ts';
+import {
+  flags,
+  freeStatement,
+  idsIn,
+  type ListedColumns,
+  listed,
+  listedRows,
+  one,
+  raw,
+  statement,
+} from '../statement.ts';
+import type { Stored } from '../tables.ts';
 
 /** Records of one INSERT: below every database's limit on parameters (PostgreSQL 65,535, SQLite 32,766) by far. */
 const INSERTED_AT_ONCE = 250;
@@ -17,6 +29,19 @@ const get = statement((builder, p: { domain_id: number; id: number }) =>
 const list = statement((builder, p: { domain_id: number }) =>
   builder.selectFrom('dns_records').selectAll().where('domain_id', '=', p.domain_id).orderBy('id'),
 );
+
+// What is not printable ASCII may be another spelling of any name, so all such names are answered.
+const spelled = statement((builder, p: { domain_id: number; names: string }, { database }) => {
+  const names =
+    database === 'sqlite'
+      ? sql`(select value from json_each(${p.names}))`
+      : sql`(select json_array_elements_text(${p.names}::json))`;
+  const foreign = database === 'sqlite' ? sql`name glob '*[^ -~]*'` : sql`name ~ '[^ -~]'`;
+  return raw<Stored<RecordRow>>(
+    sql`select * from dns_records where domain_id = ${p.domain_id} and (lower(name) in ${names} or ${foreign}) order by id`,
+    builder,
+  );
+});
 
 const count = statement((builder, p: { domain_id: number }) =>
   builder
@@ -38,14 +63,31 @@ const insert = freeStatement((builder, p: { records: readonly NewRecord[] }) =>
     .returning('id'),
 );
 
-const update = statement((builder, p: RecordRow) =>
-  builder
-    .updateTable('dns_records')
-    .set(fields(p))
-    .where('domain_id', '=', p.domain_id)
-    .where('id', '=', p.id)
-    .returning('id'),
-);
+const CHANGED = {
+  name: 'text',
+  type: 'text',
+  destination: 'text',
+  mx_priority: 'bigint',
+  proxied: 'bigint',
+  captcha: 'bigint',
+  scheme: 'text',
+  port: 'bigint',
+  host_header: 'text',
+  monitor: 'bigint',
+  timeout: 'bigint',
+  comment: 'text',
+  updated_at: 'bigint',
+} as const satisfies ListedColumns & Record<keyof ReturnType<typeof fields>, unknown>;
+const UPDATED: ListedColumns = { id: 'bigint', ...CHANGED };
+
+const update = statement((builder, p: { domain_id: number; records: string }, flavour) => {
+  const set = Object.keys(CHANGED).map((name) => sql`${sql.ref(name)} = ${sql.ref(`given.${name}`)}`);
+  return raw<{ id: number }>(
+    sql`update dns_records set ${sql.join(set)} from (${listed(p.records, UPDATED, flavour)}) as given
+      where dns_records.id = given.id and dns_records.domain_id = ${p.domain_id} returning dns_records.id`,
+    builder,
+  );
+});
 
 function fields(p: NewRecord) {
   return {
@@ -84,6 +126,10 @@ export function records(session: Session): RecordReads & RecordWrites {
       await hold(session, domainId);
       return (await list(session, { domain_id: domainId })).map(decode);
     },
+    async spelled(domainId, names) {
+      await hold(session, domainId);
+      return (await spelled(session, { domain_id: domainId, names: JSON.stringify(names) })).map(decode);
+    },
     async count(domainId) {
       await hold(session, domainId);
       const [row] = await count(session, { domain_id: domainId });
@@ -100,9 +146,11 @@ export function records(session: Session): RecordReads & RecordWrites {
       }
       return inserted;
     },
-    async update(record) {
-      await hold(session, record.domain_id);
-      return (await one(session, update, record)) !== null;
+    async update(domainId, records) {
+      await hold(session, domainId);
+      if (records.length === 0) return [];
+      const rows = await update(session, { domain_id: domainId, records: listedRows(records, UPDATED) });
+      return rows.map((row) => row.id).sort((a, b) => a - b);
     },
     async remove(domainId, ids) {
       await hold(session, domainId);

@@ -1,11 +1,11 @@
 /** Rules: one table for all types; an error page's HTML and the record ids a rule names stand beside it. */
 import { sql } from 'kysely';
 import type { RuleType } from '../../base/vocabulary.ts';
+import type { NewRule, RuleKey, RuleReads, RuleWrite, RuleWrites } from '../customer-nouns.ts';
 import { hold } from '../hold.ts';
 import type { RuleContentRow, RuleRow } from '../rows.ts';
 import type { Session } from '../session.ts';
-import { idsIn, one, raw, statement } from '../statement.ts';
-import type { NewRule, RuleKey, RuleReads, RuleWrite, RuleWrites } from '../store.ts';
+import { idsIn, type ListedColumns, listed, listedRows, one, raw, statement } from '../statement.ts';
 
 const get = statement((builder, p: RuleKey) =>
   builder
@@ -112,6 +112,17 @@ const prioritise = statement((builder, p: { domain_id: number; order: string; at
   );
 });
 
+const RESCOPED = { id: 'bigint', body: 'text' } as const satisfies ListedColumns;
+
+const rescope = statement((builder, p: { domain_id: number; rules: string; at: number }, flavour) =>
+  raw(
+    sql`update rules set body = given.body, updated_at = ${p.at}
+      from (${listed(p.rules, RESCOPED, flavour)}) as given
+      where rules.id = given.id and rules.domain_id = ${p.domain_id}`,
+    builder,
+  ),
+);
+
 const remove = statement((builder, p: RuleKey) =>
   builder
     .deleteFrom('rules')
@@ -121,8 +132,17 @@ const remove = statement((builder, p: RuleKey) =>
     .returning('id'),
 );
 
-const forgetRecords = statement((builder, p: { rule_id: number }) =>
-  builder.deleteFrom('rule_records').where('rule_id', '=', p.rule_id),
+const forgetRecords = statement((builder, p: RuleKey) =>
+  builder
+    .deleteFrom('rule_records')
+    .where('rule_id', 'in', (row) =>
+      row
+        .selectFrom('rules')
+        .select('id')
+        .where('id', '=', p.id)
+        .where('domain_id', '=', p.domain_id)
+        .where('type', '=', p.type),
+    ),
 );
 
 const fileRecords = statement((builder, p: { rule_id: number; ids: string }, { database }) => {
@@ -132,6 +152,29 @@ const fileRecords = statement((builder, p: { rule_id: number; ids: string }, { d
       : sql`select ${p.rule_id}::bigint, value::bigint from json_array_elements_text(${p.ids}::json)`;
   return raw(sql`insert into rule_records (rule_id, record_id) ${each} on conflict do nothing`, builder);
 });
+
+const forgetAllRecords = statement((builder, p: { domain_id: number; ids: string }, flavour) =>
+  builder
+    .deleteFrom('rule_records')
+    .where('rule_id', 'in', (row) =>
+      row
+        .selectFrom('rules')
+        .select('id')
+        .where('domain_id', '=', p.domain_id)
+        .where('id', 'in', idsIn(p.ids, flavour)),
+    ),
+);
+
+const NAMED = { rule_id: 'bigint', record_id: 'bigint' } as const satisfies ListedColumns;
+
+const fileAllRecords = statement((builder, p: { domain_id: number; named: string }, flavour) =>
+  raw(
+    sql`insert into rule_records (rule_id, record_id)
+      select given.rule_id, given.record_id from (${listed(p.named, NAMED, flavour)}) as given
+      join rules on rules.id = given.rule_id where rules.domain_id = ${p.domain_id} on conflict do nothing`,
+    builder,
+  ),
+);
 
 const putContent = statement((builder, p: RuleContentRow) =>
   builder
@@ -197,17 +240,28 @@ export function rules(session: Session): RuleReads & RuleWrites {
     },
     async update(key, change) {
       await hold(session, key.domain_id);
-      const row = await one(session, update, {
-        id: key.id,
-        domain_id: key.domain_id,
-        type: key.type,
-        priority: change.priority,
-        body: change.body,
-        updated_at: change.updated_at,
-      });
+      const { id, domain_id, type } = key;
+      const { priority, body, updated_at } = change;
+      const [row] = await Promise.all([
+        one(session, update, { id, domain_id, type, priority, body, updated_at }),
+        forgetRecords(session, { id, domain_id, type }),
+      ]);
       if (row === null) return null;
-      await Promise.all([forgetRecords(session, { rule_id: key.id }), fileBeside(session, key.id, change)]);
+      await fileBeside(session, id, change);
       return row;
+    },
+    async rescope(domainId, changes, updatedAt) {
+      await hold(session, domainId);
+      if (changes.length === 0) return;
+      const ids = JSON.stringify(changes.map(({ id }) => id));
+      const named = changes.flatMap(({ id, record_ids }) =>
+        record_ids.map((recordId) => ({ rule_id: id, record_id: recordId })),
+      );
+      await Promise.all([
+        rescope(session, { domain_id: domainId, rules: listedRows(changes, RESCOPED), at: updatedAt }),
+        forgetAllRecords(session, { domain_id: domainId, ids }),
+        fileAllRecords(session, { domain_id: domainId, named: listedRows(named, NAMED) }),
+      ]);
     },
     async prioritise(domainId, order, updatedAt) {
       await hold(session, domainId);

@@ -1,9 +1,5 @@
 /** What hangs on a domain besides records and rules: members, subscription, certificates. */
 
-import { hold } from '../hold.ts';
-import type { CertificateRow, MemberRow, SubscriptionRow } from '../rows.ts';
-import type { Session } from '../session.ts';
-import { flags, one, statement } from '../statement.ts';
 import type {
   CertificateReads,
   CertificateWrites,
@@ -11,7 +7,11 @@ import type {
   MemberWrites,
   SubscriptionReads,
   SubscriptionWrites,
-} from '../store.ts';
+} from '../customer-nouns.ts';
+import { hold } from '../hold.ts';
+import type { CertificateRow, MemberRow, SubscriptionRow } from '../rows.ts';
+import type { Session } from '../session.ts';
+import { flags, one, statement } from '../statement.ts';
 
 const getMember = statement((builder, p: { domain_id: number; account_id: number }) =>
   builder

@@ -247,8 +247,52 @@ CREATE TABLE usage (
 );
 `;
 
+const TRAFFIC_BATCHES = `
+CREATE TABLE node_batches (
+  node_id bigint PRIMARY KEY REFERENCES nodes,
+  batch bigint NOT NULL
+);
+`;
+
+const RULE_HITS = `
+CREATE TABLE rule_hits (
+  domain_id bigint NOT NULL REFERENCES domains ON DELETE CASCADE,
+  minute bigint NOT NULL,
+  type text COLLATE "C" NOT NULL,
+  rule_id bigint NOT NULL,
+  hits bigint NOT NULL,
+  PRIMARY KEY (domain_id, minute, type, rule_id)
+);
+`;
+
+/**
+ * `holders` is `{ "<process>": { "slots", "until" } }`: one row a key, so that its lock is all the order that is needed.
+ * Unlogged: shares last a minute or two and cost no disk.
+ */
+const REQUEST_SHARES = `
+CREATE UNLOGGED TABLE request_shares (
+  key_id bigint PRIMARY KEY,
+  holders jsonb NOT NULL
+);
+`;
+
+const RECORD_SCANS = `
+CREATE TABLE record_scans (
+  domain_id bigint PRIMARY KEY REFERENCES domains ON DELETE CASCADE,
+  account_id bigint,
+  key_id bigint,
+  run_at bigint NOT NULL,
+  tries bigint NOT NULL
+);
+CREATE INDEX record_scans_by_time ON record_scans (run_at);
+`;
+
 /** The steps from an empty database to this version's tables. */
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
   { version: 2, ddl: PUBLICATION_AND_NODES },
+  { version: 3, ddl: TRAFFIC_BATCHES },
+  { version: 4, ddl: RULE_HITS },
+  { version: 5, ddl: REQUEST_SHARES },
+  { version: 6, ddl: RECORD_SCANS },
 ];

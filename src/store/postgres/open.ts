@@ -10,6 +10,7 @@ import { POSTGRES_MIGRATIONS } from './ddl.ts';
 import { inspect, migrate } from './migrate.ts';
 import { createNotices } from './notices.ts';
 import { clientConfig, createPool, postgresFault, runOn } from './pool.ts';
+import { postgresShares } from './shares.ts';
 import { readOn, readSession, writeOn } from './transactions.ts';
 
 /** The notification channel. Channels belong to a database, so two installations on one server do not meet. */
@@ -49,9 +50,11 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     await notices.stop();
     await pool.end();
   }
+  const latest = readTransaction(readSession(() => (sql, values) => track(() => runOn(pool, sql, values))));
   return {
     about: { database: 'postgres', where: withoutPassword(options.address), warnings },
-    latest: readTransaction(readSession(() => (sql, values) => track(() => runOn(pool, sql, values)))),
+    latest,
+    looked: latest,
     read: (work) => track(() => readOn(pool, work)),
     async write(work, writeOptions = {}) {
       const { result, changes } = await track(() =>
@@ -60,6 +63,8 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       for (const change of changes) listeners.emit(change);
       return result;
     },
+    version: () => null,
+    shares: postgresShares(self, (sql, values) => track(() => runOn(pool, sql, values))),
     listen: listeners.add,
     async backup() {
       throw new StoreFault('unavailable', 'a PostgreSQL database is backed up with pg_dump');

@@ -246,8 +246,44 @@ CREATE TABLE usage (
 ) STRICT, WITHOUT ROWID;
 `;
 
+const TRAFFIC_BATCHES = `
+CREATE TABLE node_batches (
+  node_id INTEGER PRIMARY KEY REFERENCES nodes,
+  batch INTEGER NOT NULL
+) STRICT;
+`;
+
+const RULE_HITS = `
+CREATE TABLE rule_hits (
+  domain_id INTEGER NOT NULL REFERENCES domains ON DELETE CASCADE,
+  minute INTEGER NOT NULL,
+  type TEXT NOT NULL,
+  rule_id INTEGER NOT NULL,
+  hits INTEGER NOT NULL,
+  PRIMARY KEY (domain_id, minute, type, rule_id)
+) STRICT, WITHOUT ROWID;
+`;
+
+/** Processes side by side are PostgreSQL's; numbers of steps are the same on both. */
+const REQUEST_SHARES = '';
+
+const RECORD_SCANS = `
+CREATE TABLE record_scans (
+  domain_id INTEGER PRIMARY KEY REFERENCES domains ON DELETE CASCADE,
+  account_id INTEGER,
+  key_id INTEGER,
+  run_at INTEGER NOT NULL,
+  tries INTEGER NOT NULL
+) STRICT;
+CREATE INDEX record_scans_by_time ON record_scans (run_at);
+`;
+
 /** The steps from an empty file to this version's tables. */
 export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
   { version: 2, ddl: PUBLICATION_AND_NODES },
+  { version: 3, ddl: TRAFFIC_BATCHES },
+  { version: 4, ddl: RULE_HITS },
+  { version: 5, ddl: REQUEST_SHARES },
+  { version: 6, ddl: RECORD_SCANS },
 ];

@@ -14,6 +14,8 @@ export interface Database {
 
 export interface PreparedStatement {
   all(...values: readonly unknown[]): object[];
+  /** The first row. */
+  get(...values: readonly unknown[]): object | undefined;
 }
 
 interface Driver {

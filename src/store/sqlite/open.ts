@@ -81,6 +81,9 @@ function overChannel({ folder, file, channel, unlock }: Opened): Store {
   return {
     about: { database: 'sqlite', where: folder, warnings: [] },
     latest: reader.latest,
+    looked: reader.looked,
+    version: reader.version,
+    shares: null,
     read: reader.read,
     write: writer.write,
     listen: listeners.add,

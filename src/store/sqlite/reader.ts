@@ -3,7 +3,7 @@
  * less time than a message to another thread would.
  */
 import { StoreFault } from '../fault.ts';
-import type { Session, Value } from '../session.ts';
+import type { Recall, Session, Value } from '../session.ts';
 import type { ReadTransaction } from '../store.ts';
 import { readTransaction } from '../transaction.ts';
 import { type Database, openDatabase, type PreparedStatement, sqliteFault } from './driver.ts';
@@ -13,16 +13,24 @@ import { settle } from './settings.ts';
 const MAX_SNAPSHOTS = 8;
 /** Statements a connection keeps prepared. */
 const MAX_STATEMENTS = 500;
+/** Answers kept in memory between two commits, about a KiB each. */
+const MAX_RECALLED = 4_096;
 
 export interface Reader {
   readonly latest: ReadTransaction;
+  /** See `Store`. */
+  readonly looked: ReadTransaction;
   read<T>(work: (tx: ReadTransaction) => Promise<T>): Promise<T>;
+  /** See `Store`. */
+  version(): number | null;
   /** Waits for open snapshots. */
   close(): Promise<void>;
 }
 
 interface Connection {
   run(sql: string, values: readonly Value[]): object[];
+  /** Changes with every commit that is not this connection's own, whichever thread or process made it. */
+  version(): number;
   close(): void;
 }
 
@@ -32,6 +40,9 @@ export function createReader(file: string): Reader {
   let open = 0;
   let closed = false;
   const direct = connect(file);
+  const live = (): Connection | null => (closed ? null : direct);
+  const memory = createMemory();
+  const session = readSession(live);
 
   async function take(): Promise<Connection> {
     while (!closed) {
@@ -54,7 +65,28 @@ export function createReader(file: string): Reader {
   }
 
   return {
-    latest: readTransaction(readSession(() => (closed ? null : direct))),
+    latest: readTransaction({
+      ...session,
+      recall(question, ask) {
+        const connection = live();
+        if (connection === null) return ask();
+        memory.look(connection);
+        return memory.recall(question, ask);
+      },
+    }),
+    looked: readTransaction({
+      ...session,
+      recall: (question, ask) => (closed ? ask() : memory.recall(question, ask)),
+    }),
+    version() {
+      const connection = live();
+      try {
+        return connection === null ? null : memory.look(connection);
+      } catch {
+        // Whoever asks for rows instead is told what is wrong.
+        return null;
+      }
+    },
     async read(work) {
       const connection = await take();
       let live: Connection | null = connection;
@@ -97,12 +129,62 @@ function readSession(connection: () => Connection | null): Session {
   };
 }
 
+interface Memory {
+  /**
+   * Forgets everything where somebody has committed since the last look, and answers the version found. Where that
+   * cannot be told, forgets everything as well and throws.
+   */
+  look(connection: Connection): number;
+  /** Answers as of the last look, or of later. */
+  readonly recall: Recall;
+}
+
+/**
+ * Answers kept until somebody commits. Looking whether anybody has takes 2.5 µs, asking for a key 6 µs, for a domain and
+ * a role there 18 µs, and every request asks for all of them.
+ */
+function createMemory(): Memory {
+  const answers = new Map<string, Promise<unknown>>();
+  let version: number | undefined;
+  return {
+    look(connection) {
+      const before = version;
+      version = undefined;
+      try {
+        // Reading connections commit nothing, so no commit is missed.
+        version = connection.version();
+        return version;
+      } finally {
+        if (version !== before) answers.clear();
+      }
+    },
+    // INVARIANT: looked at before asking, so an answer is never older than the version it is kept under.
+    recall<T>(question: string, ask: () => Promise<T>): Promise<T> {
+      const known = answers.get(question);
+      if (known !== undefined) return known as Promise<T>;
+      if (answers.size >= MAX_RECALLED) answers.clear();
+      const answer = ask();
+      answers.set(question, answer);
+      answer.catch(() => answers.delete(question));
+      return answer;
+    },
+  };
+}
+
 function connect(file: string): Connection {
   const database: Database = openDatabase(file);
   settle(database);
   database.exec('PRAGMA query_only=ON');
   const statements = new Map<string, PreparedStatement>();
+  const version = database.prepare('PRAGMA data_version');
   return {
+    version() {
+      try {
+        return (version.get() as { readonly data_version: number }).data_version;
+      } catch (error) {
+        throw sqliteFault(error);
+      }
+    },
     run(sql, values) {
       try {
         let statement = statements.get(sql);

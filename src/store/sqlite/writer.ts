@@ -109,19 +109,33 @@ async function commitGroup(channel: Channel, queue: Job[], emit: (change: Change
 async function runGroup(channel: Channel, queue: Job[], members: Job[]): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
   const started = performance.now();
-  await channel.send('BEGIN IMMEDIATE');
+  // PERF: travels with the first member's statements. Where it fails, they have run in a transaction of their savepoint's
+  // own, which is undone before anything could commit it.
+  const begun = channel.send('BEGIN IMMEDIATE');
+  ignore(begun);
   while (queue.length > 0 && members.length < GROUP_WRITES && performance.now() - started < GROUP_MS) {
     const next = queue.shift()!;
     members.push(next);
     // Sent without waiting: these travel with the statements that follow, and cannot fail while the transaction lives.
     ignore(channel.send('SAVEPOINT member'));
     const outcome = await next.run();
+    await held(channel, begun);
     outcomes.push(outcome);
     if (!outcome.keep) await undoMember(channel, outcome.error);
     ignore(channel.send('RELEASE SAVEPOINT member'));
   }
   await channel.send('COMMIT');
   return outcomes;
+}
+
+/** Throws when the group has no transaction, leaving none behind. */
+async function held(channel: Channel, begun: Promise<unknown>): Promise<void> {
+  try {
+    await begun;
+  } catch (error) {
+    ignore(channel.send('ROLLBACK'));
+    throw error;
+  }
 }
 
 /**

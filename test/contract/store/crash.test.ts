@@ -7,12 +7,12 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { isStoreFault } from '../../../src/store/fault.ts';
 import { openDatabase } from '../../../src/store/sqlite/driver.ts';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';
-import type { Store } from '../../../src/store/store.ts';
 import { acknowledged, buildChild, type Child, startChild } from './children.ts';
+import { expectAll, inspectFolder } from './inspect.ts';
 import { seed } from './samples.ts';
 
-/** Rounds of killing: `EDGEPLAN_CRASH_ROUNDS=50` for the full test. */
-const ROUNDS = Number(process.env['EDGEPLAN_CRASH_ROUNDS'] ?? 5);
+/** How many processes die; `EDGEPLAN_CRASH_ROUNDS` says otherwise. */
+const ROUNDS = Number(process.env['EDGEPLAN_CRASH_ROUNDS'] ?? 50);
 const ABREAST = 8;
 
 let code: Awaited<ReturnType<typeof buildChild>>;
@@ -45,46 +45,7 @@ async function kill(child: Child): Promise<void> {
   await child.ended;
 }
 
-/** What a store holds, after checking that it hangs together. */
-async function inspect(where: string): Promise<ReadonlySet<number>> {
-  const database = openDatabase(join(where, 'edgeplan.db'));
-  expect(database.prepare('PRAGMA integrity_check').all()).toMatchObject([{ integrity_check: 'ok' }]);
-  expect(database.prepare('PRAGMA foreign_key_check').all()).toEqual([]);
-  database.close();
-  const store = await openSqlite({ folder: where, role: 'server' });
-  try {
-    return await inspectRows(store);
-  } finally {
-    await store.close();
-  }
-}
-
-async function inspectRows(store: Store): Promise<ReadonlySet<number>> {
-  return store.read(async (tx) => {
-    const numbers = (await tx.rules.list(domainId, 'drop')).map((rule) => rule.priority);
-    expect(new Set(numbers).size).toBe(numbers.length);
-    // Each write is there whole: rule, audit entry, and outbox row unless a publication has settled it.
-    const audited = (await tx.audit.list(domainId, { limit: 1e9 })).map((entry) =>
-      Number(entry.action.slice(6)),
-    );
-    expect([...audited].sort((a, b) => a - b)).toEqual(numbers);
-    const revisions = await tx.plans.list(domainId, { limit: 1e9 });
-    expect(revisions.map((row) => row.revision)).toEqual(
-      revisions.map((_, index) => revisions.length - index),
-    );
-    expect(revisions.map((row) => Number(row.reason)).sort((a, b) => a - b)).toEqual(
-      numbers.filter((number) => number % 10 === 0),
-    );
-    for (const row of revisions.slice(0, 3)) expect(await tx.plans.blob(row.digest!)).toHaveLength(2_000);
-    const waiting = await tx.outbox.list(domainId);
-    for (const row of waiting) expect(row.id).toBeGreaterThan(revisions[0]?.through ?? 0);
-    return new Set(numbers);
-  });
-}
-
-function expectAll(found: ReadonlySet<number>, wanted: readonly number[]): void {
-  expect(wanted.filter((number) => !found.has(number))).toEqual([]);
-}
+const inspect = (where: string): Promise<ReadonlySet<number>> => inspectFolder(where, domainId);
 
 test(`kill -9 in the middle of writes, ${ROUNDS} times, loses nothing acknowledged`, {
   timeout: 30_000 + ROUNDS * 5_000,
@@ -169,6 +130,47 @@ test('what a tool writes reaches the server, and its listeners', async () => {
   await tool.write((tx) => tx.accounts.insert({ name: 'new', active: true, created_at: 1, updated_at: 1 }));
   expect(await server.latest.accounts.byName('new')).not.toBeNull();
   expect(await heard).toBe('unknown');
+  await tool.close();
+  await server.close();
+});
+
+test('what is answered from memory is never older than the last commit, whoever made it', async () => {
+  const server = await openSqlite({ folder, role: 'server' });
+  const tool = await openSqlite({ folder, role: 'tool' });
+  const owner = (await server.latest.domains.get(domainId))!.user_id;
+  const times = { created_at: 1, updated_at: 1 };
+  for (let turn = 0; turn < 60; turn++) {
+    const writer = turn % 2 === 0 ? server : tool;
+    const hash = `hash-${turn}`;
+    const name = `seen-${turn}.example`;
+    // Asked for before it is there, so that its absence is remembered.
+    expect(await server.latest.keys.byHash(hash)).toBeNull();
+    expect(await server.latest.domains.seenBy(owner, name)).toBeNull();
+    const key = await writer.write(async (tx) => {
+      const { id: _, ...like } = (await tx.domains.get(domainId))!;
+      await tx.domains.insert({ ...like, name });
+      const asked = { account_id: owner, hash, name: 'x', read_only: false, expires_at: null };
+      return tx.keys.insert({ ...asked, created_at: 1 });
+    });
+    expect(await server.latest.keys.byHash(hash)).toMatchObject({ id: key.id, revoked_at: null });
+    expect(await server.latest.domains.seenBy(owner, name)).toMatchObject({ role: 'owner' });
+    const stranger = await writer.write((tx) =>
+      tx.accounts.insert({ name: `account-${turn}`, active: true, ...times }),
+    );
+    expect(await server.latest.domains.seenBy(stranger.id, name)).toMatchObject({ role: null });
+    await writer.write(async (tx) => {
+      await tx.keys.revoke(key.id, 5);
+      const { id } = (await tx.domains.byName(name))!;
+      await tx.members.put({ domain_id: id, account_id: stranger.id, role: 'viewer', ...times });
+    });
+    expect(await server.latest.keys.byHash(hash)).toMatchObject({ revoked_at: 5 });
+    expect(await server.latest.domains.seenBy(stranger.id, name)).toMatchObject({ role: 'viewer' });
+    // Twice: the second answer comes from memory.
+    expect(await server.latest.keys.byHash(hash)).toMatchObject({ revoked_at: 5 });
+    await writer.write((tx) => tx.accounts.setActive(owner, { active: false, at: 6 }));
+    expect(await server.latest.keys.byHash(hash)).toMatchObject({ account_active: false });
+    await writer.write((tx) => tx.accounts.setActive(owner, { active: true, at: 7 }));
+  }
   await tool.close();
   await server.close();
 });

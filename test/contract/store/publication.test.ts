@@ -1,8 +1,9 @@
 /** Outbox, revisions, manifest, nodes: what publication leans on, on both databases. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { Publication } from '../../../src/store/edge-nouns.ts';
 import { isStoreFault } from '../../../src/store/fault.ts';
 import type { DomainRow, ReportRow } from '../../../src/store/rows.ts';
-import type { Publication, Store } from '../../../src/store/store.ts';
+import type { Store } from '../../../src/store/store.ts';
 import { kinds, type Place } from './databases.ts';
 import { newDomain, outboxRow, publication, seed, T } from './samples.ts';
 
@@ -40,8 +41,8 @@ describe.each(kinds)('$name', (kind) => {
     expect(await store.latest.outbox.backlog()).toEqual({ rows: 3, since: T + 4 });
     const claim = (now: number, limit = 9) =>
       store.write((tx) => tx.outbox.claim({ now, until: now + 100, limit }));
-    const first = { domain_id: other.id, domain: other.name, through: ids[1], since: T + 4 };
-    const second = { domain_id: domain.id, domain: domain.name, through: ids[2], since: T + 5 };
+    const first = { domain_id: other.id, domain: other.name, rows: 1, through: ids[1], since: T + 4 };
+    const second = { domain_id: domain.id, domain: domain.name, rows: 2, through: ids[2], since: T + 5 };
     expect(await claim(T, 1)).toEqual([first]);
     expect(await claim(T)).toEqual([second]);
     expect(await claim(T)).toEqual([]);
@@ -134,7 +135,10 @@ describe.each(kinds)('$name', (kind) => {
     await expect(publish({ domain_id: again.id })).rejects.toSatisfy(notNext);
     const entry = await publish({ domain_id: again.id, revision: 3 });
     expect(entry).toMatchObject({ domain_id: again.id, revision: 3 });
+    // What nodes cached of the domain before is not this one's: the epoch rises once, and stays.
+    expect(entry.purge_epoch).toBe(1);
     expect(await store.latest.plans.list(again.id, { limit: 9 })).toMatchObject([{ revision: 3 }]);
+    expect(await publish({ domain_id: again.id, revision: 4 })).toMatchObject({ purge_epoch: 1 });
     expect(await store.latest.plans.get(again.id, 1)).toBeNull();
   });
 

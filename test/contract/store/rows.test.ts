@@ -218,17 +218,61 @@ describe.each(kinds)('$name keeps', (kind) => {
     expect(await store.latest.records.count(domain.id)).toBe(620);
 
     const changed = { ...inserted[3]!, comment: 'changed', timeout: 30, updated_at: T + 1 };
-    expect(await store.write((tx) => tx.records.update(changed))).toBe(true);
+    expect(await store.write((tx) => tx.records.update(domain.id, [changed]))).toEqual([changed.id]);
     expect(await store.latest.records.get(domain.id, changed.id)).toEqual(changed);
     expect(await store.latest.records.get(domain.id + 1, changed.id)).toBeNull();
-    expect(await store.write((tx) => tx.records.update({ ...changed, domain_id: domain.id + 1 }))).toBe(
-      false,
-    );
+    expect(await store.write((tx) => tx.records.update(domain.id + 1, [changed]))).toEqual([]);
+    expect(await store.write((tx) => tx.records.update(domain.id, []))).toEqual([]);
 
     const ids = inserted.slice(0, 600).map((row) => row.id);
     expect(await store.write((tx) => tx.records.remove(domain.id, [...ids, 9_999_999]))).toEqual(ids);
     expect(await store.latest.records.count(domain.id)).toBe(20);
     expect(await store.write((tx) => tx.records.insert([]))).toEqual([]);
+  });
+
+  test('many records changed by one statement, whatever their texts and numbers', async () => {
+    const other = await store.write(async (tx) =>
+      tx.records.insert([newRecord(domain.id, { name: 'left-alone' })]),
+    );
+    const names = ['a', 'quote"\\', 'line\n\u0001', '€😀', '', '{"a":1}', '12', 'null'];
+    const rows = await store.write((tx) =>
+      tx.records.insert(names.map((_, index) => newRecord(domain.id, { name: `m${index}` }))),
+    );
+    const changed = rows.map((row, index) => ({
+      ...row,
+      comment: names[index]!,
+      port: index % 2 === 0 ? null : 4_000_000_000 + index,
+      captcha: index % 3 === 0,
+      updated_at: T + index,
+    }));
+    const ids = rows.map(({ id }) => id);
+    const answered = await store.write((tx) =>
+      tx.records.update(domain.id, [...changed].reverse().concat({ ...changed[0]!, id: 9_999_999 })),
+    );
+    expect(answered).toEqual(ids);
+    const now = await store.latest.records.list(domain.id);
+    expect(now.filter(({ id }) => ids.includes(id))).toEqual(changed);
+    expect(now).toContainEqual(other[0]);
+    for (const comment of ['\0', '\ud800']) {
+      const write = store.write((tx) => tx.records.update(domain.id, [{ ...changed[1]!, comment }]));
+      await expect(write).rejects.toMatchObject({ code: 'text' });
+    }
+  });
+
+  test('records by the spellings of a name', async () => {
+    const names = ['www', 'WWW', 'www.d.example', 'Www.D.Example.', 'other', 'ｗｗｗ', '*', 'w_w', '%'];
+    await store.write((tx) => tx.records.insert(names.map((name) => newRecord(domain.id, { name }))));
+    const asked = await store.latest.records.spelled(domain.id, ['www', 'www.d.example', 'www.d.example.']);
+    expect(asked.map(({ name }) => name)).toEqual([
+      'www',
+      'WWW',
+      'www.d.example',
+      'Www.D.Example.',
+      'ｗｗｗ',
+    ]);
+    const starred = await store.latest.records.spelled(domain.id, ['*', '%']);
+    expect(starred.map(({ name }) => name)).toEqual(['ｗｗｗ', '*', '%']);
+    expect(await store.latest.records.spelled(domain.id + 1, ['www'])).toEqual([]);
   });
 
   test('rules in order, their content apart', async () => {
@@ -299,6 +343,47 @@ describe.each(kinds)('$name keeps', (kind) => {
     expect(await store.latest.rules.naming(domain.id, [10])).toMatchObject([{ id: a!.id }]);
   });
 
+  test('bodies of many rules and the records they name', async () => {
+    const place = () => newRule(domain.id, { record_ids: [7, 8] });
+    const [a, b, c] = await store.write(async (tx) => [
+      await tx.rules.insert(place()),
+      await tx.rules.insert(place()),
+      await tx.rules.insert(place()),
+    ]);
+    const changes = [
+      { id: b!.id, body: '{"b":"€"}', record_ids: [8, 9] },
+      { id: a!.id, body: '{"a":1}', record_ids: [] },
+    ];
+    await store.write((tx) => tx.rules.rescope(domain.id, changes, T + 5));
+    await store.write((tx) => tx.rules.rescope(domain.id, [], T + 6));
+    await store.write((tx) =>
+      tx.rules.rescope(domain.id + 1, [{ id: c!.id, body: '{}', record_ids: [1] }], T + 7),
+    );
+    const after = await store.latest.rules.listAll(domain.id);
+    expect(after).toContainEqual({ ...a!, body: '{"a":1}', updated_at: T + 5 });
+    expect(after).toContainEqual({ ...b!, body: '{"b":"€"}', updated_at: T + 5 });
+    expect(after).toContainEqual(c);
+    const naming = async (id: number) =>
+      (await store.latest.rules.naming(domain.id, [id])).map((rule) => rule.id);
+    expect(await naming(7)).toEqual([c!.id]);
+    expect(await naming(8)).toEqual([b!.id, c!.id]);
+    expect(await naming(9)).toEqual([b!.id]);
+    expect(await naming(1)).toEqual([]);
+  });
+
+  test('entries of the audit log in the order in which they are given, some or many at once', async () => {
+    const entries = Array.from({ length: 600 }, (_, index) => ({
+      ...auditEntry(domain, `many.${index}`),
+      account_id: index % 2 === 0 ? null : ownerId,
+      before_json: index % 3 === 0 ? null : '{"was":"\\"€\\""}',
+      subject: index === 1 ? '' : `record/${index}`,
+    }));
+    await store.write((tx) => tx.audit.append(...entries));
+    await store.write((tx) => tx.audit.append());
+    const listed = await store.latest.audit.list(domain.id, { limit: 1_000 });
+    expect(listed.map(({ id: _, ...rest }) => rest)).toEqual([...entries].reverse());
+  });
+
   test('the audit log, a page at a time', async () => {
     const author = { account_id: ownerId, key_id: 12 };
     await store.write(async (tx) => {
@@ -338,6 +423,27 @@ describe.each(kinds)('$name keeps', (kind) => {
     ]);
     await store.write((tx) => tx.usage.prune(102));
     expect((await store.latest.usage.list(domain.id, 0, 200)).map(({ minute }) => minute)).toEqual([102]);
+  });
+
+  test('hits of rules by the minute', async () => {
+    const row = { domain_id: domain.id, minute: 100, type: 'drop', rule_id: 7, hits: 2 } as const;
+    const others = [
+      { ...row, domain_id: 9e6 },
+      { ...row, rule_id: 8, hits: 5 },
+      { ...row, type: 'waf', minute: 102 },
+    ] as const;
+    await store.write((tx) => tx.hits.add([row, ...others]));
+    await store.write((tx) => tx.hits.add([row]));
+    const sums = (from: number, to: number, limit = 10) =>
+      store.latest.hits.sums(domain.id, { from, to, limit });
+    expect(await sums(100, 102)).toEqual([
+      { type: 'drop', rule_id: 8, hits: 5 },
+      { type: 'drop', rule_id: 7, hits: 4 },
+    ]);
+    expect(await sums(0, 100)).toEqual([]);
+    expect(await sums(0, 200, 1)).toEqual([{ type: 'drop', rule_id: 8, hits: 5 }]);
+    await store.write((tx) => tx.hits.prune(102));
+    expect(await sums(0, 200)).toEqual([{ type: 'waf', rule_id: 7, hits: 2 }]);
   });
 
   test('texts in the order of their octets, whatever the locale', async () => {

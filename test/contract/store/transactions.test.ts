@@ -47,6 +47,20 @@ describe.each(kinds)('$name', (kind) => {
   });
   const addRule = (tx: WriteTransaction) => tx.rules.insert(newRule(domain.id));
 
+  test('what is asked after a look at the version is never older than the look', async () => {
+    const { id } = await store.write((tx) => tx.keys.insert(newKey('looked')));
+    const before = store.version();
+    expect(await store.looked.keys.byHash('looked')).toMatchObject({ id, revoked_at: null });
+    expect(store.version()).toBe(before);
+    await store.write((tx) => tx.keys.revoke(id, T));
+    const after = store.version();
+    if (before !== null) expect(after).not.toBe(before);
+    expect(await store.looked.keys.byHash('looked')).toMatchObject({ id, revoked_at: T });
+    await store.close();
+    expect(store.version()).toBe(null);
+    await expect(store.looked.keys.byHash('looked')).rejects.toSatisfy(fault('closed'));
+  });
+
   test('a write happens whole or not at all', async () => {
     const failed = store.write(async (tx) => {
       await addRule(tx);

@@ -1,0 +1,134 @@
+/** What can be asked and done about publications, the nodes that hold them, and the traffic they tell of. */
+import type { PageBack } from './customer-nouns.ts';
+import type {
+  HitRow,
+  HitSum,
+  ManifestRow,
+  NodeRow,
+  OutboxRow,
+  PendingDomain,
+  ReportRow,
+  RevisionRow,
+  UsageRow,
+  UsageSum,
+} from './rows.ts';
+
+export interface OutboxReads {
+  /** What waits for one domain, by id. */
+  list(domainId: number): Promise<readonly OutboxRow[]>;
+  /** Rows waiting over all domains, and when the oldest was written: for metrics. */
+  backlog(): Promise<{ readonly rows: number; readonly since: number | null }>;
+}
+
+export interface OutboxWrites {
+  /** Answers the row's id: what `plans.covering` asks for. */
+  append(row: Omit<OutboxRow, 'id'>): Promise<number>;
+  /**
+   * Takes domains with waiting rows, the longest waiting first, so that other publishers leave them alone until
+   * `until`. Rows added meanwhile belong to the same claim. A claim saves work, nothing more: what keeps two
+   * publishers of one domain apart is `plans.publish`. Locks no domain.
+   */
+  claim(claim: {
+    readonly now: number;
+    readonly until: number;
+    readonly limit: number;
+  }): Promise<readonly PendingDomain[]>;
+  /** Gives a claimed domain back, for example after a publication (rows may have come since) or a failure. */
+  release(domainId: number): Promise<void>;
+}
+
+/** One publication to make. */
+export type Publication = RevisionRow;
+
+export interface PlanReads {
+  /** The sealed bytes, in a buffer of their own. */
+  blob(digest: string): Promise<Uint8Array | null>;
+  /** Revisions of one domain object, newest first. */
+  list(domainId: number, page: PageBack): Promise<readonly RevisionRow[]>;
+  get(domainId: number, revision: number): Promise<RevisionRow | null>;
+  /** The lowest revision that covers an outbox row; `null` while it waits. */
+  covering(domainId: number, outboxId: number): Promise<RevisionRow | null>;
+  /** What nodes should hold for a name. */
+  current(domain: string): Promise<ManifestRow | null>;
+  /** Names changed after `position`, by position, at most `limit`; from 0 the whole manifest. */
+  changedSince(position: number, limit: number): Promise<readonly ManifestRow[]>;
+  /** The highest position given; 0 at first. */
+  position(): Promise<number>;
+}
+
+export interface PlanWrites {
+  /** Stores sealed bytes; the same digest twice is stored once. */
+  putBlob(digest: string, bytes: Uint8Array, at: number): Promise<void>;
+  /**
+   * Makes `revision` the current one of its name, files it in the history, and removes the outbox rows of
+   * `domain_id` up to `through`. `revision` must be exactly one above the current one, else `conflict` on
+   * `manifest.revision`: somebody else has published, so read and compile again. `missing` when the digest has no
+   * blob. Do it last in a transaction: publications of all domains wait for one another from here to the commit.
+   */
+  publish(publication: Publication): Promise<ManifestRow>;
+  /** Raises the purge epoch of a name, also of one never published. */
+  purge(domain: string, purge: { readonly domain_id: number; readonly at: number }): Promise<ManifestRow>;
+  /**
+   * Removes the blobs that no revision younger than the newest `keep` of its name uses (the history keeps its
+   * rows). Answers how many went.
+   */
+  pruneBlobs(keep: number): Promise<number>;
+}
+
+export interface NodeReads {
+  /** Whatever its state; check `revoked_at`. */
+  byTokenHash(hash: string): Promise<NodeRow | null>;
+  get(id: number): Promise<NodeRow | null>;
+  /** By id. */
+  list(): Promise<readonly NodeRow[]>;
+  /** Answers of all nodes to one revision of a name, by time. */
+  reportsOn(domain: string, revision: number): Promise<readonly ReportRow[]>;
+  /** The newest revision each node has answered for a name, by node. */
+  latestReports(domain: string): Promise<readonly ReportRow[]>;
+  /** Of one node: the newest answer on every name, by name. */
+  reportsOf(nodeId: number): Promise<readonly ReportRow[]>;
+}
+
+export interface NodeWrites {
+  /** `conflict` on `nodes.name` or `nodes.token_hash`. */
+  insert(node: Pick<NodeRow, 'name' | 'token_hash' | 'created_at'>): Promise<NodeRow>;
+  /** Notes that it was there; never backwards. */
+  touch(id: number, at: number): Promise<void>;
+  revoke(id: number, at: number): Promise<boolean>;
+  /** Files answers; locks no domain. `missing` when there is no such node. */
+  report(reports: readonly ReportRow[]): Promise<void>;
+  /**
+   * Takes a node's batch of traffic by its number, which rises with every batch: true when it is a new one, false when
+   * it, or a later one, was taken before. In the same transaction as `usage.add`, a retry counts once.
+   */
+  takeBatch(nodeId: number, batch: number): Promise<boolean>;
+  /** Forgets answers older than `before` to revisions that are no longer current. */
+  pruneReports(before: number): Promise<void>;
+}
+
+export interface UsageReads {
+  /** Sum of minutes `from` ≤ minute < `to`. */
+  sum(domainId: number, from: number, to: number): Promise<UsageSum>;
+  /** Minutes `from` ≤ minute < `to` that have traffic, by minute. */
+  list(domainId: number, from: number, to: number): Promise<readonly UsageRow[]>;
+}
+
+export interface HitReads {
+  /** Sums by rule over minutes `from` ≤ minute < `to`, the most hits first; at most `limit` rules. */
+  sums(
+    domainId: number,
+    span: { readonly from: number; readonly to: number; readonly limit: number },
+  ): Promise<readonly HitSum[]>;
+}
+
+export interface HitWrites {
+  /** Adds to the minutes. Locks no domain; domains that are gone are left out. */
+  add(hits: readonly HitRow[]): Promise<void>;
+  prune(beforeMinute: number): Promise<void>;
+}
+
+export interface UsageWrites {
+  /** Adds to the minutes. Locks no domain; domains that are gone are left out. */
+  add(usage: readonly UsageRow[]): Promise<void>;
+  prune(beforeMinute: number): Promise<void>;
+}
