@@ -14,6 +14,8 @@ export interface Credential {
   readonly key_id: number;
   readonly account_id: number;
   readonly read_only: boolean;
+  /** Milliseconds since the epoch; `null` for never. */
+  readonly expires_at: number | null;
 }
 
 /**
@@ -24,7 +26,6 @@ export function presentedHash(headers: IncomingHttpHeaders): string | null {
   const bearer = /^Bearer +([^ ]+) *$/i.exec(headers.authorization ?? '')?.[1];
   const plain = headers['x-api-key'];
   const named = typeof plain === 'string' ? plain.trim() : undefined;
-  if (headers.authorization !== undefined && bearer === undefined && named === undefined) return null;
   if (bearer !== undefined && named !== undefined && bearer !== named) return null;
   const key = bearer ?? named;
   return key !== undefined && isKeyText(key) ? hashKey(key) : null;
@@ -37,7 +38,8 @@ export async function authenticate(
 ): Promise<Credential | null> {
   const key = await keys.byHash(hash);
   if (key === null || !opens(key, now)) return null;
-  return { hash, key_id: key.id, account_id: key.account_id, read_only: key.read_only };
+  const { id, account_id, read_only, expires_at } = key;
+  return { hash, key_id: id, account_id, read_only, expires_at };
 }
 
 /** Whether a key may still be used. */

@@ -12,7 +12,7 @@ export interface Entitlements extends Allowances {
   readonly plan_name: string;
   readonly plan_slug: string;
   readonly has_active_plan: boolean;
-  readonly plan_term_id: number | null;
+  readonly plan_term_id: number;
   readonly billing_duration_days: number;
   readonly quota_reset_days: number;
   /** Milliseconds since the epoch. */
@@ -50,7 +50,7 @@ export function resolveEntitlements({ domain, subscription, fallback, now }: Ent
     plan_name: tier.name,
     plan_slug: tier.slug,
     has_active_plan: bought !== null || tier.slug !== 'free',
-    plan_term_id: bought?.plan_term_id ?? null,
+    plan_term_id: bought?.plan_term_id ?? tier.plan_term_id,
     billing_duration_days: tier.billing_duration_days,
     quota_reset_days: tier.quota_reset_days,
     quota_period_start: begun,
@@ -77,7 +77,7 @@ function readOverrides(json: string, tier: Tier): Partial<Allowances> {
 }
 
 /** The limits that always have a number (API document). */
-const CEILINGS: readonly string[] = ['max_cache_cap_mb', 'max_cache_disk_gb', 'max_cache_ttl_days'];
+export const CEILINGS: readonly string[] = ['max_cache_cap_mb', 'max_cache_disk_gb', 'max_cache_ttl_days'];
 
 function isRuleType(value: unknown): value is RuleType {
   return (RULE_TYPES as readonly unknown[]).includes(value);

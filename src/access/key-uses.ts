@@ -17,26 +17,33 @@ export function dayOf(now: number): number {
   return Math.floor(now / DAY_MS);
 }
 
+/** As rows, counting on. */
+type Counted = { -readonly [Name in keyof KeyUseRow]: KeyUseRow[Name] };
+
 /** Counts uses towards a store. */
 export function createKeyUses(store: Pick<Store, 'write'>): KeyUses {
-  let pending = new Map<string, KeyUseRow>();
+  let pending: Counted[] = [];
+  /** The pending row of each key's last day. */
+  const newest = new Map<number, Counted>();
   let running: Promise<void> | null = null;
   let prunedOn = 0;
 
-  function add(row: KeyUseRow): void {
-    const name = `${row.key_id}/${row.day}`;
-    const before = pending.get(name);
-    pending.set(name, {
-      ...row,
-      requests: row.requests + (before?.requests ?? 0),
-      last_used_at: Math.max(row.last_used_at, before?.last_used_at ?? 0),
-    });
+  function add(row: Counted): void {
+    const known = newest.get(row.key_id);
+    if (known !== undefined && known.day === row.day) {
+      known.requests += row.requests;
+      known.last_used_at = Math.max(known.last_used_at, row.last_used_at);
+      return;
+    }
+    pending.push(row);
+    if (known === undefined || known.day < row.day) newest.set(row.key_id, row);
   }
 
   async function writeOut(): Promise<void> {
-    if (pending.size === 0) return;
-    const batch = [...pending.values()];
-    pending = new Map();
+    if (pending.length === 0) return;
+    const batch = pending;
+    pending = [];
+    newest.clear();
     const today = Math.max(...batch.map(({ day }) => day));
     try {
       await store.write(async (tx) => {

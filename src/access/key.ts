@@ -16,6 +16,7 @@ export const KEY_CHARACTERS = PREFIX.length + RANDOM_CHARACTERS + CHECKSUM_CHARA
 
 const SHAPE = /^svc_[0-9A-Za-z]{65}$/;
 const encoder = new TextEncoder();
+const octets = new Uint8Array(KEY_CHARACTERS);
 
 /** A new key. Its text exists here and in the hands of whoever asked, nowhere else. */
 export function makeKey(): string {
@@ -37,11 +38,15 @@ export function hashKey(key: string): string {
 
 /** Enough of a key to tell it from others, and not enough to use it: for logs. */
 export function redactKeys(text: string): string {
+  // PERF: most texts have none, and looking for a literal is ten times faster.
+  if (!text.includes(PREFIX)) return text;
   return text.replace(/svc_[0-9A-Za-z]{4,}/g, (key) => `${key.slice(0, 8)}…`);
 }
 
 function checksum(body: string): string {
-  let rest = xxhash32(encoder.encode(body)) >>> 0;
+  // PERF: bodies are ASCII and of one length, so one buffer serves them all.
+  const { written } = encoder.encodeInto(body, octets);
+  let rest = xxhash32(octets.subarray(0, written)) >>> 0;
   let text = '';
   for (let at = 0; at < CHECKSUM_CHARACTERS; at++) {
     text = ALPHABET[rest % BASE]! + text;

@@ -33,6 +33,8 @@ export type TierSlug = (typeof TIER_SLUGS)[number];
 
 export interface Tier {
   readonly plan_id: number;
+  /** The term it is sold for, where a subscription names no other. */
+  readonly plan_term_id: number;
   readonly slug: TierSlug;
   readonly name: string;
   readonly billing_duration_days: number;
@@ -105,11 +107,12 @@ const ENTERPRISE: Allowances = {
 const MONTH = { billing_duration_days: 30, quota_reset_days: 30 };
 
 export const TIERS: readonly Tier[] = [
-  { plan_id: 1, slug: 'free', name: 'Free', ...MONTH, allowances: FREE },
-  { plan_id: 2, slug: 'pro', name: 'Pro', ...MONTH, allowances: PRO },
-  { plan_id: 3, slug: 'business', name: 'Business', ...MONTH, allowances: BUSINESS },
+  { plan_id: 1, plan_term_id: 1, slug: 'free', name: 'Free', ...MONTH, allowances: FREE },
+  { plan_id: 2, plan_term_id: 2, slug: 'pro', name: 'Pro', ...MONTH, allowances: PRO },
+  { plan_id: 3, plan_term_id: 3, slug: 'business', name: 'Business', ...MONTH, allowances: BUSINESS },
   {
     plan_id: 4,
+    plan_term_id: 4,
     slug: 'enterprise',
     name: 'Enterprise',
     billing_duration_days: 365,

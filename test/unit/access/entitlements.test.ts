@@ -44,7 +44,7 @@ describe('tiers', () => {
 
 describe('entitlements', () => {
   test('without a subscription are those of the fallback', () => {
-    expect(resolve(null)).toMatchObject({ plan_slug: 'free', has_active_plan: false, plan_term_id: null });
+    expect(resolve(null)).toMatchObject({ plan_slug: 'free', has_active_plan: false, plan_term_id: 1 });
     expect(resolve(null, 'enterprise')).toMatchObject({ has_active_plan: true, max_records: null });
   });
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRequestBudget, REQUESTS_PER_WINDOW } from '../../../src/access/request-budget.ts';
+import { createRequestBudget, REQUESTS_PER_MINUTE } from '../../../src/access/request-budget.ts';
 
 const MINUTE = 60_000;
 
@@ -20,7 +20,7 @@ function naiveBudget(limit: number): (now: number) => number {
 describe('the request budget of a key', () => {
   test('is 300 a minute, and the next one has to wait', () => {
     const budget = createRequestBudget();
-    for (let sent = 0; sent < REQUESTS_PER_WINDOW; sent++) expect(budget.take(1, 1_000_000 + sent)).toBe(0);
+    for (let sent = 0; sent < REQUESTS_PER_MINUTE; sent++) expect(budget.take(1, 1_000_000 + sent)).toBe(0);
     expect(budget.take(1, 1_000_300)).toBe(60);
     expect(budget.take(2, 1_000_300)).toBe(0);
     expect(budget.take(1, 1_000_000 + MINUTE - 1)).toBe(1);

@@ -1,0 +1,78 @@
+/** When each key's last requests were admitted: what a budget over a sliding window needs, in memory that has a bound. */
+
+/** Milliseconds an admitted request counts. */
+export const WINDOW_MS = 60_000;
+/** Looks for idle keys whenever this many have come, so that memory follows the keys in use. */
+const SWEEP_EVERY = 1_024;
+
+export interface RequestTimes {
+  /**
+   * 0 when fewer than `slots` requests of the key were admitted within the window, and this one now counts; else the
+   * whole seconds until one more would be.
+   */
+  take(keyId: number, now: number, slots: number): number;
+  /** Requests of the key that count at the moment. */
+  used(keyId: number, now: number): number;
+  /** Keys held at the moment. */
+  size(): number;
+}
+
+/** The moments of one key's last `most` admitted requests, the oldest at `next`. */
+interface Ring {
+  readonly times: Float64Array;
+  next: number;
+  newest: number;
+}
+
+/** Times of at most `most` requests a key. */
+export function createRequestTimes(most: number): RequestTimes {
+  const rings = new Map<number, Ring>();
+  let sweepAt = SWEEP_EVERY;
+
+  function ringOf(keyId: number, now: number): Ring {
+    const known = rings.get(keyId);
+    if (known !== undefined) return known;
+    if (rings.size >= sweepAt) {
+      for (const [id, ring] of rings) if (ring.newest <= now - WINDOW_MS) rings.delete(id);
+      sweepAt = rings.size + SWEEP_EVERY;
+    }
+    const ring: Ring = {
+      times: new Float64Array(most).fill(Number.NEGATIVE_INFINITY),
+      next: 0,
+      newest: now,
+    };
+    rings.set(keyId, ring);
+    return ring;
+  }
+
+  /** When the request before the last `back` ones was admitted. */
+  const before = ({ times, next }: Ring, back: number): number => times[(next - back + 2 * most) % most]!;
+
+  return {
+    take(keyId, clock, slots) {
+      const ring = ringOf(keyId, clock);
+      // A clock set back must not lock a key out for as long as it was set back.
+      const now = Math.max(clock, ring.newest);
+      const oldest = slots > 0 ? before(ring, slots) : now;
+      if (oldest > now - WINDOW_MS) return Math.max(1, Math.ceil((oldest + WINDOW_MS - now) / 1_000));
+      ring.times[ring.next] = now;
+      ring.next = (ring.next + 1) % most;
+      ring.newest = now;
+      return 0;
+    },
+    used(keyId, clock) {
+      const ring = rings.get(keyId);
+      if (ring === undefined) return 0;
+      const since = Math.max(clock, ring.newest) - WINDOW_MS;
+      let low = 0;
+      let high = most;
+      while (low < high) {
+        const middle = Math.ceil((low + high) / 2);
+        if (before(ring, middle) > since) low = middle;
+        else high = middle - 1;
+      }
+      return low;
+    },
+    size: () => rings.size,
+  };
+}
