@@ -1,7 +1,7 @@
 /** Writes what an event does to a domain: its fields, the audit entry, the work for the publisher, in one transaction. */
 import type { Author, DomainRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
-import { type LifeEvent, type LifeFields, nextState, type Transition } from './state.ts';
+import { type LifeEvent, type LifeFields, nextRow, type Transition } from './state.ts';
 
 export interface ApplyOptions {
   readonly author: Author;
@@ -28,7 +28,7 @@ export async function applyEvent(
   event: LifeEvent,
   { author, now }: ApplyOptions,
 ): Promise<Applied> {
-  const transition = nextState(domain, event, now);
+  const transition = nextRow(domain, event, now);
   if (!transition.ok) return { transition, domain };
   const { changes, publish } = transition;
   const fields = Object.keys(changes) as (keyof LifeFields)[];

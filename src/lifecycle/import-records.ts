@@ -2,8 +2,9 @@
 
 import { parseRecord } from '../model/parse.ts';
 import { absoluteName } from '../model/record-name.ts';
+import type { NewRecord } from '../store/customer-nouns.ts';
 import type { Author, DomainRow, RecordRow } from '../store/rows.ts';
-import type { NewRecord, WriteTransaction } from '../store/store.ts';
+import type { WriteTransaction } from '../store/store.ts';
 import type { ZoneRecord } from './zone/parse.ts';
 
 export interface ImportOptions {

@@ -6,44 +6,16 @@
  * a domain is claimed by moving its next check before the check starts.
  */
 import type { Author, DomainRow } from '../store/rows.ts';
-import { SERVICE, type Store } from '../store/store.ts';
+import { SERVICE } from '../store/store.ts';
 import { type Applied, applyEvent } from './apply.ts';
 import { checkChallenge, newChallenge } from './challenge.ts';
 import { checkDelegation, type Delegation } from './check-delegation.ts';
-import type { Dns } from './dns/resolver.ts';
 import { createGate } from './gate.ts';
-import { type Imported, importRecords } from './import-records.ts';
+import type { Life, LifecycleOptions } from './life.ts';
 import { CHECK_BATCH, CHECK_CONCURRENCY, CLAIM_MS, POLL_MS, SCANS_AT_ONCE } from './limits.ts';
-import { scanRecords } from './scan-records.ts';
+import { runScans } from './run-scans.ts';
 import { manualCheckWait } from './schedule.ts';
 import type { LifeEvent, Proof } from './state.ts';
-
-export interface LifecycleOptions {
-  readonly store: Store;
-  readonly dns: Dns;
-  /** Nameserver sets, the recommended one first. */
-  readonly sets: readonly (readonly string[])[];
-  /** Records a domain may hold; `null`: no limit. Default: no limit. */
-  readonly maxRecords?: (domain: DomainRow) => Promise<number | null>;
-  /** Milliseconds since the epoch. */
-  readonly clock?: () => number;
-  /** Milliseconds between two looks for due domains. */
-  readonly pollMs?: number;
-  /** Hears what happened, for logs and metrics. */
-  readonly note?: (note: LifecycleNote) => void;
-}
-
-export type LifecycleNote =
-  | { readonly kind: 'checked'; readonly domain: string; readonly delegation: Delegation }
-  | { readonly kind: 'changed'; readonly domain: string; readonly from: string; readonly to: string }
-  | {
-      readonly kind: 'scanned';
-      readonly domain: string;
-      readonly imported: number;
-      readonly complete: boolean;
-    }
-  /** The world failed; it is tried again later by itself. */
-  | { readonly kind: 'failed'; readonly domain: string | null; readonly error: unknown };
 
 /** The answer to what a user asked for; `null`: the domain is gone. */
 export type Outcome = Applied | null;
@@ -72,14 +44,12 @@ export interface Lifecycle {
   apply(domainId: number, event: LifeEvent, author: Author): Promise<Outcome>;
   /** Lifts a ban: `active` when the proof still holds. */
   unban(domainId: number, author: Author): Promise<Outcome>;
-  /** Imports the records a managed domain has where it is served now. Never throws; `null` when nothing came of it. */
-  scan(domainId: number, author: Author): Promise<Imported | null>;
-}
-
-interface Life extends LifecycleOptions {
-  readonly clock: () => number;
-  readonly note: (note: LifecycleNote) => void;
-  readonly signal: AbortSignal;
+  /**
+   * Does the scans of new domains that are still to be done (`scans.put` of the store): imports the records a managed
+   * domain has where it is served now. Answers how many were done. One that a crash cut short is begun again at most
+   * `SCAN_CLAIM_MS` later, by whichever process looks first, and its records are imported once.
+   */
+  runScans(): Promise<number>;
 }
 
 /** Makes the room's door. Nothing runs by itself before `start`. */
@@ -106,6 +76,12 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     } catch (error) {
       note({ kind: 'failed', domain: null, error });
     }
+    // Not waited for: a scan takes half a minute.
+    if (!stopping.signal.aborted) {
+      track(scanGate(() => runScans(life))).catch((error: unknown) => {
+        note({ kind: 'failed', domain: null, error });
+      });
+    }
     // Spread, so that processes started together do not ask the database together for ever.
     if (!stopping.signal.aborted)
       timer = setTimeout(() => track(poll()), pollMs * (0.75 + Math.random() / 2));
@@ -126,7 +102,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     enable: (domainId, author) => track(settle(life, domainId, { kind: 'enable', author })),
     unban: (domainId, author) => track(settle(life, domainId, { kind: 'unban', author })),
     apply: (domainId, event, author) => track(write(life, domainId, event, author)),
-    scan: (domainId, author) => track(scanGate(() => scan(life, domainId, author))),
+    runScans: () => track(scanGate(() => runScans(life))),
   };
 }
 
@@ -269,27 +245,4 @@ async function settle(
   const waits = domain.status === (kind === 'enable' ? 'disabled' : 'banned');
   const proof = waits ? await prove(life, domain) : 'unknown';
   return write(life, domainId, { kind, proof, challenge: newChallenge(life.clock()) }, author);
-}
-
-async function scan(life: Life, domainId: number, author: Author): Promise<Imported | null> {
-  let name: string | null = null;
-  try {
-    const domain = await life.store.latest.domains.get(domainId);
-    if (domain === null || domain.dns_mode !== 'managed' || life.signal.aborted) return null;
-    name = domain.name;
-    const found = await scanRecords(domain.name, life.dns, { signal: life.signal });
-    if (found.fault !== null) life.note({ kind: 'failed', domain: name, error: found.fault });
-    const maxRecords = (await life.maxRecords?.(domain)) ?? null;
-    const imported = await life.store.write(async (tx) => {
-      const fresh = await tx.domains.get(domainId);
-      if (fresh === null) return null;
-      return importRecords(tx, fresh, found.records, { author, now: life.clock(), maxRecords });
-    });
-    const count = imported?.records.length ?? 0;
-    life.note({ kind: 'scanned', domain: name, imported: count, complete: found.complete });
-    return imported;
-  } catch (error) {
-    life.note({ kind: 'failed', domain: name, error });
-    return null;
-  }
 }

@@ -24,6 +24,13 @@ export const ASK_TIMEOUT_MS = 1_500;
 export const UDP_ATTEMPTS = 2;
 /** Octets of the largest datagram asked for: what is never fragmented (DNS Flag Day 2020). */
 export const UDP_PAYLOAD_OCTETS = 1_232;
+/**
+ * Questions to one server of a zone under way at once, whoever asks: a registry's server has a delegation for each of
+ * thousands of domains.
+ */
+export const SERVER_CONCURRENCY = 4;
+/** The same of a resolver, which is asked for everything. */
+export const RESOLVER_CONCURRENCY = 32;
 /** Servers of a zone that are looked at; the root and the largest registries have 13. */
 export const MAX_SERVERS = 13;
 /** Addresses looked at for one server's name. */
@@ -75,5 +82,11 @@ export const CHECK_CONCURRENCY = 8;
 export const CHECK_BATCH = 64;
 /** Milliseconds a domain is left to the process that checks it: longer than any check takes. */
 export const CLAIM_MS = 2 * MINUTE;
+/** Part of the distance to its next check by which a domain is looked at sooner, so that those that came together part. */
+export const CHECK_SPREAD = 0.1;
+/** Milliseconds a scan is left to the process that does it: longer than any scan takes. */
+export const SCAN_CLAIM_MS = MAX_SCAN_MS + 15 * SECOND;
+/** Times a scan is begun: the process, or the store, may fail it. */
+export const MAX_SCAN_TRIES = 5;
 /** Scans under way at once in one process. */
 export const SCANS_AT_ONCE = 2;

@@ -6,11 +6,11 @@
 import { randomBytes } from 'node:crypto';
 import { absoluteName } from '../model/record-name.ts';
 import { withDeadline } from './deadline.ts';
-import type { ServerAddress } from './dns/ask.ts';
 import { DnsFault } from './dns/fault.ts';
 import { type Answer, QUERY_TYPES, type QueryType, type Reply } from './dns/message.ts';
 import { answerData } from './dns/record-data.ts';
 import { type Dns, serverNames } from './dns/resolver.ts';
+import type { ServerAddress } from './dns/server-address.ts';
 import { MAX_SCAN_MS, MAX_SCAN_QUESTIONS, MAX_SCAN_RECORDS, SCAN_CONCURRENCY } from './limits.ts';
 import { APEX_TYPES, HOST_TYPES, SCAN_NAMES, type ScanName } from './scan-names.ts';
 import { storedName, type ZoneRecord } from './zone/parse.ts';

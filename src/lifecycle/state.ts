@@ -15,7 +15,7 @@ import type { DomainStatus } from '../base/vocabulary.ts';
 import type { DnsMode, DomainRow } from '../store/rows.ts';
 import type { Challenge } from './challenge.ts';
 import { GRACE_MS } from './limits.ts';
-import { nextCheckAt } from './schedule.ts';
+import { nextCheckAt, spreadCheck } from './schedule.ts';
 
 /** The fields of a domain that its life is about. */
 export type LifeFields = Pick<
@@ -76,6 +76,17 @@ export type Transition =
       readonly publish: boolean;
     }
   | { readonly ok: false; readonly code: RefusalCode; readonly reason: string };
+
+/** What an event does to a stored domain: `nextState`, its next check apart from those of other domains. */
+export function nextRow(domain: DomainRow, event: LifeEvent, now: number): Transition {
+  const outcome = nextState(domain, event, now);
+  const at = outcome.ok ? (outcome.changes.next_check_at ?? null) : null;
+  const mode = (outcome.ok ? outcome.changes.dns_mode : null) ?? domain.dns_mode;
+  // What an external domain waits for is the end of its grace, which is to the moment.
+  if (!outcome.ok || at === null || mode !== 'managed') return outcome;
+  const next_check_at = spreadCheck(domain.id, { at, now });
+  return { ...outcome, changes: { ...outcome.changes, next_check_at } };
+}
 
 /** What an event does to a domain at `now` (milliseconds since the epoch). */
 export function nextState(domain: LifeFields, event: LifeEvent, now: number): Transition {

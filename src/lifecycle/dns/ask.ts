@@ -9,11 +9,7 @@ import { connect } from 'node:net';
 import { ASK_TIMEOUT_MS, UDP_ATTEMPTS } from '../limits.ts';
 import { DnsFault } from './fault.ts';
 import { decodeReply, encodeQuery, isReplyTo, isTruncated, type Question, type Reply } from './message.ts';
-
-export interface ServerAddress {
-  readonly address: string;
-  readonly port: number;
-}
+import type { ServerAddress } from './server-address.ts';
 
 export interface AskOptions {
   /** Ask the server to find out; off, it says what it knows itself. */

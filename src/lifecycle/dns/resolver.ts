@@ -4,12 +4,20 @@
  * domain, and nobody may point us at machines behind our own firewall.
  */
 import { getServers } from 'node:dns';
-import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { ASK_TIMEOUT_MS, MAX_ADDRESSES, MAX_ALIASES, MAX_SERVERS } from '../limits.ts';
-import { ask, type ServerAddress } from './ask.ts';
+import {
+  ASK_TIMEOUT_MS,
+  MAX_ADDRESSES,
+  MAX_ALIASES,
+  MAX_SERVERS,
+  RESOLVER_CONCURRENCY,
+  SERVER_CONCURRENCY,
+} from '../limits.ts';
+import { ask } from './ask.ts';
 import { DnsFault } from './fault.ts';
 import { type Answer, canonical, type QueryType, type Question, type Reply } from './message.ts';
+import { parseServerAddress, type ServerAddress } from './server-address.ts';
+import { createTurns } from './turns.ts';
 
 export interface DnsOptions {
   /** Recursive resolvers, an address with an optional port each: `192.0.2.53`, `192.0.2.53:5353`, `[::1]:53`. Default: the system's. */
@@ -49,8 +57,15 @@ export function createDns(options: DnsOptions = {}): Dns {
     throw new DnsFault('bad_resolver', `${message}, found \`${text}\``);
   });
 
+  const resolverTurns = createTurns(RESOLVER_CONCURRENCY);
+  const serverTurns = createTurns(SERVER_CONCURRENCY);
+
   const askResolver: Dns['askResolver'] = (resolver, question, signal) =>
-    ask(resolver, question, { recursive: true, timeoutMs, signal });
+    resolverTurns.take(
+      nameOf(resolver),
+      () => ask(resolver, question, { recursive: true, timeoutMs, signal }),
+      signal,
+    );
 
   const lookup: Dns['lookup'] = async (question, signal) => {
     let cause: unknown = null;
@@ -93,22 +108,21 @@ export function createDns(options: DnsOptions = {}): Dns {
         .map((address) => ({ address, port: authorityPort }));
     },
     askAuthority: (server, question, signal) =>
-      ask(server, question, { recursive: false, timeoutMs, signal }),
+      serverTurns.take(
+        nameOf(server),
+        () => ask(server, question, { recursive: false, timeoutMs, signal }),
+        signal,
+      ),
   };
+}
+
+function nameOf({ address, port }: ServerAddress): string {
+  return `${address} ${port}`;
 }
 
 /** `: <sentence>` of what failed, for the end of a message. */
 export function reason(cause: unknown): string {
   return cause instanceof DnsFault ? `: ${cause.message}` : '';
-}
-
-/** An address with an optional port, IPv6 in brackets when it has one; `null` for anything else. */
-export function parseServerAddress(text: string): ServerAddress | null {
-  if (isIP(text) !== 0) return { address: text, port: 53 };
-  const match = /^(?:\[([^\]]+)\]|([0-9.]+))(?::([0-9]{1,5}))?$/.exec(text);
-  const address = match?.[1] ?? match?.[2] ?? '';
-  const port = Number(match?.[3] ?? 53);
-  return isIP(address) === 0 || port < 1 || port > 65_535 ? null : { address, port };
 }
 
 function isPublic(address: string): boolean {
