@@ -5,9 +5,10 @@
  * - `compile` the compiler refused what the model had accepted
  * - `self_test` the compiled plan did not open, or did not run
  * - `blob` the store's sealed plan is missing or is not what its digest says
+ * - `thread` the thread that makes large plans was lost, or is not to be had
  * - `contended` other publishers were first at every attempt
  */
-export type PublishFaultCode = 'stored_rows' | 'compile' | 'self_test' | 'blob' | 'contended';
+export type PublishFaultCode = 'stored_rows' | 'compile' | 'self_test' | 'blob' | 'thread' | 'contended';
 
 export class PublishFault extends Error {
   readonly code: PublishFaultCode;

@@ -178,6 +178,8 @@ export function createFeed(options: FeedOptions): Feed {
       });
       poll ??= setInterval(() => {
         look().catch(noteStore);
+        // A hint may be lost, or come while a node is on its way from the check of its token to its stream.
+        recheck().catch(noteStore);
       }, options.pollMs ?? 1_000).unref();
       position = await store.latest.plans.position();
     },

@@ -8,16 +8,13 @@
  * the later loses on `manifest.revision` and reads again, so no revision is skipped, given twice, or holds less than
  * the one before it.
  */
-import { describeDiagnostic, hasErrors } from '../base/diagnostic.ts';
-import { compile } from '../compiler/index.ts';
-import { seal } from '../plan/seal.ts';
 import { isStoreFault } from '../store/fault.ts';
 import type { Author, DomainRow, ManifestRow, OutboxRow, PendingDomain, RevisionRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
 import { digestOf, readBlob, reseal } from './blob.ts';
 import { PublishFault } from './fault.ts';
-import { type DomainRows, readDomainRows, toRuleSet } from './rule-set.ts';
-import { selfTest } from './self-test.ts';
+import type { PlanMaker } from './plan-maker.ts';
+import { type DomainRows, readDomainRows } from './rule-set.ts';
 
 /** Readings after which a publication gives way to whoever is always first; the domain is tried again later. */
 const MOST_ATTEMPTS = 8;
@@ -56,6 +53,7 @@ interface Made {
 
 export interface PublishTools {
   readonly store: Store;
+  readonly plans: Pick<PlanMaker, 'make'>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }
@@ -66,12 +64,12 @@ export interface PublishTools {
  */
 export async function publishDomain(
   pending: Pick<PendingDomain, 'domain_id' | 'domain'>,
-  { store, clock }: PublishTools,
+  { store, plans, clock }: PublishTools,
 ): Promise<RevisionRow | null> {
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
     const reading = await store.read((tx) => read(tx, pending));
     if (reading.waiting.length === 0) return null;
-    const made = make(reading, pending, clock);
+    const made = await make(reading, pending, { plans, clock });
     try {
       await store.write(async (tx) => {
         // Locks the domain before its outbox rows, in the order every other writer does.
@@ -112,14 +110,14 @@ async function readSuccessor(tx: ReadTransaction, domainId: number): Promise<Suc
   return { last, blob: last.digest === null ? null : await readBlob(tx, last.digest) };
 }
 
-function make(
+async function make(
   reading: Reading,
   pending: Pick<PendingDomain, 'domain_id' | 'domain'>,
-  clock: () => number,
-): readonly Made[] {
+  { plans, clock }: Omit<PublishTools, 'store'>,
+): Promise<readonly Made[]> {
   const { waiting, current, rows, successor } = reading;
   const number = (current?.revision ?? 0) + 1;
-  const bytes = rows === null ? null : compileAndSeal(rows, number);
+  const bytes = rows === null ? null : await plans.make(rows, number);
   const at = clock();
   const first: Made = {
     revision: {
@@ -140,30 +138,6 @@ function make(
   const reason = 'published again after the tombstone of an earlier domain of this name';
   const second = { ...successor.last, revision: number + 1, digest, reason, at };
   return [first, { revision: second, bytes: again }];
-}
-
-function compileAndSeal(rows: DomainRows, revision: number): Uint8Array {
-  const ruleSet = toRuleSet(rows);
-  const { plan, diagnostics } = compileOrFault(ruleSet);
-  if (hasErrors(diagnostics)) {
-    const [first] = diagnostics.filter(({ severity }) => severity === 'error');
-    throw new PublishFault(
-      'compile',
-      `\`${rows.domain.name}\` does not compile: ${describeDiagnostic(first!)}`,
-    );
-  }
-  const bytes = seal(plan, { revision });
-  selfTest(bytes, { domain: rows.domain.name, revision });
-  return bytes;
-}
-
-function compileOrFault(ruleSet: Parameters<typeof compile>[0]): ReturnType<typeof compile> {
-  try {
-    return compile(ruleSet);
-  } catch (cause) {
-    const said = cause instanceof Error ? cause.message : String(cause);
-    throw new PublishFault('compile', `\`${ruleSet.domain.name}\` does not compile: ${said}`, { cause });
-  }
 }
 
 /** Who is named for a revision that covers several writes: the last of them. */

@@ -7,6 +7,7 @@ import { isStoreFault } from '../store/fault.ts';
 import type { DomainRow, PendingDomain, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { PublishFault } from './fault.ts';
+import { createPlanMaker, type PlanMaker } from './plan-maker.ts';
 import { publishDomain } from './publish.ts';
 import { clearAway } from './upkeep.ts';
 import { createWaiters } from './waiters.ts';
@@ -27,6 +28,8 @@ export interface PublisherOptions {
   readonly pollMs?: number;
   /** Milliseconds after which the claim of a process that died lapses; longer than most compiles. Default 10,000. */
   readonly leaseMs?: number;
+  /** Makes the plans; closed when the publisher stops. Default: large ones in a thread. */
+  readonly plans?: PlanMaker;
   /** Told of every revision this process made, for metrics. */
   readonly onPublished?: (published: Published) => void;
 }
@@ -54,7 +57,7 @@ export interface Publisher {
   ): Promise<RevisionRow | null>;
   /** Publishes what can be claimed now, started or not; answers how many revisions it made. */
   publishNow(): Promise<number>;
-  /** Domains whose last attempt failed here, and what was said; for `/readyz` and metrics. */
+  /** Domains whose last attempt failed here, and what was said; for metrics. Whoever covers their rows, here or elsewhere, ends it. */
   failing(): readonly { readonly domain: string; readonly attempts: number; readonly message: string }[];
 }
 
@@ -64,6 +67,14 @@ const SIDE_BY_SIDE = 4;
 /** Milliseconds before the second attempt; doubled for each further one, up to the last. */
 const FIRST_BACK_OFF = 1_000;
 const LAST_BACK_OFF = 60_000;
+/** Milliseconds from one claim to the next while there is work; the first write is published at once. */
+const PACE_MS = 15;
+/**
+ * In a stream of writes, where several had come for one domain, publishing rests this many times as long as it took, so
+ * that at most a fifth of the processor goes into revisions that are replaced at once; and at most so many milliseconds.
+ */
+const REST = 4;
+const LONGEST_REST_MS = 250;
 /** Milliseconds between clearing away. */
 const UPKEEP_MS = 3_600_000;
 /** Milliseconds by which a timer may be early against the clock. */
@@ -82,6 +93,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const clock = options.clock ?? Date.now;
   const pollMs = options.pollMs ?? 1_000;
   const leaseMs = options.leaseMs ?? 10_000;
+  const plans = options.plans ?? createPlanMaker();
   const waiters = createWaiters(store);
   const failures = new Map<number, Failure>();
   const retries = new Set<NodeJS.Timeout>();
@@ -112,10 +124,25 @@ export function createPublisher(options: PublisherOptions): Publisher {
       const now = clock();
       const claim = { now, until: now + leaseMs, limit: CLAIMED_AT_ONCE };
       const claimed = await store.write((tx) => tx.outbox.claim(claim));
-      if (claimed.length > 0) made += await publishAll(claimed);
-      else if (!again) break;
+      if (claimed.length > 0) {
+        made += await publishAll(claimed);
+        await pause(restAfter(claimed, clock() - now));
+      } else if (!again) break;
     }
     return made;
+  }
+
+  /** Milliseconds until the next claim, after one that took so many. */
+  function restAfter(claimed: readonly PendingDomain[], took: number): number {
+    // A full claim is a backlog of many domains, which rest would only make longer.
+    const stream = claimed.length < CLAIMED_AT_ONCE && claimed.some(({ rows }) => rows > 1);
+    return Math.max(PACE_MS - took, stream ? Math.min(REST * took, LONGEST_REST_MS) : 0);
+  }
+
+  /** A stop does not wait. */
+  async function pause(milliseconds: number): Promise<void> {
+    if (milliseconds <= 0 || stopping) return;
+    await new Promise<void>((resolve) => setTimeout(resolve, milliseconds));
   }
 
   async function publishAll(claimed: readonly PendingDomain[]): Promise<number> {
@@ -134,7 +161,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     const failure = failures.get(pending.domain_id);
     if (failure !== undefined && failure.notBefore > from) return 0;
     try {
-      const revision = await publishDomain(pending, { store, clock });
+      const revision = await publishDomain(pending, { store, plans, clock });
       failures.delete(pending.domain_id);
       if (revision === null) return 0;
       tell(revision, { pending, from });
@@ -164,12 +191,25 @@ export function createPublisher(options: PublisherOptions): Publisher {
     // What the store could not do now is the weather; a plan that cannot be made is a bug that somebody must see.
     if (error instanceof PublishFault) log.error(fields, `cannot publish: ${message}`);
     else log.warn(fields, `publication put off: ${message}`);
+    retryIn(backOff, pending.domain_id);
+  }
+
+  function retryIn(backOff: number, domainId: number): void {
     if (!started) return;
     const retry = setTimeout(() => {
       retries.delete(retry);
-      store.write((tx) => tx.outbox.release(pending.domain_id)).then(wake, noteStore);
+      release(domainId).then(wake, (error: unknown) => {
+        noteStore(error);
+        retryIn(LAST_BACK_OFF, domainId);
+      });
     }, backOff + TIMER_SLACK);
     retries.add(retry.unref());
+  }
+
+  /** Gives a domain back that failed; what another process or a rollback has covered meanwhile fails no more. */
+  async function release(domainId: number): Promise<void> {
+    await store.write((tx) => tx.outbox.release(domainId));
+    if ((await store.latest.outbox.list(domainId)).length === 0) failures.delete(domainId);
   }
 
   function noteStore(error: unknown): void {
@@ -213,6 +253,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       for (const retry of retries) clearTimeout(retry);
       retries.clear();
       await draining?.catch(() => undefined);
+      await plans.close();
       waiters.stop();
     },
     waitForOutbox: ({ id }, outboxId, signal) => waiters.waitFor({ domainId: id, outboxId, signal }),

@@ -43,6 +43,13 @@ function toDomain(row: DomainRow): Domain {
     status: row.status,
     suspended: row.suspended,
     developer_mode_until: until === null ? null : new Date(until).toISOString(),
+    cache_cap_mb: row.cache_cap_mb,
+    cache_l2_max_gb: row.cache_l2_max_gb,
+    cache_l2_ttl_days: row.cache_l2_ttl_days,
+    sec_no_sniff: row.sec_no_sniff,
+    sec_referrer_policy: row.sec_referrer_policy,
+    sec_strip_headers: row.sec_strip_headers,
+    markdown_for_agents: row.markdown_for_agents,
   });
   return parsed.ok ? parsed.domain : refuse(`domain \`${row.name}\``, parsed.diagnostics);
 }

@@ -4,14 +4,11 @@
  * refuse a host they were made for; it does not judge what the rules say.
  */
 import { createCounters, type Decision, type EdgeRequest, loadPlan } from '../evaluator/index.ts';
-import { GROUP, META, PATTERN, PATTERN_KIND, type Plan, RECORD } from '../plan/layout.ts';
+import type { Plan } from '../plan/layout.ts';
 import { openPlan } from '../plan/open.ts';
-import { decodeString } from '../plan/strings.ts';
+import { probeHost, probeNames, probePaths } from '../plan/probes.ts';
 import { PublishFault } from './fault.ts';
 
-/** Hosts and patterns tried: enough to walk every phase and index, few enough to take about a millisecond. */
-const MOST_HOSTS = 8;
-const MOST_PATTERNS = 64;
 /** Octets of the rate counters of the test: a request each, thrown away afterwards. */
 const COUNTER_BYTES = 65_536;
 
@@ -31,9 +28,9 @@ export function selfTest(bytes: Uint8Array, expected: Expected): void {
       `the plan says it is ${found}, it was made for \`${expected.domain}\` revision ${expected.revision}`,
     );
   }
-  const names = namesOf(plan);
+  const names = probeNames(plan);
   for (const name of names) {
-    const host = name.replace('*', 'edgeplan-self-test');
+    const host = probeHost(name);
     const decision = check(evaluator.evaluate(ask(host, '/')), host, '/');
     // A name below a wildcard may exist by itself, unproxied, so only a record's very own name must not be refused.
     if (decision.action === 'refuse' && decision.rule === null && host === name) {
@@ -42,8 +39,8 @@ export function selfTest(bytes: Uint8Array, expected: Expected): void {
   }
   const [first] = names;
   if (first === undefined) return;
-  const host = first.replace('*', 'edgeplan-self-test');
-  for (const path of pathsOf(plan)) check(evaluator.evaluate(ask(host, path)), host, path);
+  const host = probeHost(first);
+  for (const path of probePaths(plan)) check(evaluator.evaluate(ask(host, path)), host, path);
 }
 
 function open(bytes: Uint8Array): { plan: Plan; evaluator: ReturnType<typeof loadPlan> } {
@@ -67,28 +64,4 @@ function check(decision: Decision, host: string, path: string): Decision {
 
 function ask(host: string, target: string): EdgeRequest {
   return { scheme: 'https', method: 'GET', host, target, ip: '192.0.2.1', country: 'NZ', now: 0 };
-}
-
-/** Names of the first proxied records. */
-function namesOf(plan: Plan): readonly string[] {
-  const { meta, words } = plan;
-  return Array.from({ length: Math.min(meta[META.groupCount]!, MOST_HOSTS) }, (_, index) => {
-    const group = words[meta[META.groups]! + index]!;
-    return decodeString(plan, words[group + GROUP.records + RECORD.name]!);
-  });
-}
-
-/** A path for each of the plan's first literal patterns and wildcards, its stars filled in. */
-function pathsOf(plan: Plan): readonly string[] {
-  const paths = new Set<string>(['/edgeplan-self-test/?a=1&a=2']);
-  const rows = Math.min(plan.patterns.length / PATTERN.size, MOST_PATTERNS);
-  for (let index = 0; index < rows; index++) {
-    const row = index * PATTERN.size;
-    if (plan.patterns[row + PATTERN.kind] === PATTERN_KIND.dfa) continue;
-    const source = decodeString(plan, plan.patterns[row + PATTERN.source]!);
-    paths.add(
-      source.startsWith('/') ? source.replaceAll('*', 'x') : `/${encodeURIComponent(source.toWellFormed())}`,
-    );
-  }
-  return [...paths];
 }

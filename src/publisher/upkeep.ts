@@ -6,8 +6,17 @@ export const KEPT_PLANS = 100;
 /** Milliseconds for which answers to superseded revisions are kept. */
 const KEPT_REPORTS_MS = 7 * 24 * 3_600_000;
 
-/** Forgets old plans and old reports. */
+/** Minutes for which traffic is kept: longer than any quota period, a year included. */
+const KEPT_TRAFFIC_MINUTES = 400 * 24 * 60;
+/** Minutes for which rules' hits are kept, a row for each rule and minute: a month and the days to look at it. */
+const KEPT_HITS_MINUTES = 35 * 24 * 60;
+const MINUTE_MS = 60_000;
+
+/** Forgets old plans, reports, traffic and hits. */
 export async function clearAway(store: Store, now: number): Promise<void> {
   await store.write((tx) => tx.plans.pruneBlobs(KEPT_PLANS));
   await store.write((tx) => tx.nodes.pruneReports(now - KEPT_REPORTS_MS));
+  const minute = Math.floor(now / MINUTE_MS);
+  await store.write((tx) => tx.usage.prune(minute - KEPT_TRAFFIC_MINUTES));
+  await store.write((tx) => tx.hits.prune(minute - KEPT_HITS_MINUTES));
 }
