@@ -3,6 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { StoreFault } from '../store/fault.ts';
 import { onlyReads } from './checks.ts';
 import { namesTag, tagOf } from './etag.ts';
+import type { Sent } from './kept.ts';
 import { MAX_BODY_OCTETS } from './limits.ts';
 import { badRequest, conflict, notFound, Refusal } from './refusal.ts';
 import type { Answer, Route } from './route.ts';
@@ -12,19 +13,31 @@ interface Exchange {
   readonly reply: FastifyReply;
 }
 
+/** A text and what is sent with it besides the id of the request. */
+export type Told = Pick<Sent, 'headers' | 'text'>;
+
+interface AnswerOptions {
+  readonly route: Route;
+  /** Told what a 200 with an entity tag is. */
+  readonly keep: ((told: Told) => void) | null;
+}
+
 const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Sends a handler's answer; 304 where `If-None-Match` names its tag. */
 export function sendAnswer(
   answer: Answer,
-  { request, reply, route }: Exchange & { readonly route: Route },
+  { request, reply, route, keep }: Exchange & AnswerOptions,
 ): FastifyReply {
   const text = typeof answer.body === 'string' && answer.type ? answer.body : JSON.stringify(answer.body);
-  reply.headers({ 'cache-control': 'no-store', ...answer.headers, ...closing(request) });
+  reply.header('cache-control', 'no-store');
+  if (answer.headers !== undefined) reply.headers(answer.headers);
+  closeWhileDraining({ request, reply });
   // A created object's answer may hold what no GET shows (`www_record`), and a message is no object.
   if (route.method !== 'POST' && route.method !== 'DELETE') {
     const tag = tagOf(answer.tagged === undefined ? text : JSON.stringify(answer.tagged));
     reply.header('etag', tag);
+    keep?.({ headers: headersOf(text, tag), text });
     const known = request.headers['if-none-match'];
     if (known !== undefined && onlyReads(route.method) && namesTag(known, tag)) return reply.code(304).send();
   }
@@ -34,19 +47,30 @@ export function sendAnswer(
     .send(text);
 }
 
+/** What `sendAnswer` has Fastify send with a JSON text. */
+function headersOf(text: string, tag: string): readonly string[] {
+  const length = String(Buffer.byteLength(text));
+  return ['cache-control', 'no-store', 'etag', tag, 'content-type', JSON_TYPE, 'content-length', length];
+}
+
 /** While the server drains, each connection ends with its answer; an idle one would hold the end up. */
-function closing(request: FastifyRequest): { readonly connection?: string } {
-  return request.server.server.listening ? {} : { connection: 'close' };
+function closeWhileDraining({ request, reply }: Exchange): void {
+  if (!request.server.server.listening) reply.header('connection', 'close');
 }
 
 /** Sends `{ "error": … }` for whatever was thrown. */
 export function answerRefusal(error: unknown, { request, reply }: Exchange): FastifyReply {
   const refusal = refusalOf(error);
-  if (refusal === null) request.log.error({ err: error }, 'a mistake of ours');
-  else if (refusal.status >= 500) request.log.warn({ err: error }, 'not available');
+  const told = { reqId: request.id, err: error };
+  if (refusal === null) request.log.error(told, 'a mistake of ours');
+  else if (refusal.status >= 500) request.log.warn(told, 'not available');
+  // Fastify would close, and whoever is still sending a body would see a broken connection and no answer. Node reads
+  // what is left of it and forgets it, for as long as a request may take.
+  reply.removeHeader('connection');
+  closeWhileDraining({ request, reply });
   return reply
     .code(refusal?.status ?? 500)
-    .headers({ 'cache-control': 'no-store', ...refusal?.headers, ...closing(request) })
+    .headers({ 'cache-control': 'no-store', ...refusal?.headers })
     .type(JSON_TYPE)
     .send(JSON.stringify({ error: refusal?.message ?? `internal error, request ${request.id}` }));
 }
@@ -65,8 +89,7 @@ const FRAMEWORK: Readonly<Record<string, () => Refusal>> = {
   FST_ERR_MAX_PARAM_LENGTH: () => notFound(),
   FST_ERR_CTP_INVALID_MEDIA_TYPE: () => new Refusal(415, 'the content type must be `application/json`'),
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => badRequest('the body is not as long as `Content-Length` says'),
-  FST_ERR_CTP_BODY_TOO_LARGE: () =>
-    new Refusal(413, `the body must be at most ${MAX_BODY_OCTETS} octets`, { connection: 'close' }),
+  FST_ERR_CTP_BODY_TOO_LARGE: () => new Refusal(413, `the body must be at most ${MAX_BODY_OCTETS} octets`),
 };
 
 function refusalOfFault(fault: StoreFault): Refusal | null {

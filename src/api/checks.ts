@@ -16,20 +16,27 @@ import { badRequest, forbidden, invalidKey, notFound, overBudget, Refusal, readO
 import type { Caller, Method, Route } from './route.ts';
 import type { Services } from './services.ts';
 
-/** A request as far as it is known before its body. */
-export interface Arrival {
+/** A request before it is known what it is about. */
+export interface Presented {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
-  /** Decoded; `null` when an escape of the path is broken. */
-  readonly segments: readonly string[] | null;
-  readonly params: Readonly<Record<string, string>>;
-  /** `null`: no route takes this method here. */
-  readonly route: Route | null;
-  /** The methods that routes take at this path. */
-  readonly methods: () => readonly Method[];
+  readonly segments: readonly string[];
   /** Told who asks as soon as it is known. */
   readonly onCaller: (caller: Caller) => void;
   readonly now: number;
+}
+
+/** A request as far as it is known before its body. */
+export interface Arrival extends Presented {
+  readonly params: Readonly<Record<string, string>>;
+  /** `null`: no route takes this method here. */
+  readonly route: Route | null;
+  /** A route would take this path if it named a domain, and says so. */
+  readonly missesDomain: boolean;
+  /** The methods that routes take at this path. */
+  readonly methods: () => readonly Method[];
+  /** The path that was very likely meant, where no route takes this one. */
+  readonly pathMeant: () => string | null;
 }
 
 /** The domain of a path and what the caller is there. */
@@ -39,8 +46,13 @@ export interface Place {
   entitlements(): Promise<Entitlements>;
 }
 
-export interface Admission {
+interface Identified {
   readonly caller: Caller;
+  /** The store's version before anything was asked for it; `null` where that cannot be told. */
+  readonly version: number | null;
+}
+
+export interface Admission extends Identified {
   readonly place: Place | null;
 }
 
@@ -51,38 +63,60 @@ export function onlyReads(method: string): boolean {
   return READING.includes(method);
 }
 
-/** Judges everything that needs no body; throws the refusal. */
-export async function admit(services: Services, arrival: Arrival): Promise<Admission> {
-  const { method, now, segments, route } = arrival;
-  const caller = await identify(services, arrival);
+/** Whether a route only reads, by its method or as a question with a body. */
+export function isRead({ method, asks }: Pick<Route, 'method' | 'asks'>): boolean {
+  return asks === true || onlyReads(method);
+}
+
+/** Judges what comes before any route: the key, its budget, what no key may do; throws the refusal. */
+export async function admitCaller(services: Services, arrival: Presented): Promise<Identified> {
+  const { method, now, segments } = arrival;
+  const { caller, version } = await identify(services, arrival);
   arrival.onCaller(caller);
   services.uses.note(caller.key_id, now);
-  const wait = services.budget.take(caller.key_id, now);
-  if (wait > 0) throw overBudget(wait);
+  const { budget } = services;
+  if (budget.take(caller.key_id, now) > 0) {
+    const wait = await budget.ask(caller.key_id, now);
+    if (wait > 0) throw overBudget(wait);
+  }
   if (caller.read_only && !onlyReads(method)) throw readOnlyKey();
-  const blocked = segments === null ? null : blockedSurface(method, segments);
+  const blocked = blockedSurface(method, segments);
   if (blocked !== null) throw forbidden(blocked);
-  if (segments === null) throw badRequest('the path must be percent-encoded UTF-8');
+  return { caller, version };
+}
+
+/** Judges everything that needs no body; throws the refusal. */
+export async function admit(services: Services, arrival: Arrival): Promise<Admission> {
+  const { method, now, route } = arrival;
+  const { caller, version } = await admitCaller(services, arrival);
   if (route === null) {
+    if (arrival.missesDomain) throw badRequest('domain: is missing');
     const methods = arrival.methods();
-    if (method !== 'OPTIONS' || methods.length === 0) throw refuseRoute(methods);
-    return { caller, place: null };
+    if (method !== 'OPTIONS' || methods.length === 0) throw refuseRoute(methods, arrival.pathMeant);
+    return { caller, version, place: null };
   }
   const domain = arrival.params['domain'];
-  if (domain === undefined) return { caller, place: null };
-  const latest = services.store.latest;
-  return { caller, place: await judgeDomain(services, { tx: latest, caller, route, domain, now }) };
+  if (domain === undefined) return { caller, version, place: null };
+  const { looked: tx } = services.store;
+  return { caller, version, place: await judgeDomain(services, { tx, caller, route, domain, now }) };
 }
 
-async function identify(services: Services, { headers, now }: Arrival): Promise<Caller> {
+/** Looks at the store's version once for all that is asked before the handler. */
+async function identify({ store }: Services, { headers, now }: Presented): Promise<Identified> {
   const hash = presentedHash(headers);
-  const credential = hash === null ? null : await authenticate(services.store.latest.keys, { hash, now });
-  if (credential === null) throw invalidKey();
-  return credential;
+  if (hash === null) throw invalidKey();
+  const version = store.version();
+  const caller = await authenticate(store.looked.keys, { hash, now });
+  if (caller === null) throw invalidKey();
+  return { caller, version };
 }
 
-function refuseRoute(methods: readonly Method[]): Refusal {
-  if (methods.length === 0) return notFound();
+/** What no route takes: 404 where there is no such path, else 405. */
+export function refuseRoute(methods: readonly Method[], pathMeant?: () => string | null): Refusal {
+  if (methods.length === 0) {
+    const meant = pathMeant?.() ?? null;
+    return meant === null ? notFound() : new Refusal(404, `not found; the path is \`${meant}\``);
+  }
   const allowed = allowHeader(methods);
   return new Refusal(405, `this path takes ${allowed}`, { allow: allowed });
 }
@@ -113,7 +147,7 @@ export async function judgeDomain(
   if (seen === null || seen.role === null) throw notFound();
   const { domain, role } = seen;
   const { permission } = route;
-  if (permission !== null && permission !== 'open' && !mayDo(role, permission)) {
+  if (permission !== null && !mayDo(role, permission)) {
     if (route.hides === true) throw notFound();
     throw forbidden(`role \`${role}\` lacks the permission \`${permission}\``);
   }

@@ -2,11 +2,12 @@
 import { z } from 'zod';
 import type { Entitlements } from '../access/entitlements.ts';
 import { judgeActivePlan, judgeCeiling } from '../access/gates.ts';
+import { CACHE_CAPS_MB, MAX_DISK_DAYS, MAX_DISK_GB } from '../base/limits.ts';
 import { domainName } from '../model/domain.ts';
 import { checked, integer } from '../model/fields.ts';
 import { form } from '../model/form.ts';
 import { DNS_MODES, type DnsMode, type DomainRow } from '../store/rows.ts';
-import { CACHE_CAPS_MB, domainDetail } from './domain-shape.ts';
+import { domainDetail } from './domain-shape.ts';
 import { badRequest, forbidden } from './refusal.ts';
 
 /** The settings of a domain that a customer changes directly. */
@@ -34,8 +35,6 @@ export interface DomainUpdate {
   readonly endDeveloperMode: boolean;
 }
 
-/** GB: the largest disk a node gives one domain. */
-const MAX_DISK_GB = 100_000;
 /** Requests an hour-long window could see on one domain; more is no floor but a wall. */
 const MAX_FLOOR = 1_000_000_000;
 /** Minutes: as long as the longest window. Given for the window (API document). */
@@ -43,7 +42,7 @@ const MAX_MINUTES = 60;
 
 const SETTINGS = {
   cache_l2_max_gb: integer(1, MAX_DISK_GB).optional(),
-  cache_l2_ttl_days: integer(1, 7).optional(),
+  cache_l2_ttl_days: integer(1, MAX_DISK_DAYS).optional(),
   cache_cap_mb: z.literal(CACHE_CAPS_MB).optional(),
   sec_no_sniff: z.boolean().optional(),
   sec_referrer_policy: z.boolean().optional(),
@@ -74,10 +73,16 @@ export const domainUpdateForm = form({
   }),
 });
 
-/** Two labels at least: one alone is a whole registry's, and nobody can prove that one is theirs. */
-const registrable = checked(domainName, (name) =>
-  name.includes('.') ? null : { code: 'invalid_name', message: 'must have at least two labels' },
-);
+/**
+ * Two labels at least: one alone is a whole registry's, and nobody can prove that one is theirs. Names of records may
+ * hold more than letters, digits and hyphens; the name of a zone may not (RFC 1123 §2.1).
+ */
+const registrable = checked(domainName, (name) => {
+  const code = 'invalid_name';
+  if (!name.includes('.')) return { code, message: 'must have at least two labels' };
+  const plain = name.split('.').every((label) => /^[a-z0-9-]+$/.test(label) && !/^-|-$/.test(label));
+  return plain ? null : { code, message: 'must have labels of letters, digits and inner hyphens' };
+});
 
 export const domainCreateForm = form({
   fields: { name: registrable, dns_mode: z.enum(DNS_MODES).default('managed') },
@@ -99,7 +104,7 @@ export function initialSettings(entitlements: Entitlements): Settings {
     uptime_threshold_pct: 90,
     uptime_window_min: 5,
     uptime_min_requests: 20,
-    uptime_min_active_min: 3,
+    uptime_min_active_min: 2,
     uptime_recover_min: 5,
   };
 }

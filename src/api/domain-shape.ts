@@ -2,15 +2,13 @@
 import { z } from 'zod';
 import { inForce } from '../access/entitlements.ts';
 import { PERMISSIONS, permissionsOf, ROLES, type Role } from '../access/roles.ts';
+import { CACHE_CAPS_MB } from '../base/limits.ts';
 import { DOMAIN_STATUSES } from '../base/vocabulary.ts';
 import { challengeHost } from '../lifecycle/challenge.ts';
 import { absoluteName } from '../model/record-name.ts';
 import type { CertificateRow, DomainRow, RecordRow, SubscriptionRow } from '../store/rows.ts';
 import { DNS_MODES } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
-
-/** The settable sizes of `cache_cap_mb`, MB. Given (API document). */
-export const CACHE_CAPS_MB = [128, 256, 512, 2048, 4096] as const;
 
 const DAY_MS = 86_400_000;
 const time = z.iso.datetime();

@@ -1,8 +1,8 @@
 /** Entity tags and the conditions made with them (RFC 9110 §8.8.3, §13.1). */
 import { hash } from 'node:crypto';
 
-/** The strong tag of a text: 22 characters of its SHA-256 are 132 bits. */
-export function tagOf(text: string): string {
+/** The strong tag of a text or of octets: 22 characters of their SHA-256 are 132 bits. */
+export function tagOf(text: string | Uint8Array): string {
   return `"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
 }
 

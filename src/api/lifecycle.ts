@@ -7,13 +7,16 @@ import { type ChallengeCheck, checkChallenge } from '../lifecycle/challenge.ts';
 import { checkDelegation, type Delegation } from '../lifecycle/check-delegation.ts';
 import type { Dns } from '../lifecycle/dns/resolver.ts';
 import type { Proof } from '../lifecycle/state.ts';
-import type { Author, DomainRow } from '../store/rows.ts';
+import type { DomainRow } from '../store/rows.ts';
 
 export interface Lifecycle {
   /** Each a complete acceptable delegation, the recommended one first. */
   readonly nameserverSets: readonly (readonly string[])[];
-  /** Starts the background scan of a new domain's existing records; returns at once and never throws. */
-  scan(domainId: number, author: Author): void;
+  /**
+   * Told that a new domain's records are to be looked for (`scans.put` of the store); returns at once and never
+   * throws. `null`: nobody looks for records here.
+   */
+  readonly scan: (() => void) | null;
   /** Asks the parent's servers whom they delegate the domain to. Never throws. */
   delegation(domain: DomainRow): Promise<Delegation>;
   /** Looks for the TXT record of an external domain. Never throws. */
@@ -41,7 +44,7 @@ export function trustingLookups(nameserverSets: Lifecycle['nameserverSets']): Li
   const set = nameserverSets[0] ?? [];
   return {
     nameserverSets,
-    scan: () => undefined,
+    scan: null,
     delegation: async () => ({ state: 'delegated', set, found: set }),
     challenge: async () => ({ state: 'verified' }),
   };

@@ -23,6 +23,12 @@ export const CHECK_CONNECTIONS_MS = 2_000;
 export const KEEP_ALIVE_MS = 72_000;
 /** Milliseconds `?wait=published` waits, at most: a publication takes some tens. */
 export const PUBLISH_WAIT_MS = 20_000;
+/**
+ * Answers kept to be sent again, and the characters of their texts, which are at most two octets each: what a busy
+ * installation reads again and again between two writes, in memory nobody misses.
+ */
+export const MAX_KEPT_ANSWERS = 4_096;
+export const MAX_KEPT_CHARACTERS = 8_388_608;
 /** Milliseconds between two writings of key uses. */
 export const USES_FLUSH_MS = 5_000;
 /** Milliseconds requests in flight have left after SIGTERM. */

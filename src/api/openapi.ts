@@ -4,87 +4,127 @@ import type { FastifyInstance, FastifySchema } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
 import { stringify } from 'yaml';
 import { z } from 'zod';
-import { onlyReads } from './checks.ts';
+import { isRead, onlyReads } from './checks.ts';
+import { INTRODUCTION, NODE_TAG, tagOf } from './docs/intro.ts';
+import type { JsonObject } from './docs/json-object.ts';
+import { operationId } from './docs/operation-id.ts';
+import { polish, REFUSED } from './docs/polish.ts';
+import { type AnyRoute, isNodeRoute, type NodeRoute } from './node-route.ts';
 import { WRITE_QUERY } from './query.ts';
 import type { Route } from './route.ts';
-import { errorShape } from './shapes.ts';
 
 /** Given (API document, "Versioning"). */
 const API_VERSION = '1.0.0';
 
-/** Prepares the document; routes added from now on are in it, and it is served at `/docs/openapi.yaml`. */
-export async function documentRoutes(app: FastifyInstance): Promise<void> {
+type Swagger = ReturnType<typeof jsonSchemaTransformObject>;
+
+/**
+ * Prepares the document; routes added from now on are in it. The function that comes out writes it as YAML, once the
+ * server is ready; it takes about half a second, and what it made is not kept.
+ */
+export async function documentRoutes(app: FastifyInstance): Promise<() => string> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
-      info: { title: 'Edge Management REST API', version: API_VERSION },
+      info: {
+        title: 'Edge Management REST API',
+        version: API_VERSION,
+        description: INTRODUCTION,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } as { name: string },
+      },
+      servers: [{ url: '/', description: 'the server this document comes from' }],
       components: {
         securitySchemes: {
-          bearer: { type: 'http', scheme: 'bearer' },
-          header: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
+          bearer: {
+            type: 'http',
+            scheme: 'bearer',
+            description: 'an API key as `Authorization: Bearer svc_…`',
+          },
+          header: { type: 'apiKey', in: 'header', name: 'X-Api-Key', description: 'the same key, as it is' },
+          nodeToken: { type: 'http', scheme: 'bearer', description: 'the token of a node; no API key' },
         },
       },
       security: [{ bearer: [] }, { header: [] }],
     },
     transform: jsonSchemaTransform,
-    transformObject: (parts) => withoutUnused(jsonSchemaTransformObject(parts)),
+    transformObject: (parts) => polish(jsonSchemaTransformObject(parts) as JsonObject) as unknown as Swagger,
   });
-  let text: string | null = null;
-  app.get(
-    '/docs/openapi.yaml',
-    { config: { open: true }, schema: { hide: true } },
-    async (_request, reply) => {
-      text ??= stringify(app.swagger(), { aliasDuplicateObjects: false });
-      return reply.type('application/yaml; charset=utf-8').send(text);
-    },
-  );
+  return () => stringify(app.swagger(), { aliasDuplicateObjects: false });
 }
-
-type Document = ReturnType<typeof jsonSchemaTransformObject>;
-
-/** Every named schema comes twice, as input and as output; what nothing refers to is left out, until nothing more is. */
-function withoutUnused(document: Document): Document {
-  const { components } = document as {
-    readonly components?: { readonly schemas?: Readonly<Record<string, unknown>> };
-  };
-  const named = Object.entries(components?.schemas ?? {});
-  const text = JSON.stringify(document);
-  const used = named.filter(([name]) => text.includes(`"#/components/schemas/${name}"`));
-  const rest = { ...document, components: { ...components, schemas: Object.fromEntries(used) } } as Document;
-  return used.length === named.length ? rest : withoutUnused(rest);
-}
-
-const STATUSES: Readonly<Record<number, string>> = {
-  400: 'malformed or invalid',
-  401: 'missing, malformed, revoked or expired key, or inactive owner',
-  403: 'read-only key, insufficient role, or not in the plan',
-  404: 'not found, or not visible',
-  409: 'conflicts with the state of things',
-  412: 'the object is not what If-Match says',
-  413: 'the body is too large',
-  415: 'the content type is not supported',
-  429: 'too many requests',
-  503: 'the store is not available',
-  504: 'stored, but not published in time',
-};
 
 /** What a route looks like in the document. */
-export function schemaOf(route: Route): FastifySchema & { readonly hide?: boolean } {
-  const names = [...route.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
-  const query = { ...(onlyReads(route.method) ? {} : WRITE_QUERY.shape), ...route.query?.shape };
+export function schemaOf(route: AnyRoute): FastifySchema {
+  return isNodeRoute(route) ? schemaForNodes(route) : schemaForKeys(route);
+}
+
+/** What every operation has. */
+function commonSchema({ method, path, summary }: AnyRoute) {
+  const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+  const params = z.object(Object.fromEntries(names.map(parameter)));
+  return { operationId: operationId(method, path), summary, ...(names.length === 0 ? {} : { params }) };
+}
+
+function schemaForNodes(route: NodeRoute): FastifySchema {
+  const { query, body, headers, statuses = [] } = route;
+  const refused = [400, 401, ...statuses, ...(body === undefined ? [] : [413, 415]), 503];
   return {
-    operationId: operationId(route),
-    summary: route.summary,
-    tags: [tagOf(route.path)],
-    ...(names.length === 0 ? {} : { params: z.object(Object.fromEntries(names.map(parameter))) }),
-    ...(Object.keys(query).length === 0 ? {} : { querystring: z.object(query) }),
-    ...documentBody(route),
-    response: { 200: documentAnswer(route), ...documentErrors(route) },
+    ...commonSchema(route),
+    description: 'Needs the token of a node, not an API key.',
+    tags: [NODE_TAG],
+    security: [{ nodeToken: [] }],
+    ...(query === undefined ? {} : { querystring: query }),
+    ...(headers === undefined ? {} : { headers }),
+    ...(body === undefined ? {} : { body }),
+    response: { 200: documentAnswer(route) },
+    [REFUSED]: refused,
   } as FastifySchema;
 }
 
+function schemaForKeys(route: Route): FastifySchema {
+  const { method, path } = route;
+  const query = { ...(isRead(route) ? {} : WRITE_QUERY.shape), ...route.query?.shape };
+  return {
+    ...commonSchema(route),
+    description: describe(route),
+    tags: [tagOf(path)],
+    ...(Object.keys(query).length === 0 ? {} : { querystring: z.object(query) }),
+    ...documentHeaders(method),
+    ...documentBody(route),
+    response: { 200: documentAnswer(route) },
+    [REFUSED]: refusedWith(route),
+  } as FastifySchema;
+}
+
+/** Who may, and what is judged besides. */
+function describe({ permission, hides, gate, whileDisabled }: Route): string {
+  const sentences = [
+    permission === null ? 'Any key may.' : `Needs the permission \`${permission}\` on the domain.`,
+    ...(hides === true ? ['A role without it is answered 404.'] : []),
+    ...(gate === undefined ? [] : ["The domain's plan must allow it."]),
+    ...(whileDisabled === true ? ['Also on a disabled domain.'] : []),
+  ];
+  return sentences.join(' ');
+}
+
+const PARAMETERS: Readonly<Record<string, z.ZodType>> = {
+  domain: z.string().describe('the name of the domain').meta({ example: 'example.com' }),
+  digest: z.string().describe('the SHA-256 of the sealed plan, 64 lower-case hex digits'),
+};
+
 function parameter(name: string): [string, z.ZodType] {
-  return [name, name === 'domain' ? z.string().describe('the name of the domain') : z.int().min(1)];
+  return [name, PARAMETERS[name] ?? z.int().min(1)];
+}
+
+const tag = (what: string): z.ZodType => z.string().optional().describe(what);
+const READ_HEADERS = z.object({ 'If-None-Match': tag('an `ETag`; 304 when the answer would be the same') });
+const WRITE_HEADERS = z.object({
+  'If-Match': tag('the `ETag` a GET answered; 412 when it has changed since'),
+});
+
+/** A POST makes something new, which has no tag yet. */
+function documentHeaders(method: string): { readonly headers?: z.ZodType } {
+  if (method === 'POST') return {};
+  return { headers: onlyReads(method) ? READ_HEADERS : WRITE_HEADERS };
 }
 
 function documentBody({ body }: Route): { readonly body?: z.ZodType; readonly consumes?: readonly string[] } {
@@ -93,42 +133,25 @@ function documentBody({ body }: Route): { readonly body?: z.ZodType; readonly co
   return { body: body.schema };
 }
 
-function documentAnswer({ produces, response, summary }: Route): unknown {
+function documentAnswer({ produces, response, summary }: AnyRoute): unknown {
   if (produces === undefined) return response;
   return { description: summary, content: { [produces]: { schema: response } } };
 }
 
-function documentErrors(route: Route): Readonly<Record<number, unknown>> {
-  const write = !onlyReads(route.method);
+/** The statuses of refusals; `polish` writes what each of them means. */
+function refusedWith(route: Route): readonly number[] {
+  const write = !isRead(route);
   const statuses = new Set([
     ...[400, 401, 404, 429, 503],
-    ...(write ? [403, 412, 413, 415, 504] : route.permission === null || route.hides === true ? [] : [403]),
+    ...(write
+      ? [403, 412, 413, 415, 504]
+      : route.asks === true
+        ? [403, 413, 415]
+        : route.permission === null || route.hides === true
+          ? []
+          : [403]),
     ...(write && route.path.includes('{domain}') && route.whileDisabled !== true ? [409] : []),
     ...(route.statuses ?? []),
   ]);
-  return Object.fromEntries(
-    [...statuses].map((status) => [
-      status,
-      {
-        description: STATUSES[status] ?? 'refused',
-        content: { 'application/json': { schema: errorShape } },
-      },
-    ]),
-  );
-}
-
-/** `put /domains/{domain}/members/{userId}` → `putDomainsMembersByUserId`. */
-function operationId({ method, path }: Route): string {
-  const words = path
-    .split('/')
-    .filter((part) => part !== '' && part !== '{domain}')
-    .flatMap((part) => (part.startsWith('{') ? ['by', part.slice(1, -1)] : part.split(/[-_]/)));
-  const one =
-    path.startsWith('/domains/{domain}') && words[0] === 'domains' ? ['domain', ...words.slice(1)] : words;
-  return method.toLowerCase() + one.map((word) => word[0]!.toUpperCase() + word.slice(1)).join('');
-}
-
-function tagOf(path: string): string {
-  const [first = '', , third = ''] = path.split('/').slice(1);
-  return third === '' || /^[a-z-]+$/.test(third) === false ? first : third;
+  return [...statuses].sort((left, right) => left - right);
 }

@@ -6,33 +6,27 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
-import type { Watched } from './serve.ts';
+import { type AnswerKind, addAnswerTimes, type NoteAnswer } from './answer-times.ts';
 
 export interface Metrics {
   readonly registry: Registry;
-  /** Notes an answer of the API. */
-  answered(answer: Watched): void;
+  /** Answers of the API are noted by their kind. */
+  answersOf(kind: AnswerKind): NoteAnswer;
   /** Notes a revision, and the milliseconds since the oldest write it covers. */
   published(revision: Pick<RevisionRow, 'digest'>, sinceWriteMs: number): void;
 }
 
+export interface MetricsOptions {
+  readonly store: Store;
+  readonly clock: () => number;
+  /** How many domains this process could not publish when it tried last. */
+  readonly failing: () => number;
+}
+
 /** Metrics of one process. The store's backlog is asked for whenever somebody scrapes. */
-export function createMetrics(store: Store, clock: () => number): Metrics {
+export function createMetrics({ store, clock, failing }: MetricsOptions): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const requests = new Counter({
-    name: 'edgeplan_api_requests_total',
-    help: 'Answered requests of the management API',
-    labelNames: ['method', 'path', 'status'],
-    registers: [registry],
-  });
-  const seconds = new Histogram({
-    name: 'edgeplan_api_request_seconds',
-    help: 'Seconds from the first octet of a request to the last of its answer',
-    labelNames: ['method', 'path'],
-    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 20],
-    registers: [registry],
-  });
   const publications = new Counter({
     name: 'edgeplan_publications_total',
     help: 'Revisions published by this process',
@@ -45,13 +39,18 @@ export function createMetrics(store: Store, clock: () => number): Metrics {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 60],
     registers: [registry],
   });
+  new Gauge({
+    name: 'edgeplan_publications_failing',
+    help: 'Domains that this process could not publish when it tried last; the log says why',
+    registers: [registry],
+    collect() {
+      this.set(failing());
+    },
+  });
   addBacklog(registry, store, clock);
   return {
     registry,
-    answered({ method, path, status, seconds: took }) {
-      requests.inc({ method, path, status: String(status) });
-      seconds.observe({ method, path }, took);
-    },
+    answersOf: addAnswerTimes(registry),
     published(revision, sinceWriteMs) {
       publications.inc({ kind: revision.digest === null ? 'tombstone' : 'plan' });
       delay.observe(sinceWriteMs / 1_000);
@@ -60,19 +59,22 @@ export function createMetrics(store: Store, clock: () => number): Metrics {
 }
 
 function addBacklog(registry: Registry, store: Store, clock: () => number): void {
-  const rows = new Gauge({
+  // Each asks for itself: a value set while another one is collected would be told a scrape late.
+  new Gauge({
     name: 'edgeplan_outbox_rows',
     help: 'Accepted changes that no revision covers yet',
     registers: [registry],
+    async collect() {
+      this.set((await store.latest.outbox.backlog()).rows);
+    },
   });
   new Gauge({
     name: 'edgeplan_outbox_age_seconds',
     help: 'Seconds the oldest of them has waited',
     registers: [registry],
     async collect() {
-      const backlog = await store.latest.outbox.backlog();
-      rows.set(backlog.rows);
-      this.set(backlog.since === null ? 0 : Math.max(0, clock() - backlog.since) / 1_000);
+      const { since } = await store.latest.outbox.backlog();
+      this.set(since === null ? 0 : Math.max(0, clock() - since) / 1_000);
     },
   });
 }

@@ -1,8 +1,9 @@
 /** Query parameters: the two that every write has, and an operation's own. Others are none of our business. */
 import { z } from 'zod';
 import { describeDiagnostic } from '../base/diagnostic.ts';
+import { checked } from '../model/fields.ts';
 import { readIssue } from '../model/report.ts';
-import { onlyReads } from './checks.ts';
+import { isRead } from './checks.ts';
 import { badRequest } from './refusal.ts';
 import type { Route } from './route.ts';
 
@@ -21,7 +22,7 @@ export interface ReadQuery {
 
 /** Reads the query of a route; 400 for a value that cannot be. */
 export function readQuery(route: Route, query: Readonly<Record<string, unknown>>): ReadQuery {
-  const write = onlyReads(route.method) ? {} : parse(WRITE_QUERY, query);
+  const write = isRead(route) ? {} : parse(WRITE_QUERY, query);
   return {
     validateOnly: write.validate_only === 'true',
     wait: write.wait,
@@ -52,11 +53,12 @@ function parse<T extends z.ZodObject>(schema: T, query: Readonly<Record<string, 
 
 /** A whole number of the query within bounds. */
 export function queryNumber(least: number, most: number): z.ZodType<number | undefined> {
-  return z
-    .string()
-    .regex(/^\d{1,15}$/)
+  const problem = { code: 'out_of_range', message: `must be a whole number from ${least} to ${most}` };
+  return checked(z.unknown(), (value) => {
+    const number = typeof value === 'string' && /^\d{1,15}$/.test(value) ? Number(value) : -1;
+    return number >= least && number <= most ? null : problem;
+  })
     .transform(Number)
-    .pipe(z.number().min(least).max(most))
     .optional()
     .meta({ type: 'integer', minimum: least, maximum: most }) as unknown as z.ZodType<number | undefined>;
 }

@@ -60,9 +60,24 @@ export interface Operation<Body = unknown> {
   readonly response: z.ZodType;
   /** The content type of the 200 where it is not JSON. */
   readonly produces?: string;
+  /** The answer follows from path, key and store alone, by no clock and no query: it may be sent again (`kept.ts`). */
+  readonly steady?: true;
   /** Statuses of this operation besides those every operation of its kind can answer. */
   readonly statuses?: readonly number[];
+  /**
+   * What a write reads first, asked for in one go with the checks that are made again inside it; the handler finds it
+   * as `Writing.beside`. What it throws is thrown there, after every check.
+   */
+  readonly beside?: (asked: Beside) => Promise<unknown>;
   handle(call: Call<Body>): Promise<Answer>;
+}
+
+/** What can be asked for before the checks have been answered. */
+export interface Beside {
+  readonly tx: ReadTransaction;
+  /** The domain of the path as it was when the request came. */
+  readonly domain: Pick<DomainRow, 'id'>;
+  readonly params: Readonly<Record<string, string>>;
 }
 
 /** An operation in its place: one line of `routes.ts`. */
@@ -70,12 +85,16 @@ export interface Route extends Operation {
   readonly method: Method;
   /** With `{name}` for a segment; `{domain}` is looked up before the handler runs. */
   readonly path: string;
-  /** What the role on `{domain}` must have; `null` where the path names no domain; `open` needs no API key. */
-  readonly permission: Permission | null | 'open';
+  /** What the role on `{domain}` must have; `null` where the path names no domain. */
+  readonly permission: Permission | null;
   /** An insufficient role answers 404, not 403 (rule endpoints). */
   readonly hides?: true;
   /** Judged before the body, and once more inside the write. */
   readonly gate?: Gate;
+  /** A POST that asks and changes nothing, so nothing of what writes have goes with it. */
+  readonly asks?: true;
+  /** Where `{domain}` is empty the answer is 400, not 404 (API document, "Errors"). */
+  readonly missesDomain?: true;
   /** A write that a `disabled` domain accepts. */
   readonly whileDisabled?: true;
 }
@@ -92,6 +111,8 @@ export interface Caller extends Author {
   /** SHA-256 of the key, to look again. */
   readonly hash: string;
   readonly read_only: boolean;
+  /** When the key ends, milliseconds since the epoch; `null` for never. */
+  readonly expires_at: number | null;
 }
 
 /** One request as its handler sees it. */
@@ -130,11 +151,16 @@ export interface Writing {
   readonly role: Role;
   entitlements(): Promise<Entitlements>;
   readonly now: number;
+  /** What the operation's `beside` answered; `null` where it has none, or the name has become another domain's. */
+  readonly beside: Promise<unknown> | null;
+  /** Where an address is; `null`: not known, or no geo database is configured. */
+  countryOf(address: string): string | null;
   /** Whether `If-Match` was sent: without it nothing needs to be read for `match`. */
   readonly conditional: boolean;
   /** Compares `If-Match` with the ETag of what a GET would answer now; 412 when they differ. */
   match(representation: unknown): void;
-  audit(entry: AuditEntry): Promise<void>;
+  /** Leaves entries in the audit log, in this order. */
+  audit(...entries: readonly AuditEntry[]): Promise<void>;
   /** Leaves work for the publisher: call it for every change of what the edge does. */
   publish(reason: string, domain?: Pick<DomainRow, 'id' | 'name'>): Promise<void>;
 }

@@ -4,12 +4,14 @@
  */
 import { featureGate, recordGate } from '../access/gates.ts';
 import { RULE_TYPES } from '../base/vocabulary.ts';
-import type { Route } from './route.ts';
+import { type AnyRoute, isNodeRoute } from './node-route.ts';
 import * as audit from './routes/audit.ts';
 import * as cache from './routes/cache.ts';
+import { diff } from './routes/diff.ts';
 import * as life from './routes/domain-life.ts';
 import * as domains from './routes/domains.ts';
 import { features } from './routes/features.ts';
+import * as feed from './routes/feed.ts';
 import * as members from './routes/members.ts';
 import * as nodes from './routes/nodes.ts';
 import * as plans from './routes/plans.ts';
@@ -17,11 +19,13 @@ import * as records from './routes/records.ts';
 import * as recordBatches from './routes/records-batch.ts';
 import * as zoneFiles from './routes/records-zone.ts';
 import { ruleRoutes } from './routes/rules.ts';
+import * as questions from './routes/simulate.ts';
+import { traffic } from './routes/traffic.ts';
 
 const purgeGate = featureGate('cache_purge_enabled');
 
 // biome-ignore format: a table is read in columns
-export const ROUTES: readonly Route[] = [
+export const ROUTES: readonly AnyRoute[] = [
   // Domains
   { method: 'GET', path: '/domains/', permission: null, ...domains.list },
   { method: 'POST', path: '/domains/', permission: null, ...domains.create },
@@ -33,7 +37,7 @@ export const ROUTES: readonly Route[] = [
   { method: 'POST', path: '/domains/{domain}/verify', permission: 'domain.settings', ...life.verify },
   { method: 'POST', path: '/domains/{domain}/enable', permission: 'domain.settings', whileDisabled: true, ...life.enable },
   { method: 'POST', path: '/domains/{domain}/check-ns', permission: 'domain.settings', ...life.checkNameservers },
-  { method: 'GET', path: '/domains/{domain}/features', permission: 'domain.view', ...features },
+  { method: 'GET', path: '/domains/{domain}/features', permission: 'domain.view', missesDomain: true, ...features },
   { method: 'DELETE', path: '/domains/{domain}/cache/', permission: 'rules.edit', gate: purgeGate, ...cache.purge },
 
   // DNS records
@@ -58,12 +62,26 @@ export const ROUTES: readonly Route[] = [
   { method: 'DELETE', path: '/domains/{domain}/members/{userId}', permission: 'domain.view', ...members.remove },
   { method: 'GET', path: '/domains/{domain}/audit/', permission: 'domain.view', ...audit.list },
 
-  // Publication; what nodes themselves ask for is mounted by `routes/feed.ts`
+  // Publication
   { method: 'GET', path: '/domains/{domain}/plans/', permission: 'domain.view', ...plans.list },
   { method: 'POST', path: '/domains/{domain}/plans/', permission: 'rules.edit', ...plans.publish },
   { method: 'GET', path: '/domains/{domain}/plans/{revision}', permission: 'domain.view', ...plans.read },
   { method: 'GET', path: '/domains/{domain}/plans/{revision}/diff/{other}', permission: 'domain.view', ...plans.diff },
   { method: 'POST', path: '/domains/{domain}/plans/{revision}/rollback', permission: 'rules.edit', ...plans.rollback },
+  { method: 'POST', path: '/domains/{domain}/simulate', permission: 'domain.view', asks: true, ...questions.simulate },
+  { method: 'GET', path: '/domains/{domain}/diff', permission: 'domain.view', ...diff },
+  { method: 'GET', path: '/domains/{domain}/analysis', permission: 'domain.view', ...questions.analysis },
+  { method: 'GET', path: '/domains/{domain}/traffic', permission: 'domain.view', ...traffic },
   { method: 'GET', path: '/domains/{domain}/nodes/', permission: 'domain.view', ...nodes.onDomain },
   { method: 'GET', path: '/nodes/', permission: null, ...nodes.list },
+
+  // What nodes ask for themselves
+  { method: 'GET', path: '/nodes/feed', permission: 'node', ...feed.follow },
+  { method: 'GET', path: '/nodes/manifest', permission: 'node', ...feed.manifest },
+  { method: 'GET', path: '/nodes/plans/{digest}', permission: 'node', ...feed.plan },
+  { method: 'GET', path: '/nodes/self', permission: 'node', ...feed.self },
+  { method: 'POST', path: '/nodes/reports', permission: 'node', ...feed.report },
 ];
+
+/** Those that ask for a node's token. */
+export const NODE_ROUTES = ROUTES.filter(isNodeRoute);

@@ -3,6 +3,7 @@
  * whatever happens into an answer of the one error shape. In go the services, out comes a Fastify instance that is
  * ready to listen.
  */
+import type { IncomingHttpHeaders, RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import Fastify, {
   type FastifyInstance,
@@ -12,10 +13,14 @@ import Fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import { redactKeys } from '../access/key.ts';
-import { assert } from '../base/assert.ts';
-import { answerRefusal, sendAnswer } from './answer.ts';
-import { type Admission, admit, allowHeader } from './checks.ts';
+import type { NodeRow } from '../store/rows.ts';
+import { addNodeRoute, addRoute } from './add-routes.ts';
+import { answerRefusal } from './answer.ts';
+import type { AnswerKind, NoteAnswer } from './answer-times.ts';
+import { type Admission, admit, admitCaller, allowHeader, refuseRoute } from './checks.ts';
+import { addReference } from './docs/routes.ts';
 import { readJson, readUtf8 } from './json.ts';
+import { createKeptAnswers, type KeptAnswers } from './kept.ts';
 import {
   CHECK_CONNECTIONS_MS,
   HEADERS_TIMEOUT_MS,
@@ -26,54 +31,52 @@ import {
   MAX_SEGMENT_CHARACTERS,
   REQUEST_TIMEOUT_MS,
 } from './limits.ts';
-import { documentRoutes, schemaOf } from './openapi.ts';
-import { methodsAt, segmentsOf } from './paths.ts';
-import { badRequest } from './refusal.ts';
+import { type AnyRoute, createIdentify, isNodeRoute } from './node-route.ts';
+import { documentRoutes } from './openapi.ts';
+import { methodsAt, pathMeant, segmentsOf } from './paths.ts';
+import { badRequest, Refusal } from './refusal.ts';
 import { requestId } from './request-id.ts';
-import type { Route } from './route.ts';
-import { ROUTES } from './routes.ts';
-import { run, type SentBody } from './run.ts';
-import type { Services } from './services.ts';
+import { NODE_ROUTES, ROUTES } from './routes.ts';
+import type { NodeServices, Services } from './services.ts';
 import { answerUnparsed } from './unparsed.ts';
 
 export interface ServeOptions {
   readonly services: Services;
   readonly log: Logger;
   /** Told of every answer, for metrics. */
-  readonly watch?: (answer: Watched) => void;
-  /** Adds routes that are not the table's: streams, the page. */
-  readonly mount?: (app: FastifyInstance) => void;
-}
-
-/** One answered request. */
-export interface Watched {
-  readonly method: string;
-  /** The route's path; empty when there is none. */
-  readonly path: string;
-  readonly status: number;
-  readonly seconds: number;
+  readonly watch?: (kind: AnswerKind) => NoteAnswer;
+  /** What nodes are served from; closing the server ends their streams with a reason. */
+  readonly nodes: NodeServices;
 }
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    route?: Route;
+    route?: AnyRoute;
     /** Needs no key. */
     open?: boolean;
   }
   interface FastifyRequest {
     admission: Admission | null;
+    /** Who asks, on a route of nodes. */
+    node: NodeRow | null;
     arrivedAt: number;
     /** The id of the key, once it is known to open something. */
     callerKey: number | null;
+    /** The route's path as the table has it; empty when there is none. */
+    routePath: string;
   }
 }
 
 /** Builds the server; the caller listens and closes. */
-export async function createApi({ services, log, watch, mount }: ServeOptions): Promise<FastifyInstance> {
+export async function createApi(options: ServeOptions): Promise<FastifyInstance> {
+  const { services, log, watch, nodes } = options;
+  const identify = createIdentify(nodes);
   const app: FastifyInstance = Fastify({
     loggerInstance: log as never,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
+    // PERF: a logger for each request costs more than its one line; whoever logs names the request.
+    childLoggerFactory: (logger) => logger,
     bodyLimit: MAX_BODY_OCTETS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -83,90 +86,108 @@ export async function createApi({ services, log, watch, mount }: ServeOptions): 
       maxHeaderSize: MAX_HEADER_OCTETS,
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: CHECK_CONNECTIONS_MS,
+      // Refused below, in the one error shape.
+      requireHostHeader: false,
     },
     routerOptions: { maxParamLength: MAX_SEGMENT_CHARACTERS, ignoreTrailingSlash: false },
     clientErrorHandler: (error, socket) => answerUnparsed(error, socket as Socket),
     frameworkErrors: (error, request, reply) => {
-      void answerUnroutable(services, error, { request, reply });
+      void answerUnroutable(services, error, { request, reply, identify });
     },
   }) as unknown as FastifyInstance;
   app.server.maxConnections = MAX_CONNECTIONS;
   app.decorateRequest('admission', null);
+  app.decorateRequest('node', null);
   app.decorateRequest('arrivedAt', 0);
   app.decorateRequest('callerKey', null);
+  app.decorateRequest('routePath', '');
   readBodies(app);
   app.setErrorHandler((error, request, reply) => answerRefusal(error, { request, reply }));
   app.setNotFoundHandler((request, reply) => answerElsewhere(request, reply));
   app.addHook('onRequest', (request, reply) => {
     reply.header('x-request-id', request.id);
-    return admitRequest(services, request);
+    if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw hostless();
+    return admitRequest(services, { request, identify });
   });
-  app.addHook('onResponse', async (request, reply) => {
-    const seconds = reply.elapsedTime / 1_000;
-    const path = request.routeOptions.config.route?.path ?? '';
-    watch?.({ method: request.method, path, status: reply.statusCode, seconds });
+  app.addHook('preClose', async () => nodes.feed.stop());
+  app.addHook('onResponse', (request, reply, done) => {
+    const { method, url } = request;
+    const status = reply.statusCode;
+    const ms = reply.elapsedTime;
+    watch?.({ method, path: request.routePath, status })(ms / 1_000);
     request.log.info(
       {
-        method: request.method,
-        url: redactKeys(request.url),
-        status: reply.statusCode,
-        ms: Math.round(seconds * 1_000_000) / 1_000,
+        reqId: request.id,
+        method,
+        url: redactKeys(url),
+        status,
+        ms: Math.round(ms * 1_000) / 1_000,
         key: request.callerKey,
       },
       'answered',
     );
+    done();
   });
-  await documentRoutes(app);
+  const kept = createKeptAnswers(options);
+  offerFirst(app.server, kept);
+  await addReference(app, await documentRoutes(app));
   app.after(() => {
-    for (const route of ROUTES) addRoute(app, services, route);
-    mount?.(app);
+    for (const route of ROUTES) {
+      if (isNodeRoute(route)) addNodeRoute(app, nodes, route);
+      else addRoute(app, { services, route, kept });
+    }
   });
   await app.ready();
   return app;
 }
 
-function addRoute(app: FastifyInstance, services: Services, route: Route): void {
-  app.route({
-    method: route.method,
-    url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    config: { route },
-    schema: schemaOf(route),
-    // The body is read in `run`, after what semantics §6 puts before it.
-    validatorCompiler: () => () => true,
-    serializerCompiler: () => (value) => JSON.stringify(value),
-    handler: async (request, reply) => {
-      const { admission } = request;
-      assert(admission !== null, 'a route that needs no key is mounted, not listed');
-      const answer = await run(services, {
-        route,
-        admission,
-        params: request.params as Record<string, string>,
-        query: request.query as Record<string, unknown>,
-        body: (request.body ?? null) as SentBody | null,
-        ifMatch: request.headers['if-match'] ?? null,
-        now: request.arrivedAt,
-      });
-      return sendAnswer(answer, { request, reply, route });
-    },
+/** Lets kept answers have a look at each request before the router does; not once connections are to end. */
+function offerFirst(server: Server, kept: KeptAnswers): void {
+  const [route] = server.listeners('request') as [RequestListener];
+  server.removeAllListeners('request');
+  // An expectation nobody knows may be passed over (RFC 9110 §10.1.1).
+  server.on('checkExpectation', (request, response) => server.emit('request', request, response));
+  const otherwise: RequestListener = (request, response) => route.call(server, request, response);
+  server.on('request', (request, response) => {
+    if (!server.listening || !kept.take(request, response, otherwise)) otherwise(request, response);
   });
 }
 
-async function admitRequest(services: Services, request: FastifyRequest): Promise<void> {
+interface Door {
+  readonly request: FastifyRequest;
+  readonly identify: (headers: IncomingHttpHeaders) => Promise<NodeRow>;
+}
+
+async function admitRequest(services: Services, { request, identify }: Door): Promise<void> {
   const params = (request.params ?? {}) as Record<string, string>;
   // The router lets a name be empty; `/domains/` is no domain.
   const named = !Object.values(params).includes('');
-  const route = named ? (request.routeOptions.config.route ?? null) : null;
+  // PERF: Fastify makes these options anew whenever they are asked for.
+  const { config } = request.routeOptions;
+  const route = named ? (config.route ?? null) : null;
+  request.routePath = config.route?.path ?? '';
   const now = services.clock();
   request.arrivedAt = now;
-  if (request.routeOptions.config.open === true || route?.permission === 'open') return;
+  if (config.open === true) return;
   const segments = segmentsOf(request.url);
+  if (route !== null && isNodeRoute(route)) {
+    request.node = await identify(request.headers);
+    return;
+  }
+  if (route === null && methodsAt(NODE_ROUTES, segments).length > 0) {
+    await identify(request.headers);
+    if (request.method !== 'OPTIONS') throw refuseRoute(methodsAt(ROUTES, segments));
+    return;
+  }
   const admission = await admit(services, {
     method: request.method,
     headers: request.headers,
     segments,
     params,
     route,
-    methods: () => methodsAt(ROUTES, segments ?? []),
+    missesDomain: !named && config.route !== undefined && 'missesDomain' in config.route,
+    methods: () => methodsAt(ROUTES, segments),
+    pathMeant: () => pathMeant(ROUTES, segments),
     onCaller: (caller) => {
       request.callerKey = caller.key_id;
     },
@@ -176,49 +197,67 @@ async function admitRequest(services: Services, request: FastifyRequest): Promis
   request.admission = admission;
 }
 
+/** RFC 9112 §3.2. */
+const hostless = (): Refusal => badRequest('the `Host` header is missing');
+
 /** What no route takes: the checks have refused everything but OPTIONS. */
 async function answerElsewhere(request: FastifyRequest, reply: FastifyReply): Promise<void> {
-  const methods = methodsAt(ROUTES, segmentsOf(request.url) ?? []);
+  const methods = methodsAt(ROUTES, segmentsOf(request.url));
   await reply.code(204).header('allow', allowHeader(methods)).send();
 }
 
-/** A URL the router cannot read still needs a key, then is told what is wrong with it. */
+/** A URL the router cannot read still needs a key or a token, then is told what is wrong with it. */
 async function answerUnroutable(
   services: Services,
   error: Error,
-  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  { request, reply, identify }: Door & { readonly reply: FastifyReply },
 ): Promise<void> {
   reply.header('x-request-id', request.id);
+  const { headers, method } = request;
+  const segments = segmentsOf(request.url);
+  const now = services.clock();
   try {
-    await admit(services, {
-      method: request.method,
-      headers: request.headers,
-      segments: segmentsOf(request.url),
-      params: {},
-      route: null,
-      methods: () => [],
-      onCaller: () => undefined,
-      now: services.clock(),
-    });
+    if (methodsAt(NODE_ROUTES, segments).length > 0) await identify(headers);
+    else await admitCaller(services, { method, headers, segments, onCaller: () => undefined, now });
     answerRefusal(error, { request, reply });
   } catch (refusal) {
     answerRefusal(refusal, { request, reply });
   }
 }
 
+/** Bodies are read as they come: what was compressed, or says so, is refused rather than taken for what it is not. */
+function refuseEncoded({ headers }: FastifyRequest): void {
+  const encoding = headers['content-encoding'] ?? '';
+  if (encoding === '' || encoding.toLowerCase() === 'identity') return;
+  // RFC 9110 §15.5.16: the answer names what would be taken.
+  throw new Refusal(415, 'the body must be sent without a content encoding', {
+    'accept-encoding': 'identity',
+  });
+}
+
 /** Reads JSON and plain texts; every other content type is 415. */
 function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser('application/json', { parseAs: 'buffer' }, async (_: unknown, octets: unknown) => {
-    const read = readJson(octets as Buffer);
-    if (!read.ok) throw badRequest(read.reason);
-    return read.value === undefined ? null : { type: 'application/json', value: read.value };
-  });
+  app.addContentTypeParser(
+    'application/json',
+    { parseAs: 'buffer' },
+    async (request: FastifyRequest, octets: unknown) => {
+      refuseEncoded(request);
+      const read = readJson(octets as Buffer);
+      if (!read.ok) throw badRequest(read.reason);
+      return read.value === undefined ? null : { type: 'application/json', value: read.value };
+    },
+  );
   for (const type of ['text/dns', 'text/plain']) {
-    app.addContentTypeParser(type, { parseAs: 'buffer' }, async (_: unknown, octets: unknown) => {
-      const value = readUtf8(octets as Buffer);
-      if (value === null) throw badRequest('the body must be valid UTF-8');
-      return { type, value };
-    });
+    app.addContentTypeParser(
+      type,
+      { parseAs: 'buffer' },
+      async (request: FastifyRequest, octets: unknown) => {
+        refuseEncoded(request);
+        const value = readUtf8(octets as Buffer);
+        if (value === null) throw badRequest('the body must be valid UTF-8');
+        return { type, value };
+      },
+    );
   }
 }

@@ -2,6 +2,9 @@
 import type { KeyUses } from '../access/key-uses.ts';
 import type { RequestBudget } from '../access/request-budget.ts';
 import type { TierSlug } from '../access/tiers.ts';
+import type { Feed } from '../publisher/feed.ts';
+import type { PublisherLog } from '../publisher/publisher.ts';
+import type { Signatures } from '../simulator/simulate.ts';
 import type { DomainRow, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import type { Lifecycle } from './lifecycle.ts';
@@ -16,6 +19,10 @@ export interface Services {
   readonly tier: TierSlug;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
+  /** Where an address is, ISO 3166-1 alpha-2; absent: no geo database is configured. */
+  readonly countryOf?: (address: string) => string | null;
+  /** What `waf` rules of a sealed plan are simulated with; absent: they inspect nothing, and the answer says so. */
+  readonly signaturesFor?: (plan: Uint8Array) => Promise<Signatures | null>;
 }
 
 /** What the publisher fills in. */
@@ -29,4 +36,17 @@ export interface Publication {
     outboxId: number,
     signal: AbortSignal,
   ): Promise<RevisionRow | null>;
+}
+
+/** What nodes are served from. */
+export interface NodeServices {
+  readonly store: Store;
+  readonly feed: Feed;
+  /** The signing key's public half, SubjectPublicKeyInfo in base64. */
+  readonly publicKey: string;
+  /** What clearance cookies are signed with, base64. */
+  readonly clearance: string;
+  readonly log: PublisherLog;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
 }

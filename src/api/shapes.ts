@@ -1,5 +1,4 @@
-/** Bodies that many operations answer with. */
+/** The body that many operations answer with. */
 import { z } from 'zod';
 
 export const messageShape = z.object({ message: z.string() }).meta({ id: 'Message' });
-export const errorShape = z.object({ error: z.string() }).meta({ id: 'Error' });

@@ -1,9 +1,10 @@
 /** Answers what Node could not read as a request: no Fastify request exists then, only a socket. */
+import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
-import { allowHeader } from './checks.ts';
+import { refuseRoute } from './checks.ts';
 import { MAX_HEADER_OCTETS } from './limits.ts';
 import { methodsAt, segmentsOf } from './paths.ts';
-import { notFound, Refusal } from './refusal.ts';
+import { Refusal } from './refusal.ts';
 import { ROUTES } from './routes.ts';
 
 const PHRASES: Readonly<Record<number, string>> = {
@@ -26,6 +27,7 @@ export function answerUnparsed(error: Error & { readonly code?: string }, socket
     'content-type': 'application/json; charset=utf-8',
     'content-length': String(Buffer.byteLength(body)),
     connection: 'close',
+    'x-request-id': randomUUID(),
     ...headers,
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${PHRASES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
@@ -49,9 +51,5 @@ function requestLine(packet: Uint8Array): { readonly target: string } | null {
 }
 
 function refuseMethod({ target }: { readonly target: string }): Refusal {
-  const segments = segmentsOf(target);
-  const methods = segments === null ? [] : methodsAt(ROUTES, segments);
-  if (methods.length === 0) return notFound();
-  const allow = allowHeader(methods);
-  return new Refusal(405, `this path takes ${allow}`, { allow });
+  return refuseRoute(methodsAt(ROUTES, segmentsOf(target)));
 }

@@ -12,6 +12,16 @@ export interface Neighbours {
   put(record: Candidate): void;
 }
 
+/** Every way in which plain ASCII can spell the names of a domain's records, lower case (`absoluteName` read backwards). */
+export function spellingsOf(domain: string, names: readonly string[]): readonly string[] {
+  return names.flatMap((name) => {
+    const absolute = absoluteName(name, domain);
+    if (absolute === null) return [name.toLowerCase()];
+    const relative = absolute === domain ? '@' : absolute.slice(0, -domain.length - 1);
+    return [absolute, `${absolute}.`, relative];
+  });
+}
+
 /** The neighbours in a domain that holds `records`. */
 export function neighboursOf(domain: string, records: readonly Candidate[]): Neighbours {
   const byName = new Map<string, Candidate[]>();
@@ -22,6 +32,7 @@ export function neighboursOf(domain: string, records: readonly Candidate[]): Nei
       const others = (byName.get(nameOf(record)) ?? []).filter((other) => !isSame(other, record));
       const twin = others.find((other) => dataOf(other) === dataOf(record));
       if (twin !== undefined) return 'the same record exists already';
+      if (isBareAlias(record) && nameOf(record) === domain) return APEX_ALIAS;
       if (others.length === 0 || ![record, ...others].some(isBareAlias)) return null;
       return 'a CNAME that is not proxied must be the only record of its name (RFC 1034 §3.6.2)';
     },
@@ -52,6 +63,9 @@ function isSame(one: Candidate, other: Candidate): boolean {
 function dataOf({ type, destination, mx_priority }: Candidate): string {
   return JSON.stringify([type, destination, mx_priority]);
 }
+
+const APEX_ALIAS =
+  'a CNAME that is not proxied must not stand at the apex, where SOA and NS are (RFC 1034 §3.6.2); use ALIAS';
 
 /** A CNAME that resolvers see; a proxied one is answered with the edge's own addresses. */
 function isBareAlias({ type, proxied }: Candidate): boolean {

@@ -7,32 +7,44 @@ import { showRecord } from './shape.ts';
 /** Deletes records that are there, with one audit entry for each of them and for each rule that loses them. */
 export async function removeRecords(w: Writing, rows: readonly RecordRow[]): Promise<void> {
   if (rows.length === 0) return;
-  const { domain, tx } = w;
+  const { domain, now, tx } = w;
   const ids = rows.map(({ id }) => id);
-  const rules = await tx.rules.naming(domain.id, ids);
-  await tx.records.remove(domain.id, ids);
   const gone = new Set(ids);
-  for (const rule of rules) await unscope(w, rule, gone);
-  for (const row of rows) {
-    await w.audit({ action: 'record.delete', subject: `record/${row.id}`, before: showRecord(row) });
-  }
+  const rules = await tx.rules.naming(domain.id, ids);
+  const changes = rules.map((rule) => unscoped(rule, gone)).filter((change) => change !== null);
+  const ruleEntries = changes.map(({ before, body }) => ({
+    action: 'rule.update',
+    subject: `${before.type}/${before.id}`,
+    before: showRule(before),
+    after: showRule({ ...before, body, updated_at: now }),
+  }));
+  const recordEntries = rows.map((row) => ({
+    action: 'record.delete',
+    subject: `record/${row.id}`,
+    before: showRecord(row),
+  }));
+  const rescoped = changes.map(({ before: { id }, body, record_ids }) => ({ id, body, record_ids }));
+  await Promise.all([
+    tx.records.remove(domain.id, ids),
+    tx.rules.rescope(domain.id, rescoped, now),
+    w.audit(...ruleEntries, ...recordEntries),
+  ]);
+}
+
+interface Rescoped {
+  readonly before: RuleRow;
+  readonly body: string;
+  readonly record_ids: readonly number[];
 }
 
 /**
- * Takes record ids off a rule. One that would have none left is disabled instead and keeps its list: a scoped rule
- * never turns zone-wide by itself.
+ * A rule without the record ids that are gone; `null` where nothing changes. One that would have none left is disabled
+ * instead and keeps its list: a scoped rule never turns zone-wide by itself.
  */
-async function unscope(w: Writing, rule: RuleRow, gone: ReadonlySet<number>): Promise<void> {
-  const { domain_id, id, priority, type } = rule;
+function unscoped(rule: RuleRow, gone: ReadonlySet<number>): Rescoped | null {
   const body = bodyOf(rule);
   const left = body.record_ids.filter((recordId) => !gone.has(recordId));
   const changed = left.length === 0 ? { ...body, enabled: false } : { ...body, record_ids: left };
   const text = JSON.stringify(changed);
-  if (text === rule.body) return;
-  const { record_ids } = changed;
-  const write = { priority, body: text, record_ids, updated_at: w.now };
-  const after = await w.tx.rules.update({ domain_id, type, id }, write);
-  if (after === null) return;
-  const subject = `${type}/${id}`;
-  await w.audit({ action: 'rule.update', subject, before: showRule(rule), after: showRule(after) });
+  return text === rule.body ? null : { before: rule, body: text, record_ids: changed.record_ids };
 }

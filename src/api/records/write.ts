@@ -1,13 +1,14 @@
-/** Reads what a customer wrote about a record and makes the change, one record at a time. */
+/** Reads what a customer wrote about a record, judges the change, and writes it. */
 import type { Entitlements } from '../../access/entitlements.ts';
 import { judgeFeature } from '../../access/gates.ts';
+import { assert } from '../../base/assert.ts';
 import { type Diagnostic, quoteValue } from '../../base/diagnostic.ts';
 import { canonicalData } from '../../lifecycle/zone/rdata.ts';
 import { parseRecord } from '../../model/parse.ts';
 import type { DnsRecord } from '../../model/types.ts';
 import type { RecordRow } from '../../store/rows.ts';
 import { wrongInput } from '../read-body.ts';
-import { conflict, forbidden, notFound } from '../refusal.ts';
+import { conflict, forbidden } from '../refusal.ts';
 import type { Writing } from '../route.ts';
 import type { Neighbours } from './neighbours.ts';
 import { showRecord } from './shape.ts';
@@ -81,23 +82,45 @@ export interface RecordChange {
   readonly neighbours: Neighbours;
 }
 
-/** Makes one partial update with its audit entry; the row as it is afterwards. Throws the refusal, with nothing written. */
-export async function changeRecord(
+/**
+ * The row as a partial update makes it, filed among its neighbours; `before` itself where nothing changes. Writes
+ * nothing. Throws the refusal.
+ */
+export async function judgeChange(
   w: Writing,
   { before, input, neighbours }: RecordChange,
 ): Promise<RecordRow> {
-  const { domain, now, tx } = w;
   const { domain_id: _, created_at: __, updated_at: ___, ...stored } = before;
-  const record = readRecord(domain.name, isObject(input) ? { ...stored, ...input } : input);
+  const record = readRecord(w.domain.name, isObject(input) ? { ...stored, ...input } : input);
   const changed = CHANGEABLE.filter((name) => record[name] !== before[name]);
   if (changed.length === 0) return before;
   judgeHostHeader(await w.entitlements(), record.host_header, before.host_header);
-  const after: RecordRow = { ...before, ...record, id: before.id, updated_at: now };
+  const after: RecordRow = { ...before, ...record, id: before.id, updated_at: w.now };
   const clash = changed.some((name) => PLACING.includes(name)) ? neighbours.judge(after) : null;
   if (clash !== null) throw conflict(clash);
-  if (!(await tx.records.update(after))) throw notFound();
   neighbours.put(after);
-  const subject = `record/${after.id}`;
-  await w.audit({ action: 'record.update', subject, before: showRecord(before), after: showRecord(after) });
   return after;
+}
+
+/** A record before and after one change. */
+export interface JudgedChange {
+  readonly before: RecordRow;
+  readonly after: RecordRow;
+}
+
+/** Writes changes, each with its audit entry. A record may be changed several times; then the last is what it becomes. */
+export async function writeChanges(w: Writing, changes: readonly JudgedChange[]): Promise<void> {
+  const last = new Map(changes.map(({ after }) => [after.id, after]));
+  const [there] = await Promise.all([
+    w.tx.records.update(w.domain.id, [...last.values()]),
+    w.audit(
+      ...changes.map(({ before, after }) => ({
+        action: 'record.update',
+        subject: `record/${after.id}`,
+        before: showRecord(before),
+        after: showRecord(after),
+      })),
+    ),
+  ]);
+  assert(there.length === last.size, 'the domain is locked, so a record that was read is still there');
 }

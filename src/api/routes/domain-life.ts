@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { DOMAIN_STATUSES } from '../../base/vocabulary.ts';
 import { newChallenge } from '../../lifecycle/challenge.ts';
 import { manualCheckWait } from '../../lifecycle/schedule.ts';
-import { type LifeEvent, type LifeFields, nextState } from '../../lifecycle/state.ts';
+import { type LifeEvent, type LifeFields, nextRow } from '../../lifecycle/state.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import { domainDetail, timeText } from '../domain-shape.ts';
 import { proofOfChallenge, prove } from '../lifecycle.ts';
@@ -25,7 +25,7 @@ async function live(
   event: LifeEvent,
 ): Promise<{ readonly domain: DomainRow; readonly refused: string | null; readonly expired: boolean }> {
   const { domain, now, tx } = w;
-  const transition = nextState(domain, event, now);
+  const transition = nextRow(domain, event, now);
   if (!transition.ok) return { domain, refused: transition.reason, expired: transition.code === 'expired' };
   const { changes } = transition;
   const fields = Object.keys(changes) as (keyof LifeFields)[];

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { resolveEntitlements } from '../../access/entitlements.ts';
 import { newChallenge } from '../../lifecycle/challenge.ts';
-import { initialState, nextState } from '../../lifecycle/state.ts';
+import { initialState, nextRow } from '../../lifecycle/state.ts';
 import { isStoreFault } from '../../store/fault.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import {
@@ -58,7 +58,7 @@ export const create = operation({
   statuses: [409],
   async handle({ body: { name, dns_mode }, caller, services, validateOnly, write }) {
     try {
-      const { answer, domain } = await write(async (w) => {
+      const answer = await write(async (w) => {
         const { now, tx } = w;
         const fallback = services.tier;
         const entitlements = resolveEntitlements({
@@ -77,11 +77,15 @@ export const create = operation({
           created_at: now,
           updated_at: now,
         });
+        if (dns_mode === 'managed' && services.lifecycle.scan !== null) {
+          const { account_id, key_id } = caller;
+          await tx.scans.put({ domain_id: row.id, account_id, key_id, run_at: now, tries: 0 });
+        }
         const after = { name, dns_mode };
         await w.audit({ action: 'domain.create', after, domain: row });
-        return { answer: await answerDomain({ tx, role: 'owner', now }, row), domain: row };
+        return answerDomain({ tx, role: 'owner', now }, row);
       });
-      if (dns_mode === 'managed' && !validateOnly) services.lifecycle.scan(domain.id, caller);
+      if (dns_mode === 'managed' && !validateOnly) services.lifecycle.scan?.();
       return answer;
     } catch (error) {
       if (!isStoreFault(error, 'conflict', 'domains.name')) throw error;
@@ -121,7 +125,7 @@ async function updateDomain(w: Writing, body: DomainUpdate): Promise<Answer> {
   const moved =
     body.dns_mode === undefined
       ? null
-      : nextState(domain, { kind: 'mode', dns_mode: body.dns_mode, challenge: newChallenge(now) }, now);
+      : nextRow(domain, { kind: 'mode', dns_mode: body.dns_mode, challenge: newChallenge(now) }, now);
   if (moved?.ok === false) throw conflict(moved.reason);
   const wanted = {
     ...settings,

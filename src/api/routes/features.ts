@@ -41,7 +41,7 @@ const FEATURES = z
     uptime_sms_enabled: z.boolean(),
     dedicated_support_enabled: z.boolean(),
     domain_usage: z.array(USAGE),
-    plan_term_id: z.int().nullable(),
+    plan_term_id: z.int(),
     billing_duration_days: z.int(),
     quota_reset_days: z.int(),
     quota_period_start: time,

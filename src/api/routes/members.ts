@@ -7,12 +7,12 @@ import { MAX_LABEL_CHARACTERS } from '../../access/keys.ts';
 import { ROLES, type Role } from '../../access/roles.ts';
 import { filledText } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
-import { MEMBER_ROLES, type MemberRole, type MemberRow } from '../../store/rows.ts';
+import { type DomainRow, MEMBER_ROLES, type MemberRole, type MemberRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { timeText } from '../domain-shape.ts';
 import { idOf } from '../paths.ts';
 import { formBody } from '../read-body.ts';
-import { badRequest, conflict, forbidden, notFound } from '../refusal.ts';
+import { badRequest, conflict, forbidden, notFound, type Refusal } from '../refusal.ts';
 import { message, ok, operation, type Writing } from '../route.ts';
 import { messageShape } from '../shapes.ts';
 
@@ -52,22 +52,21 @@ async function show(tx: ReadTransaction, row: MemberRow): Promise<Member> {
   };
 }
 
+async function showOwner(
+  tx: ReadTransaction,
+  { user_id, created_at }: Pick<DomainRow, 'user_id' | 'created_at'>,
+): Promise<Member> {
+  const owner = await tx.accounts.get(user_id);
+  const since = timeText(created_at);
+  return { user_id, name: owner?.name ?? '', role: 'owner', created_at: since, updated_at: since };
+}
+
 export const list = operation({
   summary: 'The owner and the members of a domain',
   response: z.array(MEMBER),
   async handle({ domain, read }) {
     return read(async (tx) => {
-      const owner = await tx.accounts.get(domain.user_id);
-      const since = timeText(domain.created_at);
-      const body: Member[] = [
-        {
-          user_id: domain.user_id,
-          name: owner?.name ?? '',
-          role: 'owner',
-          created_at: since,
-          updated_at: since,
-        },
-      ];
+      const body = [await showOwner(tx, domain)];
       for (const row of await tx.members.list(domain.id)) body.push(await show(tx, row));
       return ok(body);
     });
@@ -78,6 +77,16 @@ export const list = operation({
 function judgeGrant(granter: Role, role: Role): void {
   if (granter === 'owner' || role !== 'admin') return;
   throw forbidden('only the owner grants, changes or takes the role `admin`');
+}
+
+const ownersOwn = (): Refusal => conflict('the account owns this domain');
+
+/** A member other than the owner; throws the refusal. */
+async function present({ domain, tx }: Writing, accountId: number): Promise<MemberRow> {
+  if (accountId === domain.user_id) throw ownersOwn();
+  const row = await tx.members.get(domain.id, accountId);
+  if (row === null) throw notFound();
+  return row;
 }
 
 async function grant(w: Writing, accountId: number, role: MemberRole): Promise<Member> {
@@ -111,7 +120,7 @@ export const add = operation({
     return write(async (w) => {
       const account = await w.tx.accounts.byName(body.name);
       if (account === null) throw badRequest(`name: there is no account \`${body.name}\``);
-      if (account.id === w.domain.user_id) throw conflict('the account owns this domain');
+      if (account.id === w.domain.user_id) throw ownersOwn();
       if ((await w.tx.members.get(w.domain.id, account.id)) !== null)
         throw conflict('the account is a member already');
       return ok(await grant(w, account.id, body.role));
@@ -127,8 +136,7 @@ export const change = operation({
   async handle({ body, params, write }) {
     const accountId = idOf(params['userId']);
     return write(async (w) => {
-      const before = await w.tx.members.get(w.domain.id, accountId);
-      if (before === null) throw notFound();
+      const before = await present(w, accountId);
       w.match(await show(w.tx, before));
       return ok(await grant(w, accountId, body.role));
     });
@@ -142,8 +150,7 @@ export const remove = operation({
   async handle({ caller, params, write }) {
     const accountId = idOf(params['userId']);
     return write(async (w) => {
-      const before = await w.tx.members.get(w.domain.id, accountId);
-      if (before === null) throw notFound();
+      const before = await present(w, accountId);
       if (accountId !== caller.account_id) {
         if (w.role !== 'owner' && w.role !== 'admin')
           throw forbidden(`role \`${w.role}\` lacks the permission \`domain.settings\``);
@@ -165,7 +172,9 @@ export const read = operation({
   summary: 'One member of a domain',
   response: MEMBER,
   async handle({ domain, latest, params }) {
-    const row = await latest.members.get(domain.id, idOf(params['userId']));
+    const accountId = idOf(params['userId']);
+    if (accountId === domain.user_id) return ok(await showOwner(latest, domain));
+    const row = await latest.members.get(domain.id, accountId);
     if (row === null) throw notFound();
     return ok(await show(latest, row));
   },

@@ -79,7 +79,7 @@ async function findRevision(tx: ReadTransaction, domainId: number, revision: num
 }
 
 /** Runs what reads a sealed plan; one that an earlier version sealed may not be readable any more. */
-function readable<T>(work: () => T): T {
+export function readable<T>(work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -137,7 +137,8 @@ export const diff = operation({
     }),
 });
 
-async function side(
+/** One revision of a comparison; throws 404 and 409. */
+export async function side(
   tx: ReadTransaction,
   domain: { readonly id: number; readonly name: string },
   revision: number,
@@ -174,6 +175,8 @@ export const rollback = operation({
       const names = await accountNames(w.tx, [result.revision]);
       const after = answerOf(result.revision, names);
       await w.audit({ action: 'plan.rollback', subject: `plan/${revision}`, after });
-      return ok(after);
+      return call.validateOnly
+        ? ok(after)
+        : { body: after, headers: { 'x-revision': String(after.revision) } };
     }),
 });

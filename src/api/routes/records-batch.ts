@@ -8,7 +8,7 @@ import { MAX_BATCH } from '../records/limits.ts';
 import { type Neighbours, neighboursOf } from '../records/neighbours.ts';
 import { removeRecords } from '../records/remove.ts';
 import { type BatchEntry, batchShape, recordUpdateShape, showBatch, showRecord } from '../records/shape.ts';
-import { changeRecord } from '../records/write.ts';
+import { type JudgedChange, judgeChange, writeChanges } from '../records/write.ts';
 import { notFound, Refusal } from '../refusal.ts';
 import { type Answer, type BodyReader, ok, operation, type Writing } from '../route.ts';
 
@@ -45,19 +45,24 @@ async function updateMany(w: Writing, updates: readonly Item[]): Promise<Answer>
   const byId = new Map(rows.map((row) => [row.id, row]));
   const neighbours = neighboursOf(w.domain.name, rows);
   const results: BatchEntry[] = [];
-  let changed = 0;
+  const changes: JudgedChange[] = [];
   for (const input of updates) {
     const before = byId.get(input.id);
-    const outcome = await updateOne(w, { before, input, neighbours });
+    const outcome = await judgeOne(w, { before, input, neighbours });
     if ('error' in outcome) {
       results.push({ id: input.id, ok: false, error: outcome.error });
       continue;
     }
     results.push({ id: input.id, ok: true });
-    if (outcome.after !== before) changed++;
-    byId.set(input.id, outcome.after);
+    const { after } = outcome;
+    if (before !== undefined && after !== before) changes.push({ before, after });
+    byId.set(input.id, after);
   }
-  if (changed > 0) await w.publish(changed === 1 ? '1 record changed' : `${changed} records changed`);
+  const count = changes.length;
+  if (count > 0) {
+    const reason = count === 1 ? '1 record changed' : `${count} records changed`;
+    await Promise.all([writeChanges(w, changes), w.publish(reason)]);
+  }
   return ok(showBatch(results));
 }
 
@@ -68,13 +73,13 @@ interface One {
 }
 
 /** A refusal is the item's own; anything else is the failure of the whole. */
-async function updateOne(
+async function judgeOne(
   w: Writing,
   { before, input, neighbours }: One,
 ): Promise<{ readonly after: RecordRow } | { readonly error: string }> {
   try {
     if (before === undefined) throw notFound();
-    return { after: await changeRecord(w, { before, input, neighbours }) };
+    return { after: await judgeChange(w, { before, input, neighbours }) };
   } catch (error) {
     if (error instanceof Refusal) return { error: error.message };
     throw error;

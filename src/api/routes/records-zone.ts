@@ -4,7 +4,7 @@ import { recordGate } from '../../access/gates.ts';
 import { type Diagnostic, describeDiagnostic } from '../../base/diagnostic.ts';
 import { type ParsedRecord, parseZone } from '../../lifecycle/zone/parse.ts';
 import { printZone } from '../../lifecycle/zone/print.ts';
-import type { NewRecord } from '../../store/store.ts';
+import type { NewRecord } from '../../store/customer-nouns.ts';
 import { neighboursOf } from '../records/neighbours.ts';
 import { recordShape, showRecord } from '../records/shape.ts';
 import { readRecord } from '../records/write.ts';

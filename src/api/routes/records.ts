@@ -3,10 +3,10 @@ import { z } from 'zod';
 import { MAX_RECORDS } from '../../base/limits.ts';
 import type { RecordRow } from '../../store/rows.ts';
 import { idOf } from '../paths.ts';
-import { neighboursOf } from '../records/neighbours.ts';
+import { neighboursOf, spellingsOf } from '../records/neighbours.ts';
 import { removeRecords } from '../records/remove.ts';
 import { recordCreateShape, recordShape, recordUpdateShape, showRecord } from '../records/shape.ts';
-import { changeRecord, judgeHostHeader, readRecord } from '../records/write.ts';
+import { judgeChange, judgeHostHeader, readRecord, writeChanges } from '../records/write.ts';
 import { conflict, forbidden, notFound } from '../refusal.ts';
 import { type Answer, message, ok, operation, type Writing } from '../route.ts';
 import { messageShape } from '../shapes.ts';
@@ -21,6 +21,7 @@ export const list = operation({
 
 export const read = operation({
   summary: 'One record',
+  steady: true,
   response: recordShape,
   async handle({ domain, latest, params }) {
     const row = await latest.records.get(domain.id, idOf(params['recordId']));
@@ -42,8 +43,11 @@ async function createRecord(w: Writing, input: unknown): Promise<Answer> {
   const { domain, now, tx } = w;
   const { id: _, ...record } = readRecord(domain.name, input);
   judgeHostHeader(await w.entitlements(), record.host_header);
-  const there = await tx.records.list(domain.id);
-  judgeRoom(there.length + 1);
+  const [count, there] = await Promise.all([
+    tx.records.count(domain.id),
+    tx.records.spelled(domain.id, spellingsOf(domain.name, [record.name])),
+  ]);
+  judgeRoom(count + 1);
   const clash = neighboursOf(domain.name, there).judge(record);
   if (clash !== null) throw conflict(clash);
   const [row] = await tx.records.insert([
@@ -68,6 +72,12 @@ async function present(w: Writing, segment: string | undefined): Promise<RecordR
   return row;
 }
 
+/** The name a partial update sends, if it is one at all. */
+function nameIn(body: unknown): readonly string[] {
+  const { name } = (body ?? {}) as { readonly name?: unknown };
+  return typeof name === 'string' ? [name] : [];
+}
+
 export const update = operation<unknown>({
   summary: 'Change a record; fields left out keep their value',
   body: { kind: 'raw', schema: recordUpdateShape },
@@ -75,9 +85,13 @@ export const update = operation<unknown>({
   async handle({ body, params, write }) {
     return write(async (w) => {
       const before = await present(w, params['recordId']);
-      const neighbours = neighboursOf(w.domain.name, await w.tx.records.list(w.domain.id));
-      const after = await changeRecord(w, { before, input: body, neighbours });
-      if (after !== before) await w.publish(`record/${after.id} changed`);
+      const { id, name } = w.domain;
+      const names = [before.name, ...nameIn(body)];
+      const neighbours = neighboursOf(name, await w.tx.records.spelled(id, spellingsOf(name, names)));
+      const after = await judgeChange(w, { before, input: body, neighbours });
+      if (after !== before) {
+        await Promise.all([writeChanges(w, [{ before, after }]), w.publish(`record/${after.id} changed`)]);
+      }
       return ok(showRecord(after));
     });
   },

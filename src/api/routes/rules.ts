@@ -11,7 +11,16 @@ import type { RuleRow } from '../../store/rows.ts';
 import { idOf } from '../paths.ts';
 import { formBody } from '../read-body.ts';
 import { badRequest, forbidden, notFound } from '../refusal.ts';
-import { type Answer, message, type Operation, ok, operation, type Route, type Writing } from '../route.ts';
+import {
+  type Answer,
+  type Beside,
+  message,
+  type Operation,
+  ok,
+  operation,
+  type Route,
+  type Writing,
+} from '../route.ts';
 import { readRule } from '../rules/read.ts';
 import { RULE_SHAPES } from '../rules/shapes.ts';
 import { bodyOf, showRule, showWhole, toWrite } from '../rules/show.ts';
@@ -38,6 +47,7 @@ export function ruleRoutes(type: RuleType): readonly Route[] {
 function list(type: RuleType): Operation {
   return operation({
     summary: `Rules of type ${type} in evaluation order`,
+    steady: true,
     response: z.array(RULE_SHAPES[type].answer),
     async handle({ domain, latest }) {
       return ok((await latest.rules.list(domain.id, type)).map((row) => showRule(row)));
@@ -48,6 +58,7 @@ function list(type: RuleType): Operation {
 function read(type: RuleType): Operation {
   return operation({
     summary: `One rule of type ${type}`,
+    steady: true,
     response: RULE_SHAPES[type].answer,
     async handle({ domain, latest, params }) {
       const row = await latest.rules.get({ domain_id: domain.id, type, id: idOf(params['ruleId']) });
@@ -81,9 +92,15 @@ async function createRule(w: Writing, type: RuleType, input: unknown): Promise<A
     updated_at: now,
   });
   const after = showRule(row, rule.content);
-  await w.audit({ action: 'rule.create', subject: `${type}/${row.id}`, after });
-  const made = type === 'redirect' ? await provisionWww(w, fields as Stored<RedirectRule>) : null;
-  await w.publish(`rule ${type}/${row.id} created`);
+  const entry = { action: 'rule.create', subject: `${type}/${row.id}`, after };
+  const reason = `rule ${type}/${row.id} created`;
+  if (type !== 'redirect') {
+    await Promise.all([w.audit(entry), w.publish(reason)]);
+    return ok(after);
+  }
+  await w.audit(entry);
+  const made = await provisionWww(w, fields as Stored<RedirectRule>);
+  await w.publish(reason);
   return ok(made === null ? after : { ...after, www_record: made });
 }
 
@@ -95,9 +112,16 @@ async function judgeRoom({ domain, tx }: Writing): Promise<void> {
     throw forbidden(`a domain holds at most ${MAX_RULES} rules, and there are ${there}`);
 }
 
+/** Asks for the rule of the path. */
+function ruleOf(type: RuleType): (asked: Beside) => Promise<RuleRow | null> {
+  return async ({ tx, domain, params }) =>
+    tx.rules.get({ domain_id: domain.id, type, id: idOf(params['ruleId']) });
+}
+
 /** The rule of the path, held against `If-Match`; 404 when it is none of this domain and type. */
-async function present(w: Writing, type: RuleType, segment: string | undefined): Promise<RuleRow> {
-  const row = await w.tx.rules.get({ domain_id: w.domain.id, type, id: idOf(segment) });
+async function present(w: Writing, type: RuleType, params: Beside['params']): Promise<RuleRow> {
+  const asked = w.beside ?? ruleOf(type)({ tx: w.tx, domain: w.domain, params });
+  const row = (await asked) as RuleRow | null;
   if (row === null) throw notFound();
   if (w.conditional) w.match(await showWhole(w.tx, row));
   return row;
@@ -106,11 +130,12 @@ async function present(w: Writing, type: RuleType, segment: string | undefined):
 function update(type: RuleType): Operation {
   return operation<unknown>({
     summary: `Change a rule of type ${type}; fields left out keep their value`,
+    beside: ruleOf(type),
     body: { kind: 'raw', schema: RULE_SHAPES[type].update },
     response: RULE_SHAPES[type].answer,
     async handle({ body, params, write }) {
       return write(async (w) => {
-        const before = await present(w, type, params['ruleId']);
+        const before = await present(w, type, params);
         return changeRule(w, { before, input: body, action: 'rule.update' });
       });
     },
@@ -120,10 +145,11 @@ function update(type: RuleType): Operation {
 function toggle(type: RuleType): Operation {
   return operation({
     summary: `Turn a rule of type ${type} on or off`,
+    beside: ruleOf(type),
     response: RULE_SHAPES[type].answer,
     async handle({ params, write }) {
       return write(async (w) => {
-        const before = await present(w, type, params['ruleId']);
+        const before = await present(w, type, params);
         const input = { enabled: !bodyOf(before).enabled };
         return changeRule(w, { before, input, action: 'rule.toggle' });
       });
@@ -143,28 +169,35 @@ async function changeRule(w: Writing, { before, input, action }: Change): Promis
   const fields = await readRule(w, { type, input, before });
   const sent = typeof input === 'object' && input !== null && Object.hasOwn(input, 'content');
   const rule = toWrite(fields, sent ? 'replace' : { keep: bodyOf(before) });
-  const shown = await showWhole(tx, before);
-  const pages = rule.content !== undefined && rule.content !== (await tx.rules.content(ruleId));
-  if (rule.body === before.body && rule.priority === before.priority && !pages) return ok(shown);
-  const row = await tx.rules.update({ domain_id, type, id: ruleId }, { ...rule, updated_at: now });
-  if (row === null) throw notFound();
-  const after = await showWhole(tx, row);
-  await w.audit({ action, subject: `${type}/${ruleId}`, before: shown, after });
-  await w.publish(`rule ${type}/${ruleId} changed`);
+  const had = type === 'error_page' ? await tx.rules.content(ruleId) : undefined;
+  const content = rule.content === undefined ? had : rule.content;
+  const shown = showRule(before, had);
+  if (rule.body === before.body && rule.priority === before.priority && content === had) return ok(shown);
+  const { body, priority } = rule;
+  const after = showRule({ ...before, body, priority, updated_at: now }, content);
+  // The row is there: it was read in this transaction.
+  await Promise.all([
+    tx.rules.update({ domain_id, type, id: ruleId }, { ...rule, updated_at: now }),
+    w.audit({ action, subject: `${type}/${ruleId}`, before: shown, after }),
+    w.publish(`rule ${type}/${ruleId} changed`),
+  ]);
   return ok(after);
 }
 
 function remove(type: RuleType): Operation {
   return operation({
     summary: `Delete a rule of type ${type}`,
+    beside: ruleOf(type),
     response: messageShape,
     async handle({ params, write }) {
       return write(async (w) => {
-        const { domain_id, id: ruleId, ...row } = await present(w, type, params['ruleId']);
+        const { domain_id, id: ruleId, ...row } = await present(w, type, params);
         const before = await showWhole(w.tx, { domain_id, id: ruleId, ...row });
-        await w.tx.rules.remove({ domain_id, type, id: ruleId });
-        await w.audit({ action: 'rule.delete', subject: `${type}/${ruleId}`, before });
-        await w.publish(`rule ${type}/${ruleId} deleted`);
+        await Promise.all([
+          w.tx.rules.remove({ domain_id, type, id: ruleId }),
+          w.audit({ action: 'rule.delete', subject: `${type}/${ruleId}`, before }),
+          w.publish(`rule ${type}/${ruleId} deleted`),
+        ]);
         return message(`rule ${type}/${ruleId} deleted`);
       });
     },

@@ -11,7 +11,7 @@ import { parseRule } from '../../model/parse.ts';
 import { createPatternBook, type PatternBook } from '../../model/pattern.ts';
 import { createReport } from '../../model/report.ts';
 import { ruleForm } from '../../model/rule.ts';
-import type { Rule } from '../../model/types.ts';
+import type { OriginRouteRule, Rule } from '../../model/types.ts';
 import type { RuleRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { wrongInput } from '../read-body.ts';
@@ -35,7 +35,18 @@ export async function readRule(w: Writing, { type, input, before }: RuleInput): 
   if (!parsed.ok) throw wrongInput(parsed.diagnostics);
   await judgePatterns(w, { type, whole, ...(before === undefined ? {} : { before }) });
   await judgeHostHeader(w, parsed.fields, before);
-  return parsed.fields;
+  return located(w, type, parsed.fields);
+}
+
+/**
+ * An origin's country is looked up at the write, where a geo database is configured (semantics §5 origin_route). A name
+ * may be anywhere, and keeps what was written.
+ */
+function located(w: Writing, type: RuleType, fields: Stored<Rule>): Stored<Rule> {
+  if (type !== 'origin_route') return fields;
+  const route = fields as Stored<OriginRouteRule>;
+  const located: Stored<OriginRouteRule> = { ...route, country: w.countryOf(route.address) ?? route.country };
+  return located;
 }
 
 /**

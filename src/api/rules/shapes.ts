@@ -62,6 +62,22 @@ const HEALTH_CHECK = z.object({
   host: z.string(),
 });
 
+const WAF_EXCLUSION = z.object({
+  id: z.int().nullable().describe('the signature; null where `tag` says which'),
+  tag: z
+    .string()
+    .describe('every signature with this tag, such as `attack-sqli`; empty where `id` says which'),
+  target: z
+    .string()
+    .describe(
+      'what the signatures do not look at: `ARGS:comment`, `REQUEST_COOKIES:sess*`, `REQUEST_HEADERS`; empty: they do not count at all',
+    ),
+  path: z.string().describe('where this holds: a wildcard over the canonical path, every path by default'),
+});
+
+const WAF_EXCLUSIONS =
+  'signatures that leave out a target, or do not count, on some paths; each names one by `id` or a group by `tag`';
+
 /** The fields of each type that are both written and read. */
 const OWN = {
   drop: {
@@ -90,7 +106,14 @@ const OWN = {
     on_breach: z.enum(BREACH_ACTIONS),
     burst: z.int(),
   },
-  waf: { ...PATH, paranoia: z.int(), threshold: z.int(), body_cap_kb: z.int(), rule_excludes: texts },
+  waf: {
+    ...PATH,
+    paranoia: z.int(),
+    threshold: z.int(),
+    body_cap_kb: z.int(),
+    rule_excludes: texts.describe('ids of signatures that do not count'),
+    exclusions: z.array(WAF_EXCLUSION).describe(WAF_EXCLUSIONS),
+  },
   redirect: {
     ...PATH,
     target: z.string(),
@@ -160,6 +183,7 @@ const WRITTEN: Partial<Record<RuleType, z.ZodRawShape>> = {
     origins: z.array(ORIGIN.partial().required({ address: true })),
     health_check: HEALTH_CHECK.partial(),
   },
+  waf: { exclusions: z.array(WAF_EXCLUSION.partial()).describe(WAF_EXCLUSIONS) },
   error_page: { content: z.record(z.string(), z.string()) },
 };
 

@@ -2,8 +2,9 @@
 import { utf8Length } from '../../base/octets.ts';
 import type { Stored } from '../../model/common.ts';
 import type { ErrorPageRule, Rule } from '../../model/types.ts';
+import type { RuleWrite } from '../../store/customer-nouns.ts';
 import type { RuleRow } from '../../store/rows.ts';
-import type { ReadTransaction, RuleWrite } from '../../store/store.ts';
+import type { ReadTransaction } from '../../store/store.ts';
 import { timeText } from '../domain-shape.ts';
 
 /** All fields but those that rows keep apart: what `RuleRow.body` holds. */

@@ -1,0 +1,78 @@
+/** Puts the routes of the table into Fastify, behind what `serve.ts` does with every request. */
+import type { FastifyInstance } from 'fastify';
+import { assert } from '../base/assert.ts';
+import { sendAnswer, type Told } from './answer.ts';
+import type { KeptAnswers } from './kept.ts';
+import { type AnyRoute, type NodeRoute, readSent } from './node-route.ts';
+import { schemaOf } from './openapi.ts';
+import type { Route } from './route.ts';
+import { run, type SentBody } from './run.ts';
+import type { NodeServices, Services } from './services.ts';
+
+interface Added {
+  readonly services: Services;
+  readonly route: Route;
+  readonly kept: KeptAnswers;
+}
+
+/** What Fastify is told of every route. */
+function placeOf(route: AnyRoute) {
+  return {
+    method: route.method,
+    url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
+    config: { route },
+    schema: schemaOf(route),
+    // Bodies are read after what semantics §6 puts before it.
+    validatorCompiler: () => () => true,
+    serializerCompiler: () => (value: unknown) => JSON.stringify(value),
+  };
+}
+
+/** Adds a route that nodes ask. */
+export function addNodeRoute(app: FastifyInstance, services: NodeServices, route: NodeRoute): void {
+  const { query, body } = route;
+  app.route({
+    ...placeOf(route),
+    handler: async (request, reply) => {
+      const { node, params } = request;
+      assert(node !== null, 'nobody comes past the door without a token');
+      const sent = request.body as SentBody | null;
+      return route.serve(services, {
+        node,
+        params: params as Record<string, string>,
+        query: query === undefined ? undefined : readSent(query, request.query),
+        body: body === undefined ? undefined : readSent(body, sent?.value ?? {}),
+        request,
+        reply,
+      });
+    },
+  });
+}
+
+/** Adds a route that keys ask. */
+export function addRoute(app: FastifyInstance, { services, route, kept }: Added): void {
+  app.route({
+    ...placeOf(route),
+    handler: async (request, reply) => {
+      const { admission } = request;
+      assert(admission !== null, 'nobody comes past the door without a key');
+      const { answer, version } = await run(services, {
+        route,
+        admission,
+        params: request.params as Record<string, string>,
+        query: request.query as Record<string, unknown>,
+        body: (request.body ?? null) as SentBody | null,
+        ifMatch: request.headers['if-match'] ?? null,
+        now: request.arrivedAt,
+      });
+      const { url } = request;
+      const { caller } = admission;
+      const { path } = route;
+      const stands = route.steady === true && version !== null && !url.includes('?');
+      const keep = stands
+        ? ({ headers, text }: Told): void => kept.keep({ url, caller, version, path, headers, text })
+        : null;
+      return sendAnswer(answer, { request, reply, route, keep });
+    },
+  });
+}

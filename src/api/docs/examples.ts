@@ -1,0 +1,60 @@
+/** Bodies that are accepted as they stand, by operation; the journeys send every one of them. */
+import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
+import { RULE_SLUGS } from '../rules/slugs.ts';
+import type { JsonObject } from './json-object.ts';
+import { operationId } from './operation-id.ts';
+
+const RULES: Readonly<Record<RuleType, JsonObject>> = {
+  drop: { path_includes: ['/admin/*'], ip_match_type: 'exclude', ips: ['203.0.113.0/24'] },
+  fingerprint: { match_ja4: ['t13d1516h2_8daaf6152771_b186095e22b6'], action: 'challenge' },
+  bot_route: { bot_kinds: ['gptbot', 'ccbot'], action: 'block' },
+  rate_limit: { path_includes: ['/api/*'], limit: 100, window_sec: 60, key_by: 'ip' },
+  waf: { paranoia: 1, threshold: 5, action_mode: 'dry_run' },
+  redirect: { path_includes: ['/old/*'], target: '/new', status_code: 301 },
+  captcha: { path_includes: ['/login'], ttl_sec: 3600 },
+  rewrite: {
+    path_match_type: 'regex',
+    path_includes: ['^/shop/(.*)$'],
+    path_target: '/store/$1',
+    query_mode: 'preserve',
+  },
+  cache: { path_includes: ['/assets/*'], edge_ttl_sec: 86400 },
+  origin_route: { path_includes: ['/api/*'], address: '198.51.100.30', port: 8080, scheme: 'http' },
+  origin_pool: {
+    lb_type: 'round_robin',
+    origins: [
+      { address: '198.51.100.41', weight: 3 },
+      { address: '198.51.100.42', weight: 1 },
+    ],
+  },
+  error_page: { codes: [502, 503], content: { '502': '<h1>Back in a minute</h1>' } },
+};
+
+const UPDATE: JsonObject = { enabled: false, priority: 50 };
+
+const OTHERS: readonly (readonly [string, JsonObject])[] = [
+  ['POST /domains/', { name: 'example.com', dns_mode: 'managed' }],
+  ['PUT /domains/{domain}', { sec_no_sniff: true, cache_l2_ttl_days: 1 }],
+  [
+    'POST /domains/{domain}/records/',
+    { name: 'shop', type: 'A', destination: '198.51.100.20', proxied: true },
+  ],
+  ['PUT /domains/{domain}/records/{recordId}', { destination: '198.51.100.21' }],
+  ['POST /domains/{domain}/members/', { name: 'ann', role: 'editor' }],
+  ['PUT /domains/{domain}/members/{userId}', { role: 'viewer' }],
+];
+
+/** By operation id. */
+export const EXAMPLES: Readonly<Record<string, JsonObject>> = Object.fromEntries([
+  ...OTHERS.map(([place, body]) => {
+    const [method = '', path = ''] = place.split(' ');
+    return [operationId(method, path), body];
+  }),
+  ...RULE_TYPES.flatMap((type) => {
+    const all = `/domains/{domain}/rules/${RULE_SLUGS[type]}/`;
+    return [
+      [operationId('POST', all), RULES[type]],
+      [operationId('PUT', `${all}{ruleId}`), UPDATE],
+    ];
+  }),
+]);

@@ -1,0 +1,152 @@
+/** What the reference says before and around the operations: how to authenticate, what every operation has in common, groups. */
+import { REQUESTS_PER_MINUTE } from '../../access/request-budget.ts';
+import { RULE_TYPES } from '../../base/vocabulary.ts';
+import { MAX_BODY_OCTETS, PUBLISH_WAIT_MS } from '../limits.ts';
+
+/** Markdown of `info.description`. */
+export const INTRODUCTION = `Domains, DNS records and edge rules over JSON. Every accepted change of what the edge does is compiled into
+the domain's next revision and published to the nodes.
+
+## Authentication
+
+Send an API key with every request, in either header:
+
+\`\`\`
+Authorization: Bearer svc_…
+X-Api-Key: svc_…
+\`\`\`
+
+Keys are made by the operator (\`edgeplan key create\`), shown once, and 69 characters long. A key acts with the
+permissions of its owner: \`owner\` on a domain of their own, else the role granted on it (\`viewer\`, \`editor\`,
+\`admin\`). A read-only key may only send GET, HEAD and OPTIONS. This page and \`/docs/openapi.yaml\` need no key.
+
+## Conventions
+
+- \`{domain}\` in a path is the name of the domain, not its id.
+- Trailing slashes count: collections end with one, single objects do not.
+- Bodies are JSON (\`Content-Type: application/json\`) of at most ${MAX_BODY_OCTETS.toLocaleString('en')} octets. Fields that only
+  answers carry are ignored in requests, so what a GET answered can be PUT back; any other unknown field is refused.
+- A PUT is partial: fields left out keep their value, and \`null\` clears a field that may be \`null\`.
+- Times are RFC 3339 in UTC.
+- Single objects and lists carry an \`ETag\`. A read with \`If-None-Match\` answers 304 when nothing has changed; a write
+  with \`If-Match\` answers 412 when the object is no longer the one that was read.
+- Every write takes \`?validate_only=true\` (every check, no change) and \`?wait=published\` (the answer comes once a
+  revision that covers the change is out, and \`X-Revision\` names it; 504 after ${PUBLISH_WAIT_MS / 1_000} s).
+- A domain that serves nothing yet, or no more, has revisions too: their \`digest\` is \`null\`, and nodes refuse its requests.
+- Every answer carries an \`X-Request-Id\`; one that you send is kept.
+
+## Rate limit
+
+A key may make ${REQUESTS_PER_MINUTE} requests in any minute. Above that the answer is 429, and \`Retry-After\` says in how many seconds the
+next request is let through; refused requests do not count.
+
+## Errors
+
+The body of every error is \`{ "error": "…" }\`. A 400 names the field and what is wrong with it, several joined by
+\`; \`. Requests are judged in this order:
+
+| status | when |
+|---|---|
+| 401 | the key is missing, malformed, revoked or expired, or its owner is inactive |
+| 429 | the key has used up its requests |
+| 403 | the key is read-only, or no key may use this path |
+| 404 | there is no such path, or the domain is not visible to the account (405: the path takes other methods) |
+| 403 | the role lacks the permission (404 on rules), or the plan lacks the feature |
+| 400 | the body or the query is wrong (413 too large, 415 not a content type taken here) |
+| 409 | the request is fine, the state of things is not: the domain is disabled, the name is taken |
+| 412 | \`If-Match\` names another version |
+| 503 | the store is not available; the sentence says whether anything was changed |
+| 504 | the change is stored, and was not published in time |
+`;
+
+/** A group of operations. */
+interface Tag {
+  readonly name: string;
+  readonly description: string;
+}
+
+const RULE_SENTENCES: Readonly<Record<(typeof RULE_TYPES)[number], string>> = {
+  drop: 'Refuse requests by path, address or country.',
+  fingerprint: 'Drop, challenge or tag clients by their JA4 and JA4H fingerprints.',
+  bot_route: 'Block, tag or answer classified bots differently.',
+  rate_limit: 'Count requests for each address, and refuse or challenge what is above the limit.',
+  waf: 'Score requests by attack signatures, and block at a threshold.',
+  redirect: 'Answer with a redirect.',
+  captcha: 'Challenge visitors.',
+  rewrite: 'Change path and query towards the origin.',
+  cache: 'Say what the edge and browsers keep, and for how long.',
+  origin_route: "Send paths to another origin than the record's.",
+  origin_pool: 'Spread traffic over several origins, with health checks.',
+  error_page: 'Answer errors with pages of your own.',
+};
+
+/** The tag of the operations on rules of a type. */
+export function ruleTag(type: string): string {
+  return `Rules: ${type}`;
+}
+
+/** The tag of what nodes ask for themselves. */
+export const NODE_TAG = 'Node feed';
+
+/** The groups the reference shows its tags in, both in the order they are read; tags named nowhere come last. */
+export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readonly Tag[] }[] = [
+  {
+    name: 'Domains',
+    tags: [
+      { name: 'Domains', description: 'Add, read, change and delete domains, and prove whose they are.' },
+      { name: 'DNS records', description: 'Records one at a time, in batches, and as BIND zone files.' },
+      { name: 'Cache', description: 'What the edge keeps.' },
+      { name: 'Members', description: 'Who shares a domain, and with which role.' },
+      { name: 'Audit log', description: 'Who changed what, and when.' },
+    ],
+  },
+  {
+    name: 'Edge rules',
+    tags: RULE_TYPES.map((type) => ({ name: ruleTag(type), description: RULE_SENTENCES[type] })),
+  },
+  {
+    name: 'Publication',
+    tags: [
+      {
+        name: 'Plans',
+        description: 'Revisions of a domain: what was published, what differs, and back again.',
+      },
+      {
+        name: 'Questions',
+        description: 'What a request would meet, what looks like a mistake, what came in.',
+      },
+      { name: 'Nodes', description: 'What the nodes said last.' },
+      {
+        name: NODE_TAG,
+        description: 'What nodes ask for themselves, with a node token (`edgeplan node-token create`).',
+      },
+    ],
+  },
+];
+
+/** The tag of each part of a domain; the domain itself where a part is not listed, see `tagOf`. */
+const PARTS: Readonly<Record<string, string>> = {
+  records: 'DNS records',
+  cache: 'Cache',
+  members: 'Members',
+  audit: 'Audit log',
+  plans: 'Plans',
+  simulate: 'Questions',
+  analysis: 'Questions',
+  diff: 'Plans',
+  traffic: 'Questions',
+  nodes: 'Nodes',
+};
+const OF_DOMAIN = ['', 'developer-mode', 'verify', 'enable', 'check-ns', 'features'];
+
+/** The tag of a path: the part of the domain it is about, and of rules their type. */
+export function tagOf(path: string): string {
+  const [first = '', , part = '', slug = ''] = path.split('/').slice(1);
+  if (part === 'rules') return ruleTag(slug.replaceAll('-', '_'));
+  if (first !== 'domains') return PARTS[first] ?? capital(first);
+  return OF_DOMAIN.includes(part) ? 'Domains' : (PARTS[part] ?? capital(part));
+}
+
+function capital(word: string): string {
+  return word.slice(0, 1).toUpperCase() + word.slice(1).replaceAll('-', ' ');
+}

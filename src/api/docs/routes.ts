@@ -1,0 +1,91 @@
+/** `/docs/`: the reference page, its bundle, and the document. Open to everybody, and nothing but GET and HEAD. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { allowHeader } from '../checks.ts';
+import { namesTag, tagOf } from '../etag.ts';
+import { Refusal } from '../refusal.ts';
+import { PAGE_POLICY, referencePage } from './page.ts';
+import { readRedoc } from './redoc.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** Writes the document of `/docs/openapi.yaml` unless it has been written: about half a second of work. */
+    prepareDocument(): void;
+  }
+}
+
+/** Something that stays as it is while the server runs. */
+interface Fixed {
+  readonly bytes: Buffer;
+  readonly tag: string;
+  readonly type: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Asked for again each time, answered 304 while it is the same. */
+const FRESH = 'no-cache';
+/** The digest in the name makes another version another file. */
+const FOREVER = 'public, max-age=31536000, immutable';
+
+/** Adds the routes; `write` makes the document and is called at most once. */
+export async function addReference(app: FastifyInstance, write: () => string): Promise<void> {
+  const { bundle, digest, licences } = await readRedoc();
+  const name = `redoc.${digest}.js`;
+  const page = Buffer.from(referencePage({ bundle: name }));
+  const policy = { 'content-security-policy': PAGE_POLICY, 'referrer-policy': 'no-referrer' };
+  let text: Fixed | null = null;
+  const document = (): Fixed => {
+    text ??= fixed(Buffer.from(write()), 'application/yaml; charset=utf-8', { 'cache-control': FRESH });
+    return text;
+  };
+  app.decorate('prepareDocument', () => void document());
+  const files: Readonly<Record<string, () => Fixed>> = {
+    '/docs/': always(fixed(page, 'text/html; charset=utf-8', { ...policy, 'cache-control': FRESH })),
+    [`/docs/${name}`]: always(fixed(bundle, 'text/javascript; charset=utf-8', { 'cache-control': FOREVER })),
+    // Named by the bundle's first line.
+    '/docs/redoc.standalone.js.LICENSE.txt': always(
+      fixed(licences, 'text/plain; charset=utf-8', { 'cache-control': FRESH }),
+    ),
+    '/docs/openapi.yaml': document,
+  };
+  for (const [path, file] of Object.entries(files)) {
+    addOpen(app, path, (request, reply) => sendFixed(file(), { request, reply }));
+  }
+  addOpen(app, '/docs', (_request, reply) => reply.redirect('/docs/', 308));
+}
+
+function fixed(bytes: Buffer, type: string, headers: Fixed['headers']): Fixed {
+  return { bytes, type, tag: tagOf(bytes), headers: { ...headers, 'x-content-type-options': 'nosniff' } };
+}
+
+function always<T>(value: T): () => T {
+  return () => value;
+}
+
+type Answering = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+
+/** GET and HEAD are answered, OPTIONS says so, everything else is refused before its body is looked at. */
+function addOpen(app: FastifyInstance, url: string, answer: Answering): void {
+  const common = { url, config: { open: true }, schema: { hide: true } };
+  const allow = allowHeader(['GET']);
+  app.route({ ...common, method: 'GET', handler: async (request, reply) => answer(request, reply) });
+  app.route({
+    ...common,
+    method: 'OPTIONS',
+    handler: async (_request, reply) => reply.code(204).header('allow', allow).send(),
+  });
+  const refuse = async (): Promise<never> => {
+    throw new Refusal(405, `this path takes ${allow}`, { allow });
+  };
+  const others = app.supportedMethods.filter((method) => !['GET', 'HEAD', 'OPTIONS'].includes(method));
+  app.route({ ...common, method: others, onRequest: refuse, handler: refuse });
+}
+
+function sendFixed(
+  { bytes, tag, type, headers }: Fixed,
+  { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+): FastifyReply {
+  reply.headers({ ...headers, etag: tag });
+  const known = request.headers['if-none-match'];
+  if (known !== undefined && namesTag(known, tag)) return reply.code(304).send();
+  return reply.type(type).send(bytes);
+}

@@ -1,0 +1,109 @@
+/**
+ * Routes that nodes ask, in the one list of `routes.ts`. They show a node token where others show an API key, so none of
+ * the checks of `checks.ts` is made: a token that opens nothing is 401 whatever the path takes, then comes 405, then 400.
+ */
+import type { IncomingHttpHeaders } from 'node:http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { z } from 'zod';
+import { describeDiagnostic } from '../base/diagnostic.ts';
+import { readIssue } from '../model/report.ts';
+import { nodeOf } from '../publisher/node-token.ts';
+import type { NodeRow } from '../store/rows.ts';
+import { badRequest, Refusal } from './refusal.ts';
+import type { Method, Route } from './route.ts';
+import type { NodeServices } from './services.ts';
+
+/** One operation without its place. */
+export interface NodeOperation<Query = unknown, Body = unknown> {
+  /** One line for the OpenAPI document. */
+  readonly summary: string;
+  readonly query?: z.ZodType<Query>;
+  /** JSON; absent: the request carries none. */
+  readonly body?: z.ZodType<Body>;
+  /** Request headers, for the document alone. */
+  readonly headers?: z.ZodObject;
+  /** The body of the 200; for another content type see `produces`. */
+  readonly response: z.ZodType;
+  readonly produces?: string;
+  /** Statuses besides those every operation of nodes can answer. */
+  readonly statuses?: readonly number[];
+  /** Answers the body, or the reply where it has been sent. */
+  serve(services: NodeServices, exchange: NodeExchange<Query, Body>): Promise<unknown>;
+}
+
+/** A node's request as its handler sees it. */
+export interface NodeExchange<Query, Body> {
+  readonly node: NodeRow;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** An operation in its place. */
+export interface NodeRoute extends NodeOperation {
+  readonly method: Method;
+  readonly path: string;
+  readonly permission: 'node';
+}
+
+/** One line of `routes.ts`. */
+export type AnyRoute = Route | NodeRoute;
+
+export function isNodeRoute(route: AnyRoute): route is NodeRoute {
+  return route.permission === 'node';
+}
+
+/** Types the handler by its query and body; the table holds it without. */
+export function nodeOperation<Query = undefined, Body = undefined>(
+  parts: NodeOperation<Query, Body>,
+): NodeOperation {
+  return parts as object as NodeOperation;
+}
+
+/** Reads what was sent. Throws the 400 that names what is wrong. */
+export function readSent<T>(schema: z.ZodType<T>, value: unknown): T {
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const told = result.error.issues
+    .slice(0, 5)
+    .flatMap((issue) => readIssue(issue, value, {}))
+    .map(({ path, problem: { code, message, found } }) =>
+      describeDiagnostic({
+        code,
+        severity: 'error',
+        path,
+        message,
+        ...(typeof found === 'string' ? { found } : {}),
+      }),
+    );
+  throw badRequest(told.join('; '));
+}
+
+/** Milliseconds between notes that a node was seen. */
+const TOUCH_MS = 20_000;
+
+/** Answers the node behind a request's token, and notes now and then that it was there. Throws 401. */
+export function createIdentify({
+  store,
+  log,
+  clock,
+}: NodeServices): (headers: IncomingHttpHeaders) => Promise<NodeRow> {
+  const seen = new Map<number, number>();
+  return async (headers) => {
+    const token = /^Bearer +([^ ]+) *$/i.exec(headers.authorization ?? '')?.[1] ?? '';
+    const node = await nodeOf(store.latest, token);
+    if (node === null) throw new Refusal(401, 'invalid node token', { 'www-authenticate': 'Bearer' });
+    const now = clock();
+    if (now - (seen.get(node.id) ?? 0) >= TOUCH_MS) {
+      seen.set(node.id, now);
+      store
+        .write((tx) => tx.nodes.touch(node.id, now))
+        .catch((error: unknown) =>
+          log.warn({ err: error, node: node.name }, 'cannot note that a node was seen'),
+        );
+    }
+    return node;
+  };
+}

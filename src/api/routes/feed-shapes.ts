@@ -1,0 +1,98 @@
+/** What nodes send and get, as schemas: what validates and what the document shows. */
+import { z } from 'zod';
+import { MAX_ID } from '../../base/limits.ts';
+import { RULE_TYPES } from '../../base/vocabulary.ts';
+import { MANIFEST_FORMAT, TOMBSTONES } from '../../plan/manifest.ts';
+
+/** Seconds a long-poll waits at most, and unless told otherwise: below the idle limits of common proxies. */
+const MOST_WAIT_SEC = 55;
+const DEFAULT_WAIT_SEC = 25;
+/** Entries of one report. */
+const MOST_REPORTS = 500;
+
+export const since = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+export const manifestQuery = z.strictObject({
+  since: since.default(0),
+  wait: z.coerce.number().min(0).max(MOST_WAIT_SEC).default(DEFAULT_WAIT_SEC),
+});
+export const feedQuery = z.strictObject({ since: since.optional() });
+
+const plain = (most: number): z.ZodString =>
+  z
+    .string()
+    .max(most)
+    .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be plain text');
+const count = z.int().min(0);
+export const reportsBody = z.strictObject({
+  /**
+   * The number of this batch of traffic, rising with every batch of a node, such as the milliseconds at which it was
+   * closed: one that comes again after a lost answer is not counted twice. Without it every batch counts.
+   */
+  batch: z.int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
+  reports: z
+    .array(
+      z.strictObject({
+        domain: plain(253),
+        revision: z.int().min(0),
+        outcome: z.enum(['ack', 'nack']),
+        reason: plain(1_000).default(''),
+      }),
+    )
+    .max(MOST_REPORTS)
+    .default([]),
+  usage: z
+    .array(
+      z.strictObject({
+        domain: plain(253),
+        minute: count,
+        requests: count,
+        octets: count,
+        gateway_requests: count.default(0),
+      }),
+    )
+    .max(MOST_REPORTS)
+    .default([]),
+  /** How often rules matched, of the same batch. */
+  hits: z
+    .array(
+      z.strictObject({
+        domain: plain(253),
+        minute: count,
+        type: z.enum(RULE_TYPES),
+        id: z.int().min(0).max(MAX_ID),
+        count,
+      }),
+    )
+    .max(MOST_REPORTS)
+    .default([]),
+});
+
+/** A signed page of the manifest, see `plan/manifest.ts`. */
+export const signedPage = z.object({
+  manifest: z.object({
+    format: z.literal(MANIFEST_FORMAT),
+    since: count,
+    through: count,
+    complete: z.boolean(),
+    at: count,
+    entries: z.array(
+      z.object({
+        domain: z.string(),
+        revision: count,
+        digest: z.string().nullable(),
+        tombstone: z.enum(TOMBSTONES).nullable(),
+        purge_epoch: count,
+        position: count,
+      }),
+    ),
+  }),
+  key_id: z.string(),
+  signature: z.string(),
+});
+
+export const nodeSelf = z.object({
+  id: z.int(),
+  name: z.string(),
+  public_key: z.string().describe('what manifests are signed with: SubjectPublicKeyInfo in base64'),
+  clearance: z.string().describe('what clearance cookies are signed with: 32 octets in base64'),
+});
