@@ -1,0 +1,8595 @@
+/**
+ * Every operation of the API with its parameters, bodies and answers, from `/docs/openapi.yaml`. Generated: `npm run
+ * client` writes it, and a test holds it against the document.
+ */
+export interface paths {
+    readonly "/domains/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Domains the account owns or is a member of, by name
+         * @description Any key may.
+         */
+        readonly get: operations["getDomains"];
+        readonly put?: never;
+        /**
+         * Add a domain
+         * @description Any key may.
+         */
+        readonly post: operations["postDomains"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/ns-sets": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The nameserver sets a managed domain can be delegated to, the recommended one first
+         * @description Any key may.
+         */
+        readonly get: operations["getDomainsNsSets"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One domain with its settings, progress and what the caller may do
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomain"];
+        /**
+         * Change settings of a domain; fields left out keep their value
+         * @description Needs the permission `domain.settings` on the domain.
+         */
+        readonly put: operations["putDomain"];
+        readonly post?: never;
+        /**
+         * Delete a domain with its records, rules and zone, for good
+         * @description Needs the permission `domain.delete` on the domain. Also on a disabled domain.
+         */
+        readonly delete: operations["deleteDomain"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/developer-mode": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Bypass the cache for three hours from now
+         * @description Needs the permission `domain.settings` on the domain.
+         */
+        readonly post: operations["postDomainDeveloperMode"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/verify": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Prove ownership of an external domain once its TXT record is published
+         * @description Needs the permission `domain.settings` on the domain.
+         */
+        readonly post: operations["postDomainVerify"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/enable": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Bring a disabled domain back: active when the proof still holds, else where a new domain starts
+         * @description Needs the permission `domain.settings` on the domain. Also on a disabled domain.
+         */
+        readonly post: operations["postDomainEnable"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/check-ns": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Look at the delegation now; once an hour
+         * @description Needs the permission `domain.settings` on the domain.
+         */
+        readonly post: operations["postDomainCheckNs"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/features": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * What the plan of a domain includes, and current usage against its limits
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainFeatures"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/cache/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Purge a domain's cache on every node
+         * @description Needs the permission `rules.edit` on the domain. The domain's plan must allow it.
+         */
+        readonly delete: operations["deleteDomainCache"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/records/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Records of a domain by id
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainRecords"];
+        readonly put?: never;
+        /**
+         * Add a record
+         * @description Needs the permission `records.edit` on the domain. The domain's plan must allow it.
+         */
+        readonly post: operations["postDomainRecords"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/records/batch-update": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Change many records; each by itself, and 200 even when some fail
+         * @description Needs the permission `records.edit` on the domain.
+         */
+        readonly post: operations["postDomainRecordsBatchUpdate"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/records/batch-delete": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Delete many records; 200 even when some are not there
+         * @description Needs the permission `records.edit` on the domain.
+         */
+        readonly post: operations["postDomainRecordsBatchDelete"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/records/import": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Add the records of a BIND zone file; what cannot be taken over is told line by line
+         * @description Needs the permission `records.edit` on the domain.
+         */
+        readonly post: operations["postDomainRecordsImport"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/records/export": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * All records as a BIND zone file
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainRecordsExport"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/records/{recordId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One record
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainRecordsByRecordId"];
+        /**
+         * Change a record; fields left out keep their value
+         * @description Needs the permission `records.edit` on the domain.
+         */
+        readonly put: operations["putDomainRecordsByRecordId"];
+        readonly post?: never;
+        /**
+         * Delete a record and take it out of every rule that names it
+         * @description Needs the permission `records.edit` on the domain.
+         */
+        readonly delete: operations["deleteDomainRecordsByRecordId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/drop/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Rules of type drop in evaluation order
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesDrop"];
+        readonly put?: never;
+        /**
+         * Add a rule of type drop
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         */
+        readonly post: operations["postDomainRulesDrop"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/drop/reorder": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Give rules of type drop a new order: priorities 10, 20, 30 …
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesDropReorder"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/drop/{ruleId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One rule of type drop
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesDropByRuleId"];
+        /**
+         * Change a rule of type drop; fields left out keep their value
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesDropByRuleId"];
+        readonly post?: never;
+        /**
+         * Delete a rule of type drop
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainRulesDropByRuleId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/drop/{ruleId}/toggle": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Turn a rule of type drop on or off
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly patch: operations["patchDomainRulesDropByRuleIdToggle"];
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/fingerprint/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Rules of type fingerprint in evaluation order
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesFingerprint"];
+        readonly put?: never;
+        /**
+         * Add a rule of type fingerprint
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         */
+        readonly post: operations["postDomainRulesFingerprint"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/fingerprint/reorder": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Give rules of type fingerprint a new order: priorities 10, 20, 30 …
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesFingerprintReorder"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/fingerprint/{ruleId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One rule of type fingerprint
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesFingerprintByRuleId"];
+        /**
+         * Change a rule of type fingerprint; fields left out keep their value
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesFingerprintByRuleId"];
+        readonly post?: never;
+        /**
+         * Delete a rule of type fingerprint
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainRulesFingerprintByRuleId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/fingerprint/{ruleId}/toggle": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Turn a rule of type fingerprint on or off
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly patch: operations["patchDomainRulesFingerprintByRuleIdToggle"];
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/bot-route/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Rules of type bot_route in evaluation order
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesBotRoute"];
+        readonly put?: never;
+        /**
+         * Add a rule of type bot_route
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         */
+        readonly post: operations["postDomainRulesBotRoute"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/bot-route/reorder": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Give rules of type bot_route a new order: priorities 10, 20, 30 …
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesBotRouteReorder"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/bot-route/{ruleId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One rule of type bot_route
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesBotRouteByRuleId"];
+        /**
+         * Change a rule of type bot_route; fields left out keep their value
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesBotRouteByRuleId"];
+        readonly post?: never;
+        /**
+         * Delete a rule of type bot_route
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainRulesBotRouteByRuleId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/bot-route/{ruleId}/toggle": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Turn a rule of type bot_route on or off
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly patch: operations["patchDomainRulesBotRouteByRuleIdToggle"];
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/rate-limit/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Rules of type rate_limit in evaluation order
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesRateLimit"];
+        readonly put?: never;
+        /**
+         * Add a rule of type rate_limit
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         */
+        readonly post: operations["postDomainRulesRateLimit"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/rate-limit/reorder": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Give rules of type rate_limit a new order: priorities 10, 20, 30 …
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesRateLimitReorder"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/rate-limit/{ruleId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One rule of type rate_limit
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesRateLimitByRuleId"];
+        /**
+         * Change a rule of type rate_limit; fields left out keep their value
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesRateLimitByRuleId"];
+        readonly post?: never;
+        /**
+         * Delete a rule of type rate_limit
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainRulesRateLimitByRuleId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/rate-limit/{ruleId}/toggle": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Turn a rule of type rate_limit on or off
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly patch: operations["patchDomainRulesRateLimitByRuleIdToggle"];
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/waf/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Rules of type waf in evaluation order
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesWaf"];
+        readonly put?: never;
+        /**
+         * Add a rule of type waf
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         */
+        readonly post: operations["postDomainRulesWaf"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/waf/reorder": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Give rules of type waf a new order: priorities 10, 20, 30 …
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesWafReorder"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/waf/{ruleId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One rule of type waf
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesWafByRuleId"];
+        /**
+         * Change a rule of type waf; fields left out keep their value
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesWafByRuleId"];
+        readonly post?: never;
+        /**
+         * Delete a rule of type waf
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainRulesWafByRuleId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/waf/{ruleId}/toggle": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Turn a rule of type waf on or off
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly patch: operations["patchDomainRulesWafByRuleIdToggle"];
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/redirect/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Rules of type redirect in evaluation order
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesRedirect"];
+        readonly put?: never;
+        /**
+         * Add a rule of type redirect
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         */
+        readonly post: operations["postDomainRulesRedirect"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/redirect/reorder": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Give rules of type redirect a new order: priorities 10, 20, 30 …
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesRedirectReorder"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/redirect/{ruleId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One rule of type redirect
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesRedirectByRuleId"];
+        /**
+         * Change a rule of type redirect; fields left out keep their value
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesRedirectByRuleId"];
+        readonly post?: never;
+        /**
+         * Delete a rule of type redirect
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainRulesRedirectByRuleId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/redirect/{ruleId}/toggle": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Turn a rule of type redirect on or off
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly patch: operations["patchDomainRulesRedirectByRuleIdToggle"];
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/captcha/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Rules of type captcha in evaluation order
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesCaptcha"];
+        readonly put?: never;
+        /**
+         * Add a rule of type captcha
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         */
+        readonly post: operations["postDomainRulesCaptcha"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/captcha/reorder": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Give rules of type captcha a new order: priorities 10, 20, 30 …
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesCaptchaReorder"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/captcha/{ruleId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One rule of type captcha
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesCaptchaByRuleId"];
+        /**
+         * Change a rule of type captcha; fields left out keep their value
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesCaptchaByRuleId"];
+        readonly post?: never;
+        /**
+         * Delete a rule of type captcha
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainRulesCaptchaByRuleId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/captcha/{ruleId}/toggle": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Turn a rule of type captcha on or off
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly patch: operations["patchDomainRulesCaptchaByRuleIdToggle"];
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/rewrite/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Rules of type rewrite in evaluation order
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesRewrite"];
+        readonly put?: never;
+        /**
+         * Add a rule of type rewrite
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         */
+        readonly post: operations["postDomainRulesRewrite"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/rewrite/reorder": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Give rules of type rewrite a new order: priorities 10, 20, 30 …
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesRewriteReorder"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/rewrite/{ruleId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One rule of type rewrite
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesRewriteByRuleId"];
+        /**
+         * Change a rule of type rewrite; fields left out keep their value
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesRewriteByRuleId"];
+        readonly post?: never;
+        /**
+         * Delete a rule of type rewrite
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainRulesRewriteByRuleId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/rewrite/{ruleId}/toggle": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Turn a rule of type rewrite on or off
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly patch: operations["patchDomainRulesRewriteByRuleIdToggle"];
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/cache/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Rules of type cache in evaluation order
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesCache"];
+        readonly put?: never;
+        /**
+         * Add a rule of type cache
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         */
+        readonly post: operations["postDomainRulesCache"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/cache/reorder": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Give rules of type cache a new order: priorities 10, 20, 30 …
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesCacheReorder"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/cache/{ruleId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One rule of type cache
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesCacheByRuleId"];
+        /**
+         * Change a rule of type cache; fields left out keep their value
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesCacheByRuleId"];
+        readonly post?: never;
+        /**
+         * Delete a rule of type cache
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainRulesCacheByRuleId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/cache/{ruleId}/toggle": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Turn a rule of type cache on or off
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly patch: operations["patchDomainRulesCacheByRuleIdToggle"];
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/origin_route/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Rules of type origin_route in evaluation order
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesOriginRoute"];
+        readonly put?: never;
+        /**
+         * Add a rule of type origin_route
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         */
+        readonly post: operations["postDomainRulesOriginRoute"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/origin_route/reorder": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Give rules of type origin_route a new order: priorities 10, 20, 30 …
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesOriginRouteReorder"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/origin_route/{ruleId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One rule of type origin_route
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesOriginRouteByRuleId"];
+        /**
+         * Change a rule of type origin_route; fields left out keep their value
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesOriginRouteByRuleId"];
+        readonly post?: never;
+        /**
+         * Delete a rule of type origin_route
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainRulesOriginRouteByRuleId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/origin_route/{ruleId}/toggle": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Turn a rule of type origin_route on or off
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly patch: operations["patchDomainRulesOriginRouteByRuleIdToggle"];
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/origin_pool/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Rules of type origin_pool in evaluation order
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesOriginPool"];
+        readonly put?: never;
+        /**
+         * Add a rule of type origin_pool
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         */
+        readonly post: operations["postDomainRulesOriginPool"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/origin_pool/reorder": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Give rules of type origin_pool a new order: priorities 10, 20, 30 …
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesOriginPoolReorder"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/origin_pool/{ruleId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One rule of type origin_pool
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesOriginPoolByRuleId"];
+        /**
+         * Change a rule of type origin_pool; fields left out keep their value
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesOriginPoolByRuleId"];
+        readonly post?: never;
+        /**
+         * Delete a rule of type origin_pool
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainRulesOriginPoolByRuleId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/origin_pool/{ruleId}/toggle": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Turn a rule of type origin_pool on or off
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly patch: operations["patchDomainRulesOriginPoolByRuleIdToggle"];
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/error-page/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Rules of type error_page in evaluation order
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesErrorPage"];
+        readonly put?: never;
+        /**
+         * Add a rule of type error_page
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404. The domain's plan must allow it.
+         */
+        readonly post: operations["postDomainRulesErrorPage"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/error-page/reorder": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        /**
+         * Give rules of type error_page a new order: priorities 10, 20, 30 …
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesErrorPageReorder"];
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/error-page/{ruleId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One rule of type error_page
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRulesErrorPageByRuleId"];
+        /**
+         * Change a rule of type error_page; fields left out keep their value
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly put: operations["putDomainRulesErrorPageByRuleId"];
+        readonly post?: never;
+        /**
+         * Delete a rule of type error_page
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly delete: operations["deleteDomainRulesErrorPageByRuleId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/rules/error-page/{ruleId}/toggle": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        /**
+         * Turn a rule of type error_page on or off
+         * @description Needs the permission `rules.edit` on the domain. A role without it is answered 404.
+         */
+        readonly patch: operations["patchDomainRulesErrorPageByRuleIdToggle"];
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/members/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The owner and the members of a domain
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainMembers"];
+        readonly put?: never;
+        /**
+         * Grant an account a role on a domain
+         * @description Needs the permission `domain.settings` on the domain.
+         */
+        readonly post: operations["postDomainMembers"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/members/{userId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * One member of a domain
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainMembersByUserId"];
+        /**
+         * Change a member's role
+         * @description Needs the permission `domain.settings` on the domain.
+         */
+        readonly put: operations["putDomainMembersByUserId"];
+        readonly post?: never;
+        /**
+         * Take a member off a domain; anybody may take themselves off
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly delete: operations["deleteDomainMembersByUserId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/audit/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * The audit log of a domain, newest first; `before` an entry id goes on from there
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainAudit"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/plans/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List what was published, newest first
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainPlans"];
+        readonly put?: never;
+        /**
+         * Publish the domain again as it is stored
+         * @description Needs the permission `rules.edit` on the domain.
+         */
+        readonly post: operations["postDomainPlans"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/plans/{revision}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Read one revision: its printed plan, and how far it has come
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainPlansByRevision"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/plans/{revision}/diff/{other}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Compare two revisions, as a unified diff of their printed plans
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainPlansByRevisionDiffByOther"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/plans/{revision}/rollback": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Publish the content of an old revision as a new, higher one
+         * @description Needs the permission `rules.edit` on the domain.
+         */
+        readonly post: operations["postDomainPlansByRevisionRollback"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/simulate": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Ask what a request would meet: every rule that was looked at, and why
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly post: operations["postDomainSimulate"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/diff": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Compare two revisions by their rules: added, removed, changed field by field, or only moved
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainDiff"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/analysis": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Look for mistakes in the stored rules: what can never match, what is never reached, what is meant otherwise
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainAnalysis"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/traffic": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Traffic of the last minutes, and which rules matched how often; nodes report once a minute
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainTraffic"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/nodes/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List what each node said last of the domain's plan
+         * @description Needs the permission `domain.view` on the domain.
+         */
+        readonly get: operations["getDomainNodes"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/nodes/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * List the nodes
+         * @description Any key may.
+         */
+        readonly get: operations["getNodes"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        readonly DnsRecordUpdate: {
+            /** @description relative to the domain or absolute; @ is the apex */
+            readonly name?: string;
+            /** @enum {string} */
+            readonly type?: "A" | "AAAA" | "CNAME" | "ALIAS" | "MX" | "TXT" | "NS" | "SRV" | "CAA" | "PTR" | "HTTPS" | "SVCB" | "TLSA";
+            readonly destination?: string;
+            readonly mx_priority?: number | null;
+            readonly proxied?: boolean;
+            readonly captcha?: boolean;
+            /**
+             * @description towards the origin of a proxied record
+             * @enum {string}
+             */
+            readonly scheme?: "Default" | "Auto" | "Http" | "Https";
+            /** @description null follows the scheme */
+            readonly port?: number | null;
+            readonly host_header?: string;
+            readonly monitor?: boolean;
+            /** @description seconds the edge waits for the origin before 504 */
+            readonly timeout?: number | null;
+            readonly comment?: string;
+        };
+        readonly DnsRecordCreate: {
+            /** @description relative to the domain or absolute; @ is the apex */
+            readonly name: string;
+            /** @enum {string} */
+            readonly type: "A" | "AAAA" | "CNAME" | "ALIAS" | "MX" | "TXT" | "NS" | "SRV" | "CAA" | "PTR" | "HTTPS" | "SVCB" | "TLSA";
+            readonly destination: string;
+            readonly mx_priority?: number | null;
+            readonly proxied?: boolean;
+            readonly captcha?: boolean;
+            /**
+             * @description towards the origin of a proxied record
+             * @enum {string}
+             */
+            readonly scheme?: "Default" | "Auto" | "Http" | "Https";
+            /** @description null follows the scheme */
+            readonly port?: number | null;
+            readonly host_header?: string;
+            readonly monitor?: boolean;
+            /** @description seconds the edge waits for the origin before 504 */
+            readonly timeout?: number | null;
+            readonly comment?: string;
+        };
+        readonly DropRuleCreate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type?: "wildcard" | "regex";
+            readonly path_includes?: readonly string[];
+            readonly path_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly country_match_type?: "include" | "exclude";
+            readonly countries?: readonly string[];
+            /** @enum {string} */
+            readonly ip_match_type?: "include" | "exclude";
+            readonly ips?: readonly string[];
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly DropRuleUpdate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type?: "wildcard" | "regex";
+            readonly path_includes?: readonly string[];
+            readonly path_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly country_match_type?: "include" | "exclude";
+            readonly countries?: readonly string[];
+            /** @enum {string} */
+            readonly ip_match_type?: "include" | "exclude";
+            readonly ips?: readonly string[];
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly FingerprintRuleCreate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            readonly match_ja4?: readonly string[];
+            readonly match_ja4h?: readonly string[];
+            /** @enum {string} */
+            readonly action: "drop" | "challenge" | "tag";
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly FingerprintRuleUpdate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            readonly match_ja4?: readonly string[];
+            readonly match_ja4h?: readonly string[];
+            /** @enum {string} */
+            readonly action?: "drop" | "challenge" | "tag";
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly BotRouteRuleCreate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            readonly bot_kinds: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
+            readonly require_verified?: boolean;
+            /** @enum {string} */
+            readonly action: "block" | "alt_content" | "alt_origin" | "tag";
+            readonly status?: number;
+            readonly body?: string;
+            readonly alt_dest?: string;
+            readonly alt_port?: number | null;
+            /** @enum {string} */
+            readonly alt_scheme?: "http" | "https";
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly BotRouteRuleUpdate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            readonly bot_kinds?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
+            readonly require_verified?: boolean;
+            /** @enum {string} */
+            readonly action?: "block" | "alt_content" | "alt_origin" | "tag";
+            readonly status?: number;
+            readonly body?: string;
+            readonly alt_dest?: string;
+            readonly alt_port?: number | null;
+            /** @enum {string} */
+            readonly alt_scheme?: "http" | "https";
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly RateLimitRuleCreate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type?: "wildcard" | "regex";
+            readonly path_includes?: readonly string[];
+            readonly path_excludes?: readonly string[];
+            readonly limit: number;
+            readonly window_sec?: number;
+            /** @enum {string} */
+            readonly key_by?: "ip" | "ip_path";
+            /** @enum {string} */
+            readonly on_breach?: "drop" | "captcha";
+            readonly burst?: number;
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly RateLimitRuleUpdate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type?: "wildcard" | "regex";
+            readonly path_includes?: readonly string[];
+            readonly path_excludes?: readonly string[];
+            readonly limit?: number;
+            readonly window_sec?: number;
+            /** @enum {string} */
+            readonly key_by?: "ip" | "ip_path";
+            /** @enum {string} */
+            readonly on_breach?: "drop" | "captcha";
+            readonly burst?: number;
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly WafRuleCreate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type?: "wildcard" | "regex";
+            readonly path_includes?: readonly string[];
+            readonly path_excludes?: readonly string[];
+            readonly paranoia?: number;
+            readonly threshold?: number;
+            readonly body_cap_kb?: number;
+            /** @description ids of signatures that do not count */
+            readonly rule_excludes?: readonly string[];
+            /** @description signatures that leave out a target, or do not count, on some paths; each names one by `id` or a group by `tag` */
+            readonly exclusions?: readonly {
+                /** @description the signature; null where `tag` says which */
+                readonly id?: number | null;
+                /** @description every signature with this tag, such as `attack-sqli`; empty where `id` says which */
+                readonly tag?: string;
+                /** @description what the signatures do not look at: `ARGS:comment`, `REQUEST_COOKIES:sess*`, `REQUEST_HEADERS`; empty: they do not count at all */
+                readonly target?: string;
+                /** @description where this holds: a wildcard over the canonical path, every path by default */
+                readonly path?: string;
+            }[];
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly WafRuleUpdate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type?: "wildcard" | "regex";
+            readonly path_includes?: readonly string[];
+            readonly path_excludes?: readonly string[];
+            readonly paranoia?: number;
+            readonly threshold?: number;
+            readonly body_cap_kb?: number;
+            /** @description ids of signatures that do not count */
+            readonly rule_excludes?: readonly string[];
+            /** @description signatures that leave out a target, or do not count, on some paths; each names one by `id` or a group by `tag` */
+            readonly exclusions?: readonly {
+                /** @description the signature; null where `tag` says which */
+                readonly id?: number | null;
+                /** @description every signature with this tag, such as `attack-sqli`; empty where `id` says which */
+                readonly tag?: string;
+                /** @description what the signatures do not look at: `ARGS:comment`, `REQUEST_COOKIES:sess*`, `REQUEST_HEADERS`; empty: they do not count at all */
+                readonly target?: string;
+                /** @description where this holds: a wildcard over the canonical path, every path by default */
+                readonly path?: string;
+            }[];
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly RedirectRuleCreate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type?: "wildcard" | "regex";
+            readonly path_includes?: readonly string[];
+            readonly path_excludes?: readonly string[];
+            readonly target: string;
+            /** @enum {number} */
+            readonly status_code?: 301 | 302 | 307 | 308;
+            readonly preserve_query?: boolean;
+            readonly preserve_path?: boolean;
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly RedirectRuleUpdate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type?: "wildcard" | "regex";
+            readonly path_includes?: readonly string[];
+            readonly path_excludes?: readonly string[];
+            readonly target?: string;
+            /** @enum {number} */
+            readonly status_code?: 301 | 302 | 307 | 308;
+            readonly preserve_query?: boolean;
+            readonly preserve_path?: boolean;
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly CaptchaRuleCreate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type?: "wildcard" | "regex";
+            readonly path_includes?: readonly string[];
+            readonly path_excludes?: readonly string[];
+            readonly ttl_sec?: number;
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly CaptchaRuleUpdate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type?: "wildcard" | "regex";
+            readonly path_includes?: readonly string[];
+            readonly path_excludes?: readonly string[];
+            readonly ttl_sec?: number;
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly RewriteRuleCreate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type?: "wildcard" | "regex";
+            readonly path_includes?: readonly string[];
+            readonly path_excludes?: readonly string[];
+            readonly path_target?: string;
+            /** @enum {string} */
+            readonly query_mode?: "preserve" | "replace" | "strip";
+            readonly query_target?: string;
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly RewriteRuleUpdate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type?: "wildcard" | "regex";
+            readonly path_includes?: readonly string[];
+            readonly path_excludes?: readonly string[];
+            readonly path_target?: string;
+            /** @enum {string} */
+            readonly query_mode?: "preserve" | "replace" | "strip";
+            readonly query_target?: string;
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly CacheRuleCreate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type?: "wildcard" | "regex";
+            readonly path_includes?: readonly string[];
+            readonly path_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly mode?: "standard" | "force" | "bypass";
+            readonly edge_ttl_sec?: number | null;
+            readonly browser_ttl_sec?: number | null;
+            /** @enum {string} */
+            readonly query_mode?: "all" | "none" | "include";
+            readonly query_params?: readonly string[];
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly CacheRuleUpdate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type?: "wildcard" | "regex";
+            readonly path_includes?: readonly string[];
+            readonly path_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly mode?: "standard" | "force" | "bypass";
+            readonly edge_ttl_sec?: number | null;
+            readonly browser_ttl_sec?: number | null;
+            /** @enum {string} */
+            readonly query_mode?: "all" | "none" | "include";
+            readonly query_params?: readonly string[];
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly OriginRouteRuleCreate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type?: "wildcard" | "regex";
+            readonly path_includes?: readonly string[];
+            readonly path_excludes?: readonly string[];
+            readonly address: string;
+            readonly port?: number | null;
+            /** @enum {string} */
+            readonly scheme?: "http" | "https";
+            readonly host_header?: string;
+            readonly country?: string;
+            readonly name?: string;
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly OriginRouteRuleUpdate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type?: "wildcard" | "regex";
+            readonly path_includes?: readonly string[];
+            readonly path_excludes?: readonly string[];
+            readonly address?: string;
+            readonly port?: number | null;
+            /** @enum {string} */
+            readonly scheme?: "http" | "https";
+            readonly host_header?: string;
+            readonly country?: string;
+            readonly name?: string;
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly OriginPoolRuleCreate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly lb_type?: "round_robin" | "least_load" | "geo";
+            readonly origins: readonly {
+                readonly address: string;
+                readonly port?: number | null;
+                /** @enum {string} */
+                readonly scheme?: "http" | "https";
+                readonly weight?: number;
+                readonly node_ids?: readonly number[];
+                readonly country?: string;
+            }[];
+            readonly health_check?: {
+                readonly enabled?: boolean;
+                readonly path?: string;
+                readonly interval_sec?: number;
+                readonly timeout_sec?: number;
+                readonly unhealthy_threshold?: number;
+                readonly healthy_threshold?: number;
+                readonly eject_sec?: number;
+                readonly host?: string;
+            };
+            readonly host_header?: string;
+            readonly name?: string;
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly OriginPoolRuleUpdate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly lb_type?: "round_robin" | "least_load" | "geo";
+            readonly origins?: readonly {
+                readonly address: string;
+                readonly port?: number | null;
+                /** @enum {string} */
+                readonly scheme?: "http" | "https";
+                readonly weight?: number;
+                readonly node_ids?: readonly number[];
+                readonly country?: string;
+            }[];
+            readonly health_check?: {
+                readonly enabled?: boolean;
+                readonly path?: string;
+                readonly interval_sec?: number;
+                readonly timeout_sec?: number;
+                readonly unhealthy_threshold?: number;
+                readonly healthy_threshold?: number;
+                readonly eject_sec?: number;
+                readonly host?: string;
+            };
+            readonly host_header?: string;
+            readonly name?: string;
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly ErrorPageRuleCreate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type?: "wildcard" | "regex";
+            readonly path_includes?: readonly string[];
+            readonly path_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly mode?: "svc" | "custom" | "origin";
+            readonly codes: readonly number[];
+            readonly content?: {
+                readonly [key: string]: string;
+            };
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly ErrorPageRuleUpdate: {
+            readonly record_ids?: readonly number[] | null;
+            readonly enabled?: boolean;
+            /** @description lower runs first */
+            readonly priority?: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern?: string;
+            /** @enum {string} */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes?: readonly string[];
+            readonly host_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type?: "wildcard" | "regex";
+            readonly path_includes?: readonly string[];
+            readonly path_excludes?: readonly string[];
+            /** @enum {string} */
+            readonly mode?: "svc" | "custom" | "origin";
+            readonly codes?: readonly number[];
+            readonly content?: {
+                readonly [key: string]: string;
+            };
+            /**
+             * @deprecated
+             * @description deprecated: use record_ids
+             */
+            readonly record_id?: number | null;
+        };
+        readonly DomainSummary: {
+            readonly id: number;
+            readonly name: string;
+            /** @enum {string} */
+            readonly status: "pending" | "unverified" | "active" | "moved" | "disabled" | "banned";
+            /** @enum {string} */
+            readonly dns_mode: "managed" | "external";
+            readonly user_id: number;
+            /** Format: date-time */
+            readonly verification_started_at?: string;
+            /** Format: date-time */
+            readonly pending_since?: string;
+            /** Format: date-time */
+            readonly moved_since?: string;
+            /** Format: date-time */
+            readonly next_check_at?: string;
+            /** Format: date-time */
+            readonly last_manual_ns_check_at?: string;
+            readonly suspended: boolean;
+            /** Format: date-time */
+            readonly suspended_at?: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+            readonly ssl: {
+                readonly status: string;
+                /** Format: date-time */
+                readonly expires_at?: string;
+                readonly days_remaining?: number;
+                readonly uncovered_hostnames?: readonly string[];
+            };
+            readonly subscription?: {
+                readonly id: number;
+                readonly plan_slug: string;
+                readonly plan_term_id: number | null;
+                /** Format: date-time */
+                readonly started_at: string;
+                /** Format: date-time */
+                readonly ends_at: string | null;
+            };
+            /** @enum {string} */
+            readonly my_role: "viewer" | "editor" | "admin" | "owner";
+        };
+        readonly Domain: {
+            readonly id: number;
+            readonly name: string;
+            /** @enum {string} */
+            readonly status: "pending" | "unverified" | "active" | "moved" | "disabled" | "banned";
+            /** @enum {string} */
+            readonly dns_mode: "managed" | "external";
+            readonly user_id: number;
+            /** Format: date-time */
+            readonly verification_started_at?: string;
+            /** Format: date-time */
+            readonly pending_since?: string;
+            /** Format: date-time */
+            readonly moved_since?: string;
+            /** Format: date-time */
+            readonly next_check_at?: string;
+            /** Format: date-time */
+            readonly last_manual_ns_check_at?: string;
+            readonly suspended: boolean;
+            /** Format: date-time */
+            readonly suspended_at?: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+            readonly ssl: {
+                readonly status: string;
+                /** Format: date-time */
+                readonly expires_at?: string;
+                readonly days_remaining?: number;
+                readonly uncovered_hostnames?: readonly string[];
+            };
+            readonly subscription?: {
+                readonly id: number;
+                readonly plan_slug: string;
+                readonly plan_term_id: number | null;
+                /** Format: date-time */
+                readonly started_at: string;
+                /** Format: date-time */
+                readonly ends_at: string | null;
+            };
+            /** @enum {string} */
+            readonly my_role: "viewer" | "editor" | "admin" | "owner";
+            readonly cache_l2_max_gb: number;
+            readonly cache_l2_ttl_days: number;
+            /** @enum {number} */
+            readonly cache_cap_mb: 128 | 256 | 512 | 2048 | 4096;
+            /** Format: date-time */
+            readonly developer_mode_until?: string;
+            readonly sec_no_sniff: boolean;
+            readonly sec_referrer_policy: boolean;
+            readonly sec_strip_headers: boolean;
+            readonly markdown_for_agents: boolean;
+            readonly outage_alerts: boolean;
+            readonly uptime_threshold_pct: number;
+            readonly uptime_window_min: number;
+            readonly uptime_min_requests: number;
+            readonly uptime_min_active_min: number;
+            readonly uptime_recover_min: number;
+            readonly verification?: {
+                readonly host: string;
+                /** @constant */
+                readonly type: "TXT";
+                readonly value: string;
+                readonly verified: boolean;
+                /** Format: date-time */
+                readonly expires_at?: string;
+                readonly seconds_remaining?: number;
+            };
+            readonly permissions: readonly ("domain.view" | "records.edit" | "rules.edit" | "domain.settings" | "domain.delete")[];
+        };
+        readonly AuditEntry: {
+            readonly id: number;
+            /** Format: date-time */
+            readonly at: string;
+            readonly user_id: number | null;
+            readonly user: string | null;
+            readonly key_id: number | null;
+            readonly action: string;
+            readonly subject: string;
+            readonly before: unknown | null;
+            readonly after: unknown | null;
+        };
+        readonly Message: {
+            readonly message: string;
+        };
+        readonly Features: {
+            readonly plan_id: number;
+            readonly plan_name: string;
+            readonly plan_slug: string;
+            readonly has_active_plan: boolean;
+            readonly max_records: number | null;
+            readonly max_traffic_gb: number | null;
+            readonly max_rules_per_set: number | null;
+            readonly max_gateway_requests_30d: number | null;
+            readonly max_cache_cap_mb: number;
+            readonly max_cache_disk_gb: number;
+            readonly max_cache_ttl_days: number;
+            readonly disabled_rule_types: readonly ("drop" | "fingerprint" | "bot_route" | "rate_limit" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page")[];
+            readonly gateways_enabled: boolean;
+            readonly logs_enabled: boolean;
+            readonly monitoring_enabled: boolean;
+            readonly rules_enabled: boolean;
+            readonly cache_purge_enabled: boolean;
+            readonly custom_ssl_enabled: boolean;
+            readonly ws_enabled: boolean;
+            readonly host_header_edit_enabled: boolean;
+            readonly uptime_sms_enabled: boolean;
+            readonly dedicated_support_enabled: boolean;
+            readonly domain_usage: readonly {
+                readonly name: string;
+                readonly used: number;
+                readonly limit: number | null;
+            }[];
+            readonly plan_term_id: number;
+            readonly billing_duration_days: number;
+            readonly quota_reset_days: number;
+            /** Format: date-time */
+            readonly quota_period_start: string;
+            /** Format: date-time */
+            readonly quota_period_end: string;
+        };
+        readonly Member: {
+            readonly user_id: number;
+            readonly name: string;
+            /** @enum {string} */
+            readonly role: "viewer" | "editor" | "admin" | "owner";
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly DnsRecord: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @description relative to the domain or absolute; @ is the apex */
+            readonly name: string;
+            /** @enum {string} */
+            readonly type: "A" | "AAAA" | "CNAME" | "ALIAS" | "MX" | "TXT" | "NS" | "SRV" | "CAA" | "PTR" | "HTTPS" | "SVCB" | "TLSA";
+            readonly destination: string;
+            readonly mx_priority: number | null;
+            readonly proxied: boolean;
+            readonly captcha: boolean;
+            /**
+             * @description towards the origin of a proxied record
+             * @enum {string}
+             */
+            readonly scheme: "Default" | "Auto" | "Http" | "Https";
+            /** @description null follows the scheme */
+            readonly port: number | null;
+            readonly host_header: string;
+            readonly monitor: boolean;
+            /** @description seconds the edge waits for the origin before 504 */
+            readonly timeout: number | null;
+            readonly comment: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly BatchResult: {
+            readonly succeeded: number;
+            readonly failed: number;
+            readonly results: readonly {
+                readonly id: number;
+                readonly ok: boolean;
+                /** @description only when ok is false */
+                readonly error?: string;
+            }[];
+        };
+        readonly ZoneImport: {
+            readonly imported: number;
+            /** @description records that were not taken over; problems tells why */
+            readonly skipped: number;
+            readonly records: readonly components["schemas"]["DnsRecord"][];
+            readonly problems: readonly {
+                /** @description of the file, from 1 */
+                readonly line: number | null;
+                readonly error: string;
+            }[];
+        };
+        readonly DropRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "drop";
+            /** @deprecated */
+            readonly record_id?: number;
+            /** @description proxied records the rule applies to; empty: every one of the domain */
+            readonly record_ids: readonly number[];
+            readonly enabled: boolean;
+            /** @description lower runs first */
+            readonly priority: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern: string;
+            /** @enum {string} */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes: readonly string[];
+            readonly host_excludes: readonly string[];
+            /** @enum {string} */
+            readonly action_mode: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type: "wildcard" | "regex";
+            readonly path_includes: readonly string[];
+            readonly path_excludes: readonly string[];
+            /** @enum {string} */
+            readonly country_match_type: "include" | "exclude";
+            readonly countries: readonly string[];
+            /** @enum {string} */
+            readonly ip_match_type: "include" | "exclude";
+            readonly ips: readonly string[];
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly FingerprintRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "fingerprint";
+            /** @deprecated */
+            readonly record_id?: number;
+            /** @description proxied records the rule applies to; empty: every one of the domain */
+            readonly record_ids: readonly number[];
+            readonly enabled: boolean;
+            /** @description lower runs first */
+            readonly priority: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern: string;
+            /** @enum {string} */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes: readonly string[];
+            readonly host_excludes: readonly string[];
+            /** @enum {string} */
+            readonly action_mode: "enforce" | "dry_run";
+            readonly match_ja4: readonly string[];
+            readonly match_ja4h: readonly string[];
+            /** @enum {string} */
+            readonly action: "drop" | "challenge" | "tag";
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly BotRouteRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "bot_route";
+            /** @deprecated */
+            readonly record_id?: number;
+            /** @description proxied records the rule applies to; empty: every one of the domain */
+            readonly record_ids: readonly number[];
+            readonly enabled: boolean;
+            /** @description lower runs first */
+            readonly priority: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern: string;
+            /** @enum {string} */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes: readonly string[];
+            readonly host_excludes: readonly string[];
+            /** @enum {string} */
+            readonly action_mode: "enforce" | "dry_run";
+            readonly bot_kinds: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
+            readonly require_verified: boolean;
+            /** @enum {string} */
+            readonly action: "block" | "alt_content" | "alt_origin" | "tag";
+            readonly status: number;
+            readonly body: string;
+            readonly alt_dest: string;
+            readonly alt_port: number | null;
+            /** @enum {string} */
+            readonly alt_scheme: "http" | "https";
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly RateLimitRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "rate_limit";
+            /** @deprecated */
+            readonly record_id?: number;
+            /** @description proxied records the rule applies to; empty: every one of the domain */
+            readonly record_ids: readonly number[];
+            readonly enabled: boolean;
+            /** @description lower runs first */
+            readonly priority: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern: string;
+            /** @enum {string} */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes: readonly string[];
+            readonly host_excludes: readonly string[];
+            /** @enum {string} */
+            readonly action_mode: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type: "wildcard" | "regex";
+            readonly path_includes: readonly string[];
+            readonly path_excludes: readonly string[];
+            readonly limit: number;
+            readonly window_sec: number;
+            /** @enum {string} */
+            readonly key_by: "ip" | "ip_path";
+            /** @enum {string} */
+            readonly on_breach: "drop" | "captcha";
+            readonly burst: number;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly WafRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "waf";
+            /** @deprecated */
+            readonly record_id?: number;
+            /** @description proxied records the rule applies to; empty: every one of the domain */
+            readonly record_ids: readonly number[];
+            readonly enabled: boolean;
+            /** @description lower runs first */
+            readonly priority: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern: string;
+            /** @enum {string} */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes: readonly string[];
+            readonly host_excludes: readonly string[];
+            /** @enum {string} */
+            readonly action_mode: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type: "wildcard" | "regex";
+            readonly path_includes: readonly string[];
+            readonly path_excludes: readonly string[];
+            readonly paranoia: number;
+            readonly threshold: number;
+            readonly body_cap_kb: number;
+            /** @description ids of signatures that do not count */
+            readonly rule_excludes: readonly string[];
+            /** @description signatures that leave out a target, or do not count, on some paths; each names one by `id` or a group by `tag` */
+            readonly exclusions: readonly {
+                /** @description the signature; null where `tag` says which */
+                readonly id: number | null;
+                /** @description every signature with this tag, such as `attack-sqli`; empty where `id` says which */
+                readonly tag: string;
+                /** @description what the signatures do not look at: `ARGS:comment`, `REQUEST_COOKIES:sess*`, `REQUEST_HEADERS`; empty: they do not count at all */
+                readonly target: string;
+                /** @description where this holds: a wildcard over the canonical path, every path by default */
+                readonly path: string;
+            }[];
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly RedirectRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "redirect";
+            /** @deprecated */
+            readonly record_id?: number;
+            /** @description proxied records the rule applies to; empty: every one of the domain */
+            readonly record_ids: readonly number[];
+            readonly enabled: boolean;
+            /** @description lower runs first */
+            readonly priority: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern: string;
+            /** @enum {string} */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes: readonly string[];
+            readonly host_excludes: readonly string[];
+            /** @enum {string} */
+            readonly action_mode: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type: "wildcard" | "regex";
+            readonly path_includes: readonly string[];
+            readonly path_excludes: readonly string[];
+            readonly target: string;
+            /** @enum {number} */
+            readonly status_code: 301 | 302 | 307 | 308;
+            readonly preserve_query: boolean;
+            readonly preserve_path: boolean;
+            /**
+             * @description only in the answer to a create
+             * @enum {string}
+             */
+            readonly www_record?: "created" | "created_external" | "covered" | "unproxied" | "no_apex" | "limit" | "failed";
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly CaptchaRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "captcha";
+            /** @deprecated */
+            readonly record_id?: number;
+            /** @description proxied records the rule applies to; empty: every one of the domain */
+            readonly record_ids: readonly number[];
+            readonly enabled: boolean;
+            /** @description lower runs first */
+            readonly priority: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern: string;
+            /** @enum {string} */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes: readonly string[];
+            readonly host_excludes: readonly string[];
+            /** @enum {string} */
+            readonly action_mode: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type: "wildcard" | "regex";
+            readonly path_includes: readonly string[];
+            readonly path_excludes: readonly string[];
+            readonly ttl_sec: number;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly RewriteRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "rewrite";
+            /** @deprecated */
+            readonly record_id?: number;
+            /** @description proxied records the rule applies to; empty: every one of the domain */
+            readonly record_ids: readonly number[];
+            readonly enabled: boolean;
+            /** @description lower runs first */
+            readonly priority: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern: string;
+            /** @enum {string} */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes: readonly string[];
+            readonly host_excludes: readonly string[];
+            /** @enum {string} */
+            readonly action_mode: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type: "wildcard" | "regex";
+            readonly path_includes: readonly string[];
+            readonly path_excludes: readonly string[];
+            readonly path_target: string;
+            /** @enum {string} */
+            readonly query_mode: "preserve" | "replace" | "strip";
+            readonly query_target: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly CacheRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "cache";
+            /** @deprecated */
+            readonly record_id?: number;
+            /** @description proxied records the rule applies to; empty: every one of the domain */
+            readonly record_ids: readonly number[];
+            readonly enabled: boolean;
+            /** @description lower runs first */
+            readonly priority: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern: string;
+            /** @enum {string} */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes: readonly string[];
+            readonly host_excludes: readonly string[];
+            /** @enum {string} */
+            readonly action_mode: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type: "wildcard" | "regex";
+            readonly path_includes: readonly string[];
+            readonly path_excludes: readonly string[];
+            /** @enum {string} */
+            readonly mode: "standard" | "force" | "bypass";
+            readonly edge_ttl_sec: number | null;
+            readonly browser_ttl_sec: number | null;
+            /** @enum {string} */
+            readonly query_mode: "all" | "none" | "include";
+            readonly query_params: readonly string[];
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly OriginRouteRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "origin_route";
+            /** @deprecated */
+            readonly record_id?: number;
+            /** @description proxied records the rule applies to; empty: every one of the domain */
+            readonly record_ids: readonly number[];
+            readonly enabled: boolean;
+            /** @description lower runs first */
+            readonly priority: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern: string;
+            /** @enum {string} */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes: readonly string[];
+            readonly host_excludes: readonly string[];
+            /** @enum {string} */
+            readonly action_mode: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type: "wildcard" | "regex";
+            readonly path_includes: readonly string[];
+            readonly path_excludes: readonly string[];
+            readonly address: string;
+            readonly port: number | null;
+            /** @enum {string} */
+            readonly scheme: "http" | "https";
+            readonly host_header: string;
+            readonly country: string;
+            readonly name: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly OriginPoolRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "origin_pool";
+            /** @deprecated */
+            readonly record_id?: number;
+            /** @description proxied records the rule applies to; empty: every one of the domain */
+            readonly record_ids: readonly number[];
+            readonly enabled: boolean;
+            /** @description lower runs first */
+            readonly priority: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern: string;
+            /** @enum {string} */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes: readonly string[];
+            readonly host_excludes: readonly string[];
+            /** @enum {string} */
+            readonly action_mode: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly lb_type: "round_robin" | "least_load" | "geo";
+            readonly origins: readonly {
+                readonly address: string;
+                readonly port: number | null;
+                /** @enum {string} */
+                readonly scheme: "http" | "https";
+                readonly weight: number;
+                readonly node_ids: readonly number[];
+                readonly country: string;
+            }[];
+            readonly health_check: {
+                readonly enabled: boolean;
+                readonly path: string;
+                readonly interval_sec: number;
+                readonly timeout_sec: number;
+                readonly unhealthy_threshold: number;
+                readonly healthy_threshold: number;
+                readonly eject_sec: number;
+                readonly host: string;
+            };
+            readonly host_header: string;
+            readonly name: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly ErrorPageRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "error_page";
+            /** @deprecated */
+            readonly record_id?: number;
+            /** @description proxied records the rule applies to; empty: every one of the domain */
+            readonly record_ids: readonly number[];
+            readonly enabled: boolean;
+            /** @description lower runs first */
+            readonly priority: number;
+            /** @description legacy: one more entry of host_includes */
+            readonly host_pattern: string;
+            /** @enum {string} */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            readonly host_includes: readonly string[];
+            readonly host_excludes: readonly string[];
+            /** @enum {string} */
+            readonly action_mode: "enforce" | "dry_run";
+            /** @enum {string} */
+            readonly path_match_type: "wildcard" | "regex";
+            readonly path_includes: readonly string[];
+            readonly path_excludes: readonly string[];
+            /** @enum {string} */
+            readonly mode: "svc" | "custom" | "origin";
+            readonly codes: readonly number[];
+            /** @description left out in lists */
+            readonly content?: {
+                readonly [key: string]: string;
+            };
+            readonly content_codes: readonly number[];
+            /** @description empty in lists */
+            readonly content_bytes: {
+                readonly [key: string]: number;
+            };
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly Error: {
+            /** @description for people: what is wrong, where, and what helps */
+            readonly error: string;
+        };
+    };
+    responses: {
+        /** @description malformed or invalid; the sentence names the field and what is wrong with it */
+        readonly BadRequest: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "limit: must be a whole number, found `ten`"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description missing, malformed, revoked or expired key, or inactive owner */
+        readonly Unauthorized: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "invalid API key"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description read-only key, insufficient role, or not in the plan */
+        readonly Forbidden: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "read-only API key"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description not found, or not visible */
+        readonly NotFound: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "not found"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description conflicts with the state of things */
+        readonly Conflict: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "domain is disabled"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description the object is not what `If-Match` says */
+        readonly PreconditionFailed: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "the object is not what `If-Match` says"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description the body is too large */
+        readonly ContentTooLarge: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "the body must be at most 4194304 octets"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description the content type is not supported */
+        readonly UnsupportedMediaType: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "the content type must be `application/json`"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description too many requests; nothing was done */
+        readonly TooManyRequests: {
+            headers: {
+                /** @description seconds until a request is let through again */
+                readonly "Retry-After": number;
+                readonly [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "rate limit exceeded"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description the store is not available; the sentence says whether anything was changed */
+        readonly ServiceUnavailable: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "the store is not available at the moment; nothing was changed"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description stored, but not published in time */
+        readonly NotPublishedInTime: {
+            headers: {
+                readonly [name: string]: unknown;
+            };
+            content: {
+                /**
+                 * @example {
+                 *       "error": "the change is stored, but no revision that covers it was out within 20 s"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["Error"];
+            };
+        };
+    };
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    readonly getDomains: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Domains the account owns or is a member of, by name */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["DomainSummary"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomains: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "name": "example.com",
+                 *       "dns_mode": "managed"
+                 *     }
+                 */
+                readonly "application/json": {
+                    readonly name: string;
+                    /**
+                     * @default managed
+                     * @enum {string}
+                     */
+                    readonly dns_mode?: "managed" | "external";
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Add a domain */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Domain"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainsNsSets: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The nameserver sets a managed domain can be delegated to, the recommended one first */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly sets: readonly (readonly string[])[];
+                    };
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomain: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One domain with its settings, progress and what the caller may do */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Domain"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomain: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "sec_no_sniff": true,
+                 *       "cache_l2_ttl_days": 1
+                 *     }
+                 */
+                readonly "application/json": {
+                    /** @enum {string} */
+                    readonly dns_mode?: "managed" | "external";
+                    readonly developer_mode_until?: string | null;
+                    readonly cache_l2_max_gb?: number;
+                    readonly cache_l2_ttl_days?: number;
+                    /** @enum {number} */
+                    readonly cache_cap_mb?: 128 | 256 | 512 | 2048 | 4096;
+                    readonly sec_no_sniff?: boolean;
+                    readonly sec_referrer_policy?: boolean;
+                    readonly sec_strip_headers?: boolean;
+                    readonly markdown_for_agents?: boolean;
+                    readonly outage_alerts?: boolean;
+                    readonly uptime_threshold_pct?: number;
+                    readonly uptime_window_min?: number;
+                    readonly uptime_min_requests?: number;
+                    readonly uptime_min_active_min?: number;
+                    readonly uptime_recover_min?: number;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Change settings of a domain; fields left out keep their value */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Domain"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomain: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a domain with its records, rules and zone, for good */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postDomainDeveloperMode: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Bypass the cache for three hours from now */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** Format: date-time */
+                        readonly developer_mode_until: string;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postDomainVerify: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Prove ownership of an external domain once its TXT record is published */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Domain"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postDomainEnable: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Bring a disabled domain back: active when the proof still holds, else where a new domain starts */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Domain"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postDomainCheckNs: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Look at the delegation now; once an hour */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        /** @enum {string} */
+                        readonly state: "delegated" | "other" | "none" | "unreachable" | "unchecked";
+                        readonly found: readonly string[];
+                        /** @enum {string} */
+                        readonly status: "pending" | "unverified" | "active" | "moved" | "disabled" | "banned";
+                        /** Format: date-time */
+                        readonly last_manual_ns_check_at: string;
+                        /** Format: date-time */
+                        readonly next_check_at?: string;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainFeatures: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description What the plan of a domain includes, and current usage against its limits */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Features"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly deleteDomainCache: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Purge a domain's cache on every node */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRecords: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Records of a domain by id */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["DnsRecord"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainRecords: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "name": "shop",
+                 *       "type": "A",
+                 *       "destination": "198.51.100.20",
+                 *       "proxied": true
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["DnsRecordCreate"];
+            };
+        };
+        readonly responses: {
+            /** @description Add a record */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DnsRecord"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postDomainRecordsBatchUpdate: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly updates: readonly {
+                        readonly id: number;
+                        /** @description relative to the domain or absolute; @ is the apex */
+                        readonly name?: string;
+                        /** @enum {string} */
+                        readonly type?: "A" | "AAAA" | "CNAME" | "ALIAS" | "MX" | "TXT" | "NS" | "SRV" | "CAA" | "PTR" | "HTTPS" | "SVCB" | "TLSA";
+                        readonly destination?: string;
+                        readonly mx_priority?: number | null;
+                        readonly proxied?: boolean;
+                        readonly captcha?: boolean;
+                        /**
+                         * @description towards the origin of a proxied record
+                         * @enum {string}
+                         */
+                        readonly scheme?: "Default" | "Auto" | "Http" | "Https";
+                        /** @description null follows the scheme */
+                        readonly port?: number | null;
+                        readonly host_header?: string;
+                        readonly monitor?: boolean;
+                        /** @description seconds the edge waits for the origin before 504 */
+                        readonly timeout?: number | null;
+                        readonly comment?: string;
+                    }[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Change many records; each by itself, and 200 even when some fail */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BatchResult"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postDomainRecordsBatchDelete: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly ids: readonly unknown[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Delete many records; 200 even when some are not there */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BatchResult"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postDomainRecordsImport: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "text/dns": string;
+                readonly "text/plain": string;
+            };
+        };
+        readonly responses: {
+            /** @description Add the records of a BIND zone file; what cannot be taken over is told line by line */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ZoneImport"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRecordsExport: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description All records as a BIND zone file */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/dns": string;
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainRecordsByRecordId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly recordId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One record */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DnsRecord"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainRecordsByRecordId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly recordId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "destination": "198.51.100.21"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["DnsRecordUpdate"];
+            };
+        };
+        readonly responses: {
+            /** @description Change a record; fields left out keep their value */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DnsRecord"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainRecordsByRecordId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly recordId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a record and take it out of every rule that names it */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesDrop: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Rules of type drop in evaluation order */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["DropRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainRulesDrop: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "path_includes": [
+                 *         "/admin/*"
+                 *       ],
+                 *       "ip_match_type": "exclude",
+                 *       "ips": [
+                 *         "203.0.113.0/24"
+                 *       ]
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["DropRuleCreate"];
+            };
+        };
+        readonly responses: {
+            /** @description Add a rule of type drop */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DropRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly putDomainRulesDropReorder: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly ids: readonly unknown[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Give rules of type drop a new order: priorities 10, 20, 30 … */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["DropRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesDropByRuleId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One rule of type drop */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DropRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainRulesDropByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "enabled": false,
+                 *       "priority": 50
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["DropRuleUpdate"];
+            };
+        };
+        readonly responses: {
+            /** @description Change a rule of type drop; fields left out keep their value */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DropRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainRulesDropByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a rule of type drop */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly patchDomainRulesDropByRuleIdToggle: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Turn a rule of type drop on or off */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["DropRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesFingerprint: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Rules of type fingerprint in evaluation order */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["FingerprintRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainRulesFingerprint: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "match_ja4": [
+                 *         "t13d1516h2_8daaf6152771_b186095e22b6"
+                 *       ],
+                 *       "action": "challenge"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["FingerprintRuleCreate"];
+            };
+        };
+        readonly responses: {
+            /** @description Add a rule of type fingerprint */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["FingerprintRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly putDomainRulesFingerprintReorder: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly ids: readonly unknown[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Give rules of type fingerprint a new order: priorities 10, 20, 30 … */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["FingerprintRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesFingerprintByRuleId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One rule of type fingerprint */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["FingerprintRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainRulesFingerprintByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "enabled": false,
+                 *       "priority": 50
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["FingerprintRuleUpdate"];
+            };
+        };
+        readonly responses: {
+            /** @description Change a rule of type fingerprint; fields left out keep their value */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["FingerprintRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainRulesFingerprintByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a rule of type fingerprint */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly patchDomainRulesFingerprintByRuleIdToggle: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Turn a rule of type fingerprint on or off */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["FingerprintRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesBotRoute: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Rules of type bot_route in evaluation order */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["BotRouteRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainRulesBotRoute: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "bot_kinds": [
+                 *         "gptbot",
+                 *         "ccbot"
+                 *       ],
+                 *       "action": "block"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["BotRouteRuleCreate"];
+            };
+        };
+        readonly responses: {
+            /** @description Add a rule of type bot_route */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BotRouteRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly putDomainRulesBotRouteReorder: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly ids: readonly unknown[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Give rules of type bot_route a new order: priorities 10, 20, 30 … */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["BotRouteRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesBotRouteByRuleId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One rule of type bot_route */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BotRouteRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainRulesBotRouteByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "enabled": false,
+                 *       "priority": 50
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["BotRouteRuleUpdate"];
+            };
+        };
+        readonly responses: {
+            /** @description Change a rule of type bot_route; fields left out keep their value */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BotRouteRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainRulesBotRouteByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a rule of type bot_route */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly patchDomainRulesBotRouteByRuleIdToggle: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Turn a rule of type bot_route on or off */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["BotRouteRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesRateLimit: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Rules of type rate_limit in evaluation order */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["RateLimitRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainRulesRateLimit: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "path_includes": [
+                 *         "/api/*"
+                 *       ],
+                 *       "limit": 100,
+                 *       "window_sec": 60,
+                 *       "key_by": "ip"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["RateLimitRuleCreate"];
+            };
+        };
+        readonly responses: {
+            /** @description Add a rule of type rate_limit */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly putDomainRulesRateLimitReorder: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly ids: readonly unknown[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Give rules of type rate_limit a new order: priorities 10, 20, 30 … */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["RateLimitRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesRateLimitByRuleId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One rule of type rate_limit */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainRulesRateLimitByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "enabled": false,
+                 *       "priority": 50
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["RateLimitRuleUpdate"];
+            };
+        };
+        readonly responses: {
+            /** @description Change a rule of type rate_limit; fields left out keep their value */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainRulesRateLimitByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a rule of type rate_limit */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly patchDomainRulesRateLimitByRuleIdToggle: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Turn a rule of type rate_limit on or off */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RateLimitRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesWaf: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Rules of type waf in evaluation order */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["WafRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainRulesWaf: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "paranoia": 1,
+                 *       "threshold": 5,
+                 *       "action_mode": "dry_run"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["WafRuleCreate"];
+            };
+        };
+        readonly responses: {
+            /** @description Add a rule of type waf */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WafRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly putDomainRulesWafReorder: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly ids: readonly unknown[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Give rules of type waf a new order: priorities 10, 20, 30 … */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["WafRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesWafByRuleId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One rule of type waf */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WafRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainRulesWafByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "enabled": false,
+                 *       "priority": 50
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["WafRuleUpdate"];
+            };
+        };
+        readonly responses: {
+            /** @description Change a rule of type waf; fields left out keep their value */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WafRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainRulesWafByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a rule of type waf */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly patchDomainRulesWafByRuleIdToggle: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Turn a rule of type waf on or off */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["WafRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesRedirect: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Rules of type redirect in evaluation order */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["RedirectRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainRulesRedirect: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "path_includes": [
+                 *         "/old/*"
+                 *       ],
+                 *       "target": "/new",
+                 *       "status_code": 301
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["RedirectRuleCreate"];
+            };
+        };
+        readonly responses: {
+            /** @description Add a rule of type redirect */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RedirectRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly putDomainRulesRedirectReorder: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly ids: readonly unknown[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Give rules of type redirect a new order: priorities 10, 20, 30 … */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["RedirectRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesRedirectByRuleId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One rule of type redirect */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RedirectRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainRulesRedirectByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "enabled": false,
+                 *       "priority": 50
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["RedirectRuleUpdate"];
+            };
+        };
+        readonly responses: {
+            /** @description Change a rule of type redirect; fields left out keep their value */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RedirectRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainRulesRedirectByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a rule of type redirect */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly patchDomainRulesRedirectByRuleIdToggle: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Turn a rule of type redirect on or off */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RedirectRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesCaptcha: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Rules of type captcha in evaluation order */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["CaptchaRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainRulesCaptcha: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "path_includes": [
+                 *         "/login"
+                 *       ],
+                 *       "ttl_sec": 3600
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["CaptchaRuleCreate"];
+            };
+        };
+        readonly responses: {
+            /** @description Add a rule of type captcha */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CaptchaRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly putDomainRulesCaptchaReorder: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly ids: readonly unknown[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Give rules of type captcha a new order: priorities 10, 20, 30 … */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["CaptchaRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesCaptchaByRuleId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One rule of type captcha */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CaptchaRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainRulesCaptchaByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "enabled": false,
+                 *       "priority": 50
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["CaptchaRuleUpdate"];
+            };
+        };
+        readonly responses: {
+            /** @description Change a rule of type captcha; fields left out keep their value */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CaptchaRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainRulesCaptchaByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a rule of type captcha */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly patchDomainRulesCaptchaByRuleIdToggle: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Turn a rule of type captcha on or off */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CaptchaRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesRewrite: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Rules of type rewrite in evaluation order */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["RewriteRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainRulesRewrite: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "path_match_type": "regex",
+                 *       "path_includes": [
+                 *         "^/shop/(.*)$"
+                 *       ],
+                 *       "path_target": "/store/$1",
+                 *       "query_mode": "preserve"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["RewriteRuleCreate"];
+            };
+        };
+        readonly responses: {
+            /** @description Add a rule of type rewrite */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RewriteRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly putDomainRulesRewriteReorder: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly ids: readonly unknown[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Give rules of type rewrite a new order: priorities 10, 20, 30 … */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["RewriteRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesRewriteByRuleId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One rule of type rewrite */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RewriteRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainRulesRewriteByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "enabled": false,
+                 *       "priority": 50
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["RewriteRuleUpdate"];
+            };
+        };
+        readonly responses: {
+            /** @description Change a rule of type rewrite; fields left out keep their value */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RewriteRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainRulesRewriteByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a rule of type rewrite */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly patchDomainRulesRewriteByRuleIdToggle: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Turn a rule of type rewrite on or off */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["RewriteRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesCache: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Rules of type cache in evaluation order */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["CacheRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainRulesCache: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "path_includes": [
+                 *         "/assets/*"
+                 *       ],
+                 *       "edge_ttl_sec": 86400
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["CacheRuleCreate"];
+            };
+        };
+        readonly responses: {
+            /** @description Add a rule of type cache */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CacheRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly putDomainRulesCacheReorder: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly ids: readonly unknown[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Give rules of type cache a new order: priorities 10, 20, 30 … */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["CacheRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesCacheByRuleId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One rule of type cache */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CacheRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainRulesCacheByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "enabled": false,
+                 *       "priority": 50
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["CacheRuleUpdate"];
+            };
+        };
+        readonly responses: {
+            /** @description Change a rule of type cache; fields left out keep their value */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CacheRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainRulesCacheByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a rule of type cache */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly patchDomainRulesCacheByRuleIdToggle: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Turn a rule of type cache on or off */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["CacheRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesOriginRoute: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Rules of type origin_route in evaluation order */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["OriginRouteRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainRulesOriginRoute: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "path_includes": [
+                 *         "/api/*"
+                 *       ],
+                 *       "address": "198.51.100.30",
+                 *       "port": 8080,
+                 *       "scheme": "http"
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["OriginRouteRuleCreate"];
+            };
+        };
+        readonly responses: {
+            /** @description Add a rule of type origin_route */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OriginRouteRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly putDomainRulesOriginRouteReorder: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly ids: readonly unknown[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Give rules of type origin_route a new order: priorities 10, 20, 30 … */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["OriginRouteRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesOriginRouteByRuleId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One rule of type origin_route */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OriginRouteRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainRulesOriginRouteByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "enabled": false,
+                 *       "priority": 50
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["OriginRouteRuleUpdate"];
+            };
+        };
+        readonly responses: {
+            /** @description Change a rule of type origin_route; fields left out keep their value */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OriginRouteRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainRulesOriginRouteByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a rule of type origin_route */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly patchDomainRulesOriginRouteByRuleIdToggle: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Turn a rule of type origin_route on or off */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OriginRouteRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesOriginPool: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Rules of type origin_pool in evaluation order */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["OriginPoolRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainRulesOriginPool: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "lb_type": "round_robin",
+                 *       "origins": [
+                 *         {
+                 *           "address": "198.51.100.41",
+                 *           "weight": 3
+                 *         },
+                 *         {
+                 *           "address": "198.51.100.42",
+                 *           "weight": 1
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["OriginPoolRuleCreate"];
+            };
+        };
+        readonly responses: {
+            /** @description Add a rule of type origin_pool */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OriginPoolRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly putDomainRulesOriginPoolReorder: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly ids: readonly unknown[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Give rules of type origin_pool a new order: priorities 10, 20, 30 … */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["OriginPoolRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesOriginPoolByRuleId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One rule of type origin_pool */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OriginPoolRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainRulesOriginPoolByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "enabled": false,
+                 *       "priority": 50
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["OriginPoolRuleUpdate"];
+            };
+        };
+        readonly responses: {
+            /** @description Change a rule of type origin_pool; fields left out keep their value */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OriginPoolRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainRulesOriginPoolByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a rule of type origin_pool */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly patchDomainRulesOriginPoolByRuleIdToggle: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Turn a rule of type origin_pool on or off */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["OriginPoolRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesErrorPage: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Rules of type error_page in evaluation order */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["ErrorPageRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainRulesErrorPage: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "codes": [
+                 *         502,
+                 *         503
+                 *       ],
+                 *       "content": {
+                 *         "502": "<h1>Back in a minute</h1>"
+                 *       }
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["ErrorPageRuleCreate"];
+            };
+        };
+        readonly responses: {
+            /** @description Add a rule of type error_page */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorPageRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly putDomainRulesErrorPageReorder: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly ids: readonly unknown[];
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Give rules of type error_page a new order: priorities 10, 20, 30 … */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["ErrorPageRule"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainRulesErrorPageByRuleId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One rule of type error_page */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorPageRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainRulesErrorPageByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "enabled": false,
+                 *       "priority": 50
+                 *     }
+                 */
+                readonly "application/json": components["schemas"]["ErrorPageRuleUpdate"];
+            };
+        };
+        readonly responses: {
+            /** @description Change a rule of type error_page; fields left out keep their value */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorPageRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainRulesErrorPageByRuleId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Delete a rule of type error_page */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly patchDomainRulesErrorPageByRuleIdToggle: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly ruleId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Turn a rule of type error_page on or off */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["ErrorPageRule"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainMembers: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The owner and the members of a domain */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["Member"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainMembers: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "name": "ann",
+                 *       "role": "editor"
+                 *     }
+                 */
+                readonly "application/json": {
+                    readonly name: string;
+                    /** @enum {string} */
+                    readonly role: "viewer" | "editor" | "admin";
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Grant an account a role on a domain */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Member"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainMembersByUserId: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly userId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description One member of a domain */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Member"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly putDomainMembersByUserId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly userId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                /**
+                 * @example {
+                 *       "role": "viewer"
+                 *     }
+                 */
+                readonly "application/json": {
+                    /** @enum {string} */
+                    readonly role: "viewer" | "editor" | "admin";
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Change a member's role */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Member"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly deleteDomainMembersByUserId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly userId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Take a member off a domain; anybody may take themselves off */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainAudit: {
+        readonly parameters: {
+            readonly query?: {
+                readonly before?: number;
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description The audit log of a domain, newest first; `before` an entry id goes on from there */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["AuditEntry"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainPlans: {
+        readonly parameters: {
+            readonly query?: {
+                readonly before?: number;
+                readonly limit?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description List what was published, newest first */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly {
+                        readonly revision: number;
+                        readonly digest: string | null;
+                        readonly reason: string;
+                        readonly account_id: number | null;
+                        readonly account: string | null;
+                        readonly key_id: number | null;
+                        /** Format: date-time */
+                        readonly created_at: string;
+                    }[];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainPlans: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Publish the domain again as it is stored */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly message: string;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainPlansByRevision: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly revision: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Read one revision: its printed plan, and how far it has come */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly revision: number;
+                        readonly digest: string | null;
+                        readonly reason: string;
+                        readonly account_id: number | null;
+                        readonly account: string | null;
+                        readonly key_id: number | null;
+                        /** Format: date-time */
+                        readonly created_at: string;
+                        readonly current: boolean;
+                        readonly propagation: {
+                            readonly live: number;
+                            readonly nodes: number;
+                            readonly refused: number;
+                            readonly ms: number | null;
+                            readonly summary: string;
+                            readonly answers: readonly {
+                                readonly node: string;
+                                /** @enum {string} */
+                                readonly outcome: "ack" | "nack";
+                                readonly reason: string;
+                                readonly ms: number;
+                            }[];
+                        };
+                        readonly plan: {
+                            readonly [key: string]: unknown;
+                        } | null;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainPlansByRevisionDiffByOther: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly revision: number;
+                readonly other: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Compare two revisions, as a unified diff of their printed plans */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "text/plain; charset=utf-8": string;
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postDomainPlansByRevisionRollback: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly revision: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Publish the content of an old revision as a new, higher one */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly revision: number;
+                        readonly digest: string | null;
+                        readonly reason: string;
+                        readonly account_id: number | null;
+                        readonly account: string | null;
+                        readonly key_id: number | null;
+                        /** Format: date-time */
+                        readonly created_at: string;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postDomainSimulate: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody: {
+            readonly content: {
+                readonly "application/json": {
+                    readonly request: {
+                        readonly [key: string]: unknown;
+                    };
+                    readonly status?: number;
+                };
+            };
+        };
+        readonly responses: {
+            /** @description Ask what a request would meet: every rule that was looked at, and why */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly [key: string]: unknown;
+                    };
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainDiff: {
+        readonly parameters: {
+            readonly query?: {
+                readonly from?: number;
+                readonly to?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Compare two revisions by their rules: added, removed, changed field by field, or only moved */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly from: number;
+                        readonly to: number;
+                        readonly same: boolean;
+                        readonly domain: readonly {
+                            readonly field: string;
+                            readonly was?: unknown;
+                            readonly now?: unknown;
+                        }[];
+                        readonly hosts: readonly {
+                            /** @enum {string} */
+                            readonly change: "added" | "removed" | "changed";
+                            readonly host: string;
+                            readonly fields: readonly {
+                                readonly field: string;
+                                readonly was?: unknown;
+                                readonly now?: unknown;
+                            }[];
+                        }[];
+                        readonly rules: readonly {
+                            /** @enum {string} */
+                            readonly change: "added" | "removed" | "changed" | "moved";
+                            readonly rule: string;
+                            readonly before?: string;
+                            readonly fields: readonly {
+                                readonly field: string;
+                                readonly was?: unknown;
+                                readonly now?: unknown;
+                            }[];
+                        }[];
+                    };
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainAnalysis: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Look for mistakes in the stored rules: what can never match, what is never reached, what is meant otherwise */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly {
+                        /** @enum {string} */
+                        readonly severity: "error" | "warning" | "info";
+                        readonly code: string;
+                        readonly path: string;
+                        readonly message: string;
+                        readonly found: string | null;
+                        readonly remedy: string | null;
+                    }[];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainTraffic: {
+        readonly parameters: {
+            readonly query?: {
+                readonly minutes?: number;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Traffic of the last minutes, and which rules matched how often; nodes report once a minute */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": {
+                        readonly minutes: number;
+                        readonly requests: number;
+                        readonly octets: number;
+                        readonly rules: readonly {
+                            /** @enum {string} */
+                            readonly type: "drop" | "fingerprint" | "bot_route" | "rate_limit" | "waf" | "redirect" | "captcha" | "rewrite" | "cache" | "origin_route" | "origin_pool" | "error_page";
+                            readonly id: number;
+                            readonly hits: number;
+                        }[];
+                    };
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainNodes: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description List what each node said last of the domain's plan */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly {
+                        readonly id: number;
+                        readonly name: string;
+                        readonly revision: number | null;
+                        readonly outcome: ("ack" | "nack") | null;
+                        readonly reason: string;
+                        /** Format: date-time */
+                        readonly reported_at: string | null;
+                        readonly current: boolean;
+                    }[];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getNodes: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description List the nodes */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly {
+                        readonly id: number;
+                        readonly name: string;
+                        readonly online: boolean;
+                        /** Format: date-time */
+                        readonly created_at: string;
+                        /** Format: date-time */
+                        readonly last_seen_at: string | null;
+                    }[];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+}
