@@ -1,11 +1,12 @@
 /** Which store a command works on, and its options. */
+import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { Option } from 'commander';
 import { StoreFault } from '../store/fault.ts';
 import { type OpenOptions, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
-import { CommandFault, EXIT, usageFault } from './exit.ts';
+import { CommandFault, EXIT, inputFault, usageFault } from './exit.ts';
 
 export interface StoreFlags {
   readonly data?: string;
@@ -24,7 +25,7 @@ export function storeOptions(): readonly Option[] {
 
 /** Opens the store that the flags name; throws the sentence when it cannot be. */
 export async function openData(flags: StoreFlags, role: NonNullable<OpenOptions['role']>): Promise<Store> {
-  const database = flags.database ?? flags.data ?? usualFolder();
+  const database = flags.database ?? dataFolder(flags);
   if (flags.database !== undefined && !/^postgres(?:ql)?:\/\//.test(flags.database))
     throw usageFault('a database is written postgres://user@host/name', 'a folder goes with --data');
   try {
@@ -35,6 +36,16 @@ export async function openData(flags: StoreFlags, role: NonNullable<OpenOptions[
   }
 }
 
+/** The same for commands that need what is stored: opening a folder without a store would make an empty one. */
+export async function openKept(flags: StoreFlags): Promise<Store> {
+  const folder = dataFolder(flags);
+  if (flags.database === undefined && !existsSync(join(folder, 'edgeplan.db'))) {
+    const remedy = 'name another with --data; edgeplan account create <name> makes a store';
+    throw inputFault(`there is no store in \`${folder}\``, { remedy });
+  }
+  return openData(flags, 'tool');
+}
+
 /** A fault of the store as the end of a command. */
 export function storeFault(fault: StoreFault): CommandFault {
   const remedy =
@@ -43,6 +54,11 @@ export function storeFault(fault: StoreFault): CommandFault {
     cause: fault,
     ...(remedy === undefined ? {} : { remedy }),
   });
+}
+
+/** The folder of the embedded store that the flags name. */
+export function dataFolder({ data }: StoreFlags): string {
+  return data ?? usualFolder();
 }
 
 /** `$XDG_DATA_HOME/edgeplan`, else `~/.local/share/edgeplan` (XDG Base Directory Specification). */

@@ -1,19 +1,19 @@
 /** From a file to what can be simulated: an edge file is compiled and sealed, a sealed plan is taken as it is. */
-import { createHash } from 'node:crypto';
 import { basename } from 'node:path';
-import { type Diagnostic, hasErrors } from '../base/diagnostic.ts';
-import { compile } from '../compiler/index.ts';
+import type { Diagnostic } from '../base/diagnostic.ts';
+import { compileEdge, isPlan } from '../embed/compile-edge.ts';
 import { loadPlan } from '../evaluator/index.ts';
-import { type EdgeSources, readEdgeBytes } from '../files/edge-file.ts';
+import type { EdgeSources } from '../files/edge-file.ts';
 import type { RuleSet } from '../model/types.ts';
 import { PlanFault } from '../plan/fault.ts';
 import { type OpenedPlan, openPlan } from '../plan/open.ts';
 import { seal } from '../plan/seal.ts';
 import type { RuleSource } from '../simulator/describe.ts';
 import type { Subject } from '../simulator/simulate.ts';
+import { digestOf } from './digest.ts';
 import { inputFault, usageFault } from './exit.ts';
 import { type ColourChoice, colourFor } from './output.ts';
-import { diagnosticsText, tally } from './print-diagnostics.ts';
+import { diagnosticsText, MISTAKES_TOLD, tally } from './print-diagnostics.ts';
 import { readBytes } from './read-file.ts';
 
 export interface Opened {
@@ -23,19 +23,6 @@ export interface Opened {
   readonly diagnostics: readonly Diagnostic[];
   /** For printing diagnostics with their lines. */
   readonly texts: ReadonlyMap<string, string>;
-}
-
-/** `sha256:` and 64 hex digits. */
-function digestOf(bytes: Uint8Array): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
-}
-
-const MAGIC = 'EPLN';
-
-/** Whether a file is meant to be a plan: by its first octets or its name. */
-function isPlan(bytes: Uint8Array, name: string): boolean {
-  if (name.endsWith('.edgeplan')) return true;
-  return Buffer.from(bytes.subarray(0, MAGIC.length)).toString('latin1') === MAGIC;
 }
 
 /** The octets of a file that must be an edge file, for what is told by keys and lines. @throws CommandFault */
@@ -66,13 +53,9 @@ interface Refused {
 }
 
 function refuse(diagnostics: readonly Diagnostic[], { name, texts, colour }: Refused): never {
-  process.stderr.write(diagnosticsText(diagnostics, { colour: colourFor(process.stderr, colour), texts }));
+  const options = { colour: colourFor(process.stderr, colour), texts, most: MISTAKES_TOLD };
+  process.stderr.write(diagnosticsText(diagnostics, options));
   throw inputFault(`\`${name}\` does not compile: ${tally(diagnostics)}`);
-}
-
-/** The compiler knows fields, not lines: each diagnostic gets the place of its field. */
-function placed(found: readonly Diagnostic[], sources: EdgeSources): readonly Diagnostic[] {
-  return found.map((diagnostic) => ({ ...diagnostic, at: diagnostic.at ?? sources.at(diagnostic.path) }));
 }
 
 /** An edge file that compiles. */
@@ -90,17 +73,15 @@ export interface CompiledFile {
  * @throws CommandFault with exit code 3, or 2 where the file is a plan
  */
 export async function compileFile(file: string, colour: ColourChoice): Promise<CompiledFile> {
-  return compileBytes(await readEdgeOctets(file), file === '-' ? 'stdin' : file, colour);
+  return compileOctets(await readEdgeOctets(file), file === '-' ? 'stdin' : file, colour);
 }
 
-function compileBytes(octets: Uint8Array, name: string, colour: ColourChoice): CompiledFile {
+/** As `compileFile`, for octets that were read already; `name` is how places call them. */
+export function compileOctets(octets: Uint8Array, name: string, colour: ColourChoice): CompiledFile {
   const texts = new Map([[name, new TextDecoder().decode(octets)]]);
-  const read = readEdgeBytes(octets, name);
-  if (!read.ok) return refuse(read.diagnostics, { name, texts, colour });
-  const { ruleSet, sources } = read;
-  const { plan, diagnostics: found } = compile(ruleSet);
-  const diagnostics = [...read.diagnostics, ...placed(found, sources)];
-  if (hasErrors(diagnostics)) return refuse(diagnostics, { name, texts, colour });
+  const compiled = compileEdge(octets, name);
+  if (!compiled.ok) return refuse(compiled.diagnostics, { name, texts, colour });
+  const { ruleSet, sources, plan, diagnostics } = compiled;
   return { ruleSet, sources, bytes: seal(plan, { revision: 0 }), diagnostics, texts };
 }
 
@@ -119,7 +100,7 @@ function subjectOf({ ruleSet, sources, bytes }: CompiledFile): Subject {
 export async function openSubject(file: string, colour: ColourChoice): Promise<Opened> {
   const bytes = await readBytes(file);
   if (isPlan(bytes, file)) return openSealed(bytes, file);
-  const compiled = compileBytes(bytes, file === '-' ? 'stdin' : file, colour);
+  const compiled = compileOctets(bytes, file === '-' ? 'stdin' : file, colour);
   const { diagnostics, texts } = compiled;
   return { subject: subjectOf(compiled), opened: openPlan(compiled.bytes), diagnostics, texts };
 }

@@ -1,5 +1,5 @@
 /** Options that several commands share, and readers of option values. */
-import { InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { COLOUR_CHOICES } from './output.ts';
 
 /** The file to work on. */
@@ -14,6 +14,16 @@ export function colourOption(): Option {
     .choices(COLOUR_CHOICES)
     .default('auto')
     .env('EDGEPLAN_COLOR');
+}
+
+/** Options that choose the signatures of `waf` rules (`choose-signatures.ts`, which also reads the environment). */
+export function signatureOptions(command: Command): Command {
+  return command
+    .option(
+      '--signatures <path>',
+      'signatures of waf rules: a sealed program, rules in SecLang, or none (default: the starter set; env: EDGEPLAN_SIGNATURES)',
+    )
+    .option('--crs <folder>', 'the OWASP Core Rule Set as signatures (env: EDGEPLAN_CRS)');
 }
 
 /** Gathers an option that may be given several times. */
@@ -44,4 +54,12 @@ export function edgeFileOption(): Option {
   const option = fileOption();
   option.description = 'an edge file; - is stdin';
   return option;
+}
+
+/** A port to listen on. */
+export function readPort(text: string): number {
+  const port = /^\d{1,5}$/.test(text) ? Number(text) : -1;
+  if (port < 0 || port > 65_535)
+    throw new InvalidArgumentError('a port is a number up to 65535; 0 takes any free one.');
+  return port;
 }

@@ -7,7 +7,12 @@ export interface DiagnosticOptions {
   readonly colour: boolean;
   /** Text of the files that diagnostics point into, by name. */
   readonly texts: ReadonlyMap<string, string>;
+  /** Diagnostics that are told, errors before all others; of more the number. Default: all. */
+  readonly most?: number;
 }
+
+/** Mistakes told of an input that is refused for them: a file of another kind has hundreds. */
+export const MISTAKES_TOLD = 20;
 
 const TONE: Readonly<Record<Diagnostic['severity'], Tone>> = {
   error: 'bad',
@@ -46,7 +51,18 @@ function lines(diagnostic: Diagnostic, options: DiagnosticOptions): readonly Lin
 
 /** All diagnostics as text, each ended by a newline. */
 export function diagnosticsText(diagnostics: readonly Diagnostic[], options: DiagnosticOptions): string {
-  return diagnostics.map((diagnostic) => paint(lines(diagnostic, options), options.colour)).join('');
+  const { colour, most = diagnostics.length } = options;
+  const shown = diagnostics.length <= most ? diagnostics : errorsFirst(diagnostics).slice(0, most);
+  const text = shown.map((diagnostic) => paint(lines(diagnostic, options), colour)).join('');
+  const left = diagnostics.length - shown.length;
+  return left === 0 ? text : `${text}and ${left} more\n`;
+}
+
+function errorsFirst(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
+  const [errors, others] = [true, false].map((wanted) =>
+    diagnostics.filter(({ severity }) => (severity === 'error') === wanted),
+  );
+  return [...errors!, ...others!];
 }
 
 /** `2 errors, 1 warning`; empty when there is nothing to count. */

@@ -4,26 +4,29 @@
  * are the command's.
  */
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { readFile } from 'node:fs/promises';
+import { type AddressInfo, isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
-import { type Logger, pino } from 'pino';
+import type { Logger } from 'pino';
 import { resolveEntitlements } from '../access/entitlements.ts';
-import { redactKeys } from '../access/key.ts';
 import { createKeyUses, type KeyUses } from '../access/key-uses.ts';
-import { createRequestBudget } from '../access/request-budget.ts';
+import { createRequestBudget, type RequestBudget } from '../access/request-budget.ts';
+import { createSharedBudget } from '../access/shared-budget.ts';
 import type { TierSlug } from '../access/tiers.ts';
 import { createLookups, type Lifecycle, trustingLookups } from '../api/lifecycle.ts';
 import { DRAIN_MS, USES_FLUSH_MS } from '../api/limits.ts';
 import { createMetrics, createOperations } from '../api/operations.ts';
-import { addFeedRoutes } from '../api/routes/feed.ts';
 import { createApi } from '../api/serve.ts';
 import type { Services } from '../api/services.ts';
+import { type Countries, openCountries } from '../classify/country.ts';
 import { createDns } from '../lifecycle/dns/resolver.ts';
 import { createLifecycle, type Lifecycle as Life } from '../lifecycle/lifecycle.ts';
 import { createFeed } from '../publisher/feed.ts';
 import { createPublisher, type Publisher } from '../publisher/publisher.ts';
 import { clearanceSecret, openSigner } from '../publisher/signer.ts';
+import type { Signatures } from '../simulator/simulate.ts';
 import type { Store } from '../store/store.ts';
+import { signaturesFor } from './choose-signatures.ts';
 
 export interface ServerOptions {
   readonly store: Store;
@@ -38,6 +41,10 @@ export interface ServerOptions {
   readonly resolvers: readonly string[];
   /** Takes every name for proven without asking the DNS: for trying things out. */
   readonly trustNames: boolean;
+  /** What each API key may ask for in any minute. */
+  readonly requestsPerMinute: number;
+  /** A country database in MaxMind's format; absent: none. */
+  readonly countries?: string;
   readonly log: Logger;
 }
 
@@ -51,9 +58,19 @@ export interface RunningServer {
   stop(): Promise<void>;
 }
 
-/** A log whose every line is free of keys, whatever was put into it. */
-export function createLog(level: string, write: (line: string) => void): Logger {
-  return pino({ level }, { write: (line) => write(redactKeys(line)) });
+/** A name has no place of its own. */
+function locate(countries: Countries, address: string): string | null {
+  return isIP(address) === 0 ? null : countries.country(address);
+}
+
+/** The signatures of simulations, opened at the first one that asks for any. */
+function createSignatures(): NonNullable<Services['signaturesFor']> {
+  let opened: Signatures | null = null;
+  return async (plan) => {
+    if (opened !== null) return opened;
+    opened = await signaturesFor(plan, { color: 'never' });
+    return opened;
+  };
 }
 
 /** Starts the server; the store becomes its own and is closed with it. */
@@ -61,31 +78,35 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { store, log } = options;
   const clock = Date.now;
   const state = { draining: false };
-  const metrics = createMetrics(store, clock);
-  const publisher = createPublisher({
+  const metrics = createMetrics({ store, clock, failing: () => publisher.failing().length });
+  const publisher: Publisher = createPublisher({
     store,
     log,
     onPublished: ({ revision, sinceWriteMs }) => metrics.published(revision, sinceWriteMs),
   });
+  const countries = options.countries === undefined ? null : openCountries(await readFile(options.countries));
   const signer = await openSigner(store, clock());
   const clearance = await clearanceSecret(store, clock());
   const feed = createFeed({ store, signer, log });
   const uses = createKeyUses(store);
   const watch = watchDomains(options);
+  const budget = budgetOf(options);
   const services: Services = {
     store,
     uses,
     clock,
-    budget: createRequestBudget(),
+    budget,
     tier: options.tier,
     lifecycle: watch.lookups,
     publication: publisher,
+    ...(countries === null ? {} : { countryOf: (address: string) => locate(countries, address) }),
+    signaturesFor: createSignatures(),
   };
   const app = await createApi({
     services,
     log,
-    watch: metrics.answered,
-    mount: (api) => addFeedRoutes(api, { store, feed, publicKey: signer.publicKey, clearance, log, clock }),
+    watch: metrics.answersOf,
+    nodes: { store, feed, publicKey: signer.publicKey, clearance, log, clock },
   });
   await feed.start();
   publisher.start();
@@ -98,9 +119,11 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await once(operations, 'listening');
   } catch (error) {
     await app.close();
-    await settle({ publisher, watch, uses, store, log, flushing });
+    await settle({ publisher, watch, uses, budget, store, log, flushing });
     throw error;
   }
+  // Made now rather than while somebody waits for it.
+  setImmediate(() => app.prepareDocument());
   return {
     url: urlOf(app.server.address() as AddressInfo),
     operationsUrl: urlOf(operations.address() as AddressInfo),
@@ -108,7 +131,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     async stop() {
       state.draining = true;
       await drain(app);
-      await settle({ publisher, watch, uses, store, log, flushing });
+      await settle({ publisher, watch, uses, budget, store, log, flushing });
       operations.close();
       operations.closeAllConnections();
     },
@@ -141,14 +164,25 @@ function watchDomains(options: ServerOptions): Watch {
       else log.info({ ...note }, 'lifecycle');
     },
   });
-  const scan: Lifecycle['scan'] = (domainId, { account_id, key_id }) => {
-    void life.scan(domainId, { account_id, key_id });
+  const scan = (): void => {
+    life
+      .runScans()
+      .catch((error: unknown) => log.warn({ err: error }, 'records of new domains are looked for later'));
   };
   return {
     lookups: createLookups({ nameserverSets, dns, scan }),
     start: () => life.start(),
     stop: () => life.stop(),
   };
+}
+
+/** Processes on one database share the budgets of keys. */
+function budgetOf({ store: { shares }, requestsPerMinute: limit, log }: ServerOptions): RequestBudget {
+  if (shares === null) return createRequestBudget(limit);
+  const failed = (error: unknown): void => {
+    log.warn({ err: error }, 'shares of request budgets are not settled yet');
+  };
+  return createSharedBudget({ shares, limit, clock: Date.now, failed });
 }
 
 function flushRegularly(uses: KeyUses, log: Logger): NodeJS.Timeout {
@@ -168,15 +202,17 @@ interface Parts {
   readonly publisher: Publisher;
   readonly watch: Watch;
   readonly uses: KeyUses;
+  readonly budget: RequestBudget;
   readonly store: Store;
   readonly log: Logger;
   readonly flushing: NodeJS.Timeout;
 }
 
-async function settle({ publisher, watch, uses, store, log, flushing }: Parts): Promise<void> {
+async function settle({ publisher, watch, uses, budget, store, log, flushing }: Parts): Promise<void> {
   clearInterval(flushing);
   await watch.stop();
   await publisher.stop();
+  await budget.stop();
   await uses.flush().catch((error: unknown) => log.warn({ err: error }, 'uses of keys are lost'));
   await store.close();
 }

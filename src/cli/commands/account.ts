@@ -2,8 +2,9 @@
 import { Command } from 'commander';
 import { createAccount } from '../../access/keys.ts';
 import { CommandFault, EXIT } from '../exit.ts';
-import { openData, type StoreFlags, storeOptions } from '../open-data.ts';
+import { openData, openKept, type StoreFlags, storeOptions } from '../open-data.ts';
 import { note, write } from '../output.ts';
+import { shellWord } from '../shell-word.ts';
 import { tableText } from '../table.ts';
 
 interface ListFlags extends StoreFlags {
@@ -16,14 +17,20 @@ async function create(name: string, flags: StoreFlags): Promise<void> {
     const made = await createAccount(store, { name, now: Date.now() });
     if (!made.ok) throw new CommandFault(EXIT.no, made.reason);
     await write(`account \`${made.value.name}\` made, id ${made.value.id}\n`);
-    note(`next: edgeplan key create ${/^[\w.-]+$/.test(name) ? name : `'${name}'`}`);
+    note(`next: edgeplan key create ${shellWord(name)}${placeOf(flags)}`);
   } finally {
     await store.close();
   }
 }
 
+/** The store as it was named, for a command to paste; a password of a database is not printed. */
+function placeOf({ data, database }: StoreFlags): string {
+  if (database !== undefined) return ' --database …';
+  return data === undefined ? '' : ` --data ${shellWord(data)}`;
+}
+
 async function list(flags: ListFlags): Promise<void> {
-  const store = await openData(flags, 'tool');
+  const store = await openKept(flags);
   try {
     const accounts = await store.latest.accounts.list();
     if (flags.json === true) {

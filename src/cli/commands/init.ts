@@ -5,6 +5,7 @@ import { Command } from 'commander';
 import { usageFault } from '../exit.ts';
 import { writeFault } from '../file-fault.ts';
 import { write } from '../output.ts';
+import { shellWord } from '../shell-word.ts';
 import { STARTER_RULES, STARTER_TESTS } from '../starter.ts';
 import { writeNew } from '../write-file.ts';
 
@@ -12,11 +13,6 @@ const FILES = [
   { name: 'edge.yaml', text: STARTER_RULES },
   { name: 'edge.test.yaml', text: STARTER_TESTS },
 ] as const;
-
-/** A path as a POSIX shell takes it. */
-function shellWord(text: string): string {
-  return /^[\w./@%+,:-]+$/.test(text) && !text.startsWith('-') ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
 
 async function init(folder: string): Promise<void> {
   try {

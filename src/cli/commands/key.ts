@@ -9,7 +9,7 @@ import {
   revokeKey,
 } from '../../access/keys.ts';
 import { CommandFault, EXIT } from '../exit.ts';
-import { openData, type StoreFlags, storeOptions } from '../open-data.ts';
+import { openKept, type StoreFlags, storeOptions } from '../open-data.ts';
 import { note, write } from '../output.ts';
 import { tableText } from '../table.ts';
 
@@ -25,7 +25,7 @@ interface ListFlags extends StoreFlags {
 
 /** The key goes to stdout alone, so that a script can take it; the rest is for the person. */
 async function create(account: string, flags: CreateFlags): Promise<void> {
-  const store = await openData(flags, 'tool');
+  const store = await openKept(flags);
   try {
     const made = await createKey(store, {
       account,
@@ -46,7 +46,7 @@ async function create(account: string, flags: CreateFlags): Promise<void> {
 }
 
 async function list(account: string | undefined, flags: ListFlags): Promise<void> {
-  const store = await openData(flags, 'tool');
+  const store = await openKept(flags);
   try {
     const now = Date.now();
     const reports = await reportKeys(store, { account: account ?? null, now });
@@ -98,7 +98,7 @@ function day(at: number): string {
 }
 
 async function revoke(id: number, flags: StoreFlags): Promise<void> {
-  const store = await openData(flags, 'tool');
+  const store = await openKept(flags);
   try {
     if (await revokeKey(store, { id, now: Date.now() })) {
       await write(`key ${id} revoked\n`);

@@ -5,17 +5,17 @@ import { type Diagnostic, formatPath } from '../../base/diagnostic.ts';
 import { type EdgeSources, readEdgeBytes } from '../../files/edge-file.ts';
 import { readYamlBytes } from '../../files/yaml.ts';
 import type { Rule } from '../../model/types.ts';
+import { type ChoiceFlags, signatureNames } from '../choose-signatures.ts';
 import { EXIT, inputFault } from '../exit.ts';
 import { readEdgeOctets } from '../open-subject.ts';
-import { colourOption, edgeFileOption } from '../options.ts';
-import { type ColourChoice, colourFor, note, write } from '../output.ts';
+import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
+import { colourFor, note, write } from '../output.ts';
 import { diagnosticsText, tally } from '../print-diagnostics.ts';
 
 const THRESHOLDS = ['info', 'warning', 'error'] as const;
 
-interface Flags {
+interface Flags extends ChoiceFlags {
   readonly file: string;
-  readonly color: ColourChoice;
   readonly json?: boolean;
   readonly failOn: (typeof THRESHOLDS)[number];
 }
@@ -73,7 +73,8 @@ async function run(flags: Flags): Promise<void> {
     await print(read.diagnostics, text, flags);
     throw inputFault(`\`${flags.file}\` does not compile: ${tally(read.diagnostics)}`);
   }
-  const found = lintRuleSet(read.ruleSet, sourcesOf(octets, read.sources));
+  const signatures = await signatureNames(read.ruleSet, flags);
+  const found = lintRuleSet(read.ruleSet, sourcesOf(octets, read.sources), { signatures });
   const diagnostics = [...withoutRepeats([...read.diagnostics, ...found])].sort(byPlace);
   await print(diagnostics, text, flags);
   const count = read.ruleSet.rules.length;
@@ -85,9 +86,10 @@ async function run(flags: Flags): Promise<void> {
 
 /** The command, to be added to a program. */
 export function lintCommand(): Command {
-  return new Command('lint')
+  const command = new Command('lint')
     .description('Remark on rules that very likely do not do what they were meant to.')
-    .addOption(edgeFileOption())
+    .addOption(edgeFileOption());
+  return signatureOptions(command)
     .addOption(
       new Option('--fail-on <severity>', 'exit with 1 from this severity on')
         .choices(THRESHOLDS)

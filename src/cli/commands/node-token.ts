@@ -6,12 +6,12 @@ import { isStoreFault } from '../../store/fault.ts';
 import type { NodeRow } from '../../store/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
-import { openData, type StoreFlags, storeOptions } from '../open-data.ts';
+import { openKept, type StoreFlags, storeOptions } from '../open-data.ts';
 import { note, write } from '../output.ts';
 import { tableText } from '../table.ts';
 
 async function withData(flags: StoreFlags, work: (store: Store) => Promise<void>): Promise<void> {
-  const store = await openData(flags, 'tool');
+  const store = await openKept(flags);
   try {
     await work(store);
   } finally {

@@ -1,12 +1,16 @@
 /** `edgeplan publish`: publishes a domain again as it is stored, for example after an upgrade. */
 import { Command } from 'commander';
-import { askServer, keyOption, type ServerOptions, serverOption } from '../ask-server.ts';
-import { write } from '../output.ts';
+import { askInDomain, domainPath } from '../apply/remote.ts';
+import { keyOption, type ServerOptions, serverOption } from '../ask-server.ts';
+import { note, write } from '../output.ts';
+import { tellPublished } from '../published.ts';
 
 async function publish(domain: string, options: ServerOptions): Promise<void> {
-  const path = `/domains/${encodeURIComponent(domain)}/plans/?wait=published`;
-  const { headers } = await askServer(options, { method: 'POST', path });
-  await write(`${domain} is out as revision ${headers.get('x-revision') ?? 'unknown'}\n`);
+  const path = domainPath(domain, '/plans/?wait=published');
+  const { headers } = await askInDomain(domain, options, { method: 'POST', path });
+  const { clause, remedy } = await tellPublished(domain, headers.get('x-revision') ?? 'unknown', options);
+  await write(`${clause}\n`);
+  if (remedy !== null) note(`  ${remedy}`);
 }
 
 export function publishCommand(): Command {

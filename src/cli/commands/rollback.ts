@@ -1,6 +1,8 @@
 /** `edgeplan rollback`: publishes the content of an old revision as a new one. */
 import { Command, InvalidArgumentError } from 'commander';
-import { askServer, keyOption, type ServerOptions, serverOption } from '../ask-server.ts';
+import { askInDomain, domainPath } from '../apply/remote.ts';
+import { type Answered, keyOption, type ServerOptions, ServerRefusal, serverOption } from '../ask-server.ts';
+import { CommandFault, EXIT } from '../exit.ts';
 import { write } from '../output.ts';
 
 function readRevision(text: string): number {
@@ -10,13 +12,25 @@ function readRevision(text: string): number {
 }
 
 async function rollback(domain: string, revision: number, options: ServerOptions): Promise<void> {
-  const path = `/domains/${encodeURIComponent(domain)}/plans/${revision}/rollback`;
-  const { body } = await askServer(options, { method: 'POST', path });
+  const { body } = await rollBack(domain, revision, options);
   const made = (body as { readonly revision?: number }).revision;
   await write(
     `${domain} is out as revision ${made}, with the content of revision ${revision}\n` +
       'the stored rules are as they were: the next change of the domain publishes them again\n',
   );
+}
+
+async function rollBack(domain: string, revision: number, options: ServerOptions): Promise<Answered> {
+  const path = domainPath(domain, `/plans/${revision}/rollback`);
+  try {
+    return await askInDomain(domain, options, { method: 'POST', path });
+  } catch (error) {
+    if (!(error instanceof ServerRefusal) || error.status !== 404) throw error;
+    throw new CommandFault(EXIT.no, `\`${domain}\` has no revision ${revision}`, {
+      remedy: `GET ${domainPath(domain, '/plans/')} lists those it has`,
+      cause: error,
+    });
+  }
 }
 
 export function rollbackCommand(): Command {

@@ -1,13 +1,15 @@
 /** `edgeplan serve`: the management API, on an embedded store unless told otherwise. */
 import { Command, InvalidArgumentError, Option } from 'commander';
+import { MAX_REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE } from '../../access/request-budget.ts';
 import { DEFAULT_TIER, TIER_SLUGS, type TierSlug } from '../../access/tiers.ts';
 import { normalizeName } from '../../base/host.ts';
 import { DnsFault } from '../../lifecycle/dns/fault.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { openData, type StoreFlags, storeOptions } from '../open-data.ts';
-import { gather } from '../options.ts';
+import { gather, readPort } from '../options.ts';
 import { note, write } from '../output.ts';
 import type { RunningServer } from '../start-server.ts';
+import { stopOnSignals } from '../stop-on-signals.ts';
 
 interface Flags extends StoreFlags {
   readonly host: string;
@@ -17,6 +19,8 @@ interface Flags extends StoreFlags {
   readonly nsSet?: readonly string[];
   readonly resolver?: readonly string[];
   readonly trustNames?: boolean;
+  readonly countries?: string;
+  readonly requestsPerMinute: number;
   readonly logLevel: string;
 }
 
@@ -25,7 +29,8 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as cons
 async function run(flags: Flags): Promise<void> {
   const nameserverSets = (flags.nsSet ?? []).map(readSet);
   // Only here, so that no other command waits for a web framework to load.
-  const { createLog, startServer } = await import('../start-server.ts');
+  const { createLog } = await import('../create-log.ts');
+  const { startServer } = await import('../start-server.ts');
   const store = await openData(flags, 'server');
   for (const warning of store.about.warnings) note(`warning: ${warning}`);
   const { where } = store.about;
@@ -41,13 +46,15 @@ async function run(flags: Flags): Promise<void> {
       nameserverSets,
       resolvers: flags.resolver ?? [],
       trustNames: flags.trustNames === true,
+      ...(flags.countries === undefined ? {} : { countries: flags.countries }),
+      requestsPerMinute: flags.requestsPerMinute,
       log: createLog(flags.logLevel, (line) => void process.stderr.write(line)),
     });
   } catch (error) {
     await store.close();
     throw refusal(error, flags);
   }
-  stopOnSignals(server);
+  stopOnSignals(() => server.stop());
   await write(`listening on ${server.url}\ndata in ${where}\noperators: ${server.operationsUrl}/metrics\n`);
   if (accounts === 0)
     note('no accounts yet: edgeplan account create <name>, then edgeplan key create <name>');
@@ -56,10 +63,11 @@ async function run(flags: Flags): Promise<void> {
 }
 
 /** What kept the server from starting, as a sentence. */
-function refusal(error: unknown, { host, port, opsPort }: Flags): unknown {
+function refusal(error: unknown, { host, port, opsPort, countries }: Flags): unknown {
   if (error instanceof DnsFault) return usageFault(error.message);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const taken = error instanceof Error && 'port' in error ? String(error.port) : `${port} or ${opsPort}`;
+  if (code === 'ENOENT') return new CommandFault(EXIT.server, `the file \`${countries}\` cannot be read`);
   if (code === 'EADDRINUSE')
     return new CommandFault(EXIT.server, `port ${taken} is taken`, {
       remedy: 'choose others with --port and --ops-port',
@@ -71,21 +79,6 @@ function refusal(error: unknown, { host, port, opsPort }: Flags): unknown {
   return error;
 }
 
-/** The first signal drains, the second one does not wait. */
-function stopOnSignals(server: RunningServer): void {
-  let stopping = false;
-  const stop = (): void => {
-    if (stopping) process.exit(EXIT.server);
-    stopping = true;
-    server.stop().catch((error: unknown) => {
-      note(`edgeplan: the end was not clean: ${error instanceof Error ? error.message : String(error)}`);
-      process.exitCode = EXIT.server;
-    });
-  };
-  process.on('SIGTERM', stop);
-  process.on('SIGINT', stop);
-}
-
 function readSet(text: string): readonly string[] {
   const names = text.split(',').map((name) => normalizeName(name.trim()));
   const whole = names.filter((name): name is string => name !== null);
@@ -95,11 +88,10 @@ function readSet(text: string): readonly string[] {
   );
 }
 
-function readPort(text: string): number {
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : -1;
-  if (port < 0 || port > 65_535)
-    throw new InvalidArgumentError('a port is a number up to 65535; 0 takes any free one.');
-  return port;
+function readBudget(text: string): number {
+  const budget = /^\d{1,7}$/.test(text) ? Number(text) : 0;
+  if (budget >= 1 && budget <= MAX_REQUESTS_PER_MINUTE) return budget;
+  throw new InvalidArgumentError(`a budget is a number from 1 to ${MAX_REQUESTS_PER_MINUTE}.`);
 }
 
 /** The command, to be added to a program. */
@@ -138,7 +130,14 @@ export function serveCommand(): Command {
         'a DNS resolver to ask; may be given again (default: the system)',
       ).argParser(gather),
     )
+    .option('--countries <file>', "a country database in MaxMind's format, to tell where origins are")
     .option('--trust-names', 'take every domain for proven, without asking the DNS: for trying things out')
+    .addOption(
+      new Option('--requests-per-minute <number>', 'what each API key may ask for in any minute')
+        .argParser(readBudget)
+        .default(REQUESTS_PER_MINUTE)
+        .env('EDGEPLAN_REQUESTS_PER_MINUTE'),
+    )
     .addOption(
       new Option('--log-level <level>', 'what is logged to stderr')
         .choices(LOG_LEVELS)

@@ -37,7 +37,7 @@ function unreadNote(
  * stderr.
  */
 export async function simulateStream(subject: Subject, options: StreamOptions): Promise<boolean> {
-  const evaluator = fixedEvaluator(subject.bytes, options.world);
+  const evaluator = fixedEvaluator(subject, options.world);
   const unread = { count: 0, first: [] as number[] };
   let all = 0;
   for await (const batch of answers(readChunks(options.requests), evaluator)) {

@@ -13,15 +13,23 @@ import { labelOf } from '../../simulator/render-rule.ts';
 import { renderWhy } from '../../simulator/render-why.ts';
 import { type RequestFlags, readRequest, readTime, type Typed } from '../../simulator/request-line.ts';
 import { type Asked, type Subject, simulate } from '../../simulator/simulate.ts';
+import { type ChoiceFlags, signaturesFor } from '../choose-signatures.ts';
 import { EXIT, usageFault } from '../exit.ts';
 import { openSubject } from '../open-subject.ts';
-import { colourOption, fileOption, gather, type ResponseFlag, readNodeId, readStatus } from '../options.ts';
-import { type ColourChoice, colourFor, note, outputWidth, write } from '../output.ts';
+import {
+  colourOption,
+  fileOption,
+  gather,
+  type ResponseFlag,
+  readNodeId,
+  readStatus,
+  signatureOptions,
+} from '../options.ts';
+import { colourFor, note, outputWidth, write } from '../output.ts';
 import { simulateStream } from './simulate-stream.ts';
 
-interface Flags extends RequestFlags {
+interface Flags extends RequestFlags, ChoiceFlags {
   readonly file: string;
-  readonly color: ColourChoice;
   readonly status?: ResponseFlag;
   readonly originDown?: readonly string[];
   readonly nodeId?: number;
@@ -162,17 +170,25 @@ async function printWhy(
   const rule = theRule(document, flags.why ?? '', subject);
   const wouldMatch = rule.outcome === 'skipped' ? nearMatch(subject, asked, rule) : null;
   if (flags.json === true) {
-    const { format, plan, request } = document;
-    await write(`${JSON.stringify({ format, plan, request, rule, would_match: wouldMatch }, null, 2)}\n`);
+    const { format, plan, signatures, request } = document;
+    const why = { format, plan, signatures, request, rule, would_match: wouldMatch };
+    await write(`${JSON.stringify(why, null, 2)}\n`);
     return;
   }
   const colour = colourFor(process.stdout, flags.color);
-  await write(paint(renderWhy(rule, { width: outputWidth(), wouldMatch }), colour));
+  await write(
+    paint(renderWhy(rule, { width: outputWidth(), wouldMatch, signatures: document.signatures }), colour),
+  );
+}
+
+async function subjectOf(flags: Flags): Promise<Subject> {
+  const { subject } = await openSubject(flags.file, flags.color);
+  return { ...subject, signatures: await signaturesFor(subject.bytes, flags) };
 }
 
 async function simulateOne(words: readonly string[], flags: Flags): Promise<void> {
   const { url, ...line } = oneLine(words);
-  const { subject } = await openSubject(flags.file, flags.color);
+  const subject = await subjectOf(flags);
   const world = worldOf(flags, subject);
   const request = wanted(
     readRequest(url, { ...line, ...flags, ...clearedRefs(flags, subject), now: world.now }),
@@ -199,7 +215,7 @@ async function simulateMany(words: readonly string[], flags: Flags): Promise<voi
     throw usageFault(`--requests takes whole requests; --${flag} is for a single one`);
   }
   if (requests === '-' && flags.file === '-') throw usageFault('--file and --requests cannot both be stdin');
-  const { subject } = await openSubject(flags.file, flags.color);
+  const subject = await subjectOf(flags);
   const clean = await simulateStream(subject, {
     requests,
     world: worldOf(flags, subject),
@@ -268,12 +284,12 @@ export function simulateCommand(): Command {
   const command = new Command('simulate')
     .summary('what a request would hit, and why')
     .description(
-      'Shows what the edge would do with a request: the outcome, then every phase with what became of its rules.\n' +
+      'Shows what the edge would do with a request: the outcome, then every phase with what became of its rules. ' +
         'The edge file is compiled and sealed first, so the answer comes from the very bytes an edge gets.',
     )
     .argument('[url...]', 'the URL; a pasted curl command line works too')
     .addOption(fileOption());
-  requestOptions(command)
+  signatureOptions(requestOptions(command))
     .option('--at <time>', 'the clock: RFC 3339 or milliseconds since the epoch')
     .option(
       '--status <code>',

@@ -17,16 +17,16 @@ import {
   tallyOf,
 } from '../../simulator/rule-tests/report.ts';
 import { runTests, type TestResult } from '../../simulator/rule-tests/run.ts';
+import { type ChoiceFlags, signaturesFor } from '../choose-signatures.ts';
 import { EXIT, inputFault, usageFault } from '../exit.ts';
 import { compileFile } from '../open-subject.ts';
-import { colourOption, edgeFileOption } from '../options.ts';
-import { type ColourChoice, colourFor, note, write } from '../output.ts';
+import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
+import { colourFor, note, write } from '../output.ts';
 import { diagnosticsText, tally } from '../print-diagnostics.ts';
 import { readBytes } from '../read-file.ts';
 
-interface Flags {
+interface Flags extends ChoiceFlags {
   readonly file: string;
-  readonly color: ColourChoice;
   readonly json?: boolean;
   readonly filter?: string;
   readonly coverage?: boolean;
@@ -130,7 +130,8 @@ async function run(files: readonly string[], flags: Flags): Promise<void> {
   const tests = await readTests(files.length === 0 ? [testsBeside(flags.file)] : files, flags, texts);
   const ready = prepare(tests, subject, { texts, flags });
   const coverage = createCoverage(subject);
-  const results = runTests(ready, { ...subject, coverage });
+  const signatures = await signaturesFor(subject.bytes, flags);
+  const results = runTests(ready, { ...subject, coverage, waf: signatures?.waf ?? null });
   const report = flags.coverage === true || flags.failUnder !== undefined ? coverage.report() : null;
   await print(results, report, flags);
   const short = report !== null && flags.failUnder !== undefined && report.percent < flags.failUnder;
@@ -150,10 +151,11 @@ function readPercent(text: string): number {
 
 /** The command, to be added to a program. */
 export function testCommand(): Command {
-  return new Command('test')
+  const command = new Command('test')
     .description('Run requests against an edge file and check what each gets.')
     .argument('[files...]', 'test files (default: edge.test.yaml beside edge.yaml)')
-    .addOption(edgeFileOption())
+    .addOption(edgeFileOption());
+  return signatureOptions(command)
     .option('--filter <text>', 'only tests with this in their name')
     .option('--coverage', 'tell which rules and list entries no test has reached')
     .option('--fail-under <percent>', 'fail when coverage is lower', readPercent)

@@ -28,6 +28,16 @@ describe('diagnostics', () => {
     );
   });
 
+  it('are told up to a number, errors before all others', () => {
+    const warning: Diagnostic = { code: 'odd', severity: 'warning', path: [], message: 'is odd' };
+    const error: Diagnostic = { ...warning, severity: 'error', message: 'is wrong' };
+    const options = { colour: false, texts: new Map(), most: 2 };
+    expect(diagnosticsText([warning, warning, error], options)).toBe(
+      'error is wrong\nwarning is odd\nand 1 more\n',
+    );
+    expect(diagnosticsText([warning, error], options)).toBe('warning is odd\nerror is wrong\n');
+  });
+
   it('put the caret under the column a terminal shows', () => {
     const at = { file: 'edge.yaml', line: 1, column: 4 };
     const lines = printed({ ...mistake, at }, '日本\tx').split('\n');

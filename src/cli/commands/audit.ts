@@ -1,0 +1,162 @@
+/** `edgeplan audit`: who changed what on a domain. */
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { same } from '../../files/print-edge.ts';
+import { paint } from '../../simulator/paint.ts';
+import { type Line, span } from '../../simulator/render-text.ts';
+import { fieldLines } from '../apply/print-changes.ts';
+import { askInDomain, domainPath } from '../apply/remote.ts';
+import { keyOption, type ServerOptions, serverOption } from '../ask-server.ts';
+import { colourOption } from '../options.ts';
+import { type ColourChoice, colourFor, note, write } from '../output.ts';
+
+interface Flags extends ServerOptions {
+  readonly since?: number;
+  readonly limit: number;
+  readonly json?: boolean;
+  readonly color: ColourChoice;
+}
+
+/** An entry as the API answers it. */
+interface Entry {
+  readonly id: number;
+  readonly at: string;
+  readonly user_id: number | null;
+  readonly user: string | null;
+  readonly key_id: number | null;
+  readonly action: string;
+  readonly subject: string;
+  readonly before: unknown;
+  readonly after: unknown;
+}
+
+/** Entries of one page: the most the API gives at once. */
+const PAGE = 1_000;
+const USUAL_LIMIT = 50;
+
+async function run(domain: string, flags: Flags): Promise<void> {
+  const colour = colourFor(process.stdout, flags.color);
+  let left = flags.limit;
+  let before: number | null = null;
+  let told = 0;
+  while (left > 0) {
+    const asked = Math.min(PAGE, left);
+    const from = before === null ? '' : `&before=${before}`;
+    const path = `${domainPath(domain, '/audit/')}?limit=${asked}${from}`;
+    const page = (await askInDomain(domain, flags, { method: 'GET', path })).body as readonly Entry[];
+    const since = flags.since ?? Number.NEGATIVE_INFINITY;
+    const wanted = page.filter(({ at }) => Date.parse(at) >= since);
+    for (const entry of wanted) {
+      await write(flags.json === true ? `${JSON.stringify(entry)}\n` : paint(entryLines(entry), colour));
+    }
+    told += wanted.length;
+    left -= page.length;
+    // Newest first: what follows is older still.
+    if (page.length < asked || wanted.length < page.length) break;
+    before = page.at(-1)!.id;
+  }
+  if (told === 0) note('nothing in the audit log');
+}
+
+/** When, who and what, then each field before and after. */
+function entryLines(entry: Entry): readonly Line[] {
+  const { at, action, subject, before, after } = entry;
+  const heading = [
+    span(at, 'dim'),
+    span(`  ${whoOf(entry)}`),
+    span(`  ${action}`, 'strong'),
+    span(`  ${subject}`),
+  ];
+  return [heading, ...changedFields(before, after).flatMap(fieldLines)];
+}
+
+function whoOf({ user, user_id, key_id }: Entry): string {
+  if (user_id === null) return 'operator or service';
+  const name = user ?? `account ${user_id}`;
+  return key_id === null ? name : `${name} (key ${key_id})`;
+}
+
+/** What every object has and nobody changes by hand. */
+const OWN = ['id', 'domain_id', 'created_at', 'updated_at', 'record_id'];
+
+function changedFields(before: unknown, after: unknown): readonly Parameters<typeof fieldLines>[0][] {
+  if (!isFields(before) && !isFields(after)) {
+    if (before === null && after === null) return [];
+    return [{ name: 'entries', before: listOf(before), after: listOf(after) }];
+  }
+  const [had, has] = [isFields(before) ? before : {}, isFields(after) ? after : {}];
+  const names = [...new Set([...Object.keys(had), ...Object.keys(has)])].filter(
+    (name) => !OWN.includes(name),
+  );
+  const both = isFields(before) && isFields(after);
+  return (
+    names
+      .filter((name) => !same(had[name], has[name]))
+      // Of what came or went whole, what is empty says nothing.
+      .filter((name) => both || !isEmpty(had[name] ?? has[name]))
+      .map((name) => ({
+        name,
+        ...(isFields(before) ? { before: had[name] } : {}),
+        ...(isFields(after) ? { after: has[name] } : {}),
+      }))
+  );
+}
+
+/** The entries of a list, such as imported records, without what says nothing. */
+function listOf(value: unknown): readonly unknown[] {
+  if (!Array.isArray(value)) return value === null ? [] : [value];
+  return value.map((entry) => {
+    if (!isFields(entry)) return entry;
+    const shown = Object.entries(entry).filter(([name, own]) => !DATED.includes(name) && !isEmpty(own));
+    return shown
+      .map(([name, own]) => `${name} ${typeof own === 'string' ? own : JSON.stringify(own)}`)
+      .join(', ');
+  });
+}
+
+/** What differs between entries of a list and tells nobody anything. */
+const DATED = ['domain_id', 'created_at', 'updated_at'];
+
+function isEmpty(value: unknown): boolean {
+  return value === undefined || value === null || ['""', '[]', '{}'].includes(JSON.stringify(value));
+}
+
+function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+
+/** `2026-11-20`, a full RFC 3339 time, or how long ago: `90m`, `24h`, `7d`, `2w`. */
+function readSince(text: string): number {
+  const [, count, unit] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
+  if (count !== undefined) return Date.now() - Number(count) * UNITS[unit as keyof typeof UNITS];
+  const at = /^\d{4}-\d\d-\d\d(?:T.+)?$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isFinite(at)) return at;
+  throw new InvalidArgumentError(
+    'write 2026-11-20, 2026-11-20T09:00:00Z, or how long ago: 90m, 24h, 7d, 2w.',
+  );
+}
+
+function readLimit(text: string): number {
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('write a whole number from 1 to 999999.');
+  return Number(text);
+}
+
+/** The command, to be added to a program. */
+export function auditCommand(): Command {
+  return new Command('audit')
+    .summary('who changed what on a domain, newest first')
+    .description('Reads the audit log of a domain: when, who, what, and each field before and after.')
+    .argument('<domain>', 'its name')
+    .addOption(
+      new Option('--since <time>', 'only what happened since then: 2026-11-20, or 24h, 7d ago').argParser(
+        readSince,
+      ),
+    )
+    .addOption(new Option('--limit <count>', 'entries, at most').argParser(readLimit).default(USUAL_LIMIT))
+    .option('--json', 'one entry as JSON on each line')
+    .addOption(serverOption())
+    .addOption(keyOption())
+    .addOption(colourOption())
+    .action(run);
+}

@@ -1,0 +1,110 @@
+/** `edgeplan backup`: a copy of the embedded store, taken while it is served. */
+import { chmod, mkdtemp, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { Command } from 'commander';
+import { sizeText } from '../../files/size.ts';
+import { StoreFault } from '../../store/fault.ts';
+import { flush } from '../../store/sqlite/backup.ts';
+import { type CopyReport, inspectCopy } from '../../store/sqlite/inspect.ts';
+import type { Store } from '../../store/store.ts';
+import { CommandFault, EXIT, usageFault } from '../exit.ts';
+import { writeFault } from '../file-fault.ts';
+import { openKept, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
+import { write } from '../output.ts';
+
+interface Flags extends StoreFlags {
+  readonly to: string;
+  readonly force?: boolean;
+}
+
+async function run(flags: Flags): Promise<void> {
+  if (flags.database !== undefined)
+    throw usageFault(
+      'a PostgreSQL database is backed up with pg_dump',
+      'pg_dump --format=custom --file=edgeplan.dump …',
+    );
+  const target = resolve(flags.to);
+  await judgeTarget(flags.to, target, flags.force === true);
+  const store = await openKept(flags);
+  try {
+    const report = await copyTo(store, { target, force: flags.force === true });
+    const { domains, revisions, newest } = report;
+    await write(
+      `${flags.to}: ${sizeText(report.octets)}, ${count(domains, 'domain')}, ${count(revisions, 'revision')}` +
+        `${newest === null ? '' : ` up to ${new Date(newest).toISOString()}`}; checked\n` +
+        'to serve it, put it into an empty folder as edgeplan.db: edgeplan serve --data <folder>\n',
+    );
+  } finally {
+    await store.close();
+  }
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+/** Only a file may be replaced, and only when that was said. */
+async function judgeTarget(name: string, target: string, force: boolean): Promise<void> {
+  let found: Awaited<ReturnType<typeof stat>>;
+  try {
+    found = await stat(target);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw writeFault(name, error);
+  }
+  if (!found.isFile()) throw usageFault(`\`${name}\` is no file that could be replaced; name a file`);
+  if (!force)
+    throw new CommandFault(EXIT.no, `\`${name}\` exists already`, { remedy: '--force replaces it' });
+}
+
+/**
+ * Copies and checks the copy in a folder beside the target, then gives it its name: under that name there is a whole
+ * and checked copy, or what was there before.
+ */
+async function copyTo(
+  store: Store,
+  { target, force }: { readonly target: string; readonly force: boolean },
+): Promise<CopyReport> {
+  const folder = await draftFolder(target);
+  try {
+    const draft = join(folder, 'edgeplan.db');
+    await store.backup(draft);
+    const report = inspectCopy(draft);
+    // Keys' digests and the signing key are inside: nobody else's to read.
+    await chmod(draft, 0o600);
+    await flush(draft);
+    if (!force) await judgeTarget(target, target, false);
+    await rename(draft, target);
+    await flush(dirname(target));
+    return report;
+  } catch (error) {
+    if (error instanceof CommandFault) throw error;
+    if (!(error instanceof StoreFault)) throw writeFault(target, error);
+    // The store takes the disk for its own.
+    throw error.code === 'full' ? writeFault(target, { code: 'ENOSPC', cause: error }) : storeFault(error);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function draftFolder(target: string): Promise<string> {
+  try {
+    return await mkdtemp(join(dirname(target), '.edgeplan-backup-'));
+  } catch (error) {
+    throw writeFault(target, error);
+  }
+}
+
+/** The command, to be added to a program. */
+export function backupCommand(): Command {
+  const command = new Command('backup')
+    .summary('copy the embedded store, while it is served too')
+    .description(
+      'Writes a consistent copy of the embedded store to a file, whole and on the disk or not at all, and checks it. Reads ' +
+        'and writes of a running server go on meanwhile.',
+    )
+    .requiredOption('--to <file>', 'the copy')
+    .option('--force', 'replace a file that is there');
+  for (const option of storeOptions()) command.addOption(option);
+  return command.action(run);
+}

@@ -1,0 +1,33 @@
+/**
+ * `edgeplan completion`: prints what makes a shell complete the command line. The script holds every command and
+ * option, so nothing is started and nothing that was typed is run while one is completed.
+ */
+import { Argument, Command } from 'commander';
+import { fishScript } from '../completion/fish.ts';
+import { bashScript, zshScript } from '../completion/posix.ts';
+import { powershellScript } from '../completion/powershell.ts';
+import { type Place, placesOf } from '../completion/tree.ts';
+import { write } from '../output.ts';
+
+const SCRIPTS = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+  powershell: powershellScript,
+} as const satisfies Readonly<Record<string, (program: string, places: readonly Place[]) => string>>;
+type Shell = keyof typeof SCRIPTS;
+const SHELLS = Object.keys(SCRIPTS) as readonly Shell[];
+
+/** The command, to be added to a program; it reads the program's other commands when it runs. */
+export function completionCommand(program: Command): Command {
+  return new Command('completion')
+    .description('Print what makes a shell complete the command line.')
+    .addArgument(new Argument('<shell>', 'whose script to print').choices(SHELLS))
+    .addHelpText(
+      'after',
+      '\nFor this session: source <(edgeplan completion bash), source <(edgeplan completion zsh),\n' +
+        'edgeplan completion fish | source, edgeplan completion powershell | Out-String | Invoke-Expression.\n' +
+        'For every one, put that line into ~/.bashrc, ~/.zshrc (after compinit), ~/.config/fish/config.fish or $PROFILE.',
+    )
+    .action(async (shell: Shell) => write(SCRIPTS[shell](program.name(), placesOf(program))));
+}

@@ -1,0 +1,139 @@
+/** `edgeplan diff`: what two rule sets do differently, in terms of rules and, where requests are given, of decisions. */
+import { Command, Option } from 'commander';
+import { diffPlans, type PlanSide } from '../../analysis/diff.ts';
+import { tellDecision } from '../../edge/log/line.ts';
+import type { Evaluator } from '../../evaluator/index.ts';
+import { requests } from '../../simulator/requests.ts';
+import { fixedEvaluator } from '../../simulator/simulate.ts';
+import { type ChoiceFlags, signaturesFor } from '../choose-signatures.ts';
+import { readLog } from '../decision-log.ts';
+import { EXIT, usageFault } from '../exit.ts';
+import { type Opened, openSubject } from '../open-subject.ts';
+import { colourOption, gather, readNodeId, signatureOptions } from '../options.ts';
+import { write } from '../output.ts';
+import { diffText } from '../print-diff.ts';
+import { nothingCompared, replayText, tellGaps } from '../print-replay.ts';
+import { readChunks } from '../read-file.ts';
+import { createReplay, type ReplayEntry, type ReplayReport } from '../replay-log.ts';
+
+interface Flags extends ChoiceFlags {
+  readonly requests?: string;
+  readonly log?: readonly string[];
+  readonly nodeId?: number;
+  readonly json?: boolean;
+}
+
+async function run(before: string, after: string, flags: Flags): Promise<void> {
+  const inputs = [
+    before,
+    after,
+    ...(flags.requests === undefined ? [] : [flags.requests]),
+    ...(flags.log ?? []),
+  ];
+  if (inputs.filter((name) => name === '-').length > 1)
+    throw usageFault('only one of the inputs can be stdin');
+  const older = await openSubject(before, flags.color);
+  const newer = await openSubject(after, flags.color);
+  const diff = diffPlans(sideOf(older), sideOf(newer));
+  const asked = flags.requests !== undefined || flags.log !== undefined;
+  const decisions = asked ? await compareDecisions({ older, newer }, flags) : null;
+  const names = { before: inputName(before), after: inputName(after) };
+  if (flags.json === true) {
+    await write(`${JSON.stringify({ ...names, ...diff, decisions }, null, 2)}\n`);
+  } else {
+    await write(diffText(diff, names));
+    if (decisions !== null && decisions.compared > 0) await write(`\n${replayText(decisions, names.after)}`);
+  }
+  if (decisions !== null) {
+    tellGaps(decisions);
+    if (decisions.compared === 0)
+      throw nothingCompared(decisions, fixedEvaluator(newer.subject, WORLD).domain);
+  }
+  if (!diff.same || (decisions?.changed ?? 0) > 0) process.exitCode = EXIT.no;
+}
+
+/** As typed: two files may have one name in two folders. */
+function inputName(path: string): string {
+  return path === '-' ? 'stdin' : path;
+}
+
+function sideOf({ opened, subject }: Opened): PlanSide {
+  const keys = (subject.ruleSet?.rules ?? []).flatMap(({ type, id }) => {
+    const key = subject.sources.get(id)?.key ?? null;
+    return key === null ? [] : [[`${type}/${id}`, key] as const];
+  });
+  return { opened, keys: new Map(keys) };
+}
+
+const WORLD = { down: [], nodeId: null, now: Date.now(), nowGiven: false } as const;
+
+/** Puts each request to both, in the same order, with counters of their own. */
+async function compareDecisions(
+  { older, newer }: { readonly older: Opened; readonly newer: Opened },
+  flags: Flags,
+): Promise<ReplayReport> {
+  const world = { ...WORLD, nodeId: flags.nodeId ?? null };
+  const open = async ({ subject }: Opened): Promise<() => Evaluator> => {
+    const signatures = await signaturesFor(subject.bytes, flags);
+    return () => fixedEvaluator({ ...subject, signatures }, world);
+  };
+  const was = (await open(older))();
+  const replay = createReplay(await open(newer), { alike: true });
+  for await (const entries of entriesOf(flags, was.domain)) {
+    for (const entry of entries) {
+      if (entry.kind !== 'decision' || entry.line.request === null) replay.add(entry);
+      else {
+        const decision = tellDecision(was.evaluate(entry.line.request));
+        replay.add({ kind: 'decision', line: { ...entry.line, decision } });
+      }
+    }
+  }
+  return replay.report();
+}
+
+async function* entriesOf(flags: Flags, domain: string): AsyncGenerator<readonly ReplayEntry[]> {
+  for (const log of flags.log ?? []) yield* readLog(log);
+  const { requests: file } = flags;
+  if (file === undefined) return;
+  for await (const asked of requests(readChunks(file))) {
+    yield asked.map((one): ReplayEntry => {
+      const at = `${file}:${one.line}`;
+      if ('error' in one) return { kind: 'unreadable', at, reason: one.error };
+      const { request } = one;
+      const line = {
+        id: `line ${one.line}`,
+        time: '',
+        domain,
+        request,
+        decision: null,
+        withheld: [],
+        sampled: null,
+      };
+      return { kind: 'decision', line };
+    });
+  }
+}
+
+/** The command, to be added to a program. */
+export function diffCommand(): Command {
+  const command = new Command('diff')
+    .summary('what two rule sets do differently')
+    .description(
+      'Compares two edge files or sealed plans: which rules were added, removed, changed ' +
+        'or moved, and with requests which decisions change. Ends with 1 when anything differs.',
+    )
+    .argument('<before>', 'an edge file or a sealed plan; - is stdin')
+    .argument('<after>', 'the one to compare it with')
+    .option('--requests <file>', 'put these requests to both: one JSON object a line, as simulate reads them')
+    .addOption(
+      new Option('--log <path>', "put a decision log's requests to both; may be repeated").argParser(gather),
+    )
+    .addOption(
+      new Option('--node-id <id>', 'the edge node that answers')
+        .argParser(readNodeId)
+        .env('EDGEPLAN_NODE_ID'),
+    )
+    .option('--json', 'the difference as JSON')
+    .addOption(colourOption());
+  return signatureOptions(command).action(run);
+}

@@ -1,0 +1,84 @@
+/** `edgeplan import`: the records of a BIND zone file into a domain of a server. */
+import { Command } from 'commander';
+import { visible } from '../../simulator/render-text.ts';
+import { askInDomain, domainPath } from '../apply/remote.ts';
+import { keyOption, type ServerOptions, serverOption } from '../ask-server.ts';
+import { EXIT, inputFault } from '../exit.ts';
+import { note, write } from '../output.ts';
+import { tellPublished } from '../published.ts';
+import { readBytes } from '../read-file.ts';
+import { tableText } from '../table.ts';
+
+interface Flags extends ServerOptions {
+  readonly zone: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
+
+interface Imported {
+  readonly imported: number;
+  readonly skipped: number;
+  readonly records: readonly {
+    readonly name: string;
+    readonly type: string;
+    readonly destination: string;
+    readonly proxied: boolean;
+  }[];
+  readonly problems: readonly { readonly line: number | null; readonly error: string }[];
+}
+
+async function run(domain: string, flags: Flags): Promise<void> {
+  const text = zoneText(await readBytes(flags.zone), flags.zone);
+  const dry = flags.dryRun === true;
+  const path = `${domainPath(domain, '/records/import')}?${dry ? 'validate_only=true' : 'wait=published'}`;
+  const { body, headers } = await askInDomain(domain, flags, {
+    method: 'POST',
+    path,
+    body: text,
+    type: 'text/dns',
+  });
+  const answer = body as Imported;
+  if (answer.skipped > 0) process.exitCode = EXIT.no;
+  if (flags.json === true) return write(`${JSON.stringify(answer, null, 2)}\n`);
+  const rows = answer.records.map(({ name, type, destination, proxied }) => [
+    name,
+    type,
+    proxied ? 'proxied' : 'dns only',
+    destination,
+  ]);
+  await write(tableText(['name', 'type', 'edge', 'data'], rows));
+  const file = flags.zone === '-' ? 'stdin' : flags.zone;
+  for (const { line, error } of answer.problems)
+    note(`${file}${line === null ? '' : `:${line}`}: not taken over: ${visible(error)}`);
+  const revision = headers.get('x-revision');
+  const out = revision === null ? null : await tellPublished(domain, revision, flags);
+  const verb = dry ? 'would be imported' : 'imported';
+  const told = out === null ? '' : `; ${out.clause}`;
+  await write(`${answer.imported} ${verb}, ${answer.skipped} not taken over${told}\n`);
+  if (typeof out?.remedy === 'string') note(`  ${out.remedy}`);
+}
+
+function zoneText(bytes: Uint8Array, name: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch (cause) {
+    throw inputFault(`\`${name}\` is not UTF-8 text`, { cause });
+  }
+}
+
+/** The command, to be added to a program. */
+export function importCommand(): Command {
+  return new Command('import')
+    .summary('add the records of a BIND zone file to a domain')
+    .description(
+      'Sends a BIND master file to the server, which adds what it can keep: no SOA, no NS of the domain itself, nothing that ' +
+        'is there already. What was not taken over is told with its line on stderr, and the exit code is then 1.',
+    )
+    .argument('<domain>', 'its name')
+    .requiredOption('-z, --zone <file>', 'the zone file; - is stdin')
+    .option('--dry-run', 'only say what would be imported')
+    .option('--json', "print the server's answer")
+    .addOption(serverOption())
+    .addOption(keyOption())
+    .action(run);
+}

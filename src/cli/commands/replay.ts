@@ -1,0 +1,69 @@
+/** `edgeplan replay`: which decisions of the past would be others under these rules. */
+import { Command, Option } from 'commander';
+import type { Evaluator } from '../../evaluator/index.ts';
+import { fixedEvaluator } from '../../simulator/simulate.ts';
+import { readLog } from '../decision-log.ts';
+import { EXIT, usageFault } from '../exit.ts';
+import { openSubject } from '../open-subject.ts';
+import { colourOption, fileOption, gather, readNodeId } from '../options.ts';
+import { type ColourChoice, write } from '../output.ts';
+import { nothingCompared, replayText, tellGaps } from '../print-replay.ts';
+import { createReplay } from '../replay-log.ts';
+
+interface Flags {
+  readonly log: readonly string[];
+  readonly file: string;
+  readonly plan?: string;
+  readonly nodeId?: number;
+  readonly json?: boolean;
+  readonly color: ColourChoice;
+}
+
+async function run(flags: Flags): Promise<void> {
+  const file = flags.plan ?? flags.file;
+  if (file === '-' && flags.log.includes('-')) throw usageFault('the rules and the log cannot both be stdin');
+  const { subject } = await openSubject(file, flags.color);
+  const world = { down: [], nodeId: flags.nodeId ?? null, now: Date.now(), nowGiven: false };
+  const open = (): Evaluator => fixedEvaluator(subject, world);
+  const replay = createReplay(open);
+  for (const log of flags.log) {
+    for await (const entries of readLog(log)) for (const entry of entries) replay.add(entry);
+  }
+  const report = replay.report();
+  if (report.compared === 0) {
+    tellGaps(report);
+    throw nothingCompared(report, open().domain);
+  }
+  if (flags.json === true) await write(`${JSON.stringify(report, null, 2)}\n`);
+  else await write(replayText(report, subject.name));
+  tellGaps(report);
+  if (report.changed > 0) process.exitCode = EXIT.no;
+}
+
+/** The command, to be added to a program. */
+export function replayCommand(): Command {
+  return new Command('replay')
+    .summary('which logged decisions would change under these rules')
+    .description(
+      'Puts the requests of a decision log to an edge file or a sealed plan and shows which would be decided ' +
+        'otherwise than they were. Ends with 1 when any would.',
+    )
+    .addOption(logOption())
+    .addOption(fileOption())
+    .option('--plan <path>', 'a sealed plan, in place of --file')
+    .addOption(
+      new Option('--node-id <id>', 'the edge node that answers')
+        .argParser(readNodeId)
+        .env('EDGEPLAN_NODE_ID'),
+    )
+    .option('--json', 'the report as JSON')
+    .addOption(colourOption())
+    .action(run);
+}
+
+/** The decision log to read. */
+export function logOption(): Option {
+  return new Option('--log <path>', 'a decision log of the node, - is stdin; may be repeated')
+    .argParser(gather)
+    .makeOptionMandatory();
+}

@@ -1,0 +1,161 @@
+/** `edgeplan waf`: rule sets in SecLang into signature programs, and what such a program holds. */
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { sizeText } from '../../files/size.ts';
+import type { SignatureProgram } from '../../plan/signature-program.ts';
+import { type SignatureSummary, summariseSignatures } from '../../waf/seclang/index.ts';
+import { digestOf } from '../digest.ts';
+import { usageFault } from '../exit.ts';
+import { openSignatureInput, openStarter, type SignatureFlags } from '../open-signatures.ts';
+import { colourOption, gather } from '../options.ts';
+import { write } from '../output.ts';
+import { tally } from '../print-diagnostics.ts';
+import { tableText } from '../table.ts';
+import { writeWhole } from '../write-file.ts';
+
+interface CompileFlags extends SignatureFlags {
+  readonly out?: string;
+  readonly print?: boolean;
+}
+
+interface ShowFlags extends SignatureFlags {
+  readonly crs?: string;
+  readonly json?: boolean;
+}
+
+function withoutOption(): Option {
+  return new Option('--without <id>', 'leave a rule, or a range of them, out; may be repeated').argParser(
+    (value: string, gathered: readonly string[] | undefined) => {
+      if (!/^\d{1,10}(-\d{1,10})?$/.test(value)) {
+        throw new InvalidArgumentError('write an id such as 942130, or a range such as 942100-942199.');
+      }
+      return gather(value, gathered);
+    },
+  );
+}
+
+/** Tables as plain lists, the form `--print` shows. */
+function printable(program: SignatureProgram): unknown {
+  return {
+    ...program,
+    patterns: program.patterns.map(({ dfa, guard, ...pattern }) => ({
+      ...pattern,
+      dfa: dfa === null ? null : { octets: dfa.byteLength },
+      guard: guard === undefined ? null : { octets: guard.byteLength },
+    })),
+  };
+}
+
+function counted(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+function levelTable({ levels }: SignatureSummary): string {
+  const rows = levels.map(({ paranoia, headers, body, patterns, unfiltered }) => [
+    String(paranoia),
+    String(headers),
+    String(body),
+    String(headers + body),
+    String(patterns),
+    String(unfiltered.automaton),
+    String(unfiltered.guard),
+    String(unfiltered.neither),
+  ]);
+  const always = ['always, automaton', 'always, guard', 'always, neither'];
+  return tableText(['paranoia', 'headers', 'body', 'rules', 'patterns', ...always], rows);
+}
+
+const LEGEND = [
+  'headers, body: rules that look at the head alone, and at the body too',
+  'always: patterns without required literals, which run on every value they are for: on a whole automaton; behind a',
+  'guard, the part of one that ordinary values do not leave; or on one made as they run',
+  '',
+].join('\n');
+
+function categoryTable({ levels }: SignatureSummary): string {
+  const names = [...new Set(levels.flatMap(({ categories }) => Object.keys(categories)))].sort();
+  const rows = names.map((name) => [name, ...levels.map(({ categories }) => String(categories[name] ?? 0))]);
+  return tableText(['category', ...levels.map(({ paranoia }) => `paranoia ${paranoia}`)], rows);
+}
+
+function summaryText(summary: SignatureSummary): string {
+  const { name, patterns, literals, phraseLists } = summary;
+  const parts = [
+    `${patterns.automaton} with an automaton`,
+    `${patterns.guard} with a guard`,
+    `${patterns.literals} with required literals`,
+  ];
+  return [
+    `${name}\n`,
+    levelTable(summary),
+    LEGEND,
+    categoryTable(summary),
+    [
+      `patterns  ${patterns.total}: ${parts.join(', ')}; ${sizeText(patterns.octets)}`,
+      `literals  ${literals.total}, ${sizeText(literals.octets)}, found in one pass over a value`,
+      `phrases   ${counted(phraseLists, 'list', 'lists')}`,
+      '',
+    ].join('\n'),
+  ].join('\n');
+}
+
+async function compile(path: string, flags: CompileFlags): Promise<void> {
+  const { program, diagnostics, sealed } = await openSignatureInput(path, flags);
+  const bytes = sealed();
+  if (flags.out !== undefined) await writeWhole(flags.out, bytes);
+  if (flags.print === true) {
+    await write(`${JSON.stringify(printable(program), null, 2)}\n`);
+    return;
+  }
+  const found = tally(diagnostics);
+  const rules = program.levels.map((level) => level.rules.length).join(', ');
+  await write(
+    [
+      `  program   ${flags.out ?? 'not written, name a file with --out'}`,
+      `  size      ${sizeText(bytes.length)}`,
+      `  digest    ${digestOf(bytes)}`,
+      `  name      ${program.name}`,
+      `  rules     ${rules} at paranoia 1 to 4`,
+      `  found     ${found === '' ? 'no warnings' : found}`,
+      '',
+    ].join('\n'),
+  );
+}
+
+async function show(path: string | undefined, flags: ShowFlags): Promise<void> {
+  const chosen = path ?? flags.crs;
+  if (chosen === undefined && flags.without !== undefined) {
+    throw usageFault('the starter set is shown whole', 'name a directory or a `.conf` file beside --without');
+  }
+  const { program, diagnostics } =
+    chosen === undefined ? openStarter() : await openSignatureInput(chosen, flags);
+  const summary = summariseSignatures(program);
+  if (flags.json !== true) await write(summaryText(summary));
+  else await write(`${JSON.stringify({ ...summary, diagnostics }, null, 2)}\n`);
+}
+
+/** The command, to be added to a program. */
+export function wafCommand(): Command {
+  const waf = new Command('waf').description('Compile WAF rule sets in SecLang, and look into them.');
+  waf
+    .command('compile')
+    .argument('<path>', 'a directory of rules (such as the OWASP Core Rule Set) or a .conf file')
+    .summary('compile a rule set into a sealed signature program')
+    .description('Compiles a rule set and says how large it is, what it holds and what was left out.')
+    .option('-o, --out <file>', 'write the sealed program here')
+    .option('--print', 'print the program as JSON instead of the summary')
+    .addOption(withoutOption())
+    .addOption(colourOption())
+    .action(compile);
+  waf
+    .command('show')
+    .argument('[path]', 'a directory of rules, a .conf file or a sealed program (default: the starter set)')
+    .description('Show what a signature program holds: rules, patterns and literals by paranoia level.')
+    .addOption(
+      new Option('--crs <folder>', 'the OWASP Core Rule Set, where no path is given').env('EDGEPLAN_CRS'),
+    )
+    .option('--json', 'print the numbers as JSON')
+    .addOption(withoutOption())
+    .addOption(colourOption())
+    .action(show);
+  return waf;
+}

@@ -1,0 +1,68 @@
+/** Completion for PowerShell: a table and a walk in one script block. Where it answers nothing, PowerShell offers paths. */
+import type { Place, Value } from './tree.ts';
+
+/** To be run by a profile. */
+export function powershellScript(program: string, places: readonly Place[]): string {
+  return `# PowerShell completion for ${program}: ${program} completion powershell | Out-String | Invoke-Expression
+Register-ArgumentCompleter -Native -CommandName ${quote(program)} -ScriptBlock {
+  param($wordToComplete, $commandAst, $cursorPosition)
+  $takes = {
+    param($path, $word)
+    switch -CaseSensitive ($path + ':' + $word) {
+${places.flatMap(takers).join('\n')}
+    }
+  }
+  $place = {
+    param($path)
+    switch -CaseSensitive ($path) {
+${places.map(placeCase).join('\n')}
+    }
+  }
+  $path = ''
+  $open = $null
+  $operands = 0
+  $words = @($commandAst.CommandElements | Select-Object -Skip 1 |
+    Where-Object { $_.Extent.EndOffset -lt $cursorPosition } | ForEach-Object { $_.Extent.Text })
+  foreach ($word in $words) {
+    if ($null -ne $open) { $open = $null }
+    elseif ($word -like '-?*') { $open = & $takes $path $word }
+    elseif ($operands -eq 0 -and (& $place $path).Commands -ccontains $word) { $path = ($path + ' ' + $word).Trim() }
+    else { $operands = 1 }
+  }
+  $here = & $place $path
+  $words = if ($null -ne $open) { $open.Words }
+    elseif ($wordToComplete -like '-*') { $here.Options }
+    elseif ($here.Commands.Count -gt 0) { $here.Commands }
+    else { $here.Operands }
+  $words | Where-Object { $_ -clike "$wordToComplete*" } |
+    ForEach-Object { [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_) }
+}
+`;
+}
+
+function takers({ path, options }: Place): readonly string[] {
+  return options.flatMap(({ names, value }) =>
+    value === null
+      ? []
+      : names.map((name) => `      ${quote(`${path}:${name}`)} { @{ Words = ${wordsOf(value)} } }`),
+  );
+}
+
+function placeCase({ path, commands, options, operand }: Place): string {
+  const names = list(commands.map(({ name }) => name));
+  const flags = list(options.flatMap((option) => option.names));
+  const operands = operand === null ? '@()' : wordsOf(operand);
+  return `      ${quote(path)} { @{ Commands = ${names}; Options = ${flags}; Operands = ${operands} } }`;
+}
+
+function wordsOf(value: Value): string {
+  return value.kind === 'words' ? list(value.words) : '@()';
+}
+
+function list(words: readonly string[]): string {
+  return `@(${words.map(quote).join(', ')})`;
+}
+
+function quote(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`;
+}

@@ -1,0 +1,64 @@
+/**
+ * Reads decision logs, as the node writes them or as something else cut them: every line is checked, and what is no line
+ * of a decision is told by its number and left out.
+ */
+import { type DecisionLine, GAP_FORMAT, LINE_FORMAT } from '../edge/log/line.ts';
+import { sizeText } from '../files/size.ts';
+import { requestMistake } from '../simulator/request-fields.ts';
+import { type Bytes, LONGEST_LINE, linesOf } from '../simulator/requests.ts';
+import { readChunks } from './read-file.ts';
+
+/** A decision; lines that are missing here; or what is wrong with a line. */
+export type LogEntry =
+  | { readonly kind: 'decision'; readonly line: DecisionLine }
+  | { readonly kind: 'gap'; readonly dropped: number }
+  | { readonly kind: 'unreadable'; readonly at: string; readonly reason: string };
+
+/** The entries of one log, `-` is stdin, in order. Memory stays constant. @throws CommandFault */
+export async function* readLog(file: string): AsyncGenerator<readonly LogEntry[]> {
+  for await (const lines of linesOf(readChunks(file))) {
+    yield lines.flatMap((line) => readEntry(line, file) ?? []);
+  }
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+function readEntry({ line, bytes }: Bytes, file: string): LogEntry | null {
+  const unreadable = (reason: string): LogEntry => ({ kind: 'unreadable', at: `${file}:${line}`, reason });
+  if (bytes === null) return unreadable(`the line is longer than ${sizeText(LONGEST_LINE)}`);
+  if (bytes.length === 0) return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(UTF8.decode(bytes));
+  } catch {
+    return unreadable('the line is not JSON; a write was cut short, or this is another file');
+  }
+  if (!isMap(value)) return unreadable('the line is JSON but not an object');
+  if (value['format'] === GAP_FORMAT) return { kind: 'gap', dropped: Number(value['dropped']) || 0 };
+  if (value['format'] !== LINE_FORMAT) {
+    return unreadable(`the line is not \`${LINE_FORMAT}\`, which is what this version reads`);
+  }
+  const mistake = mistakeOf(value);
+  if (mistake !== null) return unreadable(mistake);
+  return { kind: 'decision', line: value as unknown as DecisionLine };
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function isMap(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function mistakeOf(line: Fields): string | null {
+  for (const name of ['id', 'time'] as const) {
+    if (typeof line[name] !== 'string') return `\`${name}\` must be text`;
+  }
+  for (const name of ['matches', 'withheld'] as const) {
+    if (!Array.isArray(line[name])) return `\`${name}\` must be a list`;
+  }
+  const { request, decision } = line;
+  if (request === null && decision === null) return null;
+  if (!isMap(request)) return '`request` must be an object, or null together with `decision`';
+  if (!isMap(decision) || typeof decision['action'] !== 'string') return '`decision` must be an object';
+  return requestMistake(request);
+}

@@ -1,0 +1,86 @@
+/**
+ * What the options of a node name, looked at before anything starts: a mistyped name ends the start, in however many
+ * processes the node serves. What breaks later is reported, and served without.
+ */
+import { accessSync, constants, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { openClassificationFiles } from '../../edge/classification-files.ts';
+import { openCertificates } from '../../edge/tls/certificates.ts';
+import { inputFault, usageFault } from '../exit.ts';
+import { reasonOf, writeFault } from '../file-fault.ts';
+import { FILES_MS } from './limits.ts';
+import type { NodeStart, TlsStart } from './options.ts';
+
+interface Problem {
+  readonly file: string;
+  readonly reason: string;
+}
+
+/**
+ * Reads what the options name.
+ * @throws CommandFault that names the option
+ */
+export async function checkInputs({ tls, decisions, countries, botRanges }: NodeStart): Promise<void> {
+  if (decisions !== null && decisions.file !== '-') checkLog(decisions.file);
+  await checkClassification(countries, botRanges);
+  if (tls !== null) await checkCertificates(tls);
+}
+
+/** Whether lines can be appended, without opening: a pipe without a reader would hold up the start. */
+function checkLog(file: string): void {
+  try {
+    if (statSync(file, { throwIfNoEntry: false }) === undefined) {
+      accessSync(dirname(file), constants.W_OK);
+    } else {
+      accessSync(file, constants.W_OK);
+      if (statSync(file).isDirectory()) throw Object.assign(new Error('a folder'), { code: 'EISDIR' });
+    }
+  } catch (error) {
+    throw inputFault(`--log: ${writeFault(file, error).message}`, { cause: error });
+  }
+}
+
+/** One broken list among many is a problem for the log; a database or a folder that cannot be read is a typing error. */
+async function checkClassification(database: string | null, ranges: string | null): Promise<void> {
+  const problems: Problem[] = [];
+  const onProblem = (problem: Problem): number => problems.push(problem);
+  const files = await openClassificationFiles({ database, ranges, pollMs: FILES_MS, onProblem });
+  files.close();
+  for (const { file, reason } of problems) {
+    if (file === database) throw inputFault(`--countries: \`${file}\` cannot be used: ${reason}`);
+    if (file === ranges) throw inputFault(`--bot-ranges: \`${file}\` cannot be used: ${reason}`);
+  }
+}
+
+async function checkCertificates({ certificates: folder, fallback, acme }: TlsStart): Promise<void> {
+  const problems: Problem[] = [];
+  const onProblem = (problem: Problem): number => problems.push(problem);
+  const certificates = await openCertificates({ folder, fallback, pollMs: FILES_MS, onProblem }).catch(
+    (error: unknown) => {
+      const remedy = 'name a folder with --certificates';
+      throw inputFault(`\`${folder}\` is no folder that can be used: ${reasonOf(error)}`, {
+        cause: error,
+        remedy,
+      });
+    },
+  );
+  certificates.close();
+  if (acme === null && certificates.pairs().length === 0) {
+    const why = problems.map(({ file, reason }) => `\`${file}\`: ${reason}`).join('; ');
+    const remedy = 'put `name.crt` beside `name.key` there, or order certificates with --acme';
+    throw inputFault(`no certificate in \`${folder}\` can be used${why === '' ? '' : ` (${why})`}`, {
+      remedy,
+    });
+  }
+  const isOrdered = fallback !== null && acme?.names.includes(fallback) === true;
+  if (fallback !== null && !isOrdered && certificates.find(fallback) === null) {
+    const names = [...new Set(certificates.pairs().flatMap((pair) => pair.names))].slice(0, MAX_NAMES);
+    throw usageFault(
+      `--default-certificate: no certificate in \`${folder}\` is for \`${fallback}\``,
+      names.length === 0 ? undefined : `there are ones for ${names.join(', ')}`,
+    );
+  }
+}
+
+/** Names that a remedy lists. */
+const MAX_NAMES = 8;

@@ -1,0 +1,60 @@
+/** Who brings a node its plans: an edge file, or a control plane, which also says the secret and is told of traffic. */
+import { followControl } from '../../edge/follow/follow.ts';
+import type { Clearance } from '../../edge/follow/identity.ts';
+import { createUsage, type Usage } from '../../edge/follow/usage.ts';
+import type { Following } from '../../edge/log/following.ts';
+import type { PlanSink } from '../../edge/plans.ts';
+import { watchFile } from '../watch-file.ts';
+import type { NodeStart } from './options.ts';
+
+export interface PlanSource {
+  /** Where traffic is counted; `null`: nobody is told of it. */
+  readonly usage: Usage | null;
+  /** How the control plane is followed; `null`: there is none. */
+  readonly following: (() => Following) | null;
+  /** Looks now whether there is something new. */
+  look(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface Follows {
+  readonly plans: PlanSink;
+  readonly onSecret: (clearance: Clearance) => void;
+}
+
+/** Begins to follow; under `file` the file must be right. */
+export async function followPlans(
+  { plans: from, data, log, onInstalled, onRefused, onCaughtUp, onTokenRefused }: NodeStart,
+  { plans, onSecret }: Follows,
+): Promise<PlanSource> {
+  if (from.kind === 'file') {
+    const { file, colour } = from;
+    const { look, stop } = await watchFile({ file, colour, plans, onInstalled, onRefused });
+    return { usage: null, following: null, look, stop: async () => stop() };
+  }
+  const follower = await followControl({
+    url: from.url,
+    token: from.token,
+    ...(from.publicKey === null ? {} : { publicKey: from.publicKey }),
+    directory: data,
+    plans,
+    onSecret,
+    onCaughtUp,
+    onTokenRefused,
+    log,
+  });
+  const usage = createUsage({ control: follower.control, directory: data, log });
+  return {
+    usage,
+    following() {
+      const { mode, silentMs, pending, refused, unreported } = follower.state();
+      return { connected: mode !== 'away', silentMs, pending, refused, unreported, rows: usage.rows() };
+    },
+    // The control plane tells by itself.
+    look: async () => undefined,
+    async stop() {
+      await usage.stop();
+      await follower.stop();
+    },
+  };
+}

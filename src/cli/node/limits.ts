@@ -1,0 +1,12 @@
+/** Bounds of a node as the command starts it, each with its reason. */
+
+/** Octets of opened plans: some tens of thousands of small ones. */
+export const OPEN_OCTETS = 512 * 1024 * 1024;
+/** Milliseconds that requests in flight get when the node stops. */
+export const GRACE_MS = 10_000;
+/** Milliseconds between looks at files whose changes were not told. */
+export const FILES_MS = 30_000;
+/** Milliseconds between passes over the names that certificates are wanted for. */
+export const ACME_MS = 12 * 3_600_000;
+export const ACME_RETRY_MS = 10 * 60_000;
+export const ACME_ASK_MS = 2_000;

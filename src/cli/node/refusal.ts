@@ -1,0 +1,46 @@
+/** A node that cannot start says why in a sentence, and what to do about it. */
+import { WorkerFault } from '../../edge/workers/events.ts';
+import { StoreFault } from '../../store/fault.ts';
+import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
+import { storeFault } from '../open-data.ts';
+
+/** Where a node was to listen, and its folder. */
+export interface NodePlaces {
+  readonly host: string;
+  readonly port: number;
+  readonly tlsPort?: number;
+  readonly data: string;
+}
+
+/** What kept the node from starting, as a sentence. */
+export function refusal(error: unknown, options: NodePlaces): unknown {
+  if (error instanceof CommandFault) return error;
+  if (error instanceof StoreFault) return storeFault(error);
+  const { host, port, tlsPort, data } = options;
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const taken = error instanceof Error && 'port' in error ? String(error.port) : `${port} or ${tlsPort}`;
+  if (code === 'EADDRINUSE') {
+    const remedy = 'choose others with --port, --tls-port and --ops-port';
+    return new CommandFault(EXIT.server, `port ${taken} is taken`, { remedy });
+  }
+  if (code === 'EACCES') return new CommandFault(EXIT.server, `no right to use port ${taken}, or a folder`);
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') {
+    return new CommandFault(EXIT.server, `\`${host}\` is no address of this machine`);
+  }
+  const path = error instanceof Error && 'path' in error ? String(error.path) : null;
+  if ((code === 'ENOENT' || code === 'ENOTDIR' || code === 'EEXIST') && path !== null) {
+    const remedy = path === data ? { remedy: 'name a folder with --data' } : {};
+    return inputFault(`\`${path}\` is no folder that can be used`, { cause: error, ...remedy });
+  }
+  if (error instanceof Error && error.name === 'TrustFault') {
+    return usageFault(
+      `--trust: ${error.message}`,
+      'edgeplan node-token create prints the key as EDGEPLAN_NODE_TRUST',
+    );
+  }
+  if (error instanceof WorkerFault) {
+    const remedy = 'what it said is above; --log-level debug says more';
+    return new CommandFault(EXIT.server, error.message, { cause: error, remedy });
+  }
+  return error;
+}

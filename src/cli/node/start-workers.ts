@@ -1,0 +1,154 @@
+/**
+ * A node of several processes: this one, the primary, follows the plans, orders certificates, reports, and gathers logs
+ * and metrics; its workers serve. What each of them does is in `src/edge/workers`.
+ */
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { collectDefaultMetrics, Registry } from 'prom-client';
+import { addFollowing } from '../../edge/log/following.ts';
+import { addLog } from '../../edge/log/metrics.ts';
+import { listenOperations, type RunningOperations } from '../../edge/log/operations.ts';
+import type { LineWriter } from '../../edge/log/writer.ts';
+import { trustProxies } from '../../edge/visitor.ts';
+import { type Alike, createAlike } from '../../edge/workers/alike.ts';
+import { collectLines } from '../../edge/workers/collect.ts';
+import type { WorkerEvent } from '../../edge/workers/events.ts';
+import { type RunningPrimary, startPrimary } from '../../edge/workers/primary.ts';
+import { readAgain } from './again.ts';
+import { openLines } from './decisions.ts';
+import { followPlans, type PlanSource } from './follow-plans.ts';
+import { GRACE_MS } from './limits.ts';
+import { urlOf } from './listeners.ts';
+import type { NodeStart, RunningNode } from './options.ts';
+import { type Ordering, orderCertificates } from './order-certificates.ts';
+import { ownClearance } from './secrets.ts';
+import { removeOtherCaches, settingsOf } from './share.ts';
+import { HTTP, HTTPS, type WorkerSettings } from './worker-settings.ts';
+
+export interface WorkersStart extends NodeStart {
+  readonly workers: number;
+  /** Told of workers once all have begun. */
+  readonly onEvent: (event: WorkerEvent) => void;
+}
+
+/** Starts a node of several processes; as `startNode`. */
+export async function startWorkers(options: WorkersStart): Promise<RunningNode> {
+  const { log, plans } = options;
+  const alike = createAlike({ inFiles: plans.kind === 'control' });
+  const onSecret = (clearance: ReturnType<typeof ownClearance>): void => {
+    alike
+      .setClearance(clearance)
+      .catch((error: unknown) => log.error({ err: error }, 'a worker has an old secret'));
+  };
+  onSecret(ownClearance());
+  const lines = openLines(options);
+  let source: PlanSource | null = null;
+  let primary: RunningPrimary | null = null;
+  let ordering: Ordering | null = null;
+  let operations: RunningOperations | null = null;
+  async function stop(): Promise<void> {
+    ordering?.stop();
+    await primary?.stop(GRACE_MS);
+    await source?.stop();
+    operations?.close();
+    await lines?.close();
+  }
+  try {
+    source = await followPlans(options, { plans: alike, onSecret });
+    primary = await startProcesses(options, { alike, lines, source });
+    ordering = await orderCertificates(options, alike);
+    operations = await openOperations(options, { alike, primary });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  removeOtherCaches(options, options.workers);
+  const { addresses } = primary;
+  const { look } = source;
+  return {
+    url: urlOf('http', addresses[HTTP]!),
+    tlsUrl: addresses[HTTPS] === undefined ? null : urlOf('https', addresses[HTTPS]),
+    operationsUrl: operations?.url ?? null,
+    reload() {
+      lines?.reopen();
+      readAgain(log, [look(), alike.reload()]);
+    },
+    stop,
+  };
+}
+
+interface Parts {
+  readonly alike: Alike;
+  readonly lines: LineWriter | null;
+  readonly source: PlanSource;
+}
+
+function startProcesses(options: WorkersStart, { alike, lines, source }: Parts): Promise<RunningPrimary> {
+  const { host, port, tls, workers, log, onEvent } = options;
+  const [trusted, proxies] = [trustProxies(options.trusted), trustProxies(options.proxies)];
+  const gather = (output: Readable, into: LineWriter): void => {
+    collectLines(output, into).catch((error: unknown) =>
+      log.warn({ err: error }, 'lines of a worker are lost'),
+    );
+  };
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  if (lines !== null) addLog(registry, lines.stats);
+  if (source.following !== null) addFollowing(registry, source.following);
+  return startPrimary({
+    program: { file: fileURLToPath(new URL('./worker.js', import.meta.url)), args: [], env: workerEnv() },
+    workers,
+    listeners: { [HTTP]: { host, port }, ...(tls === null ? {} : { [HTTPS]: { host, port: tls.port } }) },
+    isProxy: (address) => trusted.has(address) || proxies.has(address),
+    alike,
+    settings: (addresses) => workerSettings(options, { addresses, counted: source.usage !== null }),
+    onOutput: lines === null ? null : (output) => gather(output, lines),
+    onCounted: (tally) => source.usage?.add(tally),
+    registry,
+    onEvent,
+  });
+}
+
+/** Workers need no token: the primary alone asks the control plane. */
+function workerEnv(): NodeJS.ProcessEnv {
+  const { EDGEPLAN_NODE_TOKEN: _, ...env } = process.env;
+  return env;
+}
+
+interface Known {
+  readonly addresses: Readonly<Record<string, AddressInfo>>;
+  readonly counted: boolean;
+}
+
+function workerSettings(options: WorkersStart, { addresses, counted }: Known): WorkerSettings {
+  const { publicPort, tls, signatures, decisions, data, log, workers } = options;
+  return {
+    serve: settingsOf(options, workers),
+    ports: {
+      http: publicPort ?? addresses[HTTP]!.port,
+      https: tls === null ? null : (tls.publicPort ?? addresses[HTTPS]!.port),
+    },
+    data,
+    signatures: signatures === null ? null : Buffer.from(signatures.sealed()).toString('base64'),
+    ticketKeys: randomBytes(48).toString('base64'),
+    logRate: decisions === null ? null : decisions.rate,
+    logLevel: log.level,
+    counted,
+  };
+}
+
+async function openOperations(
+  { operationsPort }: WorkersStart,
+  { alike, primary }: { readonly alike: Alike; readonly primary: RunningPrimary },
+): Promise<RunningOperations | null> {
+  if (operationsPort === null) return null;
+  const { registry, unwell, unready } = primary;
+  return listenOperations({
+    port: operationsPort,
+    registry,
+    unwell,
+    unready: () => unready() ?? (alike.size === 0 ? 'no plan is served yet' : null),
+  });
+}

@@ -1,0 +1,144 @@
+/** A worker of a node, a process that `start-workers.ts` starts: serves the connections it is handed. */
+import type { Logger } from 'pino';
+import type { Acceptor } from '../../edge/acceptor.ts';
+import { createJournal } from '../../edge/log/journal.ts';
+import { createHttpAcceptor } from '../../edge/serve.ts';
+import type { AcmeTokens } from '../../edge/tls/acme.ts';
+import type { Certificates } from '../../edge/tls/certificates.ts';
+import { createTlsAcceptor } from '../../edge/tls/listen.ts';
+import { trustProxies } from '../../edge/visitor.ts';
+import { createCounts } from '../../edge/workers/counts.ts';
+import { joinPrimary, type Link, type Member } from '../../edge/workers/member.ts';
+import type { Beginning, Change } from '../../edge/workers/messages.ts';
+import { createPlanTaker } from '../../edge/workers/take-plans.ts';
+import type { WafProgram } from '../../evaluator/index.ts';
+import { openSignatures } from '../../plan/open-signatures.ts';
+import { loadWarm } from '../../waf/runtime/load.ts';
+import { createLog } from '../create-log.ts';
+import { openFolder } from './certificates.ts';
+import { createSecrets, ownClearance } from './secrets.ts';
+import { createServing, type Serving } from './serving.ts';
+import { type ServeSettings, workerFolder } from './share.ts';
+import { HTTP, HTTPS, type WorkerSettings } from './worker-settings.ts';
+
+/** Another worker tells the same. */
+const UNSAID = { level: 'silent' } as const;
+
+async function begin({ index, settings: sent, changes }: Beginning, link: Link): Promise<Member> {
+  const settings = sent as WorkerSettings;
+  const log = createLog(settings.logLevel, say).child({ worker: index });
+  const fileLog = index === 0 ? log : log.child({}, UNSAID);
+  const secrets = createSecrets(ownClearance());
+  const tokens: AcmeTokens = new Map();
+  const counts = settings.counted ? createCounts(link.counted) : null;
+  const serving = await createServing(shareOf(settings.serve, index), {
+    waf: openWaf(settings.signatures),
+    secrets: secrets.read,
+    usage: { done: (entry) => counts?.done(entry) },
+    tokens,
+    decisions: openDecisions(settings.logRate, log),
+    log,
+    fileLog,
+  });
+  const { node, metrics, connections } = serving;
+  const { certificates: folder } = settings.serve;
+  const certificates = folder === null ? null : await openFolder(folder, fileLog);
+  const acceptors = createAcceptors(settings, { node, connections, certificates });
+  const plans = createPlanTaker({ plans: node.plans, directory: settings.data, onDamaged: link.damaged });
+
+  function hold(made: Change): void {
+    switch (made.kind) {
+      case 'plan':
+        plans.hold(made);
+        return;
+      case 'clearance':
+        secrets.set(made.clearance);
+        return;
+      case 'token':
+        if (made.answer === null) tokens.delete(made.token);
+        else tokens.set(made.token, made.answer);
+        return;
+      default:
+        made satisfies never;
+    }
+  }
+
+  for (const held of changes) hold(held);
+  return {
+    accept(listener, socket) {
+      // As the listeners of a node of one process have it; sockets from another process come without.
+      socket.allowHalfOpen = listener === HTTP;
+      acceptors.get(listener)!.accept(socket);
+    },
+    registry: metrics.registry,
+    prepare: (change) => (change.kind === 'plan' ? plans.prepare(change) : () => hold(change)),
+    hold,
+    async reload() {
+      await Promise.all([certificates?.reload(), serving.reload()]);
+    },
+    async drain(graceMs) {
+      await Promise.all([...acceptors.values()].map((acceptor) => acceptor.stop(graceMs)));
+      certificates?.close();
+      await counts?.stop();
+      await serving.close();
+    },
+  };
+}
+
+function shareOf(serve: ServeSettings, index: number): ServeSettings {
+  const { cacheFolder } = serve;
+  return { ...serve, cacheFolder: cacheFolder === null ? null : workerFolder(cacheFolder, index) };
+}
+
+function openWaf(signatures: string | null): WafProgram | null {
+  if (signatures === null) return null;
+  return loadWarm(openSignatures(new Uint8Array(Buffer.from(signatures, 'base64'))));
+}
+
+/** Lines go to the primary by way of stdout, and count as written there. */
+function openDecisions(rate: number | null, log: Logger) {
+  if (rate === null) return null;
+  const onFault = (error: unknown): void => log.warn({ err: error }, 'the decision log cannot be written');
+  const journal = createJournal({ file: null, rate, onFault });
+  return { ...journal, stats: () => ({ ...journal.stats(), written: 0 }) };
+}
+
+function createAcceptors(
+  { serve, ports, ticketKeys }: WorkerSettings,
+  {
+    node,
+    connections,
+    certificates,
+  }: Pick<Serving, 'node' | 'connections'> & {
+    readonly certificates: Certificates | null;
+  },
+): ReadonlyMap<string, Acceptor> {
+  const { handler, plans } = node;
+  const shared = {
+    handler,
+    trusted: trustProxies(serve.trusted),
+    proxies: serve.proxies.length === 0 ? null : trustProxies(serve.proxies),
+    connections,
+  };
+  const http = createHttpAcceptor({ ...shared, listener: { scheme: 'http', port: ports.http } });
+  if (certificates === null || ports.https === null) return new Map([[HTTP, http]]);
+  const https = createTlsAcceptor(
+    { ...shared, plans, certificates, ticketKeys: Buffer.from(ticketKeys, 'base64') },
+    { scheme: 'https', port: ports.https },
+  );
+  return new Map([
+    [HTTP, http],
+    [HTTPS, https],
+  ]);
+}
+
+function say(text: string): void {
+  process.stderr.write(text);
+}
+
+// Nowhere is left to say that stderr is gone, which is no reason to stop serving.
+process.stderr.on('error', () => undefined);
+joinPrimary({
+  begin,
+  onFault: (error) => say(`edgeplan: a worker: ${error instanceof Error ? error.message : String(error)}\n`),
+});

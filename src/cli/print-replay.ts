@@ -1,0 +1,64 @@
+/** A report on decisions that would change, for people. */
+import { visible } from '../simulator/render-text.ts';
+import { inputFault } from './exit.ts';
+import { note } from './output.ts';
+import type { ReplayGroup, ReplayReport } from './replay-log.ts';
+
+/** Groups printed; all of them are in the JSON. */
+const GROUPS_TOLD = 20;
+
+/** An answer of "nothing changed" about nothing at all would mislead. */
+export function nothingCompared(report: ReplayReport, domain: string): Error {
+  const { otherDomains, unreadable } = report;
+  if (otherDomains > 0)
+    return inputFault(`no line is of \`${domain}\`; ${plural(otherDomains, 'is', 'are')} of other domains`);
+  if (unreadable.count > 0) return inputFault('no line could be read as a decision');
+  return inputFault('the log holds no decision');
+}
+
+function plural(count: number, one: string, many: string): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** The report for people, ending in a newline; `name` is what the rules are called. */
+export function replayText(report: ReplayReport, name: string): string {
+  const { compared, changed, groups } = report;
+  const all = plural(compared, 'decision', 'decisions');
+  if (changed === 0) return visible(`${all} put to ${name}: none would change`).concat('\n');
+  const lines = [`${all} put to ${name}: ${changed} would change`];
+  for (const group of groups.slice(0, GROUPS_TOLD)) lines.push('', ...groupLines(group));
+  const left = groups.length - GROUPS_TOLD;
+  if (left > 0) lines.push('', `${plural(left, 'more kind', 'more kinds')} of change; --json tells all`);
+  return lines.map((line) => `${visible(line)}\n`).join('');
+}
+
+function groupLines({ was, now, lines, requests, examples }: ReplayGroup): readonly string[] {
+  const stands = requests > lines ? `, about ${requests} requests` : '';
+  const shown = examples.map(
+    ({ id, request, change }) => `    ${id}  ${request}${change === null ? '' : `: ${change}`}`,
+  );
+  return [`${plural(lines, 'line', 'lines')}${stands}`, `  was  ${was}`, `  now  ${now}`, ...shown];
+}
+
+/** Says on stderr what was passed over. */
+export function tellGaps(report: ReplayReport): void {
+  const { otherDomains, undecided, assumed, partial, missing, unreadable } = report;
+  if (otherDomains > 0)
+    note(`edgeplan: ${plural(otherDomains, 'line', 'lines')} of other domains passed over`);
+  if (undecided > 0)
+    note(`edgeplan: ${plural(undecided, 'request', 'requests')} had been refused before a domain was known`);
+  if (assumed > 0)
+    note(
+      `edgeplan: ${plural(assumed, 'decision hangs', 'decisions hang')} on counters or signatures, and were taken as they were`,
+    );
+  if (partial > 0)
+    note(
+      `edgeplan: ${plural(partial, 'request is', 'requests are')} not whole in the log (redacted, cut, or with a body)`,
+    );
+  if (missing > 0)
+    note(`edgeplan: ${plural(missing, 'line is', 'lines are')} missing, which the log could not take`);
+  if (unreadable.count > 0)
+    note(
+      `edgeplan: ${plural(unreadable.count, 'line', 'lines')} could not be read; the first: ${visible(unreadable.first ?? '')}`,
+    );
+}

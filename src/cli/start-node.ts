@@ -1,0 +1,79 @@
+/**
+ * Everything `edgeplan node` runs, wired together: the node, its listeners, and whoever brings it its plans: an edge
+ * file, or a control plane. In go plain options, out comes the running node and the way to stop it; signals and printing
+ * are the command's.
+ */
+import { addFollowing } from '../edge/log/following.ts';
+import { listenOperations, type RunningOperations } from '../edge/log/operations.ts';
+import type { AcmeTokens } from '../edge/tls/acme.ts';
+import { loadWarm } from '../waf/runtime/load.ts';
+import { readAgain } from './node/again.ts';
+import { openDecisions } from './node/decisions.ts';
+import { followPlans, type PlanSource } from './node/follow-plans.ts';
+import { openListeners } from './node/listeners.ts';
+import type { NodeStart, RunningNode } from './node/options.ts';
+import { createSecrets, ownClearance } from './node/secrets.ts';
+import { createServing } from './node/serving.ts';
+import { removeOtherCaches, settingsOf } from './node/share.ts';
+
+/**
+ * Starts a node of one process in a folder that is its own. Under `file` the file must be right; a control plane may be away, what was kept is
+ * served then.
+ */
+export async function startNode(options: NodeStart): Promise<RunningNode> {
+  const { log, signatures } = options;
+  const secrets = createSecrets(ownClearance());
+  const tokens: AcmeTokens = new Map();
+  const decisions = openDecisions(options);
+  let source: PlanSource | null = null;
+  const serving = await createServing(settingsOf(options, 1), {
+    waf: signatures === null ? null : loadWarm(signatures.program),
+    secrets: secrets.read,
+    usage: { done: (entry) => source?.usage?.done(entry) },
+    tokens,
+    decisions,
+    log,
+    fileLog: log,
+  });
+  const { node, metrics } = serving;
+  let operations: RunningOperations | null = null;
+  let stage: 'starting' | 'serving' | 'draining' = 'starting';
+  try {
+    source = await followPlans(options, { plans: node.plans, onSecret: secrets.set });
+    if (source.following !== null) addFollowing(metrics.registry, source.following);
+    if (options.operationsPort !== null) {
+      operations = await listenOperations({
+        port: options.operationsPort,
+        registry: () => metrics.registry,
+        unready() {
+          if (stage !== 'serving') return stage;
+          return node.plans.size === 0 ? 'no plan is served yet' : null;
+        },
+      });
+    }
+    const { stop: stopListening, reload, ...urls } = await openListeners(serving, options, tokens);
+    const { look, stop: stopFollowing } = source;
+    removeOtherCaches(options, 1);
+    stage = 'serving';
+    return {
+      ...urls,
+      operationsUrl: operations?.url ?? null,
+      reload() {
+        decisions?.reopen();
+        readAgain(log, [look(), serving.reload(), reload()]);
+      },
+      async stop() {
+        stage = 'draining';
+        await stopListening();
+        await stopFollowing();
+        operations?.close();
+        await serving.close();
+      },
+    };
+  } catch (error) {
+    await source?.stop();
+    operations?.close();
+    await serving.close();
+    throw error;
+  }
+}

@@ -1,0 +1,65 @@
+/** What `try` prints: where everything is, and commands that work as they stand. */
+import { ownName } from '../own-name.ts';
+import { shellWord } from '../shell-word.ts';
+
+export interface Tried {
+  readonly url: string;
+  readonly operationsUrl: string;
+  readonly key: string;
+  readonly domain: string;
+  /** What is there, as a clause. */
+  readonly content: string;
+  readonly folder: string;
+  readonly kept: boolean;
+  /** The path of the reference. */
+  readonly reference: string;
+}
+
+const AUTHORIZED = 'curl -sS -H "Authorization: Bearer $EDGEPLAN_KEY"';
+
+/** The text, ready for stdout. */
+export function greeting(tried: Tried): string {
+  const { url, operationsUrl, key, folder, kept } = tried;
+  const end = kept ? 'kept' : 'removed when this ends';
+  return [
+    `edgeplan is up: ${tried.content}.`,
+    kept ? 'Stop it with Ctrl-C.' : 'All of this is temporary. Stop it with Ctrl-C.',
+    '',
+    `  API        ${url}`,
+    `  reference  ${url}${tried.reference}`,
+    `  metrics    ${operationsUrl}/metrics`,
+    `  data       ${folder}, ${end}`,
+    '',
+    'In another terminal:',
+    '',
+    `export EDGEPLAN_SERVER=${url} EDGEPLAN_KEY=${key}`,
+    ...commandsOf(tried).flatMap(([why, command]) => ['', `# ${why}`, command]),
+    '',
+    '',
+  ].join('\n');
+}
+
+function commandsOf({ domain, operationsUrl }: Tried): readonly (readonly [string, string])[] {
+  const name = ownName();
+  const rules = `"$EDGEPLAN_SERVER/domains/${domain}/rules/drop/`;
+  const rule = JSON.stringify({
+    path_includes: ['/private/*'],
+    country_match_type: 'exclude',
+    countries: ['DE'],
+  });
+  const request = `'https://shop.${domain}/api/orders?id=7' --ip 203.0.113.7 --country RU -A 'GPTBot/1.2'`;
+  return [
+    ['the rules that drop requests', `${AUTHORIZED} ${rules}"`],
+    [
+      'what a request would hit, and why',
+      `${name} export ${domain} --ids | ${name} simulate -f - ${request}`,
+    ],
+    [
+      'one more rule, published before the answer comes',
+      `${AUTHORIZED} -H 'Content-Type: application/json' ${rules}?wait=published" -d ${shellWord(rule)}`,
+    ],
+    ['what was published, newest first', `${AUTHORIZED} "$EDGEPLAN_SERVER/domains/${domain}/plans/?limit=3"`],
+    ['who changed what', `${name} audit ${domain} --limit 5`],
+    ['requests, publications, store: for Prometheus', `curl -sS ${operationsUrl}/metrics`],
+  ];
+}

@@ -1,0 +1,27 @@
+/** Fills a server with the sample shop, over its API. */
+import { fileURLToPath } from 'node:url';
+import { carryOut } from '../apply/carry-out.ts';
+import { planChanges } from '../apply/plan-changes.ts';
+import { domainPath, readRemote } from '../apply/remote.ts';
+import { readWanted } from '../apply/wanted.ts';
+import { askServer, type ServerOptions } from '../ask-server.ts';
+
+/** Shipped with the package as it lies in the repository. */
+const SHOP = fileURLToPath(new URL('../../../fixtures/shop/edge.yaml', import.meta.url));
+
+export interface Shop {
+  readonly records: number;
+  readonly rules: number;
+}
+
+/** Makes the shop's domain, active and published. Throws the fault of whatever was refused. */
+export async function applyShop(options: ServerOptions): Promise<Shop> {
+  const wanted = await readWanted(SHOP, 'never');
+  const { domain } = wanted;
+  await askServer(options, { method: 'POST', path: '/domains/', body: { name: domain } });
+  await askServer(options, { method: 'POST', path: domainPath(domain, '/check-ns') });
+  const plan = planChanges(wanted, await readRemote(domain, options), { ids: false, prune: false });
+  const outcome = await carryOut(plan, { ...options, domain });
+  if (!outcome.ok) throw outcome.fault;
+  return { records: wanted.records.length, rules: wanted.rules.length };
+}
