@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Rule } from '../../src/model/types.ts';
+import { finding } from '../support/generate-waf.ts';
 import { decide, dnsRecord, rule } from './sample.ts';
 
 const GPTBOT = { kind: 'gptbot', verified: false };
@@ -23,6 +24,7 @@ describe('phases', () => {
         scheme: 'https',
         hostHeader: 'example.com',
         source: 'record',
+        timeoutSec: null,
       },
       path: '/a',
       query: 'b',
@@ -193,9 +195,9 @@ describe('waf', () => {
     const seen: unknown[] = [];
     const inspect = (input: { body: Uint8Array | null }, settings: object) => {
       seen.push({ body: input.body?.length ?? null, ...settings });
-      return { score, ids: [942100], exhausted };
+      return finding({ score, ids: [942100], exhausted });
     };
-    return { seen, env: { waf: { inspect } } };
+    return { seen, env: { waf: { inspect, has: () => true } } };
   };
 
   test('the first match gives the settings and blocks at its threshold', () => {
@@ -206,7 +208,7 @@ describe('waf', () => {
       waf: { score: 7, ids: [942100], truncated: false, exhausted: false },
       matches: [{ id: 1, effect: 'passed' }],
     });
-    expect(seen).toEqual([{ body: null, paranoia: 2, excludes: ['1'] }]);
+    expect(seen).toEqual([{ body: null, paranoia: 2, threshold: 8, excludes: ['1'], exclusions: [] }]);
     expect(decide({ rules }, {}, program(8).env)).toMatchObject({
       action: 'block',
       status: 403,

@@ -164,7 +164,7 @@ function wafPhase(run: Run): Ending | null {
   for (const rule of matching(run, 'waf')) {
     const verdict = memo.wafs.get(rule.id) ?? inspect(rule, facts, world.env.waf ?? null);
     if (verdict !== null) memo.wafs.set(rule.id, verdict);
-    const over = verdict !== null && (verdict.exhausted || verdict.score >= rule.threshold);
+    const over = verdict !== null && (verdict.exhausted || verdict.denied || verdict.score >= rule.threshold);
     record(run, rule, verdict === null ? 'unavailable' : over ? 'block' : 'passed');
     if (!acts(run, rule)) continue;
     run.waf = verdict;

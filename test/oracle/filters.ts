@@ -58,7 +58,7 @@ function pathTest(type: string, entry: string): Test {
 /** Compiled entries by subject and match type. */
 const tests = { host: new Map<string, Map<string, Test>>(), path: new Map<string, Map<string, Test>>() };
 
-function entryTest(subject: 'host' | 'path', type: string, entry: string): Test {
+export function entryTest(subject: 'host' | 'path', type: string, entry: string): Test {
   const ofType = tests[subject].get(type) ?? new Map<string, Test>();
   tests[subject].set(type, ofType);
   const known = ofType.get(entry) ?? (subject === 'host' ? hostTest(type, entry) : pathTest(type, entry));

@@ -93,6 +93,7 @@ export function altOrigin(rule: BotRouteRule, facts: Facts): Origin {
     scheme: rule.alt_scheme,
     hostHeader: hostHeader('', facts),
     source: 'alt_origin',
+    timeoutSec: null,
   };
 }
 
@@ -104,6 +105,7 @@ export function routeOrigin(rule: OriginRouteRule, facts: Facts): Origin {
     scheme: rule.scheme,
     hostHeader: hostHeader(rule.host_header, facts),
     source: 'origin_route',
+    timeoutSec: null,
   };
 }
 
@@ -116,6 +118,7 @@ export function poolOrigin(rule: OriginPoolRule, index: number, facts: Facts): O
     scheme,
     hostHeader: hostHeader(rule.host_header, facts),
     source: 'origin_pool',
+    timeoutSec: null,
   };
 }
 
@@ -129,5 +132,6 @@ export function recordOrigin(record: DnsRecord, facts: Facts): Origin {
     scheme,
     hostHeader: hostHeader(record.host_header, facts),
     source: 'record',
+    timeoutSec: record.timeout,
   };
 }

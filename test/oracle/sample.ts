@@ -63,7 +63,16 @@ const DEFAULTS: { readonly [T in Rule['type']]: Omit<OfType<T>, 'id'> } = {
     on_breach: 'drop',
     burst: 0,
   },
-  waf: { type: 'waf', ...COMMON, ...PATHS, paranoia: 1, threshold: 5, body_cap_kb: 128, rule_excludes: [] },
+  waf: {
+    type: 'waf',
+    ...COMMON,
+    ...PATHS,
+    paranoia: 1,
+    threshold: 5,
+    body_cap_kb: 128,
+    rule_excludes: [],
+    exclusions: [],
+  },
   redirect: {
     type: 'redirect',
     ...COMMON,
@@ -150,14 +159,26 @@ export interface Setting {
   readonly rules?: readonly Rule[];
 }
 
+/** `example.com` as the model makes it of a name alone. */
+export const DOMAIN: Domain = {
+  name: 'example.com',
+  status: 'active',
+  suspended: false,
+  developer_mode_until: null,
+  cache_cap_mb: 128,
+  cache_l2_max_gb: 10,
+  cache_l2_ttl_days: 7,
+  sec_no_sniff: false,
+  sec_referrer_policy: false,
+  sec_strip_headers: false,
+  markdown_for_agents: false,
+};
+
 /** The rule set of `example.com`; without records given, the apex, `www` and `*` are proxied as 1, 2 and 3. */
 export function ruleSet({ domain = {}, records, rules = [] }: Setting): RuleSet {
   return {
     domain: {
-      name: 'example.com',
-      status: 'active',
-      suspended: false,
-      developer_mode_until: null,
+      ...DOMAIN,
       ...domain,
     },
     records: records ?? [dnsRecord(1, '@'), dnsRecord(2, 'www'), dnsRecord(3, '*')],

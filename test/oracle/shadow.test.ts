@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Rule } from '../../src/model/types.ts';
+import { finding } from '../support/generate-waf.ts';
 import { createOracle } from './index.ts';
 import { decide, dnsRecord, request, rule, ruleSet } from './sample.ts';
 
@@ -106,9 +107,9 @@ test('dry_run waf settings judge in the shadow', () => {
   let calls = 0;
   const inspect = () => {
     calls += 1;
-    return { score: 4, ids: [], exhausted: false };
+    return finding({ score: 4 });
   };
-  const decision = decide({ rules }, {}, { waf: { inspect } });
+  const decision = decide({ rules }, {}, { waf: { inspect, has: () => false } });
   expect(told(decision)).toEqual(['waf/1 dry_run block', 'waf/2 enforce passed']);
   expect(decision).toMatchObject({
     action: 'forward',

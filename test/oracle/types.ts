@@ -12,6 +12,7 @@ export interface EdgeRequest {
   readonly method: string;
   readonly host: string | readonly string[];
   readonly target: string;
+  readonly protocol?: string | undefined;
   readonly port?: number | undefined;
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
   readonly ip?: string | null | undefined;
@@ -20,6 +21,7 @@ export interface EdgeRequest {
   readonly ja4?: string | null | undefined;
   readonly ja4h?: string | null | undefined;
   readonly body?: Uint8Array | string | null | undefined;
+  readonly bodyError?: string | null | undefined;
   readonly now?: number | undefined;
   readonly cleared?: readonly string[] | undefined;
 }
@@ -60,6 +62,7 @@ export interface Origin {
   readonly scheme: 'http' | 'https' | 'auto';
   readonly hostHeader: string;
   readonly source: 'alt_origin' | 'origin_route' | 'origin_pool' | 'record';
+  readonly timeoutSec: number | null;
 }
 
 export interface CacheDirective {
@@ -69,11 +72,26 @@ export interface CacheDirective {
   readonly key: string | null;
 }
 
-export interface WafVerdict {
+export interface WafFinding {
   readonly score: number;
   readonly ids: readonly number[];
-  readonly truncated: boolean;
+  readonly matches: readonly {
+    readonly id: number;
+    readonly message: string;
+    readonly severity: number;
+    readonly category: string;
+    readonly score: number;
+    readonly variable: string;
+    readonly value: string;
+  }[];
+  readonly categories: Readonly<Record<string, number>>;
+  readonly denied: boolean;
+  readonly bodyError: string | null;
   readonly exhausted: boolean;
+}
+
+export interface WafVerdict extends WafFinding {
+  readonly truncated: boolean;
 }
 
 /** The request's one outcome. */
@@ -110,9 +128,24 @@ export interface ErrorPageAnswer {
 /** What a waf program is asked and what it answers. */
 export interface WafProgram {
   inspect(
-    input: { readonly request: EdgeRequest; readonly body: Uint8Array | null },
-    settings: { readonly paranoia: number; readonly excludes: readonly string[] },
-  ): { readonly score: number; readonly ids: readonly number[]; readonly exhausted: boolean };
+    input: {
+      readonly request: EdgeRequest;
+      readonly body: Uint8Array | null;
+      readonly truncated: boolean;
+      readonly bodyError?: string | null;
+    },
+    settings: {
+      readonly paranoia: number;
+      readonly threshold: number;
+      readonly excludes: readonly string[];
+      readonly exclusions: readonly {
+        readonly id: number | null;
+        readonly tag: string | null;
+        readonly target: string | null;
+      }[];
+    },
+  ): WafFinding;
+  has(id: number): boolean;
 }
 
 /** Whatever a decision rests on besides the request and the rules. All of it has a default. */

@@ -1,6 +1,7 @@
 /** What a waf rule asks of the signatures (semantics §5 waf). */
 import type { WafRule } from '../../src/model/types.ts';
 import type { Facts } from './facts.ts';
+import { entryTest, pathForms } from './filters.ts';
 import { utf8 } from './text.ts';
 import type { WafProgram, WafVerdict } from './types.ts';
 
@@ -9,14 +10,28 @@ function bodyOf(body: unknown): Uint8Array | null {
   return body instanceof Uint8Array ? body : null;
 }
 
+/** Those whose path matches in every form the path has; what is left empty is `null` to a program. */
+function exclusionsOf({ exclusions }: WafRule, facts: Facts) {
+  return exclusions
+    .filter(({ path }) => pathForms(facts).every(entryTest('path', 'wildcard', path)))
+    .map(({ id, tag, target }) => ({ id, tag: tag || null, target: target || null }));
+}
+
 /** The verdict under a rule's settings; `null` when no program is loaded. */
 export function inspect(rule: WafRule, facts: Facts, program: WafProgram | null): WafVerdict | null {
   if (program === null) return null;
   const cap = rule.body_cap_kb * 1024;
   const body = cap === 0 ? null : bodyOf(facts.request.body);
-  const { score, ids, exhausted } = program.inspect(
-    { request: facts.request, body: body?.subarray(0, cap) ?? null },
-    { paranoia: rule.paranoia, excludes: rule.rule_excludes },
+  const truncated = body !== null && body.length > cap;
+  const { paranoia, threshold, rule_excludes } = rule;
+  const finding = program.inspect(
+    {
+      request: facts.request,
+      body: body?.subarray(0, cap) ?? null,
+      truncated,
+      bodyError: facts.request.bodyError ?? null,
+    },
+    { paranoia, threshold, excludes: rule_excludes, exclusions: exclusionsOf(rule, facts) },
   );
-  return { score, ids, truncated: body !== null && body.length > cap, exhausted };
+  return { ...finding, truncated };
 }

@@ -265,7 +265,7 @@ test('what the embedder hands in may fail, and the request is refused', () => {
     const evaluator = loadPlan(bytes, {
       clock: fail,
       counters: { hit: fail, peek: fail },
-      waf: { inspect: fail },
+      waf: { inspect: fail, has: fail },
       origins: { healthy: fail, inFlight: fail },
     });
     const plain = loadPlan(bytes);
