@@ -13,7 +13,7 @@ export function judgeAnswer(method: string, path: string, { status, body, text }
     const right = named.length === 1 && typeof body.error === 'string' && body.error !== '';
     return right && !body.error.includes('    at ') ? null : `no error shape with ${status}: ${text}`;
   }
-  const segments = segmentsOf(path) ?? [];
+  const segments = segmentsOf(path);
   // Static segments go before `{name}`, as the router has it.
   const [route] = ROUTES.filter(
     (one) => one.method === method && methodsAt([one], segments).length === 1,

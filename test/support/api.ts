@@ -9,6 +9,8 @@ import type { TierSlug } from '../../src/access/tiers.ts';
 import type { Lifecycle } from '../../src/api/lifecycle.ts';
 import { createApi } from '../../src/api/serve.ts';
 import type { Publication, Services } from '../../src/api/services.ts';
+import { createFeed } from '../../src/publisher/feed.ts';
+import { clearanceSecret, openSigner } from '../../src/publisher/signer.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { AccountRow } from '../../src/store/rows.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -21,7 +23,8 @@ export interface ScriptedDns {
   challenge: Awaited<ReturnType<Lifecycle['challenge']>>;
   /** Runs inside every lookup, before it answers. */
   meanwhile: () => Promise<void>;
-  readonly scanned: number[];
+  /** How often it was told that there are records to look for. */
+  scans: number;
 }
 
 export interface TestApi {
@@ -90,7 +93,12 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     lifecycle: scriptLifecycle(dns),
     publication: options.publication ?? { waitForOutbox: async () => null },
   };
-  const app = await createApi({ services, log: pino({}, { write: (line) => void log.push(line) }) });
+  const own = pino({}, { write: (line: string) => void log.push(line) });
+  const signer = await openSigner(store, clock());
+  const clearance = await clearanceSecret(store, clock());
+  const feed = createFeed({ store, signer, log: own });
+  const nodes = { store, feed, publicKey: signer.publicKey, clearance, log: own, clock };
+  const app = await createApi({ services, nodes, log: own });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
   return {
@@ -127,7 +135,7 @@ function scriptDns(): ScriptedDns {
     delegation: { state: 'none', set: null, found: [] },
     challenge: { state: 'absent', found: [] },
     meanwhile: async () => undefined,
-    scanned: [],
+    scans: 0,
   };
 }
 
@@ -139,7 +147,9 @@ export const SETS = [
 function scriptLifecycle(dns: ScriptedDns): Lifecycle {
   return {
     nameserverSets: SETS,
-    scan: (domainId) => void dns.scanned.push(domainId),
+    scan: () => {
+      dns.scans++;
+    },
     async delegation() {
       await dns.meanwhile();
       return dns.delegation;

@@ -1,5 +1,5 @@
 /** Generated rules of all twelve types: valid by the semantics, as the model would store them. */
-import type { Rule, RuleCommon } from '../../src/model/types.ts';
+import type { Rule, RuleCommon, WafRule } from '../../src/model/types.ts';
 import { hostFilter, pathFilter } from './generate-filters.ts';
 import type { Random } from './generate-random.ts';
 import { ADDRESS_ENTRIES, BOTS, COUNTRIES, JA4, JA4H, QUERY_PARAMS } from './generate-words.ts';
@@ -154,6 +154,14 @@ function originPool(random: Random): ReturnType<OwnFields['origin_pool']> {
   };
 }
 
+function exclusions(random: Random): WafRule['exclusions'] {
+  const path = random.pick(['/*', '/a*', '/api/*', '*']);
+  const target = random.chance(0.2) ? 'ARGS:q*' : '';
+  return random.chance(0.2)
+    ? [{ id: null, tag: 'words', target, path }]
+    : [{ id: random.pick([941100, 942100, 942110]), tag: '', target, path }];
+}
+
 const OWN_FIELDS: OwnFields = {
   drop,
   fingerprint: (random) => ({ ...lists(random), action: random.pick(['drop', 'challenge', 'tag', 'tag']) }),
@@ -165,6 +173,7 @@ const OWN_FIELDS: OwnFields = {
     threshold: random.pick([1, 3, 5, 5, 10]),
     body_cap_kb: random.pick([0, 1, 1, 128]),
     rule_excludes: random.chance(0.2) ? ['942100'] : [],
+    exclusions: random.chance(0.3) ? exclusions(random) : [],
   }),
   redirect: (random) => ({
     // One about every path may lead a request to itself.

@@ -1,5 +1,5 @@
 /** A waf program small enough to foresee: its score depends on a few words of the request alone. */
-import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import type { WafFinding, WafInput, WafProgram } from '../../src/evaluator/waf.ts';
 
 const SIGNATURES = [
   { id: 941100, word: 'script', paranoia: 1, score: 5 },
@@ -9,20 +9,43 @@ const SIGNATURES = [
   { id: 920200, word: 'p', paranoia: 3, score: 2 },
 ];
 
-/** Adds up the scores of the words found in target and body; `%zz` exhausts its budget. */
-export const wordProgram = {
-  inspect(
-    { request, body }: { readonly request: EdgeRequest; readonly body: Uint8Array | null },
-    { paranoia, excludes }: { readonly paranoia: number; readonly excludes: readonly string[] },
-  ): { score: number; ids: number[]; exhausted: boolean } {
+/** A finding of nothing but what is given. */
+export function finding(given: Partial<WafFinding> = {}): WafFinding {
+  const nothing = { score: 0, ids: [], matches: [], categories: {}, denied: false, bodyError: null };
+  return { ...nothing, exhausted: false, ...given };
+}
+
+/** Adds up the scores of the words found in target and body; `%zz` exhausts its budget, `%yy` is denied. */
+export const wordProgram: WafProgram = {
+  inspect({ request, body }: WafInput, { paranoia, excludes, exclusions }): WafFinding {
+    const left = new Set(exclusions.flatMap(({ id, target }) => (target === null ? [id] : [])));
+    const gone = exclusions.some(({ tag }) => tag === 'words');
     const text = `${request.target} ${body === null ? '' : new TextDecoder().decode(body)}`;
     const found = SIGNATURES.filter(
-      (one) => one.paranoia <= paranoia && !excludes.includes(String(one.id)) && text.includes(one.word),
+      (one) =>
+        one.paranoia <= paranoia &&
+        !excludes.includes(String(one.id)) &&
+        !(gone || left.has(one.id)) &&
+        text.includes(one.word),
     );
-    return {
-      score: found.reduce((sum, one) => sum + one.score, 0),
+    const matches = found.map(({ id, word, score }) => ({
+      id,
+      message: `the word ${word}`,
+      severity: 2,
+      category: 'words',
+      score,
+      variable: 'REQUEST_URI',
+      value: word,
+    }));
+    const score = found.reduce((sum, one) => sum + one.score, 0);
+    return finding({
+      score,
       ids: found.map((one) => one.id),
+      matches,
+      categories: score === 0 ? {} : { words: score },
+      denied: text.includes('%yy'),
       exhausted: text.includes('%zz'),
-    };
+    });
   },
+  has: (id) => SIGNATURES.some((one) => one.id === id),
 };

@@ -4,6 +4,7 @@
  */
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
 import type { DnsRecord, Domain, RuleSet } from '../../src/model/types.ts';
+import { DOMAIN } from '../oracle/sample.ts';
 import type { Random } from './generate-random.ts';
 import { seeded } from './generate-random.ts';
 import { generateRequests } from './generate-requests.ts';
@@ -16,6 +17,7 @@ export { seeded } from './generate-random.ts';
 function generateDomain(random: Random): Domain {
   const until = new Date(START + random.int(120_000)).toISOString();
   return {
+    ...DOMAIN,
     name: random.pick(DOMAINS),
     status: random.chance(0.97)
       ? random.pick(['active', 'active', 'moved'])

@@ -1,0 +1,49 @@
+/** A real browser, headless: Debian's Chromium, driven over its own protocol. */
+import { existsSync } from 'node:fs';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const CHROMIUM = '/usr/bin/chromium';
+
+/** Why the tests cannot run here, or `null`. */
+export function missingBrowser(): string | null {
+  return existsSync(CHROMIUM) ? null : `${CHROMIUM} not installed (Debian: chromium)`;
+}
+
+export function startBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: CHROMIUM,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  });
+}
+
+/** What a page did that it should not have. */
+export interface Watch {
+  /** Errors and warnings of the console, uncaught errors, what the page's policy kept it from. */
+  readonly complaints: string[];
+  /** Every URL it asked for. */
+  readonly requests: string[];
+}
+
+/** Opens a page that is watched from its first request on. */
+export async function openWatched(browser: Browser): Promise<{ readonly page: Page; readonly watch: Watch }> {
+  const page = await browser.newPage({ viewport: { width: 1400, height: 1000 } });
+  const watch: Watch = { complaints: [], requests: [] };
+  page.on('console', (said) => {
+    if (said.type() === 'error' || said.type() === 'warning') watch.complaints.push(said.text());
+  });
+  page.on('pageerror', (error) => watch.complaints.push(error.message));
+  page.on('request', (request) => watch.requests.push(request.url()));
+  page.on('requestfailed', (request) => watch.complaints.push(`failed: ${request.url()}`));
+  await page.exposeFunction('complain', (what: string) => watch.complaints.push(what));
+  await page.addInitScript(`document.addEventListener('securitypolicyviolation', (one) =>
+    complain('policy: ' + one.violatedDirective + ' ' + one.blockedURI + ' ' + one.sourceFile + ':' + one.columnNumber))`);
+  return { page, watch };
+}

@@ -1,0 +1,108 @@
+/** A node with a cache, in front of an origin of the test's own, over real sockets. */
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { compile, parseRuleSet, seal } from '../../src/compiler/index.ts';
+import { createCache } from '../../src/edge/cache/cache.ts';
+import { createNode, type EdgeNode } from '../../src/edge/node.ts';
+import { listenHttp } from '../../src/edge/serve.ts';
+import type { Challenges, Classifier, JournalEntry, MarkdownRenderer } from '../../src/edge/services.ts';
+import { trustProxies } from '../../src/edge/visitor.ts';
+
+/** The name that the node serves. */
+export const CACHE_HOST = 'cache.test';
+
+const NO_CHALLENGES: Challenges = {
+  cleared: () => [],
+  withoutOwn: (cookies) => cookies,
+  ask: () => ({ status: 403, headers: [], body: 'challenge' }),
+  answerOwn: () => ({ status: 404, headers: [], body: null }),
+};
+const NOBODY: Classifier = { country: () => null, bot: () => undefined };
+
+export interface CacheNodeOptions {
+  readonly originPort: number;
+  /** Fields of the cache rule; absent: `standard` for every path. */
+  readonly rule?: Readonly<Record<string, unknown>>;
+  readonly domain?: Readonly<Record<string, unknown>>;
+  readonly memoryOctets?: number;
+  readonly directory?: string | null;
+  readonly clock?: () => number;
+  readonly markdown?: MarkdownRenderer;
+}
+
+export interface CacheNode {
+  readonly port: number;
+  readonly node: EdgeNode;
+  readonly entries: JournalEntry[];
+  readonly faults: unknown[];
+  /** Installs the plan anew, as after a change of the domain. */
+  install(options: { readonly rule?: Readonly<Record<string, unknown>>; readonly purgeEpoch?: number }): void;
+  stop(): Promise<void>;
+}
+
+export async function startCacheNode(options: CacheNodeOptions): Promise<CacheNode> {
+  const entries: JournalEntry[] = [];
+  const faults: unknown[] = [];
+  const clock = options.clock === undefined ? {} : { clock: options.clock };
+  const cache = createCache({
+    memoryOctets: options.memoryOctets ?? 64 * 1024 * 1024,
+    directory: options.directory ?? null,
+    onFault: (error) => faults.push(error),
+    ...clock,
+  });
+  const node = createNode({
+    challenges: NO_CHALLENGES,
+    classifier: NOBODY,
+    journal: { done: (entry) => entries.push(entry) },
+    cache,
+    ...(options.markdown === undefined ? {} : { markdown: options.markdown }),
+    waf: null,
+    nodeId: null,
+    perOrigin: 128,
+    anyCertificate: false,
+    openOctets: 1e8,
+    onFault: (error) => faults.push(error),
+  });
+  let revision = 0;
+  const install: CacheNode['install'] = ({ rule = options.rule ?? {}, purgeEpoch = 0 }) => {
+    const bytes = planOf(options, rule);
+    node.plans.set(CACHE_HOST, { revision: ++revision, digest: 'x', purgeEpoch, read: () => bytes });
+  };
+  install({});
+  const { handler } = node;
+  const listening = { trusted: trustProxies([]), publicPort: 80, host: '127.0.0.1', port: 0 };
+  const listener = await listenHttp({ handler, ...listening });
+  return {
+    port: listener.address.port,
+    node,
+    entries,
+    faults,
+    install,
+    stop: async () => {
+      await listener.stop(0);
+      await node.close();
+    },
+  };
+}
+
+function planOf({ originPort, domain }: CacheNodeOptions, rule: object): Uint8Array {
+  const record = { id: 1, name: '@', type: 'A', destination: '127.0.0.1', proxied: true };
+  const parsed = parseRuleSet({
+    domain: { name: CACHE_HOST, ...domain },
+    records: [{ ...record, scheme: 'Http', port: originPort, timeout: 5 }],
+    rules: [{ id: 1, type: 'cache', path_includes: ['/*'], ...rule }],
+  });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.diagnostics));
+  return seal(compile(parsed.ruleSet).plan, { revision: 1 });
+}
+
+/** An origin that answers as told. */
+export async function startCacheOrigin(
+  answer: RequestListener,
+): Promise<{ readonly port: number; readonly server: Server }> {
+  const server = createServer(answer);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, server };
+}

@@ -1,0 +1,193 @@
+/** A node behind TLS and PROXY listeners with an origin that says what reached it, for tests over real sockets. */
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { compile, parseRuleSet, seal } from '../../src/compiler/index.ts';
+import type { ConnectionBounds } from '../../src/edge/connection-bounds.ts';
+import { createNode, type EdgeNode } from '../../src/edge/node.ts';
+import type { OwnTokens } from '../../src/edge/own-tokens.ts';
+import { listenHttp, type RunningListener } from '../../src/edge/serve.ts';
+import type { Challenges, Classifier, EdgeCache, JournalEntry } from '../../src/edge/services.ts';
+import { type Certificates, openCertificates } from '../../src/edge/tls/certificates.ts';
+import { listenTls } from '../../src/edge/tls/listen.ts';
+import { trustProxies } from '../../src/edge/visitor.ts';
+import type { WafProgram } from '../../src/evaluator/index.ts';
+import { makeCertificate } from './make-certificate.ts';
+
+/** Asks for nothing and clears nobody. */
+export const NO_CHALLENGES: Challenges = {
+  cleared: () => [],
+  withoutOwn: (cookies) => cookies,
+  ask: () => ({ status: 403, headers: [], body: 'challenge' }),
+  answerOwn: () => ({ status: 404, headers: [], body: null }),
+};
+
+const NOBODY: Classifier = { country: () => null, bot: () => undefined };
+
+/** What the origin answers: the request as it came. */
+export interface Echo {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Starts an origin. `/slow` answers after 600 ms, `/hang` never; it echoes what comes over a WebSocket. */
+export async function startOrigin(): Promise<{ readonly port: number; readonly server: Server }> {
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const { method, url, headers } = request;
+      if (url === '/hang') return;
+      const body = JSON.stringify({ method, url, headers, body: Buffer.concat(chunks).toString('latin1') });
+      setTimeout(() => response.end(body), url === '/slow' ? 600 : 0);
+    });
+  });
+  server.on('upgrade', (_request, socket) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n');
+    socket.pipe(socket);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return { port: (server.address() as AddressInfo).port, server };
+}
+
+/** What a plan has beside its name and its origin's port. */
+export interface PlanParts {
+  /** Fields of its records. */
+  readonly record?: Readonly<Record<string, unknown>>;
+  readonly rules?: readonly unknown[];
+}
+
+/** Sealed plans of a domain whose apex, `www` and every other host go to one origin. */
+export function planOf(name: string, port: number, { record: more, rules = [] }: PlanParts = {}): Uint8Array {
+  const record = { type: 'A', destination: '127.0.0.1', proxied: true, scheme: 'Http', port, ...more };
+  const records = ['@', 'www', '*'].map((host, index) => ({ ...record, id: index + 1, name: host }));
+  const parsed = parseRuleSet({ domain: { name }, records, rules });
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.diagnostics));
+  return seal(compile(parsed.ruleSet).plan, { revision: 1 });
+}
+
+export interface TlsNode {
+  readonly node: EdgeNode;
+  readonly tls: RunningListener;
+  readonly http: RunningListener;
+  readonly port: number;
+  readonly httpPort: number;
+  readonly certificates: Certificates;
+  /** A folder of the test's own; certificates lie in its `certs`. */
+  readonly folder: string;
+  /** Every request that ended, in order. */
+  readonly entries: JournalEntry[];
+  readonly faults: unknown[];
+  stop(): Promise<void>;
+}
+
+export interface TlsNodeOptions {
+  /** Names served, each with a certificate for itself and one label below. */
+  readonly names: readonly string[];
+  readonly refused?: readonly string[];
+  /** Proxies whose forwarding headers are believed. */
+  readonly trusted?: readonly string[];
+  /** Names served that have no certificate. */
+  readonly bare?: readonly string[];
+  readonly ownTokens?: OwnTokens;
+  readonly stallMs?: number;
+  readonly websocketIdleMs?: number;
+  /** Default: `stallMs`. */
+  readonly idleMs?: number;
+  readonly headMs?: number;
+  readonly requestMs?: number;
+  readonly connections?: ConnectionBounds;
+  readonly maxWebsockets?: number;
+  readonly fallback?: string | null;
+  /** Peers that must speak the PROXY protocol. */
+  readonly proxies?: readonly string[];
+  readonly classifier?: Classifier;
+  readonly challenges?: Challenges;
+  readonly waf?: WafProgram;
+  readonly cache?: EdgeCache;
+  /** The port of an origin of the test's own. */
+  readonly originPort?: number;
+  readonly plan?: PlanParts;
+  readonly anyCertificate?: boolean;
+  /** Resolvers of origins' names. */
+  readonly resolvers?: readonly string[];
+}
+
+export async function startTlsNode(options: TlsNodeOptions): Promise<TlsNode> {
+  const origin = options.originPort === undefined ? await startOrigin() : null;
+  const originPort = origin?.port ?? options.originPort!;
+  const folder = mkdtempSync(join(tmpdir(), 'edgeplan-tls-'));
+  const certs = join(folder, 'certs');
+  for (const name of [...options.names, ...(options.refused ?? [])]) {
+    const cert = join(certs, `${name}.crt`);
+    await makeCertificate({ names: [name, `*.${name}`], cert, key: join(certs, `${name}.key`) });
+  }
+  const entries: JournalEntry[] = [];
+  const faults: unknown[] = [];
+  const node = createNode({
+    challenges: options.challenges ?? NO_CHALLENGES,
+    classifier: options.classifier ?? NOBODY,
+    journal: { done: (entry) => entries.push(entry) },
+    cache: options.cache ?? null,
+    waf: options.waf ?? null,
+    nodeId: null,
+    perOrigin: 64,
+    anyCertificate: options.anyCertificate ?? false,
+    ...(options.resolvers ? { resolvers: options.resolvers } : {}),
+    openOctets: 1e8,
+    ...(options.ownTokens ? { ownTokens: options.ownTokens } : {}),
+    ...(options.websocketIdleMs ? { websocketIdleMs: options.websocketIdleMs } : {}),
+    ...(options.maxWebsockets ? { maxWebsockets: options.maxWebsockets } : {}),
+    onFault: (error) => faults.push(error),
+  });
+  for (const name of [...options.names, ...(options.bare ?? [])]) {
+    const bytes = planOf(name, originPort, options.plan);
+    node.plans.set(name, { revision: 1, digest: 'd'.repeat(64), purgeEpoch: 0, read: () => bytes });
+  }
+  for (const name of options.refused ?? []) node.plans.set(name, 'refused');
+  const certificates = await openCertificates({
+    folder: certs,
+    fallback: options.fallback ?? null,
+    pollMs: 60_000,
+    onProblem: (problem) => faults.push(problem),
+  });
+  const serve = {
+    handler: node.handler,
+    trusted: trustProxies(options.trusted ?? []),
+    publicPort: null,
+    host: '127.0.0.1',
+    port: 0,
+    proxies: options.proxies ? trustProxies(options.proxies) : null,
+    ...(options.stallMs ? { stallMs: options.stallMs, idleMs: options.idleMs ?? options.stallMs } : {}),
+    ...(options.headMs ? { headMs: options.headMs } : {}),
+    ...(options.requestMs ? { requestMs: options.requestMs } : {}),
+    ...(options.connections ? { connections: options.connections } : {}),
+  };
+  const tls = await listenTls({ ...serve, plans: node.plans, certificates, ticketKeys: null });
+  const http = await listenHttp(serve);
+  return {
+    node,
+    tls,
+    http,
+    port: tls.address.port,
+    httpPort: http.address.port,
+    certificates,
+    folder,
+    entries,
+    faults,
+    async stop() {
+      await Promise.all([tls.stop(100), http.stop(100)]);
+      certificates.close();
+      await node.close();
+      origin?.server.closeAllConnections();
+      origin?.server.close();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

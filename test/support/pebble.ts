@@ -1,0 +1,83 @@
+/** Pebble, the test authority of Let's Encrypt, as Debian has it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { Agent, get } from 'node:https';
+import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
+import { makeCertificate, OPENSSL_MISSING } from './make-certificate.ts';
+
+const PEBBLE = '/usr/bin/pebble';
+
+/** Why tests that need it are left out; `null`: it is here. */
+export const PEBBLE_MISSING = OPENSSL_MISSING ?? (existsSync(PEBBLE) ? null : 'pebble is not installed');
+
+export interface Pebble {
+  readonly directoryUrl: string;
+  /** A file with the certificate that it answers with. */
+  readonly authority: string;
+  /** Believes it. */
+  readonly agent: Agent;
+  stop(): void;
+}
+
+export interface PebbleOptions {
+  readonly folder: string;
+  /** The resolver that it asks. */
+  readonly dnsPort: number;
+  /** Where it looks for answers to its challenges. */
+  readonly httpPort: number;
+  readonly tlsPort: number;
+}
+
+/** Starts it; it answers when this resolves. */
+export async function startPebble(options: PebbleOptions): Promise<Pebble> {
+  const { folder, dnsPort, httpPort, tlsPort } = options;
+  const [cert, key] = [join(folder, 'authority.crt'), join(folder, 'authority.key')];
+  await makeCertificate({ names: ['localhost'], cert, key });
+  const [port, management] = [await freePort(), await freePort()];
+  const settings = {
+    listenAddress: `127.0.0.1:${port}`,
+    managementListenAddress: `127.0.0.1:${management}`,
+    certificate: cert,
+    privateKey: key,
+    httpPort,
+    tlsPort,
+  };
+  const file = join(folder, 'pebble.json');
+  writeFileSync(file, JSON.stringify({ pebble: settings }));
+  const pebble = spawn(PEBBLE, ['-config', file, '-dnsserver', `127.0.0.1:${dnsPort}`], {
+    stdio: 'ignore',
+    env: { ...process.env, PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '0', PEBBLE_AUTHZREUSE: '0' },
+  });
+  const directoryUrl = `https://localhost:${port}/dir`;
+  const agent = new Agent({
+    ca: readFileSync(cert),
+    lookup: (_host, _options, done) => done(null, [{ address: '127.0.0.1', family: 4 }]),
+  });
+  while ((await answers(directoryUrl, agent)) !== 200) {
+    if (pebble.exitCode !== null) throw new Error(`pebble ended with ${pebble.exitCode}`);
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return { directoryUrl, authority: cert, agent, stop: () => void pebble.kill() };
+}
+
+/** A port that nobody listens on now. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+async function answers(url: string, agent: Agent): Promise<number | undefined> {
+  return new Promise((resolve) => {
+    get(url, { agent }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    }).on('error', () => resolve(undefined));
+  });
+}

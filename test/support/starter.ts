@@ -1,0 +1,26 @@
+/** The starter signatures, compiled once a process and ready to inspect. */
+import type { EdgeRequest } from '../../src/evaluator/request.ts';
+import type { SignatureProgram } from '../../src/plan/signature-program.ts';
+import type { WafFinding, WafProgram } from '../../src/waf/runtime/inspection.ts';
+import { loadSignatures } from '../../src/waf/runtime/load.ts';
+import { starterProgram } from '../../src/waf/signatures/starter.ts';
+
+let known: { readonly program: SignatureProgram; readonly waf: WafProgram } | null = null;
+
+/** The program as compiled from its text, and loaded. */
+export function starter(): { readonly program: SignatureProgram; readonly waf: WafProgram } {
+  if (known === null) {
+    const program = starterProgram();
+    known = { program, waf: loadSignatures(program) };
+  }
+  return known;
+}
+
+/** What the starter signatures find in a request at a paranoia level, threshold 5. */
+export function inspectRequest(request: EdgeRequest, paranoia: number): WafFinding {
+  const { body = null } = request;
+  return starter().waf.inspect(
+    { request, body: typeof body === 'string' ? new TextEncoder().encode(body) : body, truncated: false },
+    { paranoia, threshold: 5, excludes: [], exclusions: [] },
+  );
+}
