@@ -92,6 +92,7 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
           ['PATCH', '/nowhere'],
           ['POST', '/users/me'],
           ['POST', '/domains/not-visible.example/verify'],
+          ['POST', '/domains/shop.example/simulate'],
         ] as const) {
           const { status, body } = await bare(method, path, headers);
           expect([path, status, body]).toEqual([path, 403, { error: 'read-only API key' }]);
@@ -104,6 +105,8 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
         ['GET', '/users/me'],
         ['POST', '/auth/login'],
         ['GET', '/%75sers/me'],
+        ['GET', '/users/%zz'],
+        ['POST', '/domains/%ff/subscriptions/switch'],
         ['GET', '/billing/plans'],
         ['DELETE', '/admin/x'],
         ['POST', '/wallet/topup'],
@@ -186,6 +189,17 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
         expect((await stranger.call('DELETE', one)).status).toBe(200);
         expect((await stranger.call('GET', '/domains/shop.example')).status).toBe(404);
         expect((await owner.call('DELETE', one)).status).toBe(404);
+        const own = `${members}${owner.account.id}`;
+        const [listed] = (await viewer.call('GET', members)).body;
+        expect((await viewer.call('GET', own)).body).toEqual(listed);
+        for (const method of ['PUT', 'DELETE']) {
+          const { status, body: refused } = await admin.call(
+            method,
+            own,
+            method === 'PUT' ? { role: 'viewer' } : undefined,
+          );
+          expect([method, status, refused.error]).toEqual([method, 409, 'the account owns this domain']);
+        }
         const { body } = await viewer.call('GET', members);
         expect(body.map((member: { name: string }) => member.name).sort()).toEqual([
           'admin',
@@ -243,6 +257,7 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
       );
       const features = (await owner.call('GET', `${path}/features`)).body;
       expect(features).toMatchObject({ plan_slug: 'free', has_active_plan: true, max_cache_cap_mb: 128 });
+      expect(features.plan_term_id).toBe(1);
       expect(features.domain_usage[0]).toEqual({ name: 'max_records', used: 0, limit: 100 });
       await api.store.write((tx) => tx.subscriptions.remove(id));
     });

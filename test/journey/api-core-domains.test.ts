@@ -37,6 +37,11 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
       return row;
     }
 
+    /** Domains whose records are still to be looked for. */
+    async function waitingScans(): Promise<readonly number[]> {
+      return (await api.store.latest.scans.due(api.now(), 100)).map(({ domain_id }) => domain_id);
+    }
+
     test('a managed domain starts pending, is scanned, and stands in the list', async () => {
       const { status, body } = await ann.call('POST', '/domains/', { name: 'Shop.Example.' });
       expect(status).toBe(200);
@@ -54,7 +59,8 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
       });
       expect(body.verification).toBeUndefined();
       expect(body.developer_mode_until).toBeUndefined();
-      expect(api.dns.scanned).toEqual([body.id]);
+      expect(api.dns.scans).toBe(1);
+      expect(await waitingScans()).toEqual([body.id]);
       const list = (await ann.call('GET', '/domains/')).body;
       expect(list.map((domain: { name: string }) => domain.name)).toEqual(['shop.example']);
       expect(list[0].permissions).toBeUndefined();
@@ -78,6 +84,12 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
       [{ name: 'https://a.example' }, /^name: must be a domain name/],
       [{ name: '*.a.example' }, /^name: must be a domain name/],
       [{ name: '192.0.2.1' }, /^name: must be a domain name/],
+      [
+        { name: '-a.example' },
+        /^name: must have labels of letters, digits and inner hyphens, found `-a.example`/,
+      ],
+      [{ name: 'a-.example' }, /^name: must have labels of/],
+      [{ name: 'a_b.example' }, /^name: must have labels of/],
       [{ name: `${'a'.repeat(64)}.example` }, /^name: must be a domain name/],
       [{ name: 'a.example\u0000' }, /^name: must/],
       [{ name: 'a.example', dns_mode: 'x' }, /^dns_mode: must be one of `managed`, `external`, found `x`/],
@@ -98,7 +110,8 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
         409,
       );
       expect((await ann.call('GET', '/domains/dry.example')).status).toBe(404);
-      expect(api.dns.scanned).toHaveLength(1);
+      expect(api.dns.scans).toBe(1);
+      expect(await waitingScans()).toHaveLength(1);
       const path = '/domains/shop.example?validate_only=true';
       expect((await ann.call('PUT', path, { sec_no_sniff: true })).body.sec_no_sniff).toBe(true);
       expect((await rowOf('shop.example')).sec_no_sniff).toBe(false);
@@ -107,6 +120,20 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
       expect(
         (await ann.call('PUT', '/domains/shop.example?validate_only=true&validate_only=true', {})).status,
       ).toBe(400);
+    });
+
+    test.each([
+      ['cache_l2_ttl_days', 1, 7],
+      ['uptime_threshold_pct', 50, 100],
+      ['uptime_window_min', 2, 60],
+    ])('a new domain takes %s from %i to %i', async (field, least, most) => {
+      await ann.call('POST', '/domains/', { name: 'bounds.example' });
+      for (const value of [least - 1, least, most, most + 1]) {
+        const { status, body } = await ann.call('PUT', '/domains/bounds.example', { [field]: value });
+        expect([value, status]).toEqual([value, value < least || value > most ? 400 : 200]);
+        if (status === 200) expect(body[field]).toBe(value);
+      }
+      expect((await ann.call('DELETE', '/domains/bounds.example')).status).toBe(200);
     });
 
     test('settings change one by one, and what was read can be sent back', async () => {
@@ -293,7 +320,7 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
         expect(body).toMatchObject({ status: 'unverified', verification: { type: 'TXT', verified: false } });
         expect(body.verification.host).toBe('_edgeplan-challenge.ext.example');
         expect(body.verification.seconds_remaining).toBeGreaterThan(6 * 24 * 3_600);
-        expect(api.dns.scanned).not.toContain(body.id);
+        expect(await waitingScans()).not.toContain(body.id);
         api.dns.challenge = { state: 'absent', found: [] };
         const early = await ann.call('POST', '/domains/ext.example/verify');
         expect([early.status, early.body.error]).toEqual([409, 'the TXT record was not found']);

@@ -1,7 +1,10 @@
 /** Bad input over real sockets: whatever is sent, the answer has the one error shape, and nothing is half-written. */
+
 import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { isNodeRoute } from '../../src/api/node-route.ts';
 import { ROUTES } from '../../src/api/routes.ts';
 import { type Person, send, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/api-databases.ts';
@@ -89,7 +92,7 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
       expect([status, body.error]).toEqual([400, 'this request takes no body']);
     });
 
-    test('100 MB are refused unread, announced or not', async () => {
+    test('100 MB are refused unread', async () => {
       const announced = await raw(
         api.port,
         `PUT /domains/shop.example HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${ann.key}\r\n` +
@@ -97,20 +100,31 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
       );
       expect(announced).toMatch(/^HTTP\/1\.1 413 /);
       expect(announced).toMatch(/\{"error":"the body must be at most 4194304 octets"\}$/);
-      const chunk = `${(65_536).toString(16)}\r\n${' '.repeat(65_536)}\r\n`;
-      const streamed = await raw(
-        api.port,
-        `PUT /domains/shop.example HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${ann.key}\r\n` +
-          `Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.repeat(70)}`,
-      );
-      expect(streamed).toMatch(/^HTTP\/1\.1 413 /);
     });
+
+    test.each([5_000_000, 100_000_000])(
+      'who sends %i octets is told why they were not taken',
+      async (octets) => {
+        const body = Buffer.alloc(octets, ' ');
+        const headers = { 'x-api-key': ann.key, 'content-type': 'application/json' };
+        for (const sent of [body, new Blob([body]).stream()]) {
+          const init = { method: 'POST', headers, body: sent, duplex: 'half' };
+          const answer = await fetch(`${api.url}/domains/`, init);
+          expect([answer.status, await answer.json()]).toEqual([
+            413,
+            { error: 'the body must be at most 4194304 octets' },
+          ]);
+        }
+      },
+    );
 
     test.each([
       ['GET', '/domains', 404],
       ['GET', '/domains//', 404],
       ['GET', '//domains/', 404],
       ['GET', '/domains/shop.example/', 404],
+      ['GET', '/domains//features', 400],
+      ['GET', '/domains//records/', 404],
       ['GET', '/domains/shop.example/features/', 404],
       ['DELETE', '/domains/shop.example/cache', 404],
       ['GET', '/', 404],
@@ -148,6 +162,33 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
       expect([options.status, options.headers['allow']]).toEqual([204, allow]);
     });
 
+    test('a compressed body, or one that says so, is 415 and read by nobody', async () => {
+      const path = '/domains/';
+      const body = Buffer.from('{"name":"packed.example"}');
+      for (const encoding of ['gzip', 'br', 'zstd', 'gzip, identity', 'none']) {
+        for (const octets of [body, gzipSync(body)]) {
+          const answer = await ann.call('POST', path, octets, { 'content-encoding': encoding });
+          expect([answer.status, answer.body]).toEqual([
+            415,
+            { error: 'the body must be sent without a content encoding' },
+          ]);
+          expect(answer.headers['accept-encoding']).toBe('identity');
+        }
+      }
+      const zone = { 'content-type': 'text/dns', 'content-encoding': 'gzip' };
+      const packed = await ann.call(
+        'POST',
+        '/domains/shop.example/records/import',
+        gzipSync('@ A 192.0.2.1'),
+        zone,
+      );
+      expect(packed.status).toBe(415);
+      expect((await ann.call('POST', path, gzipSync(body))).status).toBe(400);
+      expect((await ann.call('GET', '/domains/packed.example')).status).toBe(404);
+      const plain = await ann.call('POST', path, body, { 'content-encoding': 'Identity' });
+      expect(plain.status).toBe(200);
+    });
+
     test('a method nobody knows is 405 too', async () => {
       const answer = await raw(api.port, 'FROB /domains/ HTTP/1.1\r\nHost: x\r\n\r\n');
       expect(answer).toMatch(/^HTTP\/1\.1 405 /);
@@ -163,6 +204,35 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
         /^HTTP\/1\.1 431 [\s\S]*\{"error":"the headers must be at most 16384 octets"\}$/,
       );
     });
+
+    test('what Node would answer by itself gets the error shape, and an id', async () => {
+      const end = `X-Api-Key: ${ann.key}\r\nConnection: close\r\n\r\n`;
+      const answers = [
+        [`GET /domains/ HTTP/1.1\r\n${end}`, 400, 'the `Host` header is missing'],
+        [`GET /domains/shop.example/rules/drop/ HTTP/1.1\r\n${end}`, 400, 'the `Host` header is missing'],
+        [`GET /nowhere HTTP/1.1\r\nHost: x\r\nExpect: better\r\n${end}`, 404, 'not found'],
+        ['hello\r\n\r\n', 400, 'this is not an HTTP request'],
+      ] as const;
+      const list = '/domains/shop.example/rules/drop/';
+      for (let sent = 0; sent < 2; sent++) expect((await ann.call('GET', list)).status).toBe(200);
+      for (const [request, status, error] of answers) {
+        const answer = await raw(api.port, request);
+        expect(answer).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+        expect(answer.split('\r\n\r\n')[1]).toBe(JSON.stringify({ error }));
+        expect(answer).toMatch(/\r\nx-request-id: [0-9a-f-]{36}\r\n/);
+      }
+      const old = await raw(api.port, `GET /domains/ns-sets HTTP/1.0\r\nX-Api-Key: ${ann.key}\r\n\r\n`);
+      expect(old).toMatch(/^HTTP\/1\.1 200 /);
+    });
+
+    test.each(['0', '1001', 'x', '1e3', '', '-1', '1&limit=2'])(
+      'the query limit=%s is 400',
+      async (limit) => {
+        const { status, body } = await ann.call('GET', `/domains/shop.example/audit/?limit=${limit}`);
+        expect(status).toBe(400);
+        expect(body.error).toMatch(/^limit: must be a whole number from 1 to 1000, found /);
+      },
+    );
 
     test('the request id is the caller’s where it is harmless', async () => {
       const own = await ann.call('GET', '/domains/', undefined, { 'x-request-id': 'deploy-7' });
@@ -190,10 +260,14 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
       expect(document.openapi).toMatch(/^3\.1\./);
       expect(document.info.version).toBe('1.0.0');
       const ids = new Set<string>();
-      for (const { method, path, body } of ROUTES) {
+      for (const route of ROUTES) {
+        const { method, path, body } = route;
         const one = document.paths[path]?.[method.toLowerCase()];
         expect(one, `${method} ${path}`).toBeTruthy();
-        expect(Object.keys(one.responses)).toEqual(expect.arrayContaining(['200', '401', '429']));
+        expect(Object.keys(one.responses)).toEqual(expect.arrayContaining(['200', '401', '503']));
+        // Nodes have no budget, and nothing but their own token opens what is theirs.
+        expect(Object.hasOwn(one.responses, '429'), path).toBe(!isNodeRoute(route));
+        expect(one.security, path).toEqual(isNodeRoute(route) ? [{ nodeToken: [] }] : undefined);
         expect(one.requestBody !== undefined, `${method} ${path}`).toBe(body !== undefined);
         ids.add(one.operationId);
       }

@@ -118,6 +118,7 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
         ['/readyz', /^ready\n$/],
         ['/metrics', /edgeplan_api_requests_total\{method="POST",path="\/domains\/",status="200"\} 1\n/],
         ['/metrics', /edgeplan_outbox_rows 0\n/],
+        ['/metrics', /edgeplan_publications_failing 0\n/],
         ['/metrics', /edgeplan_publications_total\{kind="plan"\} 1\n/],
       ] as const)
         expect((await send(first.operations, { method: 'GET', path })).text).toMatch(expected);

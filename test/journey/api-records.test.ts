@@ -128,6 +128,16 @@ describe.each(await testDatabases())('records on $kind', (database) => {
     expect((await ask('PUT', `/records/${proxied.id}`, { proxied: false })).status).toBe(409);
     expect((await ask('PUT', `/records/${proxied.id}`, { proxied: false, name: 'b' })).status).toBe(200);
     expect((await ask('POST', '/records/', { ...A, name: 'b' })).status).toBe(409);
+    for (const name of ['@', subject.domain.name]) {
+      const apex = await ask('POST', '/records/', { ...alias, name });
+      expect([apex.status, apex.body.error]).toEqual([
+        409,
+        'a CNAME that is not proxied must not stand at the apex, where SOA and NS are (RFC 1034 §3.6.2); use ALIAS',
+      ]);
+    }
+    const held = await add({ ...alias, name: '@', proxied: true });
+    expect((await ask('PUT', `/records/${held.id}`, { proxied: false })).status).toBe(409);
+    expect((await ask('PUT', `/records/${held.id}`, { type: 'ALIAS', proxied: false })).status).toBe(200);
   });
 
   test('a deleted record leaves its rules, and the last one turns the rule off', async () => {
@@ -201,6 +211,33 @@ describe.each(await testDatabases())('records on $kind', (database) => {
       failed: 0,
       results: [],
     });
+  });
+
+  test('batch-update: a record that is named again is changed again, and the log tells both', async () => {
+    const [one, two] = [await add(A), await add({ ...A, name: 'b' })];
+    const updates = [
+      { id: one.id, port: 81 },
+      { id: two.id, port: 82 },
+      { id: one.id, comment: 'again' },
+      { id: two.id, port: null },
+    ];
+    expect((await ask('POST', '/records/batch-update', { updates })).body.succeeded).toBe(4);
+    expect((await ask('GET', '/records/')).body).toMatchObject([
+      { id: one.id, port: 81, comment: 'again' },
+      { id: two.id, port: null },
+    ]);
+    const log = (await ask('GET', '/audit/?limit=4')).body;
+    expect(log).toMatchObject([
+      { subject: `record/${two.id}`, before: { port: 82 }, after: { port: null } },
+      {
+        subject: `record/${one.id}`,
+        before: { port: 81, comment: '' },
+        after: { port: 81, comment: 'again' },
+      },
+      { subject: `record/${two.id}`, before: { port: null }, after: { port: 82 } },
+      { subject: `record/${one.id}`, before: { port: null }, after: { port: 81 } },
+    ]);
+    expect((await subject.outbox()).at(-1)).toBe('4 records changed');
   });
 
   test('batch-delete', async () => {

@@ -196,9 +196,6 @@ describe.each(await testDatabases())('rules on $kind', (database) => {
     for (const path of [
       `/domains/${domain.name}/rules/waf/${made.body.id}`,
       `/domains/other.example/rules/drop/${made.body.id}`,
-      `/domains/${domain.name}/rules/drop/${made.body.id}/`,
-      `/domains/${domain.name}/rules/drop`,
-      `/domains/${domain.name}/rules/rate_limit/`,
       `/domains/${domain.name}/rules/drop/0`,
       `/domains/${domain.name}/rules/drop/x`,
       `/domains/${domain.name}/rules/drop/99999999999`,
@@ -208,6 +205,18 @@ describe.each(await testDatabases())('rules on $kind', (database) => {
         status: 404,
         body: { error: 'not found' },
       });
+    }
+    const rules = `/domains/${domain.name}/rules`;
+    for (const [path, meant] of [
+      [`${rules}/drop/${made.body.id}/`, `${rules}/drop/${made.body.id}`],
+      [`${rules}/drop`, `${rules}/drop/`],
+      [`${rules}/rate_limit/`, `${rules}/rate-limit/`],
+      [`${rules}/rate_limit/7`, `${rules}/rate-limit/7`],
+      [`${rules}/origin-pool`, `${rules}/origin_pool/`],
+      ['/domains/a%2Fb/rules/Drop', '/domains/a%2Fb/rules/drop/'],
+    ]) {
+      const error = `not found; the path is \`${meant}\``;
+      expect(await owner.call('GET', path!), path).toMatchObject({ status: 404, body: { error } });
     }
     expect((await api.store.latest.audit.list(subject.domain.id, { limit: 1 }))[0]?.after_json).toBe(
       JSON.stringify(made.body),
@@ -243,7 +252,7 @@ describe.each(await testDatabases())('rules on $kind', (database) => {
       expect(paths).toHaveProperty([`${all}{ruleId}/toggle`, 'patch', 'responses', '200']);
       expect(paths).toHaveProperty([`${all}reorder`, 'put', 'requestBody']);
     }
-    const required = (name: string): unknown => components.schemas[`${name}Input`].required;
+    const required = (name: string): unknown => components.schemas[name].required;
     expect(required('BotRouteRuleCreate')).toEqual(['bot_kinds', 'action']);
     expect(required('OriginPoolRuleCreate')).toEqual(['origins']);
     expect(required('WafRuleUpdate')).toBeUndefined();

@@ -1,13 +1,13 @@
 /** The command as it ships: built once a run, then started as a process of its own. */
 import { type ChildProcessWithoutNullStreams, spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const MAIN = join(ROOT, 'dist/cli/main.js');
-const LOCK = join(ROOT, 'dist/.building');
+const LOCK = join(ROOT, 'dist/.builder');
 
 function newestSource(): number {
   const files = readdirSync(join(ROOT, 'src'), { recursive: true, withFileTypes: true });
@@ -23,12 +23,23 @@ function upToDate(): boolean {
 }
 
 function build(): void {
-  const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  const { status, stdout } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.json'], {
-    cwd: ROOT,
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`the build failed:\n${stdout}`);
+  const steps = [
+    [join(ROOT, 'node_modules/typescript/bin/tsc'), '-p', 'tsconfig.json'],
+    ['dist/waf/signatures/seal-starter.js', 'src/waf/signatures'],
+  ];
+  for (const step of steps) {
+    const { status, stdout, stderr } = spawnSync(process.execPath, step, { cwd: ROOT, encoding: 'utf8' });
+    if (status !== 0) throw new Error(`the build failed:\n${stdout}${stderr}`);
+  }
+}
+
+/** Whether whoever was building was killed. */
+function isAbandoned(): boolean {
+  try {
+    return !process.kill(Number(readFileSync(LOCK, 'utf8')), 0);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
 }
 
 /** Builds `dist/` unless it is newer than every source; test files that run side by side wait for one build. */
@@ -36,15 +47,16 @@ export async function builtCli(): Promise<void> {
   mkdirSync(join(ROOT, 'dist'), { recursive: true });
   while (!upToDate()) {
     try {
-      mkdirSync(LOCK);
+      writeFileSync(LOCK, String(process.pid), { flag: 'wx' });
     } catch {
-      await wait(100);
+      if (isAbandoned()) rmSync(LOCK, { force: true });
+      else await wait(100);
       continue;
     }
     try {
       if (!upToDate()) build();
     } finally {
-      rmSync(LOCK, { recursive: true, force: true });
+      rmSync(LOCK, { force: true });
     }
   }
 }

@@ -43,6 +43,16 @@ describe('the command', () => {
     for (const name of ['init', 'simulate', 'test', 'lint', 'compile']) expect(err).toContain(`\n  ${name}`);
   });
 
+  it('says what each command does in one voice', async () => {
+    for (const group of [[], ['waf'], ['key']]) {
+      const { out } = await run(...group, '--help');
+      const [, listed = ''] = out.split('\nCommands:\n');
+      const said = [...listed.matchAll(/^ {2}[a-z-]+.*? {2,}(\S.*)$/gm)].map(([, text]) => text!);
+      expect(said.length).toBeGreaterThan(2);
+      expect(said.filter((text) => /^[A-Z]|\.$/.test(text))).toEqual([]);
+    }
+  });
+
   it('prints help and version on stdout when asked', async () => {
     const help = await run('simulate', '--help');
     expect(help).toMatchObject({ code: 0, err: '' });

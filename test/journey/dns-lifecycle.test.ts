@@ -1,11 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { newChallenge } from '../../src/lifecycle/challenge.ts';
 import { createDns } from '../../src/lifecycle/dns/resolver.ts';
-import { createLifecycle, type Lifecycle, type LifecycleNote } from '../../src/lifecycle/lifecycle.ts';
+import type { LifecycleNote } from '../../src/lifecycle/life.ts';
+import { createLifecycle, type Lifecycle } from '../../src/lifecycle/lifecycle.ts';
+import { MAX_SCAN_TRIES, SCAN_CLAIM_MS, SERVER_CONCURRENCY } from '../../src/lifecycle/limits.ts';
 import { initialState } from '../../src/lifecycle/state.ts';
+import type { NewDomain } from '../../src/store/customer-nouns.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Author, DnsMode, DomainRow } from '../../src/store/rows.ts';
-import type { NewDomain, Store } from '../../src/store/store.ts';
+import type { Store } from '../../src/store/store.ts';
 import {
   a,
   fromTable,
@@ -29,6 +32,7 @@ const WORLD = fromTable({
   'shop.example NS': ns(DOMAIN, 'ns.old.example'),
   'ns.old.example A': a('ns.old.example', '127.0.0.98'),
 });
+const HOST = fromTable({ 'shop.example A': a(DOMAIN, '192.0.2.1') });
 const OURS: Script = ({ name }) => ({
   authoritative: false,
   authorities: ns(name, 'ns1.edge.test', 'ns2.edge.test'),
@@ -48,11 +52,7 @@ let author: Author;
 beforeAll(async () => {
   resolver = await startDnsServer('127.0.0.96', 0, WORLD);
   registry = await startDnsServer('127.0.0.97', resolver.port, OURS);
-  host = await startDnsServer(
-    '127.0.0.98',
-    resolver.port,
-    fromTable({ 'shop.example A': a(DOMAIN, '192.0.2.1') }),
-  );
+  host = await startDnsServer('127.0.0.98', resolver.port, HOST);
 });
 afterAll(() => Promise.all([resolver.stop(), registry.stop(), host.stop()]));
 
@@ -101,6 +101,11 @@ function create(dns_mode: DnsMode, name = DOMAIN): Promise<DomainRow> {
   return store.write((tx) => tx.domains.insert(domain));
 }
 
+/** A check after `distance`, or up to a tenth sooner. */
+function soon(distance: number): unknown {
+  return expect.toSatisfy((at: number) => at > now + 0.9 * distance && at <= now + distance);
+}
+
 async function stored({ id }: Pick<DomainRow, 'id'>): Promise<DomainRow> {
   const row = await store.latest.domains.get(id);
   if (row === null) throw new Error('the domain is gone');
@@ -135,6 +140,7 @@ describe.for(STORES.filter(([, , here]) => here))('on %s', ([database, makePlace
     author = { account_id: account.id, key_id: null };
     resolver.tell(WORLD);
     registry.tell(OURS);
+    host.tell(HOST);
   });
   afterEach(async () => {
     await life.stop();
@@ -147,7 +153,7 @@ describe.for(STORES.filter(([, , here]) => here))('on %s', ([database, makePlace
       registry.tell(() => ({ rcode: NXDOMAIN }));
       const domain = await create('managed');
       expect(await life.runDue()).toBe(1);
-      expect(await stored(domain)).toMatchObject({ status: 'pending', next_check_at: now + 5 * MINUTE });
+      expect(await stored(domain)).toMatchObject({ status: 'pending', next_check_at: soon(5 * MINUTE) });
       expect(await outbox(domain)).toEqual([]);
       registry.tell(OURS);
       expect(await life.runDue()).toBe(0);
@@ -156,7 +162,7 @@ describe.for(STORES.filter(([, , here]) => here))('on %s', ([database, makePlace
       expect(await stored(domain)).toMatchObject({
         status: 'active',
         ever_active: true,
-        next_check_at: now + DAY,
+        next_check_at: soon(DAY),
       });
       registry.tell(GONE);
       now += DAY;
@@ -305,10 +311,18 @@ describe.for(STORES.filter(([, , here]) => here))('on %s', ([database, makePlace
   });
 
   describe('the scan of a new domain', () => {
+    async function createToScan(name = DOMAIN): Promise<DomainRow> {
+      const domain = await create('managed', name);
+      await askForScan(domain);
+      return domain;
+    }
+    const askForScan = ({ id }: DomainRow): Promise<void> =>
+      store.write((tx) => tx.scans.put({ ...author, domain_id: id, run_at: now, tries: 0 }));
+
     it('imports what the domain has, once, and lets what the customer wrote win', async () => {
-      const domain = await create('managed');
-      const imported = await life.scan(domain.id, author);
-      expect(imported?.records).toMatchObject([
+      const domain = await createToScan();
+      expect(await life.runScans()).toBe(1);
+      expect(await store.latest.records.list(domain.id)).toMatchObject([
         {
           name: '@',
           type: 'A',
@@ -319,18 +333,96 @@ describe.for(STORES.filter(([, , here]) => here))('on %s', ([database, makePlace
         },
       ]);
       expect(await outbox(domain)).toEqual(['1 record was imported']);
-      expect(await life.scan(domain.id, author)).toEqual({ records: [], skipped: 1 });
+      expect(await store.latest.audit.list(domain.id, { limit: 9 })).toMatchObject([
+        { action: 'record.import', account_id: author.account_id },
+      ]);
+      expect(await life.runScans()).toBe(0);
+      await askForScan(domain);
+      expect(await life.runScans()).toBe(1);
       expect(await store.latest.records.count(domain.id)).toBe(1);
     });
 
     it('scans no external domain, and survives a domain that is deleted meanwhile', async () => {
       const external = await create('external', 'else.example');
-      expect(await life.scan(external.id, author)).toBeNull();
-      const domain = await create('managed');
-      const scan = life.scan(domain.id, author);
+      await askForScan(external);
+      expect(await life.runScans()).toBe(1);
+      expect(await store.latest.records.count(external.id)).toBe(0);
+      const domain = await createToScan();
+      const scan = life.runScans();
       await store.write((tx) => tx.domains.remove(domain.id));
-      expect(await scan).toBeNull();
+      await scan;
+      expect(await store.latest.scans.due(now + DAY, 9)).toEqual([]);
       expect(notes.filter(({ kind }) => kind === 'failed')).toEqual([]);
     });
+
+    it('is begun again when the process that did it is gone', async () => {
+      const domain = await createToScan();
+      // What a crash leaves behind: begun, and nothing more.
+      await store.write((tx) => tx.scans.claim(domain.id, { now, until: now + SCAN_CLAIM_MS }));
+      expect(await life.runScans()).toBe(0);
+      now += SCAN_CLAIM_MS;
+      await life.stop();
+      life = watch(store);
+      life.start();
+      await expect.poll(() => store.latest.records.count(domain.id), { timeout: 10_000 }).toBe(1);
+      expect(await outbox(domain)).toContain('1 record was imported');
+    });
+
+    it('is left to the next start when it is stopped, and is done once by two at a time', async () => {
+      const domain = await createToScan();
+      host.tell(() => null);
+      const before = host.queries.length;
+      const cut = life.runScans();
+      await expect.poll(() => host.queries.length, { timeout: 10_000 }).toBeGreaterThan(before);
+      await life.stop();
+      await cut;
+      expect(await store.latest.scans.due(now, 9)).toMatchObject([{ domain_id: domain.id, tries: 1 }]);
+      host.tell(HOST);
+      const both = [watch(store), watch(store)];
+      const done = await Promise.all(both.map((one) => one.runScans()));
+      expect(done.toSorted()).toEqual([0, 1]);
+      expect(await store.latest.records.count(domain.id)).toBe(1);
+      await Promise.all(both.map((one) => one.stop()));
+    });
+
+    it('is given up when nobody could end it', async () => {
+      const domain = await createToScan();
+      for (let tries = 0; tries < MAX_SCAN_TRIES; tries++) {
+        await store.write((tx) => tx.scans.claim(domain.id, { now, until: now }));
+      }
+      expect(await life.runScans()).toBe(1);
+      expect(await store.latest.scans.due(now + DAY, 9)).toEqual([]);
+      expect(await store.latest.records.count(domain.id)).toBe(0);
+    });
+  });
+
+  it('many domains that are due together are asked for a few at a time, and part', {
+    timeout: 60_000,
+  }, async () => {
+    const names = Array.from({ length: 60 }, (_, at) => `shop${at}.example`);
+    for (const name of names) await create('managed', name);
+    const busy = { now: 0, most: 0 };
+    registry.tell((query) => {
+      busy.now++;
+      busy.most = Math.max(busy.most, busy.now);
+      return {
+        ...OURS(query)!,
+        delayMs: 5,
+        mangle: (octets) => {
+          busy.now--;
+          return octets;
+        },
+      };
+    });
+    // Two processes' worth of checks over one way into the DNS.
+    expect(await life.runDue()).toBe(names.length);
+    expect(busy.most).toBeGreaterThan(1);
+    expect(busy.most).toBeLessThanOrEqual(SERVER_CONCURRENCY);
+    const next = (await store.latest.domains.due(now + DAY, 100)).map(({ next_check_at }) => next_check_at!);
+    expect(next).toHaveLength(names.length);
+    for (const at of next) expect(at).toBeGreaterThanOrEqual(now + 0.9 * DAY);
+    // No five minutes hold more than some of them.
+    const crowd = (from: number): number => next.filter((at) => at >= from && at < from + 5 * MINUTE).length;
+    expect(Math.max(...next.map(crowd))).toBeLessThan(names.length / 4);
   });
 });

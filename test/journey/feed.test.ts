@@ -1,9 +1,11 @@
 /** From a published plan to nodes on real sockets: what they hold, what they miss, what they refuse. */
 import { createServer, request as httpRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type AddressInfo, connect } from 'node:net';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { SignedPage } from '../../src/plan/manifest.ts';
 import { SERVICE } from '../../src/store/store.ts';
+import { send } from '../support/api.ts';
 import { testDatabases } from '../support/api-databases.ts';
 import {
   type Answered,
@@ -189,6 +191,72 @@ for (const database of await testDatabases()) {
       expect(Buffer.from(self.clearance, 'base64')).toHaveLength(32);
     });
 
+    test('paths of nodes say what they take, to nodes alone', async () => {
+      const token = await house.token('node-1');
+      const call = (method: string, path: string, bearer = token) =>
+        send(house.port, { method, path, headers: { authorization: `Bearer ${bearer}` } });
+      const reads = ['/nodes/feed', '/nodes/manifest', '/nodes/self', `/nodes/plans/${'0'.repeat(64)}`];
+      for (const [path, allow] of [
+        ...reads.map((path) => [path, 'GET, HEAD, OPTIONS'] as const),
+        ['/nodes/reports', 'POST, OPTIONS'] as const,
+      ]) {
+        for (const method of ['DELETE', 'PROPFIND']) {
+          const { status, headers, body } = await call(method, path);
+          expect([status, headers['allow'], body]).toEqual([
+            405,
+            allow,
+            { error: `this path takes ${allow}` },
+          ]);
+        }
+        const options = await call('OPTIONS', path);
+        expect([options.status, options.headers['allow'], options.text]).toEqual([204, allow, '']);
+        for (const method of ['DELETE', 'OPTIONS'])
+          expect((await call(method, path, 'edn_x')).status, `${method} ${path}`).toBe(401);
+      }
+      for (const path of ['/nodes/plans/%zz', '/nodes/plans/%ff']) {
+        const unreadable = await call('GET', path);
+        expect([unreadable.status, unreadable.body]).toEqual([
+          400,
+          { error: 'the path must be percent-encoded UTF-8' },
+        ]);
+        expect((await call('GET', path, 'edn_x')).body).toEqual({ error: 'invalid node token' });
+        expect((await house.call('GET', path)).body).toEqual({ error: 'invalid node token' });
+      }
+      const head = await call('HEAD', '/nodes/feed');
+      expect([head.status, head.text]).toEqual([200, '']);
+      expect(head.headers['content-type']).toMatch(/^text\/event-stream/);
+      expect(house.feed.followers()).toBe(0);
+      expect((await call('HEAD', '/nodes/self')).status).toBe(200);
+      expect((await house.call('GET', '/nodes/feed')).status).toBe(401);
+      expect((await call('GET', '/nodes/')).body).toEqual({ error: 'invalid API key' });
+    });
+
+    test('a node that hangs up while its token is looked up is not followed', async () => {
+      const token = await house.token('node-1');
+      const { nodes } = house.store.latest;
+      const byTokenHash = nodes.byTokenHash.bind(nodes);
+      let asked = false;
+      let release = (): void => undefined;
+      const released = new Promise<void>((resolve) => {
+        release = resolve;
+      });
+      const slow = vi.spyOn(nodes, 'byTokenHash').mockImplementation(async (hash) => {
+        asked = true;
+        await released;
+        return byTokenHash(hash);
+      });
+      const gone = connect(house.port, '127.0.0.1');
+      gone.write(`GET /nodes/feed HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${token}\r\n\r\n`);
+      await until(() => asked, 'the look-up');
+      gone.destroy();
+      const connections = promisify(house.app.server.getConnections.bind(house.app.server));
+      await until(async () => (await connections()) === 0, 'the end of the connection');
+      slow.mockRestore();
+      release();
+      expect((await ask({ port: house.port, token }, { path: '/nodes/self' })).status).toBe(200);
+      expect(house.feed.followers()).toBe(0);
+    });
+
     test('a revoked token ends the stream with a reason and opens nothing more', async () => {
       await addDomain(house, 'shop.test');
       const token = await house.token('node-1');
@@ -264,6 +332,13 @@ for (const database of await testDatabases()) {
       const figures = { domain: 'shop.test', minute: 5, requests: 3, octets: 1_000, gateway_requests: 1 };
       expect((await post({ usage: [figures, { ...figures, domain: 'gone.test' }] }))[0]).toBe(200);
       expect((await post({ usage: [figures] }))[0]).toBe(200);
+      // The same batch again, as after a lost answer, and one from before it: neither counts.
+      const later = { ...figures, minute: 20 };
+      for (const batch of [7, 7, 6]) expect((await post({ batch, usage: [later] }))[0]).toBe(200);
+      expect((await post({ batch: 8, usage: [later] }))[0]).toBe(200);
+      const counted = await house.store.latest.usage.sum(shop.id, 20, 21);
+      expect(counted.requests).toBe(2 * figures.requests);
+      expect((await post({ batch: 0, usage: [later] }))[0]).toBe(400);
       const sum = await house.store.latest.usage.sum(shop.id, 0, 10);
       expect(sum).toMatchObject({ requests: 6, octets: 2_000, gateway_requests: 2 });
     });

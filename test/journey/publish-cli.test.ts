@@ -1,5 +1,7 @@
 /** publish, rollback and node-token, as typed, against a served data folder. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -42,6 +44,21 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+/** A port that nothing listens on. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+const EDGE = `domain: waiting.test
+records:
+  - { name: shop, type: A, destination: 192.0.2.1, proxied: true }
+`;
+
 describe('nodes and plans from the command line', () => {
   test('a node gets what is published, again, and rolled back', { timeout: 60_000 }, async () => {
     const made = await run(['node-token', 'create', 'fra-1', ...data]);
@@ -76,6 +93,35 @@ describe('nodes and plans from the command line', () => {
     expect(node.problems).toEqual([]);
   });
 
+  test.each([
+    ['managed', 'waiting.test', 'pending', 'POST /domains/waiting.test/check-ns looks at once'],
+    ['external', 'proof.test', 'unverified', 'then POST /domains/proof.test/verify'],
+  ])(
+    'a %s domain that is not active yet is published, and not served',
+    { timeout: 60_000 },
+    async (...row) => {
+      const [dns_mode, name, status, remedy] = row;
+      const headers = { authorization: `Bearer ${key}` };
+      const body = { name, dns_mode };
+      expect((await send(port, { method: 'POST', path: '/domains/', body, headers })).status).toBe(200);
+      const clause = (revision: number): string =>
+        `${name} is published as revision ${revision}, but not served while it is ${status}\n`;
+      const again = await run(['publish', name]);
+      expect([again.code, again.out]).toEqual([0, clause(1)]);
+      expect(again.err).toContain(remedy);
+      writeFileSync(join(folder, 'waiting.zone'), `www.${name}. A 192.0.2.1\n`);
+      const imported = await run(['import', name, '--zone', 'waiting.zone']);
+      expect(imported.out).toContain(`1 imported, 0 not taken over; ${clause(2)}`);
+      expect(imported.err).toContain(remedy);
+      writeFileSync(join(folder, 'waiting.yaml'), EDGE.replace('waiting.test', name));
+      const applied = await run(['apply', '-f', 'waiting.yaml']);
+      expect(applied.out).toContain(`applied 1 change; ${clause(3)}`);
+      expect(applied.err).toContain(remedy);
+      const { body: plans } = await send(port, { method: 'GET', path: `/domains/${name}/plans/`, headers });
+      expect(plans.map(({ digest }: { digest: string | null }) => digest)).toEqual([null, null, null]);
+    },
+  );
+
   test('says in a sentence what cannot be done', { timeout: 60_000 }, async () => {
     expect((await run(['node-token', 'create', 'ber-1', ...data])).code).toBe(0);
     const twice = await run(['node-token', 'create', 'ber-1', ...data]);
@@ -83,12 +129,29 @@ describe('nodes and plans from the command line', () => {
     expect((await run(['node-token', 'create', 'a b', ...data])).code).toBe(2);
     expect((await run(['node-token', 'revoke', 'nobody', ...data])).code).toBe(1);
     const unknown = await run(['publish', 'nobody.test']);
-    expect([unknown.code, unknown.err]).toEqual([4, 'edgeplan: the server answered 404: not found\n']);
-    expect((await run(['rollback', 'shop.test', '999'])).code).toBe(4);
+    const sentence = `edgeplan: the key sees no domain \`nobody.test\` on \`http://127.0.0.1:${port}\`\n`;
+    expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining(sentence)]);
+    expect((await run(['rollback', 'nobody.test', '1'])).err).toContain(sentence);
+    const never = await run(['rollback', 'shop.test', '999']);
+    expect([never.code, never.err]).toEqual([
+      1,
+      'edgeplan: `shop.test` has no revision 999\n  GET /domains/shop.test/plans/ lists those it has\n',
+    ]);
     expect((await run(['rollback', 'shop.test', 'x'])).code).toBe(2);
     const keyless = await run(['publish', 'shop.test'], { EDGEPLAN_KEY: '' });
     expect([keyless.code, keyless.err]).toEqual([2, expect.stringContaining('no API key was given')]);
-    const away = await run(['publish', 'shop.test'], { EDGEPLAN_SERVER: 'http://127.0.0.1:1' });
-    expect([away.code, away.err]).toEqual([4, expect.stringContaining('cannot be reached')]);
+    const wrong = await run(['publish', 'shop.test'], { EDGEPLAN_KEY: 'svc_wrong' });
+    expect([wrong.code, wrong.err]).toEqual([
+      4,
+      expect.stringMatching(/401: invalid API key\n.*EDGEPLAN_KEY/),
+    ]);
+    const free = await freePort();
+    const away = await run(['publish', 'shop.test'], { EDGEPLAN_SERVER: `http://127.0.0.1:${free}` });
+    expect([away.code, away.err]).toEqual([
+      4,
+      expect.stringContaining(`nothing listens at \`http://127.0.0.1:${free}\`\n  edgeplan serve starts`),
+    ]);
+    const strange = await run(['publish', 'shop.test'], { EDGEPLAN_SERVER: 'http://nowhere.invalid' });
+    expect([strange.code, strange.err]).toEqual([4, expect.stringContaining('cannot be reached')]);
   });
 });

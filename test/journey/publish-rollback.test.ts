@@ -76,8 +76,9 @@ for (const database of await testDatabases()) {
     });
 
     test('rolls back to an old content under a new number, which the next change ends', async () => {
-      const { status, body } = await house.call('POST', '/domains/shop.test/plans/1/rollback');
-      expect(status).toBe(200);
+      const path = '/domains/shop.test/plans/1/rollback?wait=published';
+      const { status, body, headers } = await house.call('POST', path);
+      expect([status, headers['x-revision']]).toEqual([200, '4']);
       expect(body).toMatchObject({ revision: 4, reason: 'rollback to revision 1', account: 'owner' });
       expect(await sections(4)).toEqual(await sections(1));
       expect(await sections(4)).not.toEqual(await sections(3));

@@ -5,7 +5,6 @@ import { pino } from 'pino';
 import { createKeyUses } from '../../src/access/key-uses.ts';
 import { createAccount, createKey } from '../../src/access/keys.ts';
 import { createRequestBudget } from '../../src/access/request-budget.ts';
-import { addFeedRoutes } from '../../src/api/routes/feed.ts';
 import { createApi } from '../../src/api/serve.ts';
 import type { Services } from '../../src/api/services.ts';
 import { createFeed, type Feed } from '../../src/publisher/feed.ts';
@@ -62,7 +61,7 @@ export async function openHouse({ database, maxBacklog, idle }: HouseOptions): P
   const app = await createApi({
     services: servicesOf(store, publisher),
     log,
-    mount: (server) => addFeedRoutes(server, { store, feed, publicKey, clearance, log, clock: Date.now }),
+    nodes: { store, feed, publicKey, clearance, log, clock: Date.now },
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;
@@ -98,7 +97,7 @@ function servicesOf(store: Store, publisher: Publisher): Services {
     tier: 'enterprise',
     lifecycle: {
       nameserverSets: [['ns1.edge.test', 'ns2.edge.test']],
-      scan: () => undefined,
+      scan: null,
       delegation: async () => ({ state: 'none', set: null, found: [] }),
       challenge: async () => ({ state: 'absent', found: [] }),
     },
@@ -214,17 +213,4 @@ export async function removeDomain({ store }: Pick<House, 'store'>, domain: Doma
   });
 }
 
-/** Waits until `holds` answers something, looking every few milliseconds. */
-export async function until<T>(
-  holds: () => T | null | undefined | false | Promise<T | null | undefined | false>,
-  what: string,
-  timeoutMs = 10_000,
-): Promise<T> {
-  const deadline = Date.now() + timeoutMs;
-  for (;;) {
-    const found = await holds();
-    if (found !== null && found !== undefined && found !== false) return found;
-    if (Date.now() > deadline) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
+export { until } from '../support/until.ts';

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadPlan } from '../../src/evaluator/index.ts';
 import type { DomainRow, RevisionRow } from '../../src/store/rows.ts';
-import type { Store } from '../../src/store/store.ts';
+import { SERVICE, type Store } from '../../src/store/store.ts';
 import { testDatabases } from '../support/api-databases.ts';
 import {
   addDomain,
@@ -81,6 +81,29 @@ for (const database of await testDatabases()) {
       expect(await publisher.waitForOutbox(domain, ids[5]! + 1, soon(50))).toBeNull();
     });
 
+    test('a stream of writes is gathered into few revisions, the last of which holds them all', async () => {
+      const { store, publisher } = await open(false);
+      const domain = await addDomain(house, 'shop.test');
+      const { rule } = await addDrop(house, domain, '/p');
+      const key = { domain_id: domain.id, type: 'drop', id: rule.id } as const;
+      const change = (number: number) =>
+        store.write(async (tx) => {
+          const body = dropBody(`/p${number}`);
+          await tx.rules.update(key, { priority: 100, body, record_ids: [], updated_at: number });
+          const row = { ...SERVICE, domain_id: domain.id, domain: domain.name, at: number, reason: 'stream' };
+          return tx.outbox.append(row);
+        });
+      let number = 0;
+      const writer = async (): Promise<void> => {
+        while (number < 1_000) await change(++number);
+      };
+      await Promise.all(Array.from({ length: 8 }, writer));
+      const last = await change(1_001);
+      expect(await publisher.waitForOutbox(domain, last, soon())).not.toBeNull();
+      expect(await decide(store, 'shop.test', '/p1001')).toBe('block');
+      expect((await history(store, domain)).length).toBeLessThan(200);
+    }, 30_000);
+
     test('a domain that must not serve gets tombstones, and revisions go on across deletion', async () => {
       const { store, publisher } = await open(true);
       const first = await addDomain(house, 'shop.test', { status: 'pending', ever_active: false });
@@ -119,7 +142,8 @@ for (const database of await testDatabases()) {
       await addDrop(house, second, '/new');
       // As when two processes have one of the two each: the new domain comes out before the old one's tombstone.
       const { publishDomain } = await import('../../src/publisher/publish.ts');
-      const tools = { store, clock: Date.now };
+      const { createPlanMaker } = await import('../../src/publisher/plan-maker.ts');
+      const tools = { store, plans: createPlanMaker(), clock: Date.now };
       await publishDomain({ domain_id: second.id, domain: 'shop.test' }, tools);
       await publishDomain({ domain_id: first.id, domain: 'shop.test' }, tools);
       expect(await publishDomain({ domain_id: first.id, domain: 'shop.test' }, tools)).toBeNull();
@@ -152,6 +176,20 @@ for (const database of await testDatabases()) {
       expect(revision).not.toBeNull();
       expect(await decide(store, 'broken.test', '/b')).toBe('block');
       expect(publisher.failing()).toEqual([]);
+    });
+
+    test('a rollback covers what cannot be compiled, which is not told as failing for ever', async () => {
+      const { store, publisher } = await open(false);
+      const domain = await addDomain(house, 'shop.test');
+      const { rule, outboxId } = await addDrop(house, domain, '/a');
+      await publisher.waitForOutbox(domain, outboxId, soon());
+      const key = { domain_id: domain.id, type: 'drop', id: rule.id } as const;
+      const broken = { priority: 100, record_ids: [], updated_at: 1, body: '{"ips":["nowhere"]}' };
+      await store.write((tx) => tx.rules.update(key, broken));
+      await changeDomain(house, domain, {});
+      await until(() => publisher.failing().length === 1, 'the failure');
+      expect((await house.call('POST', '/domains/shop.test/plans/1/rollback')).status).toBe(200);
+      await until(() => publisher.failing().length === 0, 'its end', 40_000);
     });
 
     test('two publishers side by side publish every write once, in order', async () => {

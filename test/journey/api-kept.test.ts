@@ -1,0 +1,140 @@
+/** Reads that are answered again without asking for a row: the same octets, and every check as if they were asked for. */
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { dayOf } from '../../src/access/key-uses.ts';
+import { revokeKey } from '../../src/access/keys.ts';
+import { type Person, send, startApi, type TestApi } from '../support/api.ts';
+import { testDatabases } from '../support/api-databases.ts';
+
+const DAY = 86_400_000;
+const RULES = '/domains/shop.example/rules/drop/';
+
+describe.each((await testDatabases()).map((database) => [database.kind, database] as const))(
+  'on %s',
+  (kind, database) => {
+    let api: TestApi;
+    let owner: Person;
+    let path: string;
+
+    beforeAll(async () => {
+      api = await startApi(database);
+      owner = await api.person('owner');
+      await owner.call('POST', '/domains/', { name: 'shop.example' });
+      const made = await owner.call('POST', RULES, { ips: ['192.0.2.1'] });
+      expect([made.status, made.text]).toEqual([200, made.text]);
+      path = `${RULES}${made.body.id}`;
+    });
+    afterAll(() => api.close());
+
+    const get = (headers: Record<string, string>, method = 'GET') =>
+      send(api.port, { method, path, headers });
+    /** Reads until the answer is one that is kept, where answers are. */
+    const warm = async (person: Person) => {
+      for (let time = 0; time < 2; time++) expect((await person.call('GET', path)).status).toBe(200);
+    };
+
+    test('the second answer is the first, and asks for nothing', async () => {
+      const asked = vi.spyOn(api.store.latest.rules, 'get');
+      const lines = api.log.length;
+      const headers = { 'x-api-key': owner.key, 'x-request-id': 'mine' };
+      const answers = [await get(headers), await get(headers), await get(headers)];
+      const told = answers.map(({ status, text, headers: { date: _, ...sent } }) => [status, sent, text]);
+      expect(told[1]).toEqual(told[0]);
+      expect(told[2]).toEqual(told[0]);
+      // PostgreSQL cannot tell for less than a read that nothing has been committed.
+      expect(asked).toHaveBeenCalledTimes(kind === 'sqlite' ? 1 : 3);
+      asked.mockRestore();
+      await vi.waitFor(() => expect(api.log.length).toBe(lines + 3));
+      const shown = api.log.slice(lines).map((line) => {
+        const { time, ms, ...rest } = JSON.parse(line) as Record<string, unknown>;
+        expect([typeof time, typeof ms]).toEqual(['number', 'number']);
+        return rest;
+      });
+      expect(shown[1]).toEqual(shown[0]);
+      expect(shown[2]).toMatchObject({ reqId: 'mine', method: 'GET', url: path, key: owner.keyId });
+    });
+
+    test('a change is seen at once, by this process and by another', async () => {
+      await warm(owner);
+      await owner.call('PUT', path, { ips: ['192.0.2.2'] });
+      expect((await owner.call('GET', path)).body.ips).toEqual(['192.0.2.2']);
+      await warm(owner);
+      const { id } = (await owner.call('GET', path)).body as { id: number };
+      await api.store.write(async (tx) => {
+        const domain = (await tx.domains.byName('shop.example'))!;
+        await tx.rules.prioritise(domain.id, [{ id, priority: 4_711 }], Date.now());
+      });
+      expect((await owner.call('GET', path)).body.priority).toBe(4_711);
+    });
+
+    test('what is no plain read of it goes the long way', async () => {
+      await warm(owner);
+      const key = { authorization: `Bearer ${owner.key}` };
+      const { headers, text } = await get(key);
+      const tag = headers['etag']!;
+      expect((await get({ ...key, 'if-none-match': tag })).status).toBe(304);
+      expect((await get(key, 'HEAD')).text).toBe('');
+      expect((await get(key, 'OPTIONS')).status).toBe(204);
+      expect((await get({})).status).toBe(401);
+      expect((await get({ authorization: `bearer  ${owner.key}` })).status).toBe(200);
+      expect((await get({ ...key, 'x-api-key': owner.key })).status).toBe(200);
+      expect((await get({ ...key, 'x-api-key': `${owner.key}x` })).status).toBe(401);
+      expect((await send(api.port, { method: 'GET', path, headers: key, body: { a: 1 } })).text).toBe(text);
+    });
+
+    test('another key gets what it may see, and no more than it may', async () => {
+      await warm(owner);
+      const stranger = await api.person('stranger');
+      for (let time = 0; time < 2; time++) expect((await stranger.call('GET', path)).status).toBe(404);
+      const members = '/domains/shop.example/members/';
+      await owner.call('POST', members, { name: 'stranger', role: 'viewer' });
+      await warm(stranger);
+      await owner.call('DELETE', `${members}${stranger.account.id}`);
+      expect((await stranger.call('GET', path)).status).toBe(404);
+    });
+
+    test('a revoked key gets nothing from the moment its revocation is answered', async () => {
+      const { key, id } = await owner.anotherKey();
+      for (let time = 0; time < 3; time++) expect((await get({ 'x-api-key': key })).status).toBe(200);
+      await revokeKey(api.store, { id, now: Date.now() });
+      expect((await get({ 'x-api-key': key })).status).toBe(401);
+    });
+
+    test('a key ends when it expires, though nobody has committed anything', async () => {
+      const { key } = await owner.anotherKey({ expiry: 30 });
+      for (let time = 0; time < 3; time++) expect((await get({ 'x-api-key': key })).status).toBe(200);
+      api.ahead = 30 * DAY;
+      const late = await get({ 'x-api-key': key });
+      api.ahead = 0;
+      expect([late.status, late.body]).toEqual([401, { error: 'invalid API key' }]);
+    });
+
+    test('each counts as a use of its key', async () => {
+      const { key, id } = await owner.anotherKey();
+      for (let time = 0; time < 5; time++) await get({ 'x-api-key': key });
+      await api.uses.flush();
+      expect((await api.store.latest.keys.uses(id, dayOf(Date.now())))[0]?.requests).toBe(5);
+    });
+  },
+);
+
+describe.each((await testDatabases()).map((database) => [database.kind, database] as const))(
+  'the budget, on %s',
+  (_, database) => {
+    let api: TestApi;
+    beforeAll(async () => {
+      api = await startApi(database, { budget: 10 });
+    });
+    afterAll(() => api.close());
+
+    test('is taken from by every one of them', async () => {
+      const owner = await api.person('owner');
+      await owner.call('POST', '/domains/', { name: 'shop.example' });
+      const { body } = await owner.call('POST', RULES, { ips: ['192.0.2.1'] });
+      for (let sent = 2; sent < 10; sent++)
+        expect((await owner.call('GET', `${RULES}${body.id}`)).status).toBe(200);
+      const over = await owner.call('GET', `${RULES}${body.id}`);
+      expect([over.status, over.body]).toEqual([429, { error: 'rate limit exceeded' }]);
+      expect(Number(over.headers['retry-after'])).toBeGreaterThan(50);
+    });
+  },
+);

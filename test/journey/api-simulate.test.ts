@@ -1,0 +1,83 @@
+/** Questions about a domain over real sockets, on both stores: what a request would meet, and what looks like a mistake. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createPublisher } from '../../src/publisher/publisher.ts';
+import { startApi, type TestApi } from '../support/api.ts';
+import { testDatabases } from '../support/api-databases.ts';
+import { addSubject, type Subject } from './api-rules-subject.ts';
+
+const SILENT = {
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  debug: () => undefined,
+};
+
+describe.each(await testDatabases())('questions on $kind', (database) => {
+  let api: TestApi;
+  let subject: Subject;
+  let ruleId: number;
+
+  async function publish(): Promise<void> {
+    const publisher = createPublisher({ store: api.store, log: SILENT });
+    await publisher.publishNow();
+    await publisher.stop();
+  }
+  beforeAll(async () => {
+    api = await startApi(database);
+    subject = await addSubject(api);
+    const record = { name: '@', type: 'A', destination: '192.0.2.1', proxied: true };
+    expect((await subject.ask('POST', '/records/', record)).status).toBe(200);
+    const rule = { path_includes: ['/admin*'], ips: ['203.0.113.0/24'] };
+    ruleId = (await subject.ask('POST', '/rules/drop/', rule)).body.id;
+  });
+  afterAll(() => api.close());
+
+  const ask = (body: unknown) => subject.ask('POST', '/simulate', body);
+
+  test('before anything is published there is nothing to ask', async () => {
+    const fresh = await addSubject(api);
+    expect(await fresh.ask('POST', '/simulate', { request: {} })).toMatchObject({
+      status: 409,
+      body: { error: expect.stringContaining('no published plan') },
+    });
+  });
+
+  test('a request is put to the plan that nodes should hold', async () => {
+    await publish();
+    const blocked = await ask({ request: { target: '/admin/x', ip: '203.0.113.9' } });
+    expect(blocked.status, blocked.text).toBe(200);
+    expect(blocked.body.decision).toMatchObject({ action: 'block', by: { type: 'drop', id: ruleId } });
+    const passed = await ask({ request: { target: '/admin/x', ip: '198.51.100.1' } });
+    expect(passed.body.decision).toMatchObject({ action: 'forward' });
+    const [drop] = passed.body.phases.find(({ name }: { name: string }) => name === 'drop').rules;
+    expect(drop).toMatchObject({ id: ruleId, outcome: 'skipped' });
+  });
+
+  test('a stranger may not ask, and nothing changes', async () => {
+    const before = await subject.audited();
+    expect((await ask({ request: {} })).status).toBe(200);
+    const stranger = await api.person('stranger');
+    expect((await stranger.call('POST', subject.at('/simulate'), { request: {} })).status).toBe(404);
+    expect(await subject.audited()).toEqual(before);
+  });
+
+  test.each([
+    [{}, 'request'],
+    [{ request: { contry: 'NO' } }, 'did you mean `country`?'],
+    [{ request: { ip: 7 } }, '`ip` must be'],
+    [{ request: {}, status: 200 }, 'status'],
+    [{ request: {}, more: 1 }, 'the body must be'],
+  ])('%j is refused with a sentence', async (body, said) => {
+    const answer = await ask(body);
+    expect(answer.status).toBe(400);
+    expect(answer.body.error).toContain(said);
+  });
+
+  test('analysis tells what looks like a mistake, with its place', async () => {
+    expect((await subject.ask('GET', '/analysis')).body).toEqual([]);
+    const rule = { path_includes: ['/a'], path_excludes: ['/*'], target: '/b' };
+    expect((await subject.ask('POST', '/rules/redirect/', rule)).status).toBe(200);
+    const [finding] = (await subject.ask('GET', '/analysis')).body;
+    expect(finding).toMatchObject({ severity: expect.any(String), path: expect.stringMatching(/^rules/) });
+  });
+});

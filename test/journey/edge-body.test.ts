@@ -1,0 +1,101 @@
+/** Request bodies in a coding, over real sockets: what is inflated, and what is told of one that is not. */
+import { randomBytes } from 'node:crypto';
+import { request as httpRequest } from 'node:http';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createChallenges } from '../../src/answers/challenge/challenge.ts';
+import { decisionLine } from '../../src/edge/log/line.ts';
+import type { Decision } from '../../src/evaluator/index.ts';
+import { startEdge, type TestEdge } from '../support/edge-node.ts';
+import { signatures } from '../support/signatures.ts';
+
+const FILE = `domain: shop.localhost
+records:
+  - { id: 5, name: '@', type: A, destination: 127.0.0.1, port: ORIGIN, scheme: Http, proxied: true }
+rules:
+  - { id: 4, type: waf, paranoia: 1, threshold: 5, body_cap_kb: 1 }
+`;
+const PROGRAM = `
+SecRule ARGS "@contains evil" "id:1,phase:2,block,log,setvar:'tx.inbound_anomaly_score_pl1=+5'"
+SecRule REQBODY_ERROR "@eq 1" "id:2,phase:2,pass,log"
+`;
+const ATTACK = Buffer.from('q=evil');
+/** As long as what the rule inspects, and hardly smaller when compressed. */
+const NOISE = Buffer.from(Array.from({ length: 4_000 }, (_, at) => (at * at * 7_919) % 251));
+
+let edge: TestEdge;
+beforeAll(async () => {
+  edge = await startEdge({
+    file: FILE,
+    challenges: createChallenges({ secrets: () => ({ current: randomBytes(32), previous: null }), cost: 20 }),
+    waf: signatures(PROGRAM),
+  });
+});
+afterAll(async () => {
+  expect(edge.faults).toEqual([]);
+  await edge.close();
+});
+
+/** The decision of a form that is sent in a coding. */
+async function decide(coding: string, body: Uint8Array): Promise<Decision> {
+  const before = edge.journal.length;
+  await new Promise<void>((resolve, reject) => {
+    const headers = {
+      host: 'shop.localhost',
+      'content-type': 'application/x-www-form-urlencoded',
+      'content-encoding': coding,
+    };
+    const where = { host: '127.0.0.1', port: edge.port, method: 'POST', path: '/', headers };
+    httpRequest(where, (response) => response.resume().on('end', resolve))
+      .on('error', reject)
+      .end(body);
+  });
+  await expect.poll(() => edge.journal.length).toBe(before + 1);
+  return edge.journal.at(-1)!.exchange!.decision;
+}
+
+describe('a body in a coding', () => {
+  test.each([
+    ['gzip', gzipSync(ATTACK)],
+    ['x-gzip', gzipSync(ATTACK)],
+    ['GZIP', gzipSync(ATTACK)],
+    ['deflate', deflateSync(ATTACK)],
+    ['br', brotliCompressSync(ATTACK)],
+    ['identity', ATTACK],
+  ])('%s is inflated, and nothing is told', async (coding, body) => {
+    expect((await decide(coding, body)).waf).toMatchObject({ ids: [1], bodyError: null, truncated: false });
+  });
+
+  test.each<readonly [string, string, Uint8Array, string]>([
+    ['not known', 'zstd', ATTACK, '`zstd` is not known, the body was inspected as sent'],
+    ['made up', 'constructor', ATTACK, '`constructor` is not known, the body was inspected as sent'],
+    ['one of two', 'gzip, br', ATTACK, '`gzip, br` is not known, the body was inspected as sent'],
+    ['not what it says', 'gzip', ATTACK, '`gzip` does not inflate, the body was inspected as sent'],
+  ])('%s: it is inspected as sent, and that is told', async (_name, coding, body, told) => {
+    const { waf, action } = await decide(coding, body);
+    expect(waf).toMatchObject({ ids: [1, 2], bodyError: `content-encoding: ${told}` });
+    expect(action).toBe('block');
+  });
+
+  test('that breaks off is told', async () => {
+    const whole = gzipSync(Buffer.concat([Buffer.from('q=evil&n='), NOISE.subarray(0, 600)]));
+    const { waf } = await decide('gzip', whole.subarray(0, whole.length - 20));
+    expect(waf?.bodyError).toMatch(/^content-encoding: `gzip` does not inflate/);
+  });
+
+  test('that inflates to more than is inspected is cut, which is told', async () => {
+    const { waf } = await decide('gzip', gzipSync(Buffer.alloc(100_000, 'a')));
+    expect(waf).toMatchObject({ truncated: true, bodyError: null });
+  });
+
+  test('is told in the log, and one that was read whole is not', async () => {
+    await decide('zstd', ATTACK);
+    expect(decisionLine(edge.journal.at(-1)!, null).waf).toEqual({
+      score: 5,
+      ids: [1, 2],
+      body_error: 'content-encoding: `zstd` is not known, the body was inspected as sent',
+    });
+    await decide('gzip', gzipSync(ATTACK));
+    expect(decisionLine(edge.journal.at(-1)!, null).waf).toEqual({ score: 5, ids: [1] });
+  });
+});

@@ -1,0 +1,97 @@
+/** The cache's disk when things go wrong: the process is killed while it writes, the disk is full. */
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, expect, test } from 'vitest';
+import { createDisk } from '../../src/edge/cache/disk.ts';
+import type { ServedDomain } from '../../src/edge/exchange.ts';
+import { startCacheNode, startCacheOrigin } from '../support/edge-cache.ts';
+import { get } from '../support/edge-cache-client.ts';
+import { builtCli } from './built.ts';
+
+const CHILD = fileURLToPath(new URL('./edge-cache-child.mjs', import.meta.url));
+const clean: (() => void)[] = [];
+
+afterEach(() => {
+  for (const one of clean.splice(0).reverse()) one();
+});
+
+function folder(): string {
+  const path = mkdtempSync(join(tmpdir(), 'edgeplan-cache-'));
+  clean.push(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+}
+
+function filesIn(path: string): readonly string[] {
+  const found = existsSync(path) ? readdirSync(path, { recursive: true, encoding: 'utf8' }) : [];
+  return found.filter((file) => statSync(join(path, file)).isFile());
+}
+
+test('a process killed while it writes leaves whole files and no others', { timeout: 120_000 }, async () => {
+  await builtCli();
+  const directory = folder();
+  const faults: unknown[] = [];
+  let most = 0;
+  for (const afterMs of [5, 20, 60, 110]) {
+    const child = spawn(process.execPath, [CHILD, directory], { stdio: ['ignore', 'pipe', 'inherit'] });
+    await once(child.stdout, 'data');
+    await new Promise((resolve) => setTimeout(resolve, afterMs));
+    child.kill('SIGKILL');
+    await once(child, 'close');
+    const disk = createDisk({ directory, share: 1, clock: Date.now, onFault: (error) => faults.push(error) });
+    await disk.ready;
+    expect(filesIn(join(directory, 'tmp'))).toEqual([]);
+    const settings = { diskMaxGb: 10, diskTtlDays: 7 };
+    const domain = { name: 'cache.test', purgeEpoch: 0, settings } as ServedDomain;
+    const { shelf } = disk.enter(domain, 'any');
+    const names = [...shelf.files.keys()];
+    most = Math.max(most, names.length);
+    for (const name of names) {
+      const path = join(shelf.path, name.slice(0, 2), name.slice(2));
+      const content = await disk.read({ shelf, name, path }, 1_000_000);
+      const head = content?.head as { readonly headers: readonly string[] };
+      const number = Number(head.headers[1]);
+      expect(content!.body!.every((octet) => octet === number % 256)).toBe(true);
+    }
+    await disk.close();
+  }
+  expect(most).toBeGreaterThan(20);
+  expect(faults).toEqual([]);
+});
+
+// Skipped where no file system can be mounted: a full disk is made of a small one in memory, which takes root.
+test.skipIf(process.getuid?.() !== 0)('a full disk costs nothing but the disk', async () => {
+  const directory = folder();
+  const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory]);
+  expect(mounted.status, String(mounted.stderr)).toBe(0);
+  clean.push(() => void spawnSync('umount', ['-l', directory]));
+  const body = Buffer.alloc(300_000, 'x');
+  const large = Buffer.alloc(10_000_000, 'y');
+  let asked = 0;
+  const origin = await startCacheOrigin((request, response) => {
+    asked++;
+    response.writeHead(200, { 'Cache-Control': 'max-age=60' });
+    response.end(request.url === '/large' ? large : body);
+  });
+  const node = await startCacheNode({ originPort: origin.port, directory });
+  try {
+    for (let round = 0; round < 2; round++) {
+      for (let index = 0; index < 10; index++) {
+        expect((await get(node.port, `/${index}`)).body.length).toBe(body.length);
+      }
+    }
+    // All of it is in memory, so that each was asked for once.
+    expect(asked).toBe(10);
+    expect((await get(node.port, '/large')).body.length).toBe(large.length);
+    expect(node.faults.map((fault) => (fault as NodeJS.ErrnoException).code)).toContain('ENOSPC');
+    // What could not be written is not lying about.
+    expect(filesIn(join(directory, 'tmp'))).toEqual([]);
+  } finally {
+    await node.stop();
+    origin.server.closeAllConnections();
+    origin.server.close();
+  }
+});

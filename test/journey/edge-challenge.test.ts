@@ -1,0 +1,310 @@
+/** Challenges over real sockets, and in a real browser. */
+import { randomBytes } from 'node:crypto';
+import { type Browser, chromium } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createChallenges } from '../../src/answers/challenge/challenge.ts';
+import type { Secrets } from '../../src/answers/challenge/keys.ts';
+import type { Challenges } from '../../src/edge/services.ts';
+import { type Answer, ask as askAt, hand as handAt, type Sent, solve } from '../support/ask.ts';
+import { startEdge, type TestEdge } from '../support/edge-node.ts';
+
+const FILE = `domain: shop.localhost
+records:
+  - { id: 5, name: '@', type: A, destination: 127.0.0.1, port: ORIGIN, scheme: Http, proxied: true }
+  - { id: 6, name: asks, type: A, destination: 127.0.0.1, port: ORIGIN, scheme: Http, proxied: true, captcha: true }
+rules:
+  - { id: 1, type: captcha, path_includes: ['/members/*'], ttl_sec: 120 }
+  - { id: 2, type: captcha, path_includes: ['/other/*'] }
+  - { id: 3, type: rate_limit, path_includes: ['/busy'], limit: 1, window_sec: 90, on_breach: captcha }
+  - { id: 4, type: waf, paranoia: 1, threshold: 5, body_cap_kb: 64 }
+`;
+const HTML = { accept: 'text/html' };
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+let secrets: Secrets;
+let challenges: Challenges;
+let edge: TestEdge;
+
+beforeEach(async () => {
+  secrets = { current: randomBytes(32), previous: null };
+  challenges = createChallenges({ secrets: () => secrets, cost: 20 });
+  edge = await startEdge({ file: FILE, challenges, trusted: ['127.0.0.1'] });
+});
+afterEach(async () => {
+  expect(edge.faults).toEqual([]);
+  await edge.close();
+});
+
+function ask(path: string, sent: Sent = {}): Promise<Answer> {
+  return askAt(edge.port, path, sent);
+}
+
+function hand(proof: string, sent: Sent & { readonly back?: string } = {}): Promise<Answer> {
+  return handAt(edge.port, proof, sent);
+}
+
+/** Name and value of the clearance that an answer gives. */
+function cookieOf({ headers }: Answer): string | null {
+  return headers['set-cookie']?.[0]?.split(';', 1)[0] ?? null;
+}
+
+async function clear(path = '/members/a', sent: Sent = {}): Promise<string> {
+  const page = await ask(path, { ...sent, headers: HTML });
+  expect(page.status).toBe(403);
+  const answer = await hand(await solve(page), { ...sent, back: path });
+  expect([answer.status, answer.headers['location']]).toEqual([303, path]);
+  return cookieOf(answer)!;
+}
+
+describe('asking', () => {
+  test.each([[undefined], ['*/*'], ['application/json']])('accepting %s: JSON', async (accept) => {
+    const answer = await ask('/members/a', { headers: accept === undefined ? {} : { accept } });
+    expect([answer.status, answer.headers['content-type']]).toEqual([403, 'application/json']);
+    expect(JSON.parse(answer.body)).toEqual({ error: 'challenge required' });
+  });
+
+  test('accepting HTML: a page that loads nothing and is kept by nobody', async () => {
+    const answer = await ask('/members/a?x="><script>alert(1)</script>', { headers: HTML });
+    expect([answer.status, answer.headers['cache-control']]).toEqual([403, 'no-store']);
+    expect(answer.headers['content-security-policy']).toMatch(
+      /^default-src 'none'; script-src 'sha256-[^ ]+'; style/,
+    );
+    expect(answer.body).not.toContain('<script>alert');
+    expect(answer.body).not.toMatch(/https?:\/\//);
+    expect(answer.body).toContain('<noscript>');
+  });
+
+  test('a visitor without a known address is told so, asked nothing, and never cleared', async () => {
+    const cookie = await clear();
+    await ask('/members/a', { headers: HTML });
+    const asked = edge.journal.at(-1)!.exchange!;
+    const answer = await challenges.ask({ ...asked, request: { ...asked.request, ip: null } });
+    expect(answer.status).toBe(403);
+    expect(answer.body).toContain('your address is not known');
+    expect(answer.body).not.toContain('<script');
+    const visit = { domain: 'shop.localhost', userAgent: 'test/1', cookies: cookie, now: Date.now() };
+    expect(await challenges.cleared({ ...visit, ip: '203.0.113.9' })).toEqual(['captcha/1']);
+    expect(await challenges.cleared({ ...visit, ip: null })).toEqual([]);
+    expect(await challenges.cleared({ ...visit, ip: 'unknown' })).toEqual([]);
+    expect(await challenges.cleared({ ...visit, ip: '203.0.113.9', now: visit.now + 121_000 })).toEqual([]);
+    // Signed while the clock was years ahead.
+    expect(await challenges.cleared({ ...visit, ip: '203.0.113.9', now: visit.now - 9e10 })).toEqual([]);
+  });
+});
+
+describe('a proof', () => {
+  test('clears this rule, for its time, and no origin sees the cookie', async () => {
+    const page = await ask('/members/a?x=1', { headers: HTML });
+    const answer = await hand(await solve(page), { back: '/members/a?x=1' });
+    expect([answer.status, answer.headers['location']]).toEqual([303, '/members/a?x=1']);
+    expect(answer.headers['set-cookie']?.[0]).toMatch(
+      /^edgeplan_clear_captcha_1=\d+\.[\w-]{43}; Path=\/; Max-Age=120; HttpOnly; SameSite=Lax$/,
+    );
+    const cookie = `a=1; ${cookieOf(answer)}; b=2`;
+    expect((await ask('/members/b', { headers: { ...HTML, cookie } })).status).toBe(200);
+    expect(edge.seen.at(-1)?.headers.cookie).toBe('a=1; b=2');
+    expect((await ask('/other/b', { headers: { ...HTML, cookie } })).status).toBe(403);
+  });
+
+  test.each([
+    ['a record', { host: 'asks.shop.localhost' }, '/', 'record_6', 1_800],
+    ['a captcha rule without a time', {}, '/other/a', 'captcha_2', 1_800],
+    ['a rate limit', {}, '/busy', 'rate_limit_3', 90],
+  ] as const)('%s asks, and is satisfied', async (_, sent, path, name, seconds) => {
+    if (path === '/busy') expect((await ask(path, sent)).status).toBe(200);
+    const page = await ask(path, { ...sent, headers: HTML });
+    expect(page.status).toBe(403);
+    const answer = await hand(await solve(page), { ...sent, back: path });
+    expect(answer.headers['set-cookie']?.[0]).toMatch(
+      new RegExp(`^edgeplan_clear_${name}=.*Max-Age=${seconds};`),
+    );
+    const cookie = cookieOf(answer)!;
+    if (path === '/busy') return;
+    expect((await ask(path, { ...sent, headers: { ...HTML, cookie } })).status).toBe(200);
+  });
+
+  test('counts once', async () => {
+    const proof = await solve(await ask('/members/a', { headers: HTML }));
+    const answers = await Promise.all([hand(proof), hand(proof), hand(proof)]);
+    expect(answers.map(({ status }) => status)).toEqual([303, 303, 303]);
+    expect(answers.filter((answer) => cookieOf(answer) !== null)).toHaveLength(1);
+  });
+
+  test.each([
+    ['a long place', `/members/${'"'.repeat(2_039)}`, true],
+    ['one that is longer', `/members/${'"'.repeat(2_040)}`, false],
+    ['one that would be no form any more', `/members/${'"'.repeat(3_900)}`, false],
+  ])('asked at %s is taken, whatever its characters become in a form', async (_, path, kept) => {
+    const page = await ask(path, { headers: HTML });
+    const [, back = ''] = /name="back" value="([^"]*)"/.exec(page.body) ?? [];
+    const answer = await hand(await solve(page), { back: back.replaceAll('&quot;', '"') });
+    expect([answer.status, answer.headers['location']]).toEqual([303, kept ? path : '/']);
+    expect(cookieOf(answer)).not.toBeNull();
+  });
+
+  test.each<[string, (proof: string) => string, Sent]>([
+    ['by another browser', (proof) => proof, { headers: { 'user-agent': 'test/2' } }],
+    ['from another network', (proof) => proof, { from: '203.0.114.7' }],
+    ['with a counter of its own', (proof) => edit(proof, (claim) => claim.solution.counter++), {}],
+    [
+      'with a key of its own',
+      (proof) => edit(proof, (claim) => (claim.solution.derivedKey = '00'.repeat(32))),
+      {},
+    ],
+    [
+      'for another rule',
+      (proof) => edit(proof, (claim) => (claim.challenge.parameters.data.asker = 'captcha/2')),
+      {},
+    ],
+    ['for longer', (proof) => edit(proof, (claim) => (claim.challenge.parameters.expiresAt += 900)), {}],
+    ['made cheaper', (proof) => edit(proof, (claim) => (claim.challenge.parameters.cost = 1)), {}],
+    ['without a signature', (proof) => edit(proof, (claim) => delete claim.challenge.signature), {}],
+    ['that is something else', () => Buffer.from('{"challenge":[],"solution":7}').toString('base64'), {}],
+  ])('handed in %s clears nothing', async (_, change, sent) => {
+    const answer = await hand(change(await solve(await ask('/members/a', { headers: HTML }))), sent);
+    expect([answer.status, cookieOf(answer)]).toEqual([303, null]);
+  });
+
+  test.each([
+    ['GET', '/.well-known/edgeplan/proof', '', 405],
+    ['POST', '/.well-known/edgeplan/else', '', 404],
+    ['POST', '/.well-known/edgeplan/proof', 'proof=!!!', 400],
+    ['POST', '/.well-known/edgeplan/proof', `proof=${'a'.repeat(9_000)}`, 413],
+  ])('%s %s', async (method, path, body, status) => {
+    const answer = await ask(path, { method, ...(body === '' ? {} : { body }) });
+    expect(answer.status).toBe(status);
+    expect(edge.seen).toHaveLength(0);
+  });
+
+  test.each([
+    '//evil.test/',
+    '/\\evil.test',
+    'https://evil.test/',
+    '/a\r\nx: y',
+    '/ä',
+    '',
+    '/.well-known/edgeplan/proof',
+  ])('never leads to `%s`', async (back) => {
+    const answer = await hand(await solve(await ask('/members/a', { headers: HTML })), { back });
+    expect([answer.status, answer.headers['location'], answer.headers['x']]).toEqual([303, '/', undefined]);
+  });
+});
+
+// biome-ignore lint/suspicious/noExplicitAny: a claim is whatever a client makes of it
+function edit(proof: string, change: (claim: any) => unknown): string {
+  const claim = JSON.parse(Buffer.from(proof, 'base64').toString('utf8'));
+  change(claim);
+  return Buffer.from(JSON.stringify(claim)).toString('base64');
+}
+
+describe('a clearance', () => {
+  test('holds within the network, and for nobody else', async () => {
+    const cookie = await clear();
+    const status = async (sent: Sent): Promise<number> =>
+      (await ask('/members/a', { ...sent, headers: { cookie, ...sent.headers } })).status;
+    expect(await status({ from: '203.0.113.250' })).toBe(200);
+    expect(await status({ from: '203.0.114.7' })).toBe(403);
+    expect(await status({ from: '2001:db8::7' })).toBe(403);
+    expect(await status({ headers: { 'user-agent': 'test/2' } })).toBe(403);
+    expect(await status({ headers: { cookie: cookie.replace('captcha_1', 'captcha_2') } })).toBe(403);
+    expect(
+      await status({ headers: { cookie: cookie.replace(/=(\d+)/, (_, time) => `=${Number(time) + 60}`) } }),
+    ).toBe(403);
+    expect(await status({ headers: { cookie: cookie.slice(0, -1) } })).toBe(403);
+    expect(
+      await status({ headers: { cookie: `${'edgeplan_clear_captcha_1=1.x; '.repeat(3)}${cookie}` } }),
+    ).toBe(200);
+    expect(
+      await status({ headers: { cookie: `${'edgeplan_clear_captcha_1=1.x; '.repeat(30)}${cookie}` } }),
+    ).toBe(403);
+  });
+
+  test('of IPv6 holds within its /64', async () => {
+    const cookie = await clear('/members/a', { from: '2001:db8:1:2::7' });
+    const status = async (from: string): Promise<number> =>
+      (await ask('/members/a', { from, headers: { cookie } })).status;
+    expect([await status('2001:db8:1:2:ffff::1'), await status('2001:db8:1:3::7')]).toEqual([200, 403]);
+  });
+
+  test('outlives one change of the secret, and not two', async () => {
+    const cookie = await clear();
+    const status = async (): Promise<number> => (await ask('/members/a', { headers: { cookie } })).status;
+    secrets = { current: randomBytes(32), previous: secrets.current };
+    expect(await status()).toBe(200);
+    secrets = { current: randomBytes(32), previous: secrets.current };
+    expect(await status()).toBe(403);
+  });
+});
+
+describe('in Chromium', () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    const args = [...FLAGS, '--host-resolver-rules=MAP * 127.0.0.1'];
+    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args });
+  });
+  afterAll(() => browser.close());
+
+  // Chromium counts names below localhost as secure, so they have WebCrypto; others on plain HTTP do not.
+  test.each([
+    ['by its own PBKDF2', 'shop.localhost'],
+    ["by the page's", 'shop.test'],
+  ])('a visitor gets through, asked nothing, %s', async (_, domain) => {
+    await edge.close();
+    challenges = createChallenges({ secrets: () => secrets, cost: 200 });
+    edge = await startEdge({ file: FILE.replace('shop.localhost', domain), challenges });
+    const page = await browser.newPage();
+    const problems: string[] = [];
+    page.on('pageerror', (error) => problems.push(String(error)));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().includes('403')) problems.push(message.text());
+    });
+    const url = `http://${domain}:${edge.port}/members/a?x=1`;
+    const first = await page.goto(url);
+    expect(first?.status()).toBe(403);
+    await page.waitForSelector('#origin');
+    expect(await page.evaluate('isSecureContext')).toBe(domain.endsWith('localhost'));
+    expect([page.url(), await page.textContent('#origin')]).toEqual([url, 'GET /members/a?x=1']);
+    expect((await page.goto(url))?.status()).toBe(200);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('without cookies it is asked once, then told; and the keyboard starts another', async () => {
+    const page = await browser.newPage();
+    await page.addInitScript("Object.defineProperty(navigator, 'cookieEnabled', { value: false })");
+    await page.goto(`http://shop.localhost:${edge.port}/members/a`);
+    await expect.poll(() => page.textContent('#status')).toContain('needs cookies');
+    expect(await page.evaluate('document.activeElement.id')).toBe('again');
+    await page.keyboard.press('Enter');
+    await page.waitForSelector('#origin');
+    await page.context().close();
+  });
+
+  test('a clearance that does not stick ends in a button and not in a circle', async () => {
+    const page = await browser.newPage();
+    await page.goto(`http://shop.localhost:${edge.port}/members/a`);
+    await page.waitForSelector('#origin');
+    await page.context().clearCookies();
+    await page.goto(`http://shop.localhost:${edge.port}/members/a`);
+    await expect.poll(() => page.textContent('#status')).toContain('did not count');
+    await page.context().close();
+  });
+
+  test('another rule asks right after the first, and is no failure of it', async () => {
+    const page = await browser.newPage();
+    for (const path of ['/members/a', '/other/a']) {
+      await page.goto(`http://shop.localhost:${edge.port}${path}`);
+      await page.waitForSelector('#origin');
+    }
+    await page.context().close();
+  });
+});

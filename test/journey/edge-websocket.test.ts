@@ -1,0 +1,72 @@
+/** How long a WebSocket is kept that carries nothing, and what keeps it. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { afterEach, describe, expect, test } from 'vitest';
+import { startTlsNode, type TlsNode } from '../support/edge-tls.ts';
+import { OPENSSL_MISSING } from '../support/make-certificate.ts';
+
+const HANDSHAKE = [
+  'GET /ws HTTP/1.1',
+  'Host: shop.test',
+  'Upgrade: websocket',
+  'Connection: Upgrade',
+  'Sec-WebSocket-Key: x',
+  'Sec-WebSocket-Version: 13',
+  '\r\n',
+].join('\r\n');
+/** A ping without a body, masked (RFC 6455 §5.5.2). */
+const PING = Buffer.from([0x89, 0x80, 1, 2, 3, 4]);
+
+describe.skipIf(OPENSSL_MISSING !== null)(`a WebSocket (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+  let edge: TlsNode | null = null;
+  afterEach(() => edge?.stop());
+
+  async function start(websocketIdleMs: number, stallMs: number): Promise<TlsNode> {
+    edge = await startTlsNode({ names: ['shop.test'], websocketIdleMs, stallMs });
+    return edge;
+  }
+
+  /** A connection that was switched; the origin sends back what it gets. */
+  async function switched({ port, httpPort }: TlsNode, scheme: string): Promise<Socket> {
+    const socket =
+      scheme === 'http'
+        ? connect(httpPort, '127.0.0.1')
+        : connectTls({ port, host: '127.0.0.1', servername: 'shop.test', rejectUnauthorized: false });
+    await once(socket, scheme === 'http' ? 'connect' : 'secureConnect');
+    socket.write(HANDSHAKE);
+    const [head] = (await once(socket, 'data')) as [Buffer];
+    expect(head.toString('latin1')).toMatch(/^HTTP\/1\.1 101 /);
+    return socket;
+  }
+
+  test.each(['http', 'https'])('that carries nothing ends (%s)', async (scheme) => {
+    const node = await start(500, 60_000);
+    const socket = await switched(node, scheme);
+    await once(socket, 'close');
+    await expect.poll(() => node.entries.at(-1)?.status, { timeout: 20_000 }).toBe(101);
+  });
+
+  test('is kept by pings, however long anything else may stall', async () => {
+    const idleMs = 4_000;
+    const node = await start(idleMs, 400);
+    const kept = await Promise.all([switched(node, 'http'), switched(node, 'https')]);
+    const silent = await switched(node, 'http');
+    const closed = once(silent, 'close');
+    const began = performance.now();
+    while (performance.now() - began < 2 * idleMs) {
+      // Longer than a stall, far shorter than it may be idle.
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await Promise.all(kept.map(pinged));
+    }
+    await closed;
+    await Promise.all(kept.map(pinged));
+    for (const socket of kept) socket.destroy();
+  });
+});
+
+async function pinged(socket: Socket): Promise<void> {
+  socket.write(PING);
+  const [answer] = (await once(socket, 'data')) as [Buffer];
+  expect(answer.equals(PING)).toBe(true);
+}

@@ -1,0 +1,442 @@
+/** A node that follows a real control plane over real sockets, through everything that may come between. */
+import { createHash, generateKeyPairSync, sign } from 'node:crypto';
+import { appendFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { manifestText, type SignedPage } from '../../src/plan/manifest.ts';
+import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';
+import {
+  newFolder,
+  startFollower,
+  type TestFollower,
+  type TestFollowerOptions,
+} from '../support/edge-follower.ts';
+import {
+  addDomain,
+  addDrop,
+  changeDomain,
+  type House,
+  openHouse,
+  removeDomain,
+  until,
+} from './publish-setup.ts';
+
+let folder: string;
+let house: House;
+let proxy: ControlProxy;
+let token: string;
+const followers = new Set<TestFollower>();
+
+beforeEach(async () => {
+  folder = newFolder();
+  house = await openHouse({ database: folder });
+  proxy = await startControlProxy(house.port);
+  token = await house.token('node-1');
+});
+afterEach(async () => {
+  for (const follower of followers) await stop(follower);
+  await proxy.close();
+  await house.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+async function start(options: Partial<TestFollowerOptions> = {}): Promise<TestFollower> {
+  const follower = await startFollower({ url: proxy.url, token, ...options });
+  followers.add(follower);
+  return follower;
+}
+
+async function stop(follower: TestFollower): Promise<void> {
+  followers.delete(follower);
+  await follower.stop();
+}
+
+async function restart(
+  follower: TestFollower,
+  options: Partial<TestFollowerOptions> = {},
+): Promise<TestFollower> {
+  await stop(follower);
+  return start({ directory: follower.directory, ...options });
+}
+
+const settled = (follower: TestFollower, what: string): Promise<unknown> =>
+  until(() => follower.state().pending === 0 && follower.state().comparisons > 0, what);
+
+/** What the API says a domain's nodes answered last. */
+async function answers(
+  domain: string,
+): Promise<readonly { outcome: string; revision: number; reason: string }[]> {
+  return (await house.call('GET', `/domains/${domain}/nodes/`)).body;
+}
+
+function plansOf({ directory }: TestFollower): readonly string[] {
+  return readdirSync(join(directory, 'plans'));
+}
+
+describe('in good weather', () => {
+  test('serves every change, purge, tombstone and return, and says so', async () => {
+    const domain = await addDomain(house, 'shop.test');
+    const node = await start();
+    await until(() => node.decide('shop.test', '/admin') === 'forward', 'the first plan');
+    expect(node.secrets).toHaveLength(1);
+    await addDrop(house, domain, '/admin');
+    await until(() => node.decide('shop.test', '/admin') === 'block', 'the second plan');
+    await until(async () => (await answers('shop.test'))[0]?.revision === 2, 'its ack');
+    expect((await answers('shop.test'))[0]?.outcome).toBe('ack');
+    await until(() => plansOf(node).length === 1, 'the first plan to be removed');
+    await house.call('DELETE', '/domains/shop.test/cache/');
+    await until(() => {
+      const found = node.plans.find('shop.test');
+      return found !== null && found !== 'refused' && found.purgeEpoch > 0;
+    }, 'the purge');
+    await changeDomain(house, domain, { suspended: true });
+    await until(() => node.decide('shop.test', '/') === 'refused', 'the suspension');
+    await changeDomain(house, domain, { suspended: false });
+    await until(() => node.decide('shop.test', '/admin') === 'block', 'the return');
+    await removeDomain(house, domain);
+    await until(() => node.decide('shop.test', '/') === '421', 'the end');
+    await addDomain(house, 'shop.test');
+    await until(() => node.decide('shop.test', '/admin') === 'forward', 'a new domain of that name');
+    expect(node.revision('shop.test')).toBeGreaterThan(4);
+    expect(node.state()).toMatchObject({ mode: 'stream', problem: null, failing: [], pending: 0 });
+    expect(node.warnings).toEqual([]);
+  });
+
+  test('serves what it kept, before and without a control plane', async () => {
+    const domain = await addDomain(house, 'shop.test');
+    await addDrop(house, domain, '/admin');
+    const gone = await addDomain(house, 'gone.test', { suspended: true });
+    const node = await start();
+    await until(() => node.decide('shop.test', '/admin') === 'block', 'the plan');
+    await until(() => node.decide(gone.name, '/') === 'refused', 'the tombstone');
+    await settled(node, 'everything');
+    proxy.target = 0;
+    proxy.cutAll();
+    const again = await restart(node);
+    expect(again.decide('shop.test', '/admin')).toBe('block');
+    expect(again.decide('gone.test', '/')).toBe('refused');
+    expect(again.secrets).toEqual(node.secrets);
+    await until(() => again.state().problem !== null, 'the problem to be told');
+    expect(again.state().problem).toMatch(/^the control plane cannot be reached: /);
+    proxy.target = house.port;
+    await addDrop(house, domain, '/more');
+    await until(() => again.decide('shop.test', '/more') === 'block', 'the change after it came back');
+    expect(again.state().problem).toBeNull();
+  });
+
+  test('a control plane that restarts is followed on', async () => {
+    const domain = await addDomain(house, 'shop.test');
+    const node = await start();
+    await until(() => node.decide('shop.test', '/') === 'forward', 'the plan');
+    await house.close();
+    proxy.cutAll();
+    house = await openHouse({ database: folder });
+    proxy.target = house.port;
+    await addDrop(house, domain, '/admin');
+    await until(() => node.decide('shop.test', '/admin') === 'block', 'the change');
+  });
+
+  test('a refused token is told, and the node goes on serving', async () => {
+    const domain = await addDomain(house, 'shop.test');
+    const node = await start();
+    await until(() => node.decide('shop.test', '/') === 'forward', 'the plan');
+    const [row] = await house.store.latest.nodes.list();
+    await house.store.write((tx) => tx.nodes.revoke(row!.id, Date.now()));
+    await addDrop(house, domain, '/admin');
+    await until(() => node.state().problem?.includes('refuses this node token'), 'the refusal');
+    expect(node.decide('shop.test', '/admin')).toBe('forward');
+  });
+});
+
+describe('streams', () => {
+  test.each(['hold', 'cut'] as const)('that a proxy would %s: the node polls', async (streams) => {
+    proxy.streams = streams;
+    const domain = await addDomain(house, 'shop.test');
+    const node = await start();
+    await until(() => node.state().mode === 'poll', 'polling');
+    await addDrop(house, domain, '/admin');
+    await until(() => node.decide('shop.test', '/admin') === 'block', 'the change');
+    expect(node.state().mode).toBe('poll');
+  });
+
+  test('that stall are opened anew, where they left off', async () => {
+    const domain = await addDomain(house, 'shop.test');
+    const node = await start();
+    await until(
+      () => node.state().mode === 'stream' && node.decide('shop.test', '/') === 'forward',
+      'the plan',
+    );
+    // Octets go nowhere from here on, and no end is heard of.
+    for (const response of proxy.open) response.socket?.pause();
+    for (const response of proxy.open) response.write = () => true;
+    await addDrop(house, domain, '/admin');
+    await until(() => node.decide('shop.test', '/admin') === 'block', 'the change');
+    expect(proxy.asked.filter((path) => path.startsWith('/nodes/feed?since=')).at(-1)).not.toBe(
+      '/nodes/feed?since=0',
+    );
+  });
+
+  test('a lost event is found by the next comparison', async () => {
+    const domain = await addDomain(house, 'shop.test');
+    const node = await start({ times: { compareMs: 700, stallMs: 60_000 } });
+    await until(
+      () => node.state().mode === 'stream' && node.decide('shop.test', '/') === 'forward',
+      'the plan',
+    );
+    for (const response of proxy.open) response.write = () => true;
+    await addDrop(house, domain, '/admin');
+    await until(() => node.decide('shop.test', '/admin') === 'block', 'the change');
+  });
+});
+
+/** A page like another, changed and signed by a key. */
+function forge(text: string, change: (page: SignedPage) => void, key: Parameters<typeof sign>[2]): string {
+  const page = JSON.parse(text) as SignedPage;
+  change(page);
+  const signature = sign(null, Buffer.from(manifestText(page.manifest)), key).toString('base64');
+  return JSON.stringify({ ...page, signature });
+}
+
+/** Rewrites pages wherever they come by: polled, compared, streamed. */
+function lieAboutPages(change: (text: string) => string): ControlProxy['rewrite'] {
+  return (path, body) => {
+    if (path.startsWith('/nodes/manifest')) return Buffer.from(change(body.toString('utf8')));
+    if (path !== '/nodes/feed' || !body.includes('data: ')) return null;
+    const [before, data = ''] = body.toString('utf8').split('data: ');
+    return Buffer.from(`${before}data: ${change(data.trimEnd())}\n\n`);
+  };
+}
+
+async function signingKey(): Promise<string> {
+  return (await house.store.latest.secrets.get('signing_key'))!;
+}
+
+describe('a liar between', () => {
+  const lies: readonly [string, (text: string) => string, RegExp][] = [
+    [
+      'changes a page',
+      (text) => text.replace('"revision":2', '"revision":3'),
+      /the signature of the page is wrong/,
+    ],
+    ['cuts a page off', (text) => text.slice(0, -20), /the page is not JSON/],
+    ['sends something else', () => '{"manifest":1}', /is not a signed page/],
+    [
+      'nests a page',
+      (text) => text.replace('"manifest":{', `"manifest":{"x":${'['.repeat(50_000)}${']'.repeat(50_000)},`),
+      /signature/,
+    ],
+    [
+      'signs with a key of its own',
+      (text) => {
+        const { privateKey, publicKey } = generateKeyPairSync('ed25519');
+        const spki = publicKey.export({ type: 'spki', format: 'der' });
+        const key_id = createHash('sha256').update(spki).digest('hex').slice(0, 16);
+        return forge(text, (page) => Object.assign(page, { key_id }), privateKey);
+      },
+      /is signed with the key `[0-9a-f]{16}`, this node holds to/,
+    ],
+    ['sends a giant page', (text) => text.replace('{', `{"x":"${'x'.repeat(2_000_000)}",`), /longer than/],
+  ];
+  test.each(lies)('%s: nothing changes, and it is told', async (_, lie, sentence) => {
+    const domain = await addDomain(house, 'shop.test');
+    const node = await start({ times: { compareMs: 300 } });
+    await until(() => node.decide('shop.test', '/admin') === 'forward', 'the plan');
+    proxy.rewrite = lieAboutPages(lie);
+    proxy.cutAll();
+    await addDrop(house, domain, '/admin');
+    await until(() => sentence.test(node.state().problem ?? ''), `the problem, not ${node.state().problem}`);
+    expect(node.revision('shop.test')).toBe(1);
+    proxy.rewrite = null;
+    await until(() => node.decide('shop.test', '/admin') === 'block', 'the truth');
+    await until(() => node.state().problem === null, 'no problem any more');
+  });
+
+  test('goes back: refused and reported, other names go on', async () => {
+    const domain = await addDomain(house, 'shop.test');
+    const node = await start();
+    await until(() => node.revision('shop.test') === 1, 'the first plan');
+    await addDrop(house, domain, '/admin');
+    await until(() => node.revision('shop.test') === 2 && node.state().mode === 'stream', 'the second plan');
+    const key = await signingKey();
+    const back = lieAboutPages((text) =>
+      forge(
+        text,
+        (page) => {
+          for (const entry of page.manifest.entries)
+            if (entry.domain === 'shop.test') Object.assign(entry, { revision: 1, digest: 'a'.repeat(64) });
+        },
+        key,
+      ),
+    );
+    proxy.rewrite = back;
+    proxy.cutAll();
+    await addDrop(house, domain, '/more');
+    await addDomain(house, 'other.test');
+    await until(() => node.decide('other.test', '/') === 'forward', 'the other name');
+    await until(() => node.state().failing.length > 0, 'the refusal');
+    expect(node.state().failing).toEqual([
+      { domain: 'shop.test', revision: 1, reason: 'this node holds revision 2 and does not go back to 1' },
+    ]);
+    expect([node.decide('shop.test', '/admin'), node.decide('shop.test', '/more')]).toEqual([
+      'block',
+      'forward',
+    ]);
+    await until(async () => {
+      const reports = await house.store.latest.nodes.reportsOn('shop.test', 1);
+      return reports.some(({ outcome }) => outcome === 'nack');
+    }, 'the report');
+  });
+
+  test.each([
+    [
+      'other octets',
+      (body: Buffer) => Buffer.from(body.map((octet, at) => (at === 100 ? octet ^ 1 : octet))),
+      /^the digest of what was fetched is/,
+    ],
+    [
+      'half a plan',
+      (body: Buffer) => body.subarray(0, body.length >> 1),
+      /^the digest of what was fetched is/,
+    ],
+    ['a giant', () => Buffer.alloc(65 * 1024 * 1024), /^the answer is longer than 67108864 octets/],
+  ])('sends %s for a plan: nacked, and the old plan serves', async (_, lie, reason) => {
+    const domain = await addDomain(house, 'shop.test');
+    const node = await start();
+    await until(() => node.decide('shop.test', '/admin') === 'forward', 'the plan');
+    proxy.rewrite = (path, body) => (path.startsWith('/nodes/plans/') ? lie(body) : null);
+    await addDrop(house, domain, '/admin');
+    await until(async () => (await answers('shop.test'))[0]?.outcome === 'nack', 'the nack');
+    expect((await answers('shop.test'))[0]?.reason).toMatch(reason);
+    expect(node.revision('shop.test')).toBe(1);
+    proxy.rewrite = null;
+    await until(() => node.decide('shop.test', '/admin') === 'block', 'the right plan');
+    await until(async () => (await answers('shop.test'))[0]?.outcome === 'ack', 'the ack');
+  });
+
+  test('serves plans that do not open, rightly signed: nacked once, and the old plan serves', async () => {
+    const domain = await addDomain(house, 'shop.test');
+    const node = await start({ times: { compareMs: 300 } });
+    await until(() => node.decide('shop.test', '/admin') === 'forward', 'the plan');
+    const key = await signingKey();
+    const junk = Buffer.from('EPLN, or so it says');
+    const digest = createHash('sha256').update(junk).digest('hex');
+    const pages = lieAboutPages((text) =>
+      forge(
+        text,
+        (page) => {
+          for (const entry of page.manifest.entries) Object.assign(entry, { digest, revision: 7 });
+        },
+        key,
+      ),
+    );
+    proxy.rewrite = (path, body) => (path.startsWith('/nodes/plans/') ? junk : pages!(path, body));
+    await addDrop(house, domain, '/admin');
+    await until(() => node.state().failing.length === 1, 'the refusal');
+    expect(node.state().failing[0]?.reason).toMatch(/^the plan does not open: a plan has at least/);
+    const before = node.state().comparisons;
+    await until(() => node.state().comparisons > before + 1, 'more comparisons');
+    expect(proxy.asked.filter((path) => path.endsWith(digest))).toHaveLength(1);
+    expect([node.revision('shop.test'), node.state().pending]).toEqual([1, 0]);
+  });
+});
+
+describe('a control plane set up anew', () => {
+  test('is refused for its key, until an operator names it', async () => {
+    const domain = await addDomain(house, 'shop.test');
+    await addDomain(house, 'old.test');
+    await addDrop(house, domain, '/admin');
+    const node = await start();
+    await until(() => node.decide('shop.test', '/admin') === 'block', 'the plan');
+    await until(() => node.decide('old.test', '/') === 'forward', 'the other plan');
+    await settled(node, 'everything');
+    await house.close();
+    proxy.cutAll();
+    rmSync(folder, { recursive: true });
+    house = await openHouse({ database: folder });
+    token = await house.token('node-1');
+    proxy.target = house.port;
+    const met = await restart(node);
+    await until(() => met.state().problem?.includes('signs with the key'), 'the refusal');
+    expect(met.state().problem).toMatch(/if it was set up anew, name its key with --trust$/);
+    await addDomain(house, 'shop.test');
+    expect(met.decide('shop.test', '/admin')).toBe('block');
+    const told = await restart(met, { publicKey: house.signer.publicKey });
+    expect(told.decide('shop.test', '/admin')).toBe('block');
+    await until(() => told.decide('shop.test', '/admin') === 'forward', 'the new plan');
+    expect(told.revision('shop.test')).toBe(1);
+    await until(() => told.decide('old.test', '/') === '421', 'what is not known any more to be forgotten');
+    expect(told.state().problem).toBeNull();
+    await until(() => plansOf(told).length === 1, 'old files to be removed');
+  });
+});
+
+describe('damage on the disk', () => {
+  async function holding(names: readonly string[]): Promise<TestFollower> {
+    for (const name of names) await addDrop(house, await addDomain(house, name), '/admin');
+    const node = await start();
+    await until(() => names.every((name) => node.decide(name, '/admin') === 'block'), 'the plans');
+    await settled(node, 'everything');
+    return node;
+  }
+  const fileOf = (node: TestFollower, name: string): string => {
+    const found = node.plans.find(name);
+    if (found === null || found === 'refused') throw new Error(`${name} is not served`);
+    return join(node.directory, 'plans', found.digest);
+  };
+
+  test.each([
+    ['damaged', (file: string) => writeFileSync(file, readFileSync(file).fill(7, 200, 210))],
+    ['cut off', (file: string) => truncateSync(file, 300)],
+    ['gone', (file: string) => rmSync(file)],
+  ])('a plan that is %s is refused, then fetched again', async (_, harm) => {
+    const node = await holding(['a.test', 'b.test']);
+    harm(fileOf(node, 'a.test'));
+    proxy.target = 0;
+    proxy.cutAll();
+    const again = await restart(node);
+    expect([again.decide('a.test', '/admin'), again.decide('a.test', '/')]).toEqual(['refused', 'refused']);
+    expect(again.decide('b.test', '/admin')).toBe('block');
+    expect(
+      again.warnings.filter((line) => line.includes('the name is refused until it is fetched')),
+    ).toHaveLength(1);
+    proxy.target = house.port;
+    await until(() => again.decide('a.test', '/admin') === 'block', 'the plan fetched again');
+  });
+
+  test.each([
+    ['cut off in its last line', (file: string) => truncateSync(file, readFileSync(file).length - 9)],
+    ['cut off in the middle', (file: string) => truncateSync(file, readFileSync(file).length >> 1)],
+    ['empty', (file: string) => writeFileSync(file, '')],
+    ['garbage', (file: string) => writeFileSync(file, Buffer.alloc(5_000, 0xa5))],
+    ['followed by garbage', (file: string) => appendFileSync(file, 'deadbeef ["a.test",1]\n\n\0\0\0')],
+    ['gone', (file: string) => rmSync(file)],
+  ])('a list of names that is %s is made whole again', async (_, harm) => {
+    const names = ['a.test', 'b.test', 'c.test'];
+    const node = await holding(names);
+    await stop(node);
+    harm(join(node.directory, 'names'));
+    const again = await start({ directory: node.directory });
+    for (const name of names) expect(['block', 'forward', '421']).toContain(again.decide(name, '/admin'));
+    await until(() => names.every((name) => again.decide(name, '/admin') === 'block'), 'all plans');
+    await settled(again, 'everything');
+    proxy.target = 0;
+    proxy.cutAll();
+    const third = await restart(again);
+    expect(names.map((name) => third.decide(name, '/admin'))).toEqual(['block', 'block', 'block']);
+    expect(plansOf(third)).toHaveLength(3);
+  });
+
+  test('a damaged note of whom to believe is told, and nobody is believed', async () => {
+    const node = await holding(['a.test']);
+    await stop(node);
+    writeFileSync(join(node.directory, 'control.json'), '{"format":');
+    const again = await start({ directory: node.directory });
+    expect(again.decide('a.test', '/admin')).toBe('block');
+    await until(
+      () => again.state().problem?.includes('is damaged, so whom to believe is not known'),
+      'the problem',
+    );
+    const named = await restart(again, { publicKey: house.signer.publicKey });
+    await until(() => named.state().mode === 'stream', 'following');
+  });
+});

@@ -1,0 +1,78 @@
+/** What `edgeplan node` is asked for and cannot do: a sentence, the remedy, and an exit code that tells which kind. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { makeCertificate } from '../support/make-certificate.ts';
+import { builtCli, edgeplan } from './built.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'edgeplan-refusals-'));
+const EDGE = `domain: example.com
+records:
+  - { name: shop, type: A, destination: 198.51.100.20, proxied: true }
+rules: []
+`;
+
+beforeAll(async () => {
+  await builtCli();
+  writeFileSync(join(folder, 'edge.yaml'), EDGE);
+  writeFileSync(join(folder, 'file'), 'no folder');
+  for (const name of ['empty', 'certs']) mkdirSync(join(folder, name));
+  const [cert, key] = [join(folder, 'certs', 'shop.crt'), join(folder, 'certs', 'shop.key')];
+  await makeCertificate({ names: ['shop.test'], cert, key });
+}, 120_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const FROM_FILE = ['--file', 'edge.yaml', '--port', '0', '--data', 'data'];
+const FROM_CONTROL = ['--control', 'http://127.0.0.1:1', '--port', '0', '--data', 'data'];
+
+test.each([
+  [
+    [...FROM_FILE, '--trust-proxy', '10.0.0.0/99'],
+    2,
+    /--trust-proxy.*10\.0\.0\.0\/99.*an address or a prefix/s,
+  ],
+  [[...FROM_FILE, '--proxy-protocol', 'banana'], 2, /--proxy-protocol.*banana.*an address or a prefix/s],
+  [[...FROM_FILE, '--tls-port', '0', '--certificates', 'file'], 3, /`file` is no folder.*--certificates/s],
+  [
+    [...FROM_FILE, '--tls-port', '0', '--certificates', 'nowhere'],
+    3,
+    /`nowhere` is no folder.*--certificates/s,
+  ],
+  [[...FROM_FILE, '--certificates', 'empty'], 3, /no certificate in `empty`.*--acme/s],
+  [
+    [...FROM_FILE, '--certificates', 'certs', '--default-certificate', 'nope.test'],
+    2,
+    /--default-certificate.*`nope\.test`.*there are ones for shop\.test/s,
+  ],
+  [[...FROM_FILE, '--log', 'nowhere/log'], 3, /--log: .*there is no folder `nowhere`/],
+  [[...FROM_FILE, '--log', 'empty'], 3, /--log: .*is a folder/],
+  [[...FROM_FILE, '--countries', 'nope.mmdb'], 3, /--countries: `nope\.mmdb` cannot be used/],
+  [[...FROM_FILE, '--countries', 'file'], 3, /--countries: `file` cannot be used/],
+  [[...FROM_FILE, '--bot-ranges', 'nowhere'], 3, /--bot-ranges: `nowhere` cannot be used/],
+  [
+    [...FROM_FILE, '--certificates', 'certs', '--acme', 'nope', '--acme-name', 'a.test'],
+    2,
+    /--acme: .*`nope`/,
+  ],
+  [[...FROM_FILE, '--origin-connections', '0'], 2, /a whole number from 1 to 65535/],
+  [[...FROM_FILE, '--public-port', '0'], 2, /a whole number from 1 to 65535/],
+  [['--file', 'edge.yaml', '--port', '0', '--data', 'file'], 3, /`file` is no folder.*--data/s],
+  [[...FROM_CONTROL, '--token', ''], 2, /asks for a token.*EDGEPLAN_NODE_TOKEN.*--token/s],
+  [[...FROM_CONTROL, '--token', 'x', '--trust', 'garbage'], 2, /--trust: .*EDGEPLAN_NODE_TRUST/s],
+])('node %j ends with %i', { timeout: 60_000 }, async (args, exit, says) => {
+  const { code, err } = await edgeplan(['node', ...args], { cwd: folder });
+  expect([code, err]).toEqual([exit, expect.stringMatching(says)]);
+  expect(err).not.toContain("edgeplan's own");
+  expect(err).not.toContain('is served');
+});
+
+test.each([
+  ['key', ['create', 'shop', '--data', 'typo']],
+  ['subscription', ['show', 'example.com', '--data', 'typo']],
+  ['node-token', ['create', 'edge-1', '--data', 'typo']],
+  ['account', ['list', '--data', 'typo']],
+])('%s makes no store in a folder that was mistyped', { timeout: 60_000 }, async (command, args) => {
+  const { code, err } = await edgeplan([command, ...args], { cwd: folder });
+  expect([code, err]).toEqual([3, expect.stringMatching(/there is no store in `.*typo`\n.*--data/)]);
+});

@@ -1,0 +1,72 @@
+/** `edgeplan serve` as a process of its own with an account and a key, and commands against it. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Answer, send } from '../support/api.ts';
+import { edgeplan, type Run, startEdgeplan } from './built.ts';
+import { until } from './publish-setup.ts';
+
+export interface Served {
+  readonly folder: string;
+  /** Options that name its store. */
+  readonly data: readonly string[];
+  readonly url: string;
+  readonly key: string;
+  /** What a shell needs to reach it. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly pid: number;
+  /** Runs a command that asks this server. */
+  run(args: readonly string[], input?: string): Promise<Run>;
+  call(method: string, path: string, body?: unknown): Promise<Answer>;
+  /** Makes an active domain. */
+  domain(name: string): Promise<void>;
+  /** Ends it, if it has not ended, and removes its data. */
+  stop(): Promise<void>;
+}
+
+export interface ServeOptions {
+  /** The address of a database, or a data folder; by default a new folder. */
+  readonly database?: string;
+  readonly tier?: string;
+}
+
+/** Starts a server that trusts names, on free ports. */
+export async function serve({ database, tier }: ServeOptions = {}): Promise<Served> {
+  const folder = mkdtempSync(join(tmpdir(), 'edgeplan-served-'));
+  const where = database ?? join(folder, 'data');
+  const data = [where.startsWith('postgres') ? '--database' : '--data', where];
+  const options = ['--port', '0', '--ops-port', '0', '--trust-names', '--log-level', 'error'];
+  const tiered = tier === undefined ? [] : ['--tier', tier];
+  const child = startEdgeplan(['serve', ...data, ...options, ...tiered], { cwd: folder });
+  const ended = new Promise((resolve) => child.on('close', resolve));
+  let said = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  const [, url] = await until(() => /listening on (\S+)/.exec(said), 'the server');
+  await edgeplan(['account', 'create', 'owner', ...data], { cwd: folder });
+  const made = await edgeplan(['key', 'create', 'owner', ...data], { cwd: folder });
+  const key = made.out.trim();
+  const env = { EDGEPLAN_SERVER: url!, EDGEPLAN_KEY: key };
+  const call: Served['call'] = (method, path, body) =>
+    send(Number(new URL(url!).port), { method, path, body, headers: { authorization: `Bearer ${key}` } });
+  return {
+    folder,
+    data,
+    url: url!,
+    key,
+    env,
+    pid: child.pid!,
+    call,
+    run: (args, input) => edgeplan(args, { cwd: folder, env, ...(input === undefined ? {} : { input }) }),
+    async domain(name) {
+      await call('POST', '/domains/', { name });
+      await call('POST', `/domains/${name}/check-ns`);
+    },
+    async stop() {
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}

@@ -1,0 +1,22 @@
+/** The sealed starter signatures that the build makes. */
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { openSignatures } from '../../src/plan/open-signatures.ts';
+import { sealSignatures } from '../../src/plan/seal-signatures.ts';
+import type { SignatureProgram } from '../../src/plan/signature-program.ts';
+import { compileStarter } from '../../src/waf/signatures/starter.ts';
+import { builtCli } from './built.ts';
+
+const BUILT = new URL('../../dist/waf/signatures/', import.meta.url);
+
+test('what the build opens is what the text compiles to, octet by octet', async () => {
+  await builtCli();
+  const compiled = compileStarter(new URL('../../src/waf/signatures', import.meta.url).pathname);
+  expect(compiled.diagnostics).toEqual([]);
+  const sealed = readFileSync(new URL('starter.bin', BUILT));
+  expect(Buffer.compare(sealed, sealSignatures(compiled.program!))).toBe(0);
+
+  const built: { starterProgram: () => SignatureProgram } = await import(new URL('starter.js', BUILT).href);
+  expect(built.starterProgram()).toEqual(openSignatures(sealed));
+  expect(built.starterProgram().name).toBe('edgeplan-starter/1');
+}, 120_000);
