@@ -10,11 +10,12 @@ import { createCoverage } from '../../src/simulator/rule-tests/coverage.ts';
 import { nameRules } from '../../src/simulator/rule-tests/names.ts';
 import { prepareTests } from '../../src/simulator/rule-tests/prepare.ts';
 import { runTests } from '../../src/simulator/rule-tests/run.ts';
+import { starter } from '../support/starter.ts';
 
 const read = (name: string): string =>
   readFileSync(new URL(`../../fixtures/shop/${name}`, import.meta.url), 'utf8');
 
-test('every promise of the shop is kept, and every rule and entry is tested', () => {
+test('every promise of the shop is kept, and every rule and entry is tested', { timeout: 120_000 }, () => {
   const edge = readEdgeFile(read('edge.yaml'), 'edge.yaml');
   const file = readTestFile(read('edge.test.yaml'), 'edge.test.yaml');
   if (!edge.ok) throw new Error(edge.diagnostics.map(formatDiagnostic).join('\n'));
@@ -24,7 +25,8 @@ test('every promise of the shop is kept, and every rule and entry is tested', ()
   expect([...file.diagnostics, ...prepared.diagnostics].map(formatDiagnostic)).toEqual([]);
   expect(prepared.tests.length).toBeGreaterThanOrEqual(30);
   const coverage = createCoverage(subject);
-  const results = runTests(prepared.tests, { ...subject, bytes: seal(compile(ruleSet).plan), coverage });
+  const bytes = seal(compile(ruleSet).plan);
+  const results = runTests(prepared.tests, { ...subject, bytes, coverage, waf: starter().waf });
   const failures = results.flatMap(({ name, failures: [first] }) =>
     first === undefined ? [] : [`${name}: expected ${first.expected}, got ${first.got}`],
   );

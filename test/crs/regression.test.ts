@@ -1,0 +1,34 @@
+/**
+ * The Core Rule Set's own regression tests, through the compiler and the run time. `EDGEPLAN_CRS` names a checkout of it
+ * (`rules/`, `crs-setup.conf.example`, `tests/regression/tests/`). Every case that fails is listed with its reason in
+ * `misses.json`; one that is listed and passes fails too.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { loadSignatures } from '../../src/waf/runtime/load.ts';
+import { readFtwCases } from './ftw.ts';
+import { compileCrs } from './program.ts';
+import { asksOfRequest, judgeCase } from './run.ts';
+
+const DIRECTORY = process.env.EDGEPLAN_CRS ?? '';
+const SUITE = join(DIRECTORY, 'tests/regression/tests');
+const MISSES = new URL('./misses.json', import.meta.url);
+const reason =
+  'set EDGEPLAN_CRS to a checkout of the Core Rule Set with its tests to run its regression suite';
+
+describe.skipIf(DIRECTORY === '' || !existsSync(SUITE))(`the regression suite (${reason})`, () => {
+  test('fails only where it is known to, and why', { timeout: 300_000 }, () => {
+    const program = loadSignatures(compileCrs(DIRECTORY));
+    const cases = readFtwCases(SUITE).filter(asksOfRequest);
+    const misses = cases.flatMap((one) => {
+      const wrong = judgeCase(program, one);
+      return wrong === null ? [] : [`${one.name} ${wrong}`];
+    });
+    const passed = cases.length - misses.length;
+    console.log(`${passed} of ${cases.length} request-side cases pass`);
+    const known = JSON.parse(readFileSync(MISSES, 'utf8')) as Readonly<Record<string, string>>;
+    expect(misses.map((miss) => miss.split(' ')[0])).toEqual(Object.keys(known));
+    expect(passed / cases.length).toBeGreaterThan(0.995);
+  });
+});
