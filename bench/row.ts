@@ -15,6 +15,8 @@ export interface Row {
 export interface BenchOptions {
   /** A smoke run: small samples, few rounds. Its numbers mean little; that both sides agree is still checked. */
   readonly quick: boolean;
+  /** Sizes that take minutes to make. */
+  readonly large?: boolean;
 }
 
 /** A file of the bench. Throws when the sides it compares do not agree. */

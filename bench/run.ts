@@ -2,7 +2,7 @@
  * Runs the bench and prints what it came to. Each group runs in a process of its own, so that none inherits what the
  * compiler learnt from another. A group in which the sides disagree fails the run; a goal that is missed does not.
  *
- *     node --expose-gc dist/bench/run.js [--quick] [--json] [group …]
+ *     node --expose-gc dist/bench/run.js [--quick] [--large] [--json] [group …]
  */
 import { execFile } from 'node:child_process';
 import { cpus, loadavg, totalmem } from 'node:os';
@@ -10,18 +10,24 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
 import { run as adversarial } from './adversarial.ts';
 import { run as allocation } from './allocation.ts';
+import { run as apiRead } from './api-read.ts';
+import { run as apiWrite } from './api-write.ts';
 import { run as compile } from './compile.ts';
 import { run as domains } from './domains.ts';
+import { run as feed } from './feed.ts';
 import { run as floor } from './floor.ts';
 import { run as growth } from './growth.ts';
 import { run as linear } from './linear.ts';
+import { run as node } from './node.ts';
 import { run as others } from './others.ts';
 import { run as plan } from './plan.ts';
 import { run as limiter } from './rate-limiter.ts';
 import { run as regex } from './regex.ts';
-import type { BenchGroup, Row } from './row.ts';
+import type { BenchGroup, BenchOptions, Row } from './row.ts';
 import { isMet } from './row.ts';
+import { run as startUp } from './start-up.ts';
 import { tableOf } from './table.ts';
+import { run as waf } from './waf.ts';
 
 const GROUPS: Readonly<Record<string, BenchGroup>> = {
   growth,
@@ -35,12 +41,19 @@ const GROUPS: Readonly<Record<string, BenchGroup>> = {
   regex,
   limiter,
   allocation,
+  'api-read': apiRead,
+  'api-write': apiWrite,
+  feed,
+  'start-up': startUp,
+  waf,
+  node,
 };
 
 interface Wanted {
   readonly names: readonly string[];
   readonly json: boolean;
   readonly quick: boolean;
+  readonly large: boolean;
 }
 
 interface Report {
@@ -51,27 +64,28 @@ interface Report {
 }
 
 function readArguments(): Wanted {
-  const options = { json: { type: 'boolean' }, quick: { type: 'boolean' } } as const;
+  const flag = { type: 'boolean' } as const;
+  const options = { json: flag, quick: flag, large: flag } as const;
   const { values, positionals } = parseArgs({ options, allowPositionals: true });
   const unknown = positionals.find((name) => !(name in GROUPS));
   if (unknown !== undefined) {
     throw new Error(`there is no group \`${unknown}\`; the groups are ${Object.keys(GROUPS).join(', ')}`);
   }
   const names = positionals.length > 0 ? positionals : Object.keys(GROUPS);
-  return { names, json: values.json === true, quick: values.quick === true };
+  return { names, json: values.json === true, quick: values.quick === true, large: values.large === true };
 }
 
 /** A single group runs in this process, where it can be profiled. */
-async function runHere(group: string, quick: boolean): Promise<Report> {
+async function runHere(group: string, options: BenchOptions): Promise<Report> {
   try {
-    return { group, rows: await GROUPS[group]!({ quick }), error: null };
+    return { group, rows: await GROUPS[group]!(options), error: null };
   } catch (error) {
     return { group, rows: [], error: error instanceof Error ? error.message : String(error) };
   }
 }
 
-async function runApart(group: string, quick: boolean): Promise<Report> {
-  const flags = quick ? ['--quick', '--json'] : ['--json'];
+async function runApart(group: string, { quick, large }: BenchOptions): Promise<Report> {
+  const flags = ['--json', ...(quick ? ['--quick'] : []), ...(large ? ['--large'] : [])];
   const command = ['--expose-gc', fileURLToPath(import.meta.url), group, ...flags];
   try {
     const { stdout } = await promisify(execFile)(process.execPath, command, { maxBuffer: 16 << 20 });
@@ -106,12 +120,12 @@ function printReport({ group, rows, error }: Report, quick: boolean): void {
 }
 
 async function main(): Promise<void> {
-  const { names, json, quick } = readArguments();
+  const { names, json, quick, large } = readArguments();
   const about = machine(quick);
   if (!json) for (const [name, value] of Object.entries(about)) console.log(`${name.padEnd(8)}${value}`);
   const reports: Report[] = [];
   for (const name of names) {
-    const report = names.length === 1 ? await runHere(name, quick) : await runApart(name, quick);
+    const report = await (names.length === 1 ? runHere : runApart)(name, { quick, large });
     if (!json) printReport(report, quick);
     reports.push(report);
   }

@@ -1,0 +1,90 @@
+/** The way to the nodes: from the answer to a write until each connected node has the signed revision. */
+import { connect, type Socket } from 'node:net';
+import { makeInstallation } from './data/installation.ts';
+import { smallDomain } from './data/small-domains.ts';
+import { openLoad, requestOctets } from './harness/load.ts';
+import { startServe } from './harness/process.ts';
+import type { BenchOptions, Row } from './row.ts';
+
+const NODES = 50;
+const WRITES = 200;
+/** Writes before the first that counts: a server that has just started compiles itself first. */
+const WARM_UP = 30;
+const QUICK_WRITES = 2;
+/** Milliseconds between a revision's arrival at the last node and the next write. */
+const PAUSE_MS = 20;
+
+export async function run({ quick }: BenchOptions): Promise<readonly Row[]> {
+  const installation = await makeInstallation({ ruleSets: [smallDomain(1).ruleSet], nodes: NODES });
+  const [{ domain, rules }] = installation.domains as [(typeof installation.domains)[number]];
+  const served = await startServe(installation.folder);
+  try {
+    const followers = await Promise.all(installation.nodes.map((token) => follow(served.port, token)));
+    const load = await openLoad({ port: served.port, connections: 1, sleepless: false });
+    const rule = rules.find(({ type }) => type === 'redirect')!;
+    const path = `/domains/${domain.name}/rules/redirect/${rule.id}`;
+    const delays: number[] = [];
+    const [warmUp, writes] = quick ? [0, QUICK_WRITES] : [WARM_UP, WRITES];
+    for (let number = -warmUp; number < writes; number++) {
+      const arrivals = followers.map((follower) => follower.next());
+      const body = { target: `https://new.example/${1_000 + number}` };
+      await load.ask(requestOctets({ method: 'PUT', path, token: installation.key, body }));
+      const answered = performance.now();
+      // A node may have it before the client has read that its write is stored.
+      const arrived = await Promise.all(arrivals);
+      if (number >= 0) delays.push(...arrived.map((at) => Math.max(0, at - answered)));
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+    load.close();
+    for (const follower of followers) follower.close();
+    return rowsOf(delays);
+  } finally {
+    await served.stop();
+    installation.remove();
+  }
+}
+
+interface Follower {
+  /** Resolves when the next revision has arrived, with the moment it did. */
+  next(): Promise<number>;
+  close(): void;
+}
+
+/** A node's feed over a bare socket; resolves once the first page is there. */
+async function follow(port: number, token: string): Promise<Follower> {
+  const socket: Socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  const waiting: ((at: number) => void)[] = [];
+  let text = '';
+  socket.setEncoding('latin1').on('data', (chunk) => {
+    text += chunk;
+    for (let end = text.indexOf('\n\n'); end >= 0; end = text.indexOf('\n\n')) {
+      const event = text.slice(0, end);
+      text = text.slice(end + 2);
+      if (event.includes('event: manifest')) waiting.shift()?.(performance.now());
+    }
+  });
+  const next = (): Promise<number> => new Promise((resolve) => waiting.push(resolve));
+  const first = next();
+  socket.write(requestOctets({ path: '/nodes/feed', token }));
+  await first;
+  return { next, close: () => socket.destroy() };
+}
+
+function rowsOf(delays: number[]): readonly Row[] {
+  const sorted = delays.sort((a, b) => a - b);
+  const at = (share: number): number =>
+    sorted[Math.min(sorted.length - 1, Math.ceil(share * sorted.length) - 1)]!;
+  const note = `${NODES} nodes on SSE, a domain of 20 rules, ${delays.length} arrivals; its compile is part of it`;
+  const row = (name: string, value: number, goal: Row['goal']): Row => ({
+    name,
+    value,
+    goal,
+    unit: 'ms',
+    note,
+  });
+  return [
+    row('write answered → revision at a node, median', at(0.5), null),
+    row('the same, 99th percentile', at(0.99), { atMost: 50 }),
+    row('the same, longest', sorted.at(-1)!, null),
+  ];
+}
