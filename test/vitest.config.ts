@@ -6,6 +6,10 @@ export default defineConfig({
     root: fileURLToPath(new URL('..', import.meta.url)),
     include: ['test/**/*.test.ts'],
     testTimeout: 30_000,
+    // A busy machine answers late; what never comes is found all the same.
+    expect: { poll: { timeout: 15_000, interval: 20 } },
     pool: 'forks',
+    // Most of these tests wait for sockets and processes: a worker for each core, the runner between them.
+    maxWorkers: 2,
   },
 });

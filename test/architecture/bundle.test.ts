@@ -3,13 +3,12 @@
  * there is nothing but what a Worker has, and decides there as it does here. Its size is told and capped.
  */
 import { readFileSync } from 'node:fs';
-import { createContext, Script } from 'node:vm';
 import { gzipSync } from 'node:zlib';
-import { build, type Metafile } from 'esbuild';
 import ts from 'typescript';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { compile, seal } from '../../src/compiler/index.ts';
 import { loadPlan } from '../../src/evaluator/index.ts';
+import { type Bundle, bundleOf, foreignIn, runBundle, sharesOf } from '../support/bundle.ts';
 import { generateCase } from '../support/generate.ts';
 
 const ENTRY = new URL('../../src/evaluator/index.ts', import.meta.url).pathname;
@@ -20,76 +19,29 @@ const MOST_GZIPPED = 150_000;
 /** Octets of our own code in it. */
 const MOST_OWN = 90_000;
 
-let code = '';
-let meta: Metafile;
+let bundle: Bundle;
 
 beforeAll(async () => {
-  const built = await build({
-    entryPoints: [ENTRY],
-    bundle: true,
-    write: false,
-    metafile: true,
-    minify: true,
-    platform: 'browser',
-    format: 'iife',
-    globalName: 'edgeplan',
-    target: 'es2023',
-    logLevel: 'silent',
-  });
-  expect(built.warnings).toEqual([]);
-  code = built.outputFiles[0]!.text;
-  meta = built.metafile;
+  bundle = await bundleOf(ENTRY, 'edgeplan');
 });
-
-/** Names that make code from text, or that only Node has. */
-const FOREIGN = ['eval', 'Function', 'require', 'process', 'Buffer', 'global', '__dirname', '__filename'];
-
-/** Whether an identifier names a member (`x.eval`, a method `eval`) rather than a variable. */
-function isMemberName(node: ts.Identifier): boolean {
-  const { parent } = node;
-  return (
-    (ts.isPropertyAccessExpression(parent) ||
-      ts.isMethodDeclaration(parent) ||
-      ts.isPropertyAssignment(parent)) &&
-    parent.name === node
-  );
-}
-
-/** Octets that each package, or our own source, puts into the bundle. */
-function shares(): Readonly<Record<string, number>> {
-  const octets: Record<string, number> = {};
-  for (const [path, { bytesInOutput }] of Object.entries(Object.values(meta.outputs)[0]!.inputs)) {
-    const name = /.*node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? 'edgeplan';
-    octets[name] = (octets[name] ?? 0) + bytesInOutput;
-  }
-  return octets;
-}
 
 describe('one file for every platform', () => {
   test('holds nothing of Node, makes no code from text, loads none', () => {
-    expect(Object.values(meta.outputs).flatMap(({ imports }) => imports)).toEqual([]);
-    expect(Object.keys(meta.inputs).filter((path) => path.startsWith('node:'))).toEqual([]);
-    const found: string[] = [];
-    const visit = (node: ts.Node): void => {
-      if (ts.isIdentifier(node) && FOREIGN.includes(node.text) && !isMemberName(node)) found.push(node.text);
-      if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword)
-        found.push('import()');
-      ts.forEachChild(node, visit);
-    };
-    visit(ts.createSourceFile('bundle.js', code, ts.ScriptTarget.Latest, true));
-    expect(found).toEqual([]);
+    expect(foreignIn(bundle)).toEqual([]);
   });
 
   test('its size is within the bounds', () => {
-    const octets = Buffer.byteLength(code);
-    const gzipped = gzipSync(code, { level: 9 }).length;
-    const parts = Object.entries(shares()).sort(([, a], [, b]) => b - a);
-    const told = parts.map(([name, size]) => `${name} ${size} (${Math.round((size / octets) * 100)} %)`);
+    const octets = Buffer.byteLength(bundle.code);
+    const gzipped = gzipSync(bundle.code, { level: 9 }).length;
+    const shares = sharesOf(bundle);
+    const told = [...shares].map(
+      ([name, size]) => `${name} ${size} (${Math.round((size / octets) * 100)} %)`,
+    );
     console.info(`evaluator bundle: ${octets} octets, ${gzipped} gzipped; ${told.join(', ')}`);
-    expect(parts.map(([name]) => name).sort()).toEqual(['edgeplan', 'punycode', 're2js', 'tr46']);
+    expect([...shares.keys()].sort()).toEqual(['edgeplan', 'punycode', 're2js', 'tr46']);
     expect(octets).toBeLessThan(MOST_OCTETS);
     expect(gzipped).toBeLessThan(MOST_GZIPPED);
-    expect(shares()['edgeplan']).toBeLessThan(MOST_OWN);
+    expect(shares.get('edgeplan')).toBeLessThan(MOST_OWN);
   });
 });
 
@@ -102,10 +54,8 @@ interface Bundled {
   readonly loadPlan: typeof loadPlan;
 }
 
-function runIn(context: Record<string, unknown>): Bundled {
-  const sealed = createContext(context, { codeGeneration: { strings: false, wasm: false } });
-  new Script(`"use strict";${code};globalThis.result = edgeplan`).runInContext(sealed);
-  return context['result'] as Bundled;
+function runIn(globals: Record<string, unknown>): Bundled {
+  return runBundle<Bundled>(bundle, 'edgeplan', globals);
 }
 
 describe('where there is no Node', () => {
@@ -162,7 +112,12 @@ test('compiles without the types of any platform', () => {
     .getPreEmitDiagnostics(program)
     .map(({ file, messageText }) => `${file?.fileName}: ${messageText}`);
   expect(told).toEqual([]);
-  expect(JSON.parse(readFileSync(path, 'utf8')).include).toEqual(['../base', '../plan', '.']);
+  expect(JSON.parse(readFileSync(path, 'utf8')).include).toEqual([
+    '../base',
+    '../plan',
+    '../waf/runtime',
+    '.',
+  ]);
 });
 
 function fail(diagnostic: ts.Diagnostic): never {
