@@ -1,5 +1,5 @@
 /** Domains over real sockets: created, read, changed, proven, published, deleted. */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { DnsFault } from '../../src/lifecycle/dns/fault.ts';
 import { createPublisher, type Publisher } from '../../src/publisher/publisher.ts';
 import type { DomainRow } from '../../src/store/rows.ts';
@@ -25,6 +25,11 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
       publisher.start();
       ann = await api.person('ann');
       bob = await api.person('bob');
+    });
+    // No test finds another's clock, nor its changes still waiting: those would be published, and told of, with its own.
+    afterEach(async () => {
+      api.ahead = 0;
+      await expect.poll(async () => (await api.store.latest.outbox.backlog()).rows).toBe(0);
     });
     afterAll(async () => {
       await publisher.stop();
@@ -236,7 +241,6 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
         account: 'ann',
         reason: 'the domain went from pending to active',
       });
-      api.ahead = 0;
     });
 
     test('developer mode lasts three hours and can be ended', async () => {
@@ -311,7 +315,6 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
       const later = (await ann.call('GET', '/domains/')).body[0].ssl;
       expect(later.status).toBe('expired');
       expect(later.uncovered_hostnames).toEqual(['a.b.shop.example', 'shop.example', 'www.shop.example']);
-      api.ahead = 0;
     });
 
     describe('an external domain', () => {
@@ -351,7 +354,6 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
         expect((await ann.call('POST', '/domains/late.example/verify')).body.status).toBe('active');
         const log = (await ann.call('GET', '/domains/late.example/audit/')).text;
         expect(log).not.toContain(after.value);
-        api.ahead = 0;
       });
 
       test('that becomes managed keeps serving and waits for its check', async () => {
