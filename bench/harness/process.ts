@@ -16,11 +16,15 @@ export interface Served {
   stop(): Promise<void>;
 }
 
+const children = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of children) child.kill('SIGKILL');
+});
+
 /** Ends a process with this one, however this one ends. */
 export function endWithUs(child: ChildProcess): void {
-  const kill = (): void => void child.kill('SIGKILL');
-  process.once('exit', kill);
-  child.once('exit', () => process.off('exit', kill));
+  children.add(child);
+  child.once('exit', () => children.delete(child));
 }
 
 /** What each key of a bench may ask for in a minute: more than any bench does. */

@@ -79,7 +79,7 @@ describe.skipIf(OPENSSL_MISSING !== null)(`an origin's name (${OPENSSL_MISSING ?
     const edge = await startNode(origin.port, byName(NAME));
     const { value, ms } = await timed(Promise.all(Array.from({ length: 20 }, () => ask(edge))));
     expect(new Set(value)).toEqual(new Set([502]));
-    expect(ms).toBeLessThan(1_000);
+    expect(ms).toBeLessThan(ORIGIN_DNS_MS);
     expect(new Set(edge.entries.map(({ fault }) => fault))).toEqual(new Set(['unresolved']));
     expect(dns.queries.filter(({ type }) => type === 'A')).toHaveLength(1);
     dns.tell(at('127.0.0.1'));
@@ -107,10 +107,10 @@ describe.skipIf(OPENSSL_MISSING !== null)(`an origin's name (${OPENSSL_MISSING ?
     );
     const { value, ms } = await timed(ask(many, '/', 'h0.shop.test'));
     expect(value).toBe(200);
-    expect(ms).toBeLessThan(1_000);
+    expect(ms).toBeLessThan(ORIGIN_DNS_MS);
     for (const answer of await silent) {
       expect(answer.value).toBe(502);
-      expect(answer.ms).toBeLessThan(ORIGIN_DNS_MS + 500);
+      expect(answer.ms).toBeLessThan(2 * ORIGIN_DNS_MS);
     }
     dns.tell(silence);
     expect(await ask(edge)).toBe(502);
