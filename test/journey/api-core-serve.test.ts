@@ -225,6 +225,15 @@ describe('what cannot be started', PATIENCE, () => {
     expect(ended).toBe(code);
   });
 
+  test('without SQLite, a server is told of PostgreSQL', async () => {
+    const data = mkdtempSync(join(tmpdir(), 'edgeplan-no-sqlite-'));
+    const env = { NODE_OPTIONS: '--no-addons' };
+    const { code, err } = await edgeplan(['serve', '--data', join(data, 'one')], { cwd: data, env });
+    expect(err).toMatch(/^edgeplan: SQLite cannot be loaded here \(.+\); .+ `--database postgres:\/\/…`\n$/);
+    expect(code).toBe(4);
+    rmSync(data, { recursive: true, force: true });
+  });
+
   test('a port that is taken is named', async () => {
     const data = mkdtempSync(join(tmpdir(), 'edgeplan-taken-'));
     const serving = await serve(data, ['--data', join(data, 'one')]);

@@ -1,6 +1,8 @@
 /**
- * Which SQLite: Node's own where it exists (22.5 on), else `@photostructure/sqlite`, which is the same API on Node 20.
- * Both are synchronous, so writes, which wait for the disk, run in a thread of their own (`worker.ts`).
+ * Which SQLite: that of `@photostructure/sqlite`, which has the API of Node's own. Node's own is not on Node 20, warns of
+ * itself up to 24.14, and is whichever SQLite that Node was built with; before 3.51.3 one may damage a database in WAL
+ * mode that two connections write to. It is synchronous, so writes, which wait for the disk, run in a thread of their own
+ * (`worker.ts`).
  */
 import { createRequire } from 'node:module';
 import { StoreFault, type StoreFaultCode } from '../fault.ts';
@@ -25,15 +27,22 @@ interface Driver {
 const require = createRequire(import.meta.url);
 
 /** Where the driver can be required from, in this thread or another. */
-export const DRIVER: string =
-  process.getBuiltinModule('node:sqlite') === undefined
-    ? require.resolve('@photostructure/sqlite')
-    : 'node:sqlite';
+export const DRIVER: string = require.resolve('@photostructure/sqlite');
 
 /** Opens a database file, making it if need be. Throws `StoreFault`. */
 export function openDatabase(file: string): Database {
-  const driver = require(DRIVER) as Driver;
-  return faulty(() => new driver.DatabaseSync(file));
+  const { DatabaseSync } = loadDriver();
+  return faulty(() => new DatabaseSync(file));
+}
+
+function loadDriver(): Driver {
+  try {
+    return require(DRIVER) as Driver;
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const message = `SQLite cannot be loaded here (${reason}); a PostgreSQL database needs none: \`--database postgres://…\``;
+    throw new StoreFault('unavailable', message, { cause });
+  }
 }
 
 /** Runs something on SQLite and turns what it throws into a fault. */
