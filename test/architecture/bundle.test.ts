@@ -97,7 +97,7 @@ describe('where there is no Node', () => {
   });
 });
 
-test('compiles without the types of any platform', () => {
+test('compiles without the types of any platform', { timeout: 120_000 }, () => {
   const path = new URL('../../src/evaluator/tsconfig.json', import.meta.url).pathname;
   const read = ts.getParsedCommandLineOfConfigFile(
     path,

@@ -167,7 +167,7 @@ function differences(mine: readonly Verdict[], other: readonly Verdict[]): Reado
 }
 
 describe.skipIf(skipped)(`false positives beside libmodsecurity (else: ${REASON})`, () => {
-  test.each(directories)('%s', { timeout: 180_000 }, async (directory) => {
+  test.each(directories)('%s', { timeout: 400_000 }, async (directory) => {
     expect(traffic.length).toBeGreaterThanOrEqual(2_000);
     const program = loadCrs(directory);
     expect(cutOff(program)).toEqual([]);
