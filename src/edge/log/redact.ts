@@ -85,9 +85,12 @@ export function redactQuery(query: string): string {
   let redacted = '';
   for (let at = 0; at <= query.length; ) {
     let end = at;
-    while (end < query.length && !SEPARATORS.includes(query[end]!)) end++;
-    const equals = query.indexOf('=', at);
-    const split = equals < 0 || equals > end ? end : equals;
+    let equals = -1;
+    // PERF: in one go, as looking for `=` beyond the parameter reads the rest of the query for each of them.
+    for (; end < query.length && !SEPARATORS.includes(query[end]!); end++) {
+      if (equals < 0 && query[end] === '=') equals = end;
+    }
+    const split = equals < 0 ? end : equals;
     const value = query.slice(split + 1, end);
     const name = query.slice(at, split);
     // Links carry tokens as a whole query too.

@@ -49,10 +49,13 @@ describe('redactTarget', () => {
     );
   });
 
-  it('reads a long query in time that grows with it', () => {
-    const target = `/?${'a=b&'.repeat(4_000)}`;
+  it.each([
+    ['values', 'a=b&'.repeat(4_000)],
+    ['nothing after a value', `a=b${'&'.repeat(2_000_000)}`],
+  ])('reads a long query of %s in time that grows with it', (_, query) => {
+    const target = `/?${query}`;
     const before = performance.now();
     expect(redactTarget(target)).toBe(target);
-    expect(performance.now() - before).toBeLessThan(500);
+    expect(performance.now() - before).toBeLessThan(6_000);
   });
 });
