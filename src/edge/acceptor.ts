@@ -53,24 +53,21 @@ export function createAcceptor(options: AcceptorOptions): Acceptor {
   const silent = createSilentConnections();
   let stopping = false;
   let emptied: () => void = () => undefined;
+  let ending: Promise<void> | null = null;
 
   function endIdle(): void {
     drain();
     silent.end();
   }
 
-  async function gone(graceMs: number): Promise<void> {
+  async function gone(): Promise<void> {
     if (all.size === 0) return;
     const empty = new Promise<void>((resolve) => {
       emptied = resolve;
     });
     const looks = setInterval(endIdle, LOOK_MS);
-    const late = setTimeout(() => {
-      for (const socket of all) socket.destroy();
-    }, graceMs);
     await empty;
     clearInterval(looks);
-    clearTimeout(late);
   }
 
   connections?.relieveBy(closeIdle);
@@ -96,8 +93,13 @@ export function createAcceptor(options: AcceptorOptions): Acceptor {
     async stop(graceMs) {
       stopping = true;
       endIdle();
-      await gone(graceMs);
-      close();
+      const late = setTimeout(() => {
+        for (const socket of all) socket.destroy();
+      }, graceMs);
+      // Whoever else stops it waits for the same end, which the shortest grace brings.
+      ending ??= gone().then(close);
+      await ending;
+      clearTimeout(late);
     },
   };
 }

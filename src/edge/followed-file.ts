@@ -11,6 +11,7 @@ import { retryMs } from './follow/wait.ts';
 export interface FollowedFile {
   /** Looks at the file now, what was refused included; resolves once what it says is taken or refused. */
   look(): Promise<void>;
+  /** From now on nothing is taken, but for what is being taken already. */
   stop(): void;
 }
 
@@ -52,6 +53,7 @@ export async function followFile({
   let refused: Refused | null = null;
   let looking: Promise<void> | null = null;
   let again = false;
+  let stopped = false;
 
   /** Takes what is new. @throws the first time that something is wrong */
   async function lookOnce(): Promise<void> {
@@ -64,6 +66,8 @@ export async function followFile({
       seen = reason;
       throw error;
     }
+    // Who takes it may be closed by now.
+    if (stopped) return;
     const found = createHash('sha256').update(octets).digest('hex');
     const before = found === seen ? refused : null;
     if (found === seen && (before === null || performance.now() < before.tryAt)) return;
@@ -102,6 +106,7 @@ export async function followFile({
       return look();
     },
     stop() {
+      stopped = true;
       clearInterval(poll);
       hints.stop();
     },

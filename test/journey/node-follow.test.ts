@@ -207,6 +207,11 @@ function lieAboutPages(change: (text: string) => string): ControlProxy['rewrite'
   };
 }
 
+function purgesOf(node: TestFollower, host: string): number | null {
+  const found = node.plans.find(host);
+  return found === null || found === 'refused' ? null : found.purgeEpoch;
+}
+
 async function signingKey(): Promise<string> {
   return (await house.store.latest.secrets.get('signing_key'))!;
 }
@@ -337,6 +342,13 @@ describe('a liar between', () => {
     await until(() => node.state().comparisons > before + 1, 'more comparisons');
     expect(proxy.asked.filter((path) => path.endsWith(digest))).toHaveLength(1);
     expect([node.revision('shop.test'), node.state().pending]).toEqual([1, 0]);
+    await house.call('DELETE', '/domains/shop.test/cache/');
+    await until(() => purgesOf(node, 'shop.test') === 1, 'the purge of what the old plan serves');
+    await house.call('DELETE', '/domains/shop.test/cache/');
+    await until(() => purgesOf(node, 'shop.test') === 2, 'another purge');
+    expect(node.revision('shop.test')).toBe(1);
+    const again = await restart(node);
+    expect(purgesOf(again, 'shop.test')).toBe(2);
   });
 });
 
@@ -401,6 +413,33 @@ describe('damage on the disk', () => {
     ).toHaveLength(1);
     proxy.target = house.port;
     await until(() => again.decide('a.test', '/admin') === 'block', 'the plan fetched again');
+  });
+
+  test('a damaged plan is fetched again too once the one that was to follow it is refused', async () => {
+    const node = await holding(['a.test']);
+    const file = fileOf(node, 'a.test');
+    const again = await restart(node, { times: { compareMs: 300 } });
+    const junk = Buffer.from('EPLN, or so it says');
+    const digest = createHash('sha256').update(junk).digest('hex');
+    proxy.rewrite = (path) => (path.startsWith('/nodes/plans/') ? junk : null);
+    await addDrop(house, (await house.store.latest.domains.byName('a.test'))!, '/more');
+    await until(() => again.state().failing.length === 1, 'the refusal of what was fetched');
+    writeFileSync(file, 'damaged');
+    expect(again.decide('a.test', '/admin')).toBe('refused');
+    const key = await signingKey();
+    const pages = lieAboutPages((text) =>
+      forge(
+        text,
+        (page) => {
+          for (const entry of page.manifest.entries) Object.assign(entry, { digest, revision: 7 });
+        },
+        key,
+      ),
+    );
+    proxy.rewrite = (path, body) => (path.endsWith(digest) ? junk : pages!(path, body));
+    await until(() => again.state().failing[0]?.revision === 7, 'the refusal for good');
+    await until(() => again.decide('a.test', '/admin') === 'block', 'the plan before');
+    expect(again.revision('a.test')).toBe(node.revision('a.test'));
   });
 
   test.each([

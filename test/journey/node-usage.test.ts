@@ -200,3 +200,18 @@ test('what is counted while the end is told is told too', async () => {
   await until(() => requests() === 2, 'both requests');
   expect(usage.rows()).toBe(0);
 });
+
+test('stopped by two at once, it tells once, at the second attempt too', async () => {
+  const { control: whole, requests } = countAll();
+  let attempts = 0;
+  const control: UsageOptions['control'] = {
+    async report(body) {
+      if (++attempts === 1) throw new ControlFault('away', 'the control plane restarts');
+      await whole.report(body);
+    },
+  };
+  const usage = start({ control, clock: () => 0, everyMs: 1_000_000 });
+  usage.done(entry('shop.test'));
+  await Promise.all([usage.stop(), usage.stop()]);
+  expect([requests(), usage.rows()]).toEqual([1, 0]);
+});

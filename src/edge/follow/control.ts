@@ -73,8 +73,9 @@ export function createControl({ url, token }: ControlOptions): Control {
     const headers = { authorization, ...(body === null ? {} : { 'content-type': 'application/json' }) };
     const answer = await pool.request({ path: `${base}${path}`, method, body, headers, signal });
     if (answer.statusCode === 200) return answer.body;
-    const text = await readWhole(answer.body, MAX_ANSWER_OCTETS);
-    throw statusFault(answer.statusCode, { path, text: Buffer.from(text).toString('utf8') });
+    // Its status says what it is worth, however long the page of a proxy in trouble.
+    const text = (await readStart(answer.body, MAX_ANSWER_OCTETS)).toString('utf8');
+    throw statusFault(answer.statusCode, { path, text });
   }
 
   async function ask(path: string, asked: Asked): Promise<Buffer> {
@@ -102,7 +103,9 @@ export function createControl({ url, token }: ControlOptions): Control {
     plan: (digest) => ask(`/nodes/plans/${digest}`, { limit: MAX_PLAN_OCTETS, within: ANSWER_MS }),
     async report(body) {
       const sent = { method: 'POST', body: JSON.stringify(body) } as const;
-      await ask('/nodes/reports', { ...sent, limit: MAX_ANSWER_OCTETS, within: ANSWER_MS });
+      const told = await ask('/nodes/reports', { ...sent, limit: MAX_ANSWER_OCTETS, within: ANSWER_MS });
+      if (isJson(told)) return;
+      throw new ControlFault('away', 'a report was answered by something else than the control plane');
     },
     async feed(since, signal) {
       try {
@@ -125,6 +128,27 @@ async function readWhole(body: AsyncIterable<Uint8Array>, limit: number): Promis
     chunks.push(chunk);
   }
   return Buffer.concat(chunks, size);
+}
+
+/** The beginning of an answer; what follows is left. */
+async function readStart(body: AsyncIterable<Uint8Array>, limit: number): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of body) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size >= limit) break;
+  }
+  return Buffer.concat(chunks, size);
+}
+
+function isJson(bytes: Buffer): boolean {
+  try {
+    JSON.parse(bytes.toString('utf8'));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function statusFault(status: number, { path, text }: { path: string; text: string }): ControlFault {

@@ -137,10 +137,13 @@ export function createInstaller(options: InstallerOptions): Installer {
       const reason = trouble === 'disk' ? diskReason(error) : said(error);
       if (trouble === 'disk') log.error({ domain, err: said(error) }, 'a plan cannot be kept');
       refuse({ domain, revision, reason, digest: task.entry.digest, final });
+      if (trouble === 'plan') await purge(task);
       // Something newer is wanted by now.
       if (wanted.get(domain) !== task) return;
-      if (final) wanted.delete(domain);
-      else {
+      if (final) {
+        wanted.delete(domain);
+        mendHeld(domain);
+      } else {
         const waits = retryMs(task.failures, { first: FIRST_RETRY_MS, last: LAST_PLAN_RETRY_MS });
         wanted.set(domain, { ...task, failures: task.failures + 1 });
         later.set(domain, performance.now() + waits);
@@ -188,6 +191,21 @@ export function createInstaller(options: InstallerOptions): Installer {
     }
   }
 
+  /** What is served on, since the newest plan is refused, is purged with it. */
+  async function purge({ entry, keyId }: Wanted): Promise<void> {
+    const { domain, purge_epoch: purgeEpoch } = entry;
+    const before = keeper.held.get(domain);
+    if (before === undefined || before.keyId !== keyId || before.purgeEpoch >= purgeEpoch) return;
+    const held = { ...before, purgeEpoch };
+    try {
+      // In this order: one that is not kept is asked for again by the next comparison, one that is not served is not.
+      await serve(domain, held);
+      await keeper.commit([{ kind: 'name', name: domain, held }]);
+    } catch (error) {
+      log.error({ domain, err: said(error) }, 'a purge cannot be kept; it is tried again');
+    }
+  }
+
   function serve(name: string, held: Held): void | Promise<void> {
     if (held.digest !== null) return plans.set(name, installedOf(name, held, held.digest));
     return held.tombstone === 'refused' ? plans.set(name, 'refused') : plans.delete(name);
@@ -209,11 +227,19 @@ export function createInstaller(options: InstallerOptions): Installer {
   }
 
   /** A name whose plan is damaged is refused, and not given to the name above it, until the plan is there again. */
-  function mend(domain: string, { revision, digest, purgeEpoch, keyId }: Held, damage: DamageFault): void {
+  function mend(domain: string, { digest }: Held, damage: DamageFault): void {
     if (digest === null) return;
     damages.set(digest, damage);
     log.error({ domain, err: damage.message }, 'a plan is damaged; the name is refused until it is fetched');
-    if (wanted.has(domain)) return;
+    // What is wanted takes its place, unless that is refused.
+    if (!wanted.has(domain)) mendHeld(domain);
+  }
+
+  /** Fetches the plan that a name is served by, if it is damaged. */
+  function mendHeld(domain: string): void {
+    const held = keeper.held.get(domain);
+    if (held === undefined || held.digest === null || !damages.has(held.digest)) return;
+    const { revision, digest, purgeEpoch, keyId } = held;
     want({ domain, revision, digest, tombstone: null, purge_epoch: purgeEpoch, position: 0 }, keyId);
   }
 
@@ -236,7 +262,9 @@ export function createInstaller(options: InstallerOptions): Installer {
       if (entry.purge_epoch <= known.purgeEpoch) return;
     }
     const failed = refused.get(domain);
-    if (failed?.final === true && failed.digest === digest && failed.revision === revision) return;
+    const purges = known !== undefined && entry.purge_epoch > known.purgeEpoch;
+    const same = failed?.digest === digest && failed.revision === revision;
+    if (failed?.final === true && same && !purges) return;
     if (underway !== undefined && underway.keyId === keyId && isSameEntry(underway.entry, entry)) return;
     want(entry, keyId);
   }

@@ -101,10 +101,11 @@ export async function openKeeper(directory: string, log: FollowLog): Promise<Kee
       for (const [name, entry] of held) {
         text += lineText({ kind: 'name', name, held: entry });
         if (++count % LINES_AT_ONCE !== 0) continue;
-        await handle.write(text);
+        await handle.writeFile(text);
         text = '';
       }
-      await handle.write(text);
+      // Not `write`, which takes a part and says nothing of the rest where the disk has room for no more.
+      await handle.writeFile(text);
     });
     await syncFolder(directory);
     lines = held.size;

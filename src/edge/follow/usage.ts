@@ -157,7 +157,16 @@ export function createUsage(options: UsageOptions): Usage {
     }
   }
 
+  async function end(): Promise<void> {
+    ending.abort();
+    const told = new AbortController();
+    const all = reporting.then(report).finally(() => told.abort());
+    await Promise.race([all, pause(FAREWELL_MS, told.signal)]);
+  }
+
   const reporting = reportRegularly();
+  /** INVARIANT: ended once, as two that report would tell the same. */
+  let stopped: Promise<void> | null = null;
   return {
     done({ exchange, octets }: JournalEntry) {
       if (exchange === null) return;
@@ -170,11 +179,9 @@ export function createUsage(options: UsageOptions): Usage {
       rows += met;
     },
     rows: () => rows,
-    async stop() {
-      ending.abort();
-      const told = new AbortController();
-      const all = reporting.then(report).finally(() => told.abort());
-      await Promise.race([all, pause(FAREWELL_MS, told.signal)]);
+    stop() {
+      stopped ??= end();
+      return stopped;
     },
   };
 }

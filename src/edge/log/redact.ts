@@ -68,9 +68,12 @@ function lettersOf(name: string): string {
   return letters;
 }
 
-/** A JSON Web Token tells itself: the base64url of `{"`. */
-function isTokenValue(value: string): boolean {
-  return value.startsWith('eyJ') && value.length > 16;
+/** The base64url of `{"`. */
+const TOKEN_START = 'eyJ';
+
+/** A JSON Web Token tells itself. */
+function isToken(text: string): boolean {
+  return text.startsWith(TOKEN_START) && text.length > 16;
 }
 
 /** What ends a parameter for some reader or other; a fragment of parameters may follow a query. */
@@ -78,17 +81,23 @@ const SEPARATORS = '&;?#';
 
 /** A query, or a fragment, with the values of secret-looking names replaced; the same text where there is none. */
 export function redactQuery(query: string): string {
-  if (!query.includes('=')) return query;
+  if (!query.includes('=') && !query.includes(TOKEN_START)) return query;
   let redacted = '';
   for (let at = 0; at <= query.length; ) {
     let end = at;
-    while (end < query.length && !SEPARATORS.includes(query[end]!)) end++;
-    const equals = query.indexOf('=', at);
-    const split = equals < 0 || equals > end ? end : equals;
+    let equals = -1;
+    // PERF: in one go, as looking for `=` beyond the parameter reads the rest of the query for each of them.
+    for (; end < query.length && !SEPARATORS.includes(query[end]!); end++) {
+      if (equals < 0 && query[end] === '=') equals = end;
+    }
+    const split = equals < 0 ? end : equals;
     const value = query.slice(split + 1, end);
-    const secret =
-      value !== '' && (isTokenValue(value) || (split < end && isSecretName(query.slice(at, split))));
-    redacted += secret ? `${query.slice(at, split)}=${REDACTED}` : query.slice(at, end);
+    const name = query.slice(at, split);
+    // Links carry tokens as a whole query too.
+    const isNamed = !isToken(name);
+    const secret = value !== '' && (isToken(value) || !isNamed || isSecretName(name));
+    redacted += isNamed ? name : REDACTED;
+    if (split < end) redacted += `=${secret ? REDACTED : value}`;
     if (end < query.length) redacted += query[end];
     at = end + 1;
   }

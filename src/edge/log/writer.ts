@@ -3,7 +3,7 @@
  * does. What waits is bounded; what does not fit, or cannot be written, is dropped and counted, and the log itself says
  * at that place how much is missing.
  */
-import { close, open, write } from 'node:fs';
+import { close, constants, open, write } from 'node:fs';
 import { promisify } from 'node:util';
 import { FAREWELL_MS, MAX_WAITING_OCTETS, RETRY_MS, WRITE_MS, WRITE_OCTETS } from './limits.ts';
 
@@ -42,12 +42,20 @@ export interface WriterOptions {
   readonly retryMs?: number;
 }
 
+/** Milliseconds until a pipe whose reader is behind is tried again, and anything at the end. */
+const PIPE_MS = 20;
+
 const openFile = promisify(open);
 const closeFile = promisify(close);
 
 /** Rights of a new log: it holds addresses of visitors. */
 const PRIVATE = 0o640;
 const STDOUT = 1;
+/**
+ * A pipe without a reader fails to open then, which is tried again; waited for in the system it would hold a thread, and
+ * no process ends while one is held so.
+ */
+const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
 
 interface Chunk {
   readonly bytes: Buffer;
@@ -100,7 +108,7 @@ export function createLineWriter(options: WriterOptions): LineWriter {
   async function run(): Promise<void> {
     try {
       if (stale) await shut();
-      descriptor ??= await openFile(file!, 'a', PRIVATE);
+      descriptor ??= await openFile(file!, APPEND, PRIVATE);
       while (takeChunk()) await writeChunk(descriptor);
       failing = false;
     } catch (error) {
@@ -141,6 +149,17 @@ export function createLineWriter(options: WriterOptions): LineWriter {
     chunk = null;
   }
 
+  /** Tries until everything is written; the caller ends it. */
+  async function writeAll(): Promise<void> {
+    await busy;
+    for (;;) {
+      flush();
+      await busy;
+      if (ending || (lines.length === 0 && chunk === null)) return;
+      await new Promise((resolve) => setTimeout(resolve, PIPE_MS).unref());
+    }
+  }
+
   /** Gives up a chunk of which a part is written: its whole lines count, the rest is dropped. */
   function abandon({ bytes, from, lines: all, tells }: Chunk): void {
     let whole = 0;
@@ -173,22 +192,19 @@ export function createLineWriter(options: WriterOptions): LineWriter {
     },
     stats: () => ({ ...counts, waiting: lines.length + (chunk?.lines ?? 0) }),
     async close() {
-      const late = new Promise<void>((resolve) => setTimeout(resolve, FAREWELL_MS).unref());
-      const done = (async () => {
-        await busy;
-        flush();
-        await busy;
-      })();
-      await Promise.race([done, late]);
+      let late: NodeJS.Timeout | undefined;
+      // INVARIANT: it keeps the process alive, which a pipe that is full does not.
+      const patience = new Promise<void>((resolve) => {
+        late = setTimeout(resolve, FAREWELL_MS);
+      });
+      await Promise.race([writeAll(), patience]);
+      clearTimeout(late);
       ending = true;
       if (timer !== null) clearTimeout(timer);
       if (busy === null) await shut().catch(onFault);
     },
   };
 }
-
-/** Milliseconds until a pipe whose reader is behind is tried again. */
-const PIPE_MS = 20;
 
 /** Writes on; answers how many octets went. A pipe that is full takes none for now. */
 function append(to: number, bytes: Buffer, from: number): Promise<number> {

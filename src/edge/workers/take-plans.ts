@@ -1,5 +1,5 @@
 /** A worker's side of plans: what the primary says is installed, read from the files it keeps or as it came. */
-import { readPlanFile } from '../follow/persist.ts';
+import { DamageFault, readPlanFile } from '../follow/persist.ts';
 import type { Installed, PlanTable } from '../plans.ts';
 import type { Change, ToldPlan } from './messages.ts';
 
@@ -10,7 +10,7 @@ export interface PlanTaker {
   hold(change: PlanChange): void;
   /**
    * Opens what is new and serves as before; what is returned installs it.
-   * @throws DamageFault, the system's error or what the plan is refused for
+   * @throws DamageFault, what the system lacks or what the plan is refused for, without paths
    */
   prepare(change: PlanChange): () => void;
 }
@@ -39,15 +39,18 @@ export function createPlanTaker({ plans, directory, onDamaged }: PlanTakerOption
   function installed(plan: ToldPlan, tell: () => void): Installed {
     const { revision, digest, purgeEpoch } = plan;
     const readIt = readOf(plan);
-    let damage: unknown = null;
+    let damage: DamageFault | null = null;
     const read = (): Uint8Array => {
       // Until the primary brings it again, which takes the place of this: not read once a request.
       if (damage !== null) throw damage;
       try {
         return readIt();
       } catch (error) {
-        damage = error;
-        tell();
+        // What the system lacks now it has at another request, and the primary would find nothing wrong.
+        if (error instanceof DamageFault) {
+          damage = error;
+          tell();
+        }
         throw error;
       }
     };
@@ -61,14 +64,24 @@ export function createPlanTaker({ plans, directory, onDamaged }: PlanTakerOption
       if (plan === null || plan === 'refused') return () => hold(change);
       let made = false;
       // Until then it is no plan in use, and that it cannot be read is told by the refusal.
-      const install = plans.prepare(
-        name,
-        installed(plan, () => made && onDamaged(name)),
-      );
+      const entry = installed(plan, () => made && onDamaged(name));
+      let install: () => void;
+      try {
+        install = plans.prepare(name, entry);
+      } catch (error) {
+        throw withoutPath(error);
+      }
       return () => {
         made = true;
         install();
       };
     },
   };
+}
+
+/** The system's own sentence holds the path, and customers read why a plan is refused. */
+function withoutPath(error: unknown): unknown {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (syscall === undefined) return error;
+  return new Error(`${code}: the plan cannot be read`, { cause: error });
 }

@@ -216,7 +216,7 @@ describe('the file', () => {
   it('says in the log how many lines are missing once it can be written again', async () => {
     const file = join(folder, 'pipe');
     expect(spawnSync('mkfifo', [file]).status).toBe(0);
-    // Nobody reads: the open hangs as a dead disk would.
+    // Nobody reads.
     const { log } = open({ file, rate: 1, maxWaiting: 5_000 });
     for (let at = 0; at < 50; at++) log.done(plain());
     await expect.poll(() => log.stats().dropped).toBeGreaterThan(10);

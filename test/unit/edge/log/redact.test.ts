@@ -18,6 +18,9 @@ describe('redactTarget', () => {
     ['/a#access_token=abc', '/a#access_token=REDACTED'],
     ['/a?x=1#id_token=abc', '/a?x=1#id_token=REDACTED'],
     ['/a?q=eyJhbGciOiJIUzI1NiJ9.e30.x', '/a?q=REDACTED'],
+    ['/confirm?eyJhbGciOiJIUzI1NiJ9.e30.x', '/confirm?REDACTED'],
+    ['/a?b=1&eyJhbGciOiJIUzI1NiJ9.e30.x=&c', '/a?b=1&REDACTED=&c'],
+    ['/a?eyJ', '/a?eyJ'],
     ['/a?author=jane&monkey=1&barcode=7', '/a?author=jane&monkey=1&barcode=7'],
     ['https://jane:pw@example.com/a?b=1', 'https://example.com/a?b=1'],
     ['https://example.com/@jane', 'https://example.com/@jane'],
@@ -46,10 +49,13 @@ describe('redactTarget', () => {
     );
   });
 
-  it('reads a long query in time that grows with it', () => {
-    const target = `/?${'a=b&'.repeat(4_000)}`;
+  it.each([
+    ['values', 'a=b&'.repeat(4_000)],
+    ['nothing after a value', `a=b${'&'.repeat(2_000_000)}`],
+  ])('reads a long query of %s in time that grows with it', (_, query) => {
+    const target = `/?${query}`;
     const before = performance.now();
     expect(redactTarget(target)).toBe(target);
-    expect(performance.now() - before).toBeLessThan(500);
+    expect(performance.now() - before).toBeLessThan(6_000);
   });
 });
