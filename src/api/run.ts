@@ -88,7 +88,7 @@ async function lookAgain({ store, clock }: Services, { caller, version }: Admiss
   const opens = same
     ? expires_at === null || expires_at > now
     : (await authenticate(store.latest.keys, { hash, now })) !== null;
-  if (!opens) throw invalidKey();
+  if (!opens) throw invalidKey(true);
   return same ? version : null;
 }
 
@@ -197,7 +197,7 @@ async function openWriting(
   const expected = admission.place?.domain;
   const beside = expected === undefined ? undefined : route.beside?.({ tx, domain: expected, params });
   beside?.catch(() => undefined);
-  if ((await asked) === null) throw invalidKey();
+  if ((await asked) === null) throw invalidKey(true);
   const place = await judged;
   let matched = ifMatch === null;
   const author = { account_id: caller.account_id, key_id: caller.key_id };
