@@ -196,6 +196,9 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
         expect((await admin.call('POST', members, { name: 'nobody', role: 'viewer' })).status).toBe(400);
         expect((await admin.call('POST', members, { name: 'owner', role: 'viewer' })).status).toBe(409);
         expect((await admin.call('POST', members, { name: 'viewer', role: 'viewer' })).status).toBe(409);
+        // What a role may not do comes before what stands in its way.
+        expect((await admin.call('POST', members, { name: 'viewer', role: 'admin' })).status).toBe(403);
+        expect((await viewer.call('DELETE', `${members}${owner.account.id}`)).status).toBe(403);
         expect((await admin.call('POST', members, { name: 'stranger', role: 'viewer' })).body.role).toBe(
           'viewer',
         );
