@@ -140,6 +140,13 @@ describe.each(await testDatabases())('records on $kind', (database) => {
     expect((await ask('PUT', `/records/${held.id}`, { type: 'ALIAS', proxied: false })).status).toBe(200);
   });
 
+  test('a preference makes no second record of a type that has none', async () => {
+    await add(A);
+    expect((await ask('POST', '/records/', { ...A, mx_priority: 5 })).status).toBe(409);
+    await add({ name: '@', type: 'MX', destination: 'mx.example.net', mx_priority: 5 });
+    await add({ name: '@', type: 'MX', destination: 'mx.example.net', mx_priority: 10 });
+  });
+
   test('a deleted record leaves its rules, and the last one turns the rule off', async () => {
     const [one, two, three] = [await add(A), await add({ ...A, name: 'b' }), await add({ ...A, name: 'c' })];
     const rule = async (slug: string, record_ids: number[]): Promise<string> => {

@@ -60,8 +60,9 @@ function isSame(one: Candidate, other: Candidate): boolean {
   return one === other || (one.id !== undefined && one.id === other.id);
 }
 
+/** What resolvers see of a record; a preference only of the type that has one. */
 function dataOf({ type, destination, mx_priority }: Candidate): string {
-  return JSON.stringify([type, destination, mx_priority]);
+  return JSON.stringify([type, destination, type === 'MX' ? mx_priority : null]);
 }
 
 const APEX_ALIAS =
