@@ -163,7 +163,9 @@ for (const database of await testDatabases()) {
       const headers = { authorization: `Bearer ${await house.token('one')}` };
       await send(port, { method: 'POST', path: '/nodes/reports', body: { reports }, headers });
       const at = '/domains/shop.test';
-      expect((await call('GET', `${at}/nodes/`)).body).toMatchObject([{ revision: 1, reason: 'rule drop/7' }]);
+      expect((await call('GET', `${at}/nodes/`)).body).toMatchObject([
+        { revision: 1, reason: 'rule drop/7' },
+      ]);
       expect((await call('POST', `${at}/simulate`, { request: {} })).status).toBe(200);
       await removeDomain(house, before);
       await addDomain(house, 'shop.test');
