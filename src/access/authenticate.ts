@@ -18,17 +18,26 @@ export interface Credential {
   readonly expires_at: number | null;
 }
 
+/** What was sent where a key belongs, key or not. */
+function presented(headers: IncomingHttpHeaders): readonly string[] {
+  const bearer = /^Bearer +([^ ]+) *$/i.exec(headers.authorization ?? '')?.[1];
+  const plain = headers['x-api-key'];
+  const named = typeof plain === 'string' ? plain.trim() : undefined;
+  return [bearer, named].filter((key) => key !== undefined);
+}
+
+/** Whether a request brings anything that may be meant as a key. */
+export function presentsKey(headers: IncomingHttpHeaders): boolean {
+  return presented(headers).length > 0;
+}
+
 /**
  * The SHA-256 of the key that was sent; `null` when there is none or it is malformed. Two different keys in one
  * request are as good as none.
  */
 export function presentedHash(headers: IncomingHttpHeaders): string | null {
-  const bearer = /^Bearer +([^ ]+) *$/i.exec(headers.authorization ?? '')?.[1];
-  const plain = headers['x-api-key'];
-  const named = typeof plain === 'string' ? plain.trim() : undefined;
-  if (bearer !== undefined && named !== undefined && bearer !== named) return null;
-  const key = bearer ?? named;
-  return key !== undefined && isKeyText(key) ? hashKey(key) : null;
+  const [key, other = key] = presented(headers);
+  return key !== undefined && key === other && isKeyText(key) ? hashKey(key) : null;
 }
 
 /** The credential behind a key's hash; `null` when it is unknown, revoked, expired, or its account is inactive. */

@@ -5,7 +5,7 @@
  * `admit` runs at the door, before the body is read; `judgeDomain` once more inside every write.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { authenticate, presentedHash } from '../access/authenticate.ts';
+import { authenticate, presentedHash, presentsKey } from '../access/authenticate.ts';
 import { blockedSurface } from '../access/blocked.ts';
 import { type Entitlements, resolveEntitlements } from '../access/entitlements.ts';
 import { mayDo, type Role } from '../access/roles.ts';
@@ -104,10 +104,10 @@ export async function admit(services: Services, arrival: Arrival): Promise<Admis
 /** Looks at the store's version once for all that is asked before the handler. */
 async function identify({ store }: Services, { headers, now }: Presented): Promise<Identified> {
   const hash = presentedHash(headers);
-  if (hash === null) throw invalidKey();
+  if (hash === null) throw invalidKey(presentsKey(headers));
   const version = store.version();
   const caller = await authenticate(store.looked.keys, { hash, now });
-  if (caller === null) throw invalidKey();
+  if (caller === null) throw invalidKey(true);
   return { caller, version };
 }
 

@@ -3,9 +3,10 @@ import { z } from 'zod';
 import type { Entitlements } from '../access/entitlements.ts';
 import { judgeActivePlan, judgeCeiling } from '../access/gates.ts';
 import { CACHE_CAPS_MB, MAX_DISK_DAYS, MAX_DISK_GB } from '../base/limits.ts';
+import { challengeHost, MAX_CHALLENGED_OCTETS } from '../lifecycle/challenge.ts';
 import { domainName } from '../model/domain.ts';
 import { checked, integer } from '../model/fields.ts';
-import { form } from '../model/form.ts';
+import { crossCheck, form, type Values } from '../model/form.ts';
 import { DNS_MODES, type DnsMode, type DomainRow } from '../store/rows.ts';
 import { domainDetail } from './domain-shape.ts';
 import { badRequest, forbidden } from './refusal.ts';
@@ -84,9 +85,21 @@ const registrable = checked(domainName, (name) => {
   return plain ? null : { code, message: 'must have labels of letters, digits and inner hyphens' };
 });
 
+/** Why a name cannot be proven by a TXT record. */
+export const NO_ROOM = 'the name leaves no room for the TXT record that would prove it';
+
+const CREATE_FIELDS = { name: registrable, dns_mode: z.enum(DNS_MODES).default('managed') };
+
+const provable = crossCheck<Values<typeof CREATE_FIELDS>>(['name', 'dns_mode'], (values, scope) => {
+  if (values.dns_mode !== 'external' || challengeHost(values.name) !== null) return;
+  const message = `must be at most ${MAX_CHALLENGED_OCTETS} octets while \`dns_mode\` is \`external\`: ${NO_ROOM}`;
+  scope.error(['name'], { code: 'too_long', message, found: `${values.name.length} octets` });
+});
+
 export const domainCreateForm = form({
-  fields: { name: registrable, dns_mode: z.enum(DNS_MODES).default('managed') },
+  fields: CREATE_FIELDS,
   ignored: [],
+  checks: [provable],
   finish: ({ name, dns_mode }): { readonly name: string; readonly dns_mode: DnsMode } => ({ name, dns_mode }),
 });
 

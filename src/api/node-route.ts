@@ -9,7 +9,7 @@ import { describeDiagnostic } from '../base/diagnostic.ts';
 import { readIssue } from '../model/report.ts';
 import { nodeOf } from '../publisher/node-token.ts';
 import type { NodeRow } from '../store/rows.ts';
-import { badRequest, Refusal } from './refusal.ts';
+import { badRequest, unauthorized } from './refusal.ts';
 import type { Method, Route } from './route.ts';
 import type { NodeServices } from './services.ts';
 
@@ -94,7 +94,7 @@ export function createIdentify({
   return async (headers) => {
     const token = /^Bearer +([^ ]+) *$/i.exec(headers.authorization ?? '')?.[1] ?? '';
     const node = await nodeOf(store.latest, token);
-    if (node === null) throw new Refusal(401, 'invalid node token', { 'www-authenticate': 'Bearer' });
+    if (node === null) throw unauthorized('invalid node token', token !== '');
     const now = clock();
     if (now - (seen.get(node.id) ?? 0) >= TOUCH_MS) {
       seen.set(node.id, now);

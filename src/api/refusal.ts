@@ -32,10 +32,17 @@ export class Refusal extends Error {
 }
 
 // Worded by the API document
-export const invalidKey = (): Refusal =>
-  new Refusal(401, 'invalid API key', { 'www-authenticate': 'Bearer' });
+export const invalidKey = (given: boolean): Refusal => unauthorized('invalid API key', given);
 export const readOnlyKey = (): Refusal => new Refusal(403, 'read-only API key');
 export const notFound = (): Refusal => new Refusal(404, 'not found');
+
+/**
+ * A 401. Its sentence is one and the same for whatever is wrong with a key; the challenge tells only whether one was
+ * given at all (RFC 6750 §3).
+ */
+export function unauthorized(reason: string, given: boolean): Refusal {
+  return new Refusal(401, reason, { 'www-authenticate': given ? 'Bearer error="invalid_token"' : 'Bearer' });
+}
 
 /** `retryAfter` in whole seconds. */
 export function overBudget(retryAfter: number): Refusal {

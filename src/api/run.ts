@@ -4,6 +4,7 @@
  */
 import { authenticate } from '../access/authenticate.ts';
 import { assert } from '../base/assert.ts';
+import { newestChange } from '../publisher/newest-change.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import { type Admission, isRead, judgeDomain, type Place } from './checks.ts';
@@ -56,7 +57,7 @@ export async function run(services: Services, request: Admitted): Promise<Ran> {
   if (isRead(route)) return { answer, version: await lookAgain(services, admission) };
   if (left.row === null || query.wait !== 'published' || query.validateOnly) return { answer, version: null };
   const revision = await waitForRevision(services, left.row);
-  const headers = { ...answer.headers, 'x-revision': String(revision) };
+  const headers = { 'x-revision': String(revision), ...answer.headers };
   return { answer: { ...answer, headers }, version: null };
 }
 
@@ -87,7 +88,7 @@ async function lookAgain({ store, clock }: Services, { caller, version }: Admiss
   const opens = same
     ? expires_at === null || expires_at > now
     : (await authenticate(store.latest.keys, { hash, now })) !== null;
-  if (!opens) throw invalidKey();
+  if (!opens) throw invalidKey(true);
   return same ? version : null;
 }
 
@@ -96,6 +97,15 @@ async function waitForRevision(services: Services, { domain, id }: Left): Promis
   if (revision !== null) return revision.revision;
   const seconds = PUBLISH_WAIT_MS / 1_000;
   throw new Refusal(504, `the change is stored, but no revision that covers it was out within ${seconds} s`);
+}
+
+/**
+ * What a write that left nothing behind waits for: the newest change from before it. What it asked for was there already,
+ * and may not be out yet.
+ */
+async function leftBefore(tx: ReadTransaction, domain: Left['domain']): Promise<Left | null> {
+  const id = await newestChange(tx, domain.id);
+  return id === 0 ? null : { domain, id };
 }
 
 interface CallParts {
@@ -143,6 +153,7 @@ class RequestCall implements Call<unknown> {
           const writing = await openWriting(services, request, { tx, left });
           const result = await work(writing.writing);
           writing.close();
+          if (query.wait === 'published' && place !== null) left.row ??= await leftBefore(tx, place.domain);
           return result;
         },
         { discard: query.validateOnly },
@@ -186,7 +197,7 @@ async function openWriting(
   const expected = admission.place?.domain;
   const beside = expected === undefined ? undefined : route.beside?.({ tx, domain: expected, params });
   beside?.catch(() => undefined);
-  if ((await asked) === null) throw invalidKey();
+  if ((await asked) === null) throw invalidKey(true);
   const place = await judged;
   let matched = ifMatch === null;
   const author = { account_id: caller.account_id, key_id: caller.key_id };

@@ -3166,6 +3166,8 @@ export interface components {
         /** @description missing, malformed, revoked or expired key, or inactive owner */
         readonly Unauthorized: {
             headers: {
+                /** @description `Bearer` where no key was sent, `Bearer error="invalid_token"` where it opens nothing */
+                readonly "WWW-Authenticate": string;
                 readonly [name: string]: unknown;
             };
             content: {

@@ -45,8 +45,8 @@ export async function applyEvent(
       at: now,
       action: `domain.${event.kind}`,
       subject: '',
-      before_json: pick(domain, told),
-      after_json: pick(after, told),
+      before_json: JSON.stringify(audible(domain, told)),
+      after_json: JSON.stringify(audible(after, told)),
     });
   }
   if (publish) {
@@ -61,10 +61,21 @@ export async function applyEvent(
   return { transition, domain: after };
 }
 
-/** The fields as JSON, the challenge's value left out: whoever reads the audit log may be less than its owner. */
-function pick(domain: DomainRow, fields: readonly (keyof LifeFields)[]): string {
+/**
+ * Fields of a domain as the audit log shows them: times as texts, and the challenge's value left out, since whoever
+ * reads the log may be less than its owner.
+ */
+export function audible(
+  domain: DomainRow,
+  fields: readonly (keyof DomainRow)[],
+): Readonly<Record<string, unknown>> {
   const shown = fields.filter((field) => field !== 'verification_token');
-  return JSON.stringify(Object.fromEntries(shown.map((field) => [field, domain[field]])));
+  return Object.fromEntries(shown.map((field) => [field, audibleValue(field, domain[field])]));
+}
+
+function audibleValue(field: string, value: unknown): unknown {
+  const isTime = typeof value === 'number' && /_(?:at|since|until)$/.test(field);
+  return isTime ? new Date(value).toISOString() : value;
 }
 
 function describeChange(before: DomainRow, after: DomainRow): string {

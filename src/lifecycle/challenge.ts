@@ -28,10 +28,12 @@ export type ChallengeCheck =
   | { readonly state: 'absent'; readonly found: readonly string[] }
   | { readonly state: 'unreachable'; readonly fault: DnsFault };
 
+/** Octets of the longest name that leaves room for the TXT record's. */
+export const MAX_CHALLENGED_OCTETS = MAX_HOST_OCTETS - LABEL.length - 1;
+
 /** Where the TXT record goes; `null`: the domain's name is so long that no name fits below it. */
 export function challengeHost(domain: string): string | null {
-  const host = `${LABEL}.${domain}`;
-  return host.length <= MAX_HOST_OCTETS ? host : null;
+  return domain.length <= MAX_CHALLENGED_OCTETS ? `${LABEL}.${domain}` : null;
 }
 
 /** A new value, from the platform's secure source. */

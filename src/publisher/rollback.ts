@@ -10,6 +10,7 @@ import { PlanFault } from '../plan/fault.ts';
 import type { Author, DomainRow, RevisionRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
 import { digestOf, findBlob, reseal } from './blob.ts';
+import { newestChange } from './newest-change.ts';
 import { mayServe } from './publish.ts';
 import { selfTest } from './self-test.ts';
 
@@ -55,7 +56,7 @@ export async function rollBack(tx: WriteTransaction, order: RollbackOrder): Prom
     reason: `rollback to revision ${revision}`,
     ...order.author,
     at: order.at,
-    through: await coveredBy(tx, domain.id),
+    through: await newestChange(tx, domain.id),
   };
   await tx.plans.putBlob(made.digest!, bytes, made.at);
   await tx.plans.publish(made);
@@ -74,12 +75,4 @@ function resealOrSay(blob: Uint8Array, revision: number): Uint8Array | string {
     if (error instanceof PlanFault) return error.message;
     throw error;
   }
-}
-
-/** The newest outbox row of the domain, waiting or covered. */
-async function coveredBy(tx: WriteTransaction, domainId: number): Promise<number> {
-  const waiting = (await tx.outbox.list(domainId)).at(-1)?.id;
-  if (waiting !== undefined) return waiting;
-  const [last] = await tx.plans.list(domainId, { limit: 1 });
-  return last?.through ?? 0;
 }

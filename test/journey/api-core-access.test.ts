@@ -1,5 +1,6 @@
 /** Who may do what: keys, roles, budgets, and the order in which a request is judged (semantics §6). */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeKey } from '../../src/access/key.ts';
 import { dayOf } from '../../src/access/key-uses.ts';
 import { revokeKey } from '../../src/access/keys.ts';
 import { type Person, send, startApi, type TestApi } from '../support/api.ts';
@@ -48,6 +49,26 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
         const { id } = person.account;
         await api.store.write((tx) => tx.accounts.setActive(id, { active: false, at: Date.now() }));
         expect((await person.call('GET', '/domains/')).status).toBe(401);
+      });
+
+      test('the challenge tells a key that opens nothing from none at all (RFC 6750 §3)', async () => {
+        const wrong = { 'x-api-key': makeKey() };
+        const basic = { authorization: 'Basic YTpi' };
+        for (const path of ['/domains/', '/nowhere', '/domains/%zz']) {
+          const told = async (headers: Record<string, string>) =>
+            (await bare('GET', path, headers)).headers['www-authenticate'];
+          expect([await told({}), await told(basic)]).toEqual(['Bearer', 'Bearer']);
+          for (const headers of [
+            wrong,
+            { authorization: 'Bearer svc_1' },
+            { ...wrong, authorization: 'Bearer x' },
+          ])
+            expect(await told(headers)).toBe('Bearer error="invalid_token"');
+        }
+        const headersOf = async (headers: Record<string, string>) =>
+          (await bare('GET', '/nodes/self', headers)).headers['www-authenticate'];
+        expect(await headersOf({})).toBe('Bearer');
+        expect(await headersOf({ authorization: 'Bearer x' })).toBe('Bearer error="invalid_token"');
       });
 
       test('both headers open the same door', async () => {
@@ -175,6 +196,9 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
         expect((await admin.call('POST', members, { name: 'nobody', role: 'viewer' })).status).toBe(400);
         expect((await admin.call('POST', members, { name: 'owner', role: 'viewer' })).status).toBe(409);
         expect((await admin.call('POST', members, { name: 'viewer', role: 'viewer' })).status).toBe(409);
+        // What a role may not do comes before what stands in its way.
+        expect((await admin.call('POST', members, { name: 'viewer', role: 'admin' })).status).toBe(403);
+        expect((await viewer.call('DELETE', `${members}${owner.account.id}`)).status).toBe(403);
         expect((await admin.call('POST', members, { name: 'stranger', role: 'viewer' })).body.role).toBe(
           'viewer',
         );

@@ -1,8 +1,10 @@
 /** Domains over real sockets: created, read, changed, proven, published, deleted. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { applyEvent } from '../../src/lifecycle/apply.ts';
 import { DnsFault } from '../../src/lifecycle/dns/fault.ts';
 import { createPublisher, type Publisher } from '../../src/publisher/publisher.ts';
 import type { DomainRow } from '../../src/store/rows.ts';
+import { SERVICE } from '../../src/store/store.ts';
 import { type Person, SETS, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/api-databases.ts';
 
@@ -340,6 +342,20 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
         expect((await ann.call('POST', '/domains/shop.example/verify')).status).toBe(409);
       });
 
+      test('whose name leaves no room for the record that proves it is refused', async () => {
+        const labels = `${'a'.repeat(63)}.`.repeat(3);
+        const long = (octets: number): string => `${labels}${'b'.repeat(octets - 200)}.example`;
+        const call = (name: string, dns_mode: string) => ann.call('POST', '/domains/', { name, dns_mode });
+        const refused = await call(long(234), 'external');
+        expect(refused.status, refused.text).toBe(400);
+        expect(refused.body.error).toContain('name: must be at most 233 octets');
+        expect((await call(long(233), 'external')).body.verification.host).toHaveLength(253);
+        expect((await call(long(234), 'managed')).status).toBe(200);
+        const changed = await ann.call('PUT', `/domains/${long(234)}`, { dns_mode: 'external' });
+        expect(changed.status, changed.text).toBe(400);
+        expect(changed.body.error).toContain('dns_mode: ');
+      });
+
       test('gets a new value when the old one has expired', async () => {
         await ann.call('POST', '/domains/', { name: 'late.example', dns_mode: 'external' });
         const before = (await ann.call('GET', '/domains/late.example')).body.verification.value;
@@ -385,6 +401,35 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
       expect((await ann.call('POST', '/domains/off.example/enable')).body.status).toBe('active');
       await disable();
       expect((await ann.call('DELETE', '/domains/off.example')).status).toBe(200);
+    });
+
+    test('a banned domain cannot be had back by deleting it', async () => {
+      await ann.call('POST', '/domains/', { name: 'banned.example' });
+      const { id } = await rowOf('banned.example');
+      await api.store.write((tx) => tx.domains.update(id, { status: 'banned' }));
+      const kept = await ann.call('DELETE', '/domains/banned.example');
+      expect([kept.status, kept.body.error]).toEqual([
+        403,
+        'the domain is banned; only the service can lift that',
+      ]);
+      expect((await ann.call('POST', '/domains/', { name: 'banned.example' })).status).toBe(409);
+      expect((await rowOf('banned.example')).status).toBe('banned');
+    });
+
+    test('what the service does by itself is told with times as texts', async () => {
+      await ann.call('POST', '/domains/', { name: 'paused.example' });
+      const now = api.now();
+      await api.store.write(async (tx) => {
+        const domain = (await tx.domains.byName('paused.example'))!;
+        await applyEvent(tx, domain, { kind: 'suspend' }, { author: SERVICE, now });
+      });
+      const [entry] = (await ann.call('GET', '/domains/paused.example/audit/?limit=1')).body;
+      expect(entry).toMatchObject({
+        action: 'domain.suspend',
+        user_id: null,
+        before: { suspended: false, suspended_at: null },
+        after: { suspended: true, suspended_at: new Date(now).toISOString() },
+      });
     });
 
     test('the audit log tells who, when and what, page by page', async () => {

@@ -140,6 +140,13 @@ describe.each(await testDatabases())('records on $kind', (database) => {
     expect((await ask('PUT', `/records/${held.id}`, { type: 'ALIAS', proxied: false })).status).toBe(200);
   });
 
+  test('a preference makes no second record of a type that has none', async () => {
+    await add(A);
+    expect((await ask('POST', '/records/', { ...A, mx_priority: 5 })).status).toBe(409);
+    await add({ name: '@', type: 'MX', destination: 'mx.example.net', mx_priority: 5 });
+    await add({ name: '@', type: 'MX', destination: 'mx.example.net', mx_priority: 10 });
+  });
+
   test('a deleted record leaves its rules, and the last one turns the rule off', async () => {
     const [one, two, three] = [await add(A), await add({ ...A, name: 'b' }), await add({ ...A, name: 'c' })];
     const rule = async (slug: string, record_ids: number[]): Promise<string> => {
@@ -301,6 +308,35 @@ describe.each(await testDatabases())('records on $kind', (database) => {
     expect(empty).toMatchObject({ status: 400 });
     expect(empty.body.error).toMatch(/^the zone file holds no record that can be taken over; line 1: /);
     expect((await upload('{}', 'application/json')).status).toBe(415);
+  });
+
+  test('every change raises the serial of the exported zone, a deletion too', async () => {
+    const serial = async (): Promise<number> => {
+      const { text } = await ask('GET', '/records/export');
+      return Number(/^@ IN SOA \S+ \S+ ([0-9]+) /m.exec(text)?.[1]);
+    };
+    const serials = [await serial()];
+    const step = async (work: () => Promise<{ readonly status: number }>): Promise<void> => {
+      expect((await work()).status).toBe(200);
+      serials.push(await serial());
+    };
+    await step(() => ask('POST', '/records/', A));
+    await step(() => ask('POST', '/records/', { ...A, name: 'b' }));
+    const [one, two] = (await ask('GET', '/records/')).body;
+    await step(() => ask('PUT', `/records/${one.id}`, { destination: '192.0.2.2' }));
+    await step(() => ask('DELETE', `/records/${two.id}`));
+    await step(() => ask('POST', '/records/batch-delete', { ids: [one.id] }));
+    for (const [index, value] of serials.entries()) {
+      if (index > 0) expect(value).toBeGreaterThan(serials[index - 1]!);
+    }
+    expect(await serial()).toBe(serials.at(-1));
+  });
+
+  test('an import counts every record it did not take over, told or not', async () => {
+    const bad = Array.from({ length: 700 }, (_, index) => `x${index} IN A 192.0.2.300`);
+    const { body } = await upload([...bad, '@ IN A 192.0.2.1'].join('\n'));
+    expect([body.imported, body.skipped]).toEqual([1, 700]);
+    expect(body.problems.length).toBeLessThan(700);
   });
 
   test('max_records and host_header_edit_enabled name themselves', async () => {

@@ -1,5 +1,6 @@
 /** What rules keep, refuse and answer beyond the seven operations, over real sockets, on both stores. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { MAX_DOMAIN_IPS, MAX_IPS } from '../../src/base/limits.ts';
 import { startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/api-databases.ts';
 import { addSubject, type Subject } from './api-rules-subject.ts';
@@ -194,6 +195,32 @@ describe.each(await testDatabases())('rule fields on $kind', (database) => {
     const [first] = (await ask('GET', '/rules/redirect/')).body;
     expect((await ask('PUT', `/rules/redirect/${first.id}`, { target: '/x' })).status).toBe(200);
     expect((await ask('PATCH', `/rules/redirect/${first.id}/toggle`)).status).toBe(200);
+  });
+
+  test('the drop rules of a domain share one budget of addresses', async () => {
+    const { body: first } = await addRule('drop', { ips: ['192.0.2.1'] });
+    const ips = Array.from({ length: MAX_IPS }, (_, index) => `198.51.${index}.0/24`);
+    const row = (await api.store.latest.rules.get({
+      domain_id: subject.domain.id,
+      type: 'drop',
+      id: Number(first['id']),
+    }))!;
+    const body = JSON.stringify({ ...JSON.parse(row.body), ips });
+    const full = Math.floor(MAX_DOMAIN_IPS / MAX_IPS);
+    await api.store.write(async (tx) => {
+      for (let made = 0; made < full; made++) await tx.rules.insert({ ...row, body, record_ids: [] });
+    });
+    const left = MAX_DOMAIN_IPS - full * MAX_IPS - 1;
+    const refused = await ask('POST', '/rules/drop/', { ips: ips.slice(0, left + 1) });
+    expect(refused.status, refused.text).toBe(400);
+    expect(refused.body.error).toBe(
+      `ips: the drop rules of a domain must list at most ${MAX_DOMAIN_IPS} addresses together, ` +
+        `found ${MAX_DOMAIN_IPS + 1}; use prefixes or ranges`,
+    );
+    const made = await addRule('drop', { ips: ips.slice(0, left) });
+    expect((await ask('PUT', made.path, { ips: ips.slice(0, left + 1) })).status).toBe(400);
+    expect((await ask('PUT', made.path, { ips: ips.slice(1, left + 1), priority: 7 })).status).toBe(200);
+    expect((await ask('PUT', made.path, { ips: ips.slice(0, 1) })).status).toBe(200);
   });
 
   test('roles: a viewer reads, an editor writes, and what is not allowed is 404', async () => {

@@ -120,6 +120,17 @@ describe.each(await testDatabases())('www_record on $kind', (database) => {
     expect((await subject.ask('GET', `/rules/redirect/${made.id}`)).status).toBe(200);
   });
 
+  test('the host header of the apex comes along only where the plan includes editing it', async () => {
+    for (const included of [true, false]) {
+      await start();
+      await record('@', { host_header: 'in.example.net' });
+      await subject.allow({ host_header_edit_enabled: included });
+      expect((await redirect(toApex(name))).www_record).toBe('created');
+      const www = (await records()).find((row) => row.name === 'www');
+      expect(www.host_header).toBe(included ? 'in.example.net' : '');
+    }
+  });
+
   test('failed: the DNS write fails, and the rule is there and published', async () => {
     await start();
     await record('@');

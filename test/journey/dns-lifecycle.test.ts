@@ -184,7 +184,7 @@ describe.for(STORES.filter(([, , here]) => here))('on %s', ([database, makePlace
       ]);
       expect(await trail(domain)).toEqual([
         'domain.checked {"status":"active","ever_active":true,"pending_since":null}',
-        `domain.checked {"status":"moved","moved_since":${movedAt}}`,
+        `domain.checked {"status":"moved","moved_since":"${new Date(movedAt).toISOString()}"}`,
         'domain.checked {"status":"disabled","moved_since":null}',
       ]);
       expect(notes.flatMap((heard) => (heard.kind === 'changed' ? [heard.to] : []))).toEqual([

@@ -73,6 +73,20 @@ test('a thread makes the same octets, and the event loop turns meanwhile', async
   expect(Buffer.from(await maker.make(rowsOf(20), 4)).equals(makePlan(rowsOf(20), 4))).toBe(true);
 });
 
+test('a few rules of many long patterns are a large plan too', async () => {
+  maker = createPlanMaker(THREAD);
+  const pattern = (rule: number, index: number): string => `/${rule}-${index}-*${'abcdefghij'.repeat(100)}*z`;
+  const rows = rowsOf(2, (rule) =>
+    JSON.stringify({
+      path_includes: Array.from({ length: 200 }, (_, index) => pattern(rule, index)),
+      ips: ['192.0.2.0/24'],
+    }),
+  );
+  const work = maker.make(rows, 3);
+  expect(await turnsDuring(work)).toBeGreaterThan(20);
+  expect(Buffer.from(await work).equals(makePlan(rows, 3))).toBe(true);
+});
+
 test('several are made one after the other, each for whoever asked', async () => {
   maker = createPlanMaker(THREAD);
   const sizes = [400, 300, 200, 150];

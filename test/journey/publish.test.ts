@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { loadPlan } from '../../src/evaluator/index.ts';
 import type { DomainRow, RevisionRow } from '../../src/store/rows.ts';
 import { SERVICE, type Store } from '../../src/store/store.ts';
+import { send } from '../support/api.ts';
 import { testDatabases } from '../support/api-databases.ts';
 import {
   addDomain,
@@ -152,6 +153,54 @@ for (const database of await testDatabases()) {
       expect((await history(store, second)).map(({ revision }) => revision)).toEqual([2, 4]);
       expect((await store.latest.plans.current('shop.test'))?.domain_id).toBe(second.id);
       expect(await store.latest.outbox.backlog()).toEqual({ rows: 0, since: null });
+    });
+
+    test('the next domain of a name is shown nothing of what was published for the one before', async () => {
+      const { publisher, call, port } = await open(true);
+      const before = await addDomain(house, 'shop.test');
+      await publisher.publishNow();
+      const reports = [{ domain: 'shop.test', revision: 1, outcome: 'nack', reason: 'rule drop/7' }];
+      const headers = { authorization: `Bearer ${await house.token('one')}` };
+      await send(port, { method: 'POST', path: '/nodes/reports', body: { reports }, headers });
+      const at = '/domains/shop.test';
+      expect((await call('GET', `${at}/nodes/`)).body).toMatchObject([
+        { revision: 1, reason: 'rule drop/7' },
+      ]);
+      expect((await call('POST', `${at}/simulate`, { request: {} })).status).toBe(200);
+      await removeDomain(house, before);
+      await addDomain(house, 'shop.test');
+      // The tombstone of the one before is not out yet.
+      const simulated = await call('POST', `${at}/simulate`, { request: {} });
+      expect(simulated, simulated.text).toMatchObject({ status: 409 });
+      expect((await call('GET', `${at}/diff`)).body.error).toBe('there are no two revisions to compare yet');
+      const silent = [{ name: 'one', revision: null, outcome: null, reason: '', reported_at: null }];
+      expect((await call('GET', `${at}/nodes/`)).body).toMatchObject(silent);
+      await publisher.publishNow();
+      expect((await call('GET', `${at}/nodes/`)).body).toMatchObject(silent);
+      expect((await call('POST', `${at}/simulate`, { request: {} })).status).toBe(200);
+    });
+
+    test('waiting for a write that changes nothing is waiting for what made it so', async () => {
+      const { publisher, call } = await open(true);
+      await addDomain(house, 'shop.test');
+      await publisher.publishNow();
+      const made = await call('POST', '/domains/shop.test/records/', {
+        name: 'a',
+        type: 'A',
+        destination: '192.0.2.1',
+      });
+      const answered: unknown[] = [];
+      const path = `/domains/shop.test/records/${made.body.id}?wait=published`;
+      const same = call('PUT', path, made.body).then((answer) => {
+        answered.push(answer);
+        return answer;
+      });
+      // Time enough to be answered in, had it not waited.
+      for (let turn = 0; turn < 20; turn++) await call('GET', '/domains/');
+      expect(answered).toEqual([]);
+      await publisher.publishNow();
+      expect(await same).toMatchObject({ status: 200, headers: { 'x-revision': '2' } });
+      expect((await call('PUT', path, made.body)).headers['x-revision']).toBe('2');
     });
 
     test('a domain that cannot be compiled keeps nobody else waiting, and comes out once it can', async () => {

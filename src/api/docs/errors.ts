@@ -22,6 +22,13 @@ export const REFUSALS: Readonly<Record<number, RefusalDescription>> = {
     name: 'Unauthorized',
     description: 'missing, malformed, revoked or expired key, or inactive owner',
     example: 'invalid API key',
+    headers: {
+      'WWW-Authenticate': {
+        description: '`Bearer` where no key was sent, `Bearer error="invalid_token"` where it opens nothing',
+        required: true,
+        schema: { type: 'string' },
+      },
+    },
   },
   403: {
     name: 'Forbidden',

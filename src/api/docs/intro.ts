@@ -47,7 +47,7 @@ The body of every error is \`{ "error": "…" }\`. A 400 names the field and wha
 
 | status | when |
 |---|---|
-| 401 | the key is missing, malformed, revoked or expired, or its owner is inactive |
+| 401 | the key is missing (\`WWW-Authenticate: Bearer\`), or it is malformed, revoked or expired, or its owner is inactive (\`error="invalid_token"\`) |
 | 429 | the key has used up its requests |
 | 403 | the key is read-only, or no key may use this path |
 | 404 | there is no such path, or the domain is not visible to the account (405: the path takes other methods) |

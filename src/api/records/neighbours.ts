@@ -22,46 +22,67 @@ export function spellingsOf(domain: string, names: readonly string[]): readonly 
   });
 }
 
+/** The records of one name, counted: a name may have thousands, and each new one is held against all of them. */
+interface Standing {
+  records: number;
+  bareAliases: number;
+  readonly byData: Map<string, number>;
+}
+
+/** One record as it is counted. */
+interface Counted {
+  readonly name: string;
+  readonly data: string;
+  readonly bareAlias: boolean;
+}
+
 /** The neighbours in a domain that holds `records`. */
 export function neighboursOf(domain: string, records: readonly Candidate[]): Neighbours {
-  const byName = new Map<string, Candidate[]>();
-  const nameById = new Map<number, string>();
-  const nameOf = (record: Candidate): string => absoluteName(record.name, domain) ?? record.name;
+  const byName = new Map<string, Standing>();
+  const byId = new Map<number, Counted>();
+  const read = (record: Candidate): Counted => ({
+    name: absoluteName(record.name, domain) ?? record.name,
+    data: dataOf(record),
+    bareAlias: isBareAlias(record),
+  });
+  function count({ name, data, bareAlias }: Counted, by: 1 | -1): void {
+    const there = byName.get(name) ?? { records: 0, bareAliases: 0, byData: new Map<string, number>() };
+    byName.set(name, there);
+    there.records += by;
+    if (bareAlias) there.bareAliases += by;
+    there.byData.set(data, (there.byData.get(data) ?? 0) + by);
+  }
   const neighbours: Neighbours = {
     judge(record) {
-      const others = (byName.get(nameOf(record)) ?? []).filter((other) => !isSame(other, record));
-      const twin = others.find((other) => dataOf(other) === dataOf(record));
-      if (twin !== undefined) return 'the same record exists already';
-      if (isBareAlias(record) && nameOf(record) === domain) return APEX_ALIAS;
-      if (others.length === 0 || ![record, ...others].some(isBareAlias)) return null;
+      const { name, data, bareAlias } = read(record);
+      const there = byName.get(name);
+      const before = record.id === undefined ? undefined : byId.get(record.id);
+      const own = before?.name === name ? before : null;
+      const twins = (there?.byData.get(data) ?? 0) - (own?.data === data ? 1 : 0);
+      if (twins > 0) return 'the same record exists already';
+      if (bareAlias && name === domain) return APEX_ALIAS;
+      const others = (there?.records ?? 0) - (own === null ? 0 : 1);
+      const bareAliases = (there?.bareAliases ?? 0) - (own?.bareAlias === true ? 1 : 0);
+      if (others === 0 || (!bareAlias && bareAliases === 0)) return null;
       return 'a CNAME that is not proxied must be the only record of its name (RFC 1034 §3.6.2)';
     },
     put(record) {
-      const name = nameOf(record);
+      const counted = read(record);
       if (record.id !== undefined) {
-        const old = nameById.get(record.id);
-        if (old !== undefined)
-          byName.set(
-            old,
-            byName.get(old)!.filter((other) => other.id !== record.id),
-          );
-        nameById.set(record.id, name);
+        const old = byId.get(record.id);
+        if (old !== undefined) count(old, -1);
+        byId.set(record.id, counted);
       }
-      const there = byName.get(name);
-      if (there === undefined) byName.set(name, [record]);
-      else there.push(record);
+      count(counted, 1);
     },
   };
   for (const record of records) neighbours.put(record);
   return neighbours;
 }
 
-function isSame(one: Candidate, other: Candidate): boolean {
-  return one === other || (one.id !== undefined && one.id === other.id);
-}
-
+/** What resolvers see of a record; a preference only of the type that has one. */
 function dataOf({ type, destination, mx_priority }: Candidate): string {
-  return JSON.stringify([type, destination, mx_priority]);
+  return JSON.stringify([type, destination, type === 'MX' ? mx_priority : null]);
 }
 
 const APEX_ALIAS =

@@ -5,7 +5,7 @@ import { openPlan } from '../../plan/open.ts';
 import { queryNumber } from '../query.ts';
 import { conflict } from '../refusal.ts';
 import { ok, operation } from '../route.ts';
-import { readable, side } from './plans.ts';
+import { currentOf, readable, side } from './plans.ts';
 
 const field = z.object({
   field: z.string(),
@@ -43,7 +43,7 @@ export const diff = operation({
   handle: (call) =>
     call.read(async (tx) => {
       const asked = call.query as { readonly from?: number; readonly to?: number };
-      const to = asked.to ?? (await tx.plans.current(call.domain.name))?.revision ?? 0;
+      const to = asked.to ?? (await currentOf(tx, call.domain))?.revision ?? 0;
       const from = asked.from ?? to - 1;
       if (to < 1 || from < 1) throw conflict('there are no two revisions to compare yet');
       const [before, after] = [await side(tx, call.domain, from), await side(tx, call.domain, to)];

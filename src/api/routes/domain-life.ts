@@ -1,6 +1,7 @@
 /** A domain's life on request: nameserver sets, verification, enabling, the check for a new delegation. */
 import { z } from 'zod';
 import { DOMAIN_STATUSES } from '../../base/vocabulary.ts';
+import { audible } from '../../lifecycle/apply.ts';
 import { newChallenge } from '../../lifecycle/challenge.ts';
 import { manualCheckWait } from '../../lifecycle/schedule.ts';
 import { type LifeEvent, type LifeFields, nextRow } from '../../lifecycle/state.ts';
@@ -9,7 +10,7 @@ import { domainDetail, timeText } from '../domain-shape.ts';
 import { proofOfChallenge, prove } from '../lifecycle.ts';
 import { conflict, notFound, Refusal } from '../refusal.ts';
 import { ok, operation, type Writing } from '../route.ts';
-import { answerDomain, audible } from './domains.ts';
+import { answerDomain } from './domains.ts';
 
 export const nameserverSets = operation({
   summary: 'The nameserver sets a managed domain can be delegated to, the recommended one first',

@@ -1,7 +1,8 @@
 /** Domains: list, create, read, change, delete, developer mode. */
 import { z } from 'zod';
 import { resolveEntitlements } from '../../access/entitlements.ts';
-import { newChallenge } from '../../lifecycle/challenge.ts';
+import { audible } from '../../lifecycle/apply.ts';
+import { challengeHost, newChallenge } from '../../lifecycle/challenge.ts';
 import { initialState, nextRow } from '../../lifecycle/state.ts';
 import { isStoreFault } from '../../store/fault.ts';
 import type { DomainRow } from '../../store/rows.ts';
@@ -12,10 +13,11 @@ import {
   initialSettings,
   judgeCeilings,
   judgeSettings,
+  NO_ROOM,
 } from '../domain-forms.ts';
 import { domainDetail, domainSummary, showDetail, showSummary, steady, timeText } from '../domain-shape.ts';
 import { formBody } from '../read-body.ts';
-import { conflict, notFound } from '../refusal.ts';
+import { badRequest, conflict, forbidden, notFound } from '../refusal.ts';
 import { type Answer, type Call, message, operation, type Writing } from '../route.ts';
 import { messageShape } from '../shapes.ts';
 
@@ -120,6 +122,8 @@ async function updateDomain(w: Writing, body: DomainUpdate): Promise<Answer> {
   const { domain, now, tx } = w;
   const { settings } = body;
   judgeSettings({ ...domain, ...settings });
+  if (body.dns_mode === 'external' && domain.dns_mode === 'managed' && challengeHost(domain.name) === null)
+    throw badRequest(`dns_mode: must stay \`managed\`: ${NO_ROOM}`);
   judgeCeilings(domain, settings, await w.entitlements());
   await matchDomain(w);
   const moved =
@@ -150,25 +154,14 @@ function differing(before: DomainRow, wanted: Partial<DomainRow>): Partial<Domai
   return Object.fromEntries(changed);
 }
 
-/** Fields of a domain as the audit log shows them: times as texts, and not the value that proves whose it is. */
-export function audible(
-  domain: DomainRow,
-  names: readonly (keyof DomainRow)[],
-): Readonly<Record<string, unknown>> {
-  const shown = names.filter((name) => name !== 'verification_token');
-  return Object.fromEntries(shown.map((name) => [name, audibleValue(name, domain[name])]));
-}
-
-function audibleValue(name: string, value: unknown): unknown {
-  return typeof value === 'number' && /_(?:at|since|until)$/.test(name) ? timeText(value) : value;
-}
-
 export const remove = operation({
   summary: 'Delete a domain with its records, rules and zone, for good',
   response: messageShape,
   async handle({ write }) {
     return write(async (w) => {
       const { domain, tx } = w;
+      // Created again, it would be a domain like any other.
+      if (domain.status === 'banned') throw forbidden('the domain is banned; only the service can lift that');
       await matchDomain(w);
       await w.audit({ action: 'domain.delete', before: { name: domain.name, dns_mode: domain.dns_mode } });
       await w.publish('domain deleted');

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { MAX_LABEL_CHARACTERS } from '../../access/keys.ts';
-import { ROLES, type Role } from '../../access/roles.ts';
+import { mayDo, ROLES, type Role } from '../../access/roles.ts';
 import { filledText } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
 import { type DomainRow, MEMBER_ROLES, type MemberRole, type MemberRow } from '../../store/rows.ts';
@@ -120,6 +120,7 @@ export const add = operation({
     return write(async (w) => {
       const account = await w.tx.accounts.byName(body.name);
       if (account === null) throw badRequest(`name: there is no account \`${body.name}\``);
+      judgeGrant(w.role, body.role);
       if (account.id === w.domain.user_id) throw ownersOwn();
       if ((await w.tx.members.get(w.domain.id, account.id)) !== null)
         throw conflict('the account is a member already');
@@ -150,12 +151,11 @@ export const remove = operation({
   async handle({ caller, params, write }) {
     const accountId = idOf(params['userId']);
     return write(async (w) => {
+      const other = accountId !== caller.account_id;
+      if (other && !mayDo(w.role, 'domain.settings'))
+        throw forbidden(`role \`${w.role}\` lacks the permission \`domain.settings\``);
       const before = await present(w, accountId);
-      if (accountId !== caller.account_id) {
-        if (w.role !== 'owner' && w.role !== 'admin')
-          throw forbidden(`role \`${w.role}\` lacks the permission \`domain.settings\``);
-        judgeGrant(w.role, before.role);
-      }
+      if (other) judgeGrant(w.role, before.role);
       w.match(await show(w.tx, before));
       await w.tx.members.remove(w.domain.id, accountId);
       await w.audit({

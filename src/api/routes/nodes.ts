@@ -1,6 +1,9 @@
 /** What a customer's key can see of nodes. What nodes themselves ask for is in `feed.ts`. */
 import { z } from 'zod';
+import type { DomainRow, ReportRow } from '../../store/rows.ts';
+import type { ReadTransaction } from '../../store/store.ts';
 import { ok, operation } from '../route.ts';
+import { currentOf } from './plans.ts';
 
 /** Milliseconds since a node was last seen after which it counts as away: two of its heartbeats. */
 const AWAY_AFTER_MS = 60_000;
@@ -50,10 +53,8 @@ export const onDomain = operation({
   handle: (call) =>
     call.read(async (tx) => {
       const nodes = (await tx.nodes.list()).filter((node) => node.revoked_at === null);
-      const current = await tx.plans.current(call.domain.name);
-      const reports = new Map(
-        (await tx.nodes.latestReports(call.domain.name)).map((report) => [report.node_id, report]),
-      );
+      const current = await currentOf(tx, call.domain);
+      const reports = new Map((await reportsOn(tx, call.domain)).map((report) => [report.node_id, report]));
       return ok(
         nodes.map(({ id, name }) => {
           const report = reports.get(id);
@@ -71,3 +72,16 @@ export const onDomain = operation({
       );
     }),
 });
+
+/** What each node said last of a revision of this domain: an earlier one of its name may have been somebody else's. */
+async function reportsOn(
+  tx: ReadTransaction,
+  { id, name }: Pick<DomainRow, 'id' | 'name'>,
+): Promise<readonly ReportRow[]> {
+  const reports = await tx.nodes.latestReports(name);
+  const own = new Set<number>();
+  for (const revision of new Set(reports.map((report) => report.revision))) {
+    if ((await tx.plans.get(id, revision)) !== null) own.add(revision);
+  }
+  return reports.filter(({ revision }) => own.has(revision));
+}

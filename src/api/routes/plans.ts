@@ -5,7 +5,7 @@ import { findBlob } from '../../publisher/blob.ts';
 import { diffSealed, printSealed } from '../../publisher/printed.ts';
 import { propagationOf } from '../../publisher/propagation.ts';
 import { rollBack } from '../../publisher/rollback.ts';
-import type { RevisionRow } from '../../store/rows.ts';
+import type { ManifestRow, RevisionRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../limits.ts';
 import { queryNumber } from '../query.ts';
@@ -72,6 +72,18 @@ function revisionOf(segment: string | undefined): number {
   return Number(segment);
 }
 
+/**
+ * What nodes should hold of this domain; `null` where nothing is out. The manifest knows names alone, so until the first
+ * publication of a domain it may still say what became of an earlier one, which may have been somebody else's.
+ */
+export async function currentOf(
+  tx: ReadTransaction,
+  { id, name }: { readonly id: number; readonly name: string },
+): Promise<ManifestRow | null> {
+  const current = await tx.plans.current(name);
+  return current?.domain_id === id ? current : null;
+}
+
 async function findRevision(tx: ReadTransaction, domainId: number, revision: number): Promise<RevisionRow> {
   const row = await tx.plans.get(domainId, revision);
   if (row === null) throw notFound();
@@ -113,7 +125,7 @@ export const read = operation({
     call.read(async (tx) => {
       const row = await findRevision(tx, call.domain.id, revisionOf(call.params['revision']));
       const names = await accountNames(tx, [row]);
-      const current = await tx.plans.current(call.domain.name);
+      const current = await currentOf(tx, call.domain);
       const bytes = row.digest === null ? null : await findBlob(tx, row.digest);
       return ok({
         ...answerOf(row, names),

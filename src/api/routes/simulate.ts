@@ -11,9 +11,11 @@ import { findBlob } from '../../publisher/blob.ts';
 import { readDomainRows, toRuleSet } from '../../publisher/rule-set.ts';
 import { requestMistake } from '../../simulator/request-fields.ts';
 import { type Asked, simulate as simulateRequest } from '../../simulator/simulate.ts';
+import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { badRequest, conflict } from '../refusal.ts';
 import { ok, operation } from '../route.ts';
+import { currentOf } from './plans.ts';
 
 const question = z.strictObject({
   /** As `edgeplan simulate --requests` reads a line: `{ "host": "example.com", "target": "/a?b", "ip": "203.0.113.7" }`. */
@@ -50,7 +52,7 @@ export const simulate = operation({
     const plain = { scheme: 'https', method: 'GET', host: call.domain.name, target: '/' };
     const request = { ...plain, ...fields } as Asked['request'];
     return call.read(async (tx) => {
-      const { bytes, digest, revision } = await currentPlan(tx, call.domain.name);
+      const { bytes, digest, revision } = await currentPlan(tx, call.domain);
       const subject = {
         bytes,
         digest: `sha256:${digest}`,
@@ -80,9 +82,9 @@ export const simulate = operation({
 
 async function currentPlan(
   tx: ReadTransaction,
-  name: string,
+  domain: DomainRow,
 ): Promise<{ readonly bytes: Uint8Array; readonly digest: string; readonly revision: number }> {
-  const current = await tx.plans.current(name);
+  const current = await currentOf(tx, domain);
   const digest = current?.digest ?? null;
   const bytes = digest === null ? null : await findBlob(tx, digest);
   if (current === null || digest === null || bytes === null) {

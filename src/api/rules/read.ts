@@ -3,7 +3,8 @@
  * found here and answered with 400 (semantics §6).
  */
 import { judgeFeature } from '../../access/gates.ts';
-import { MAX_ID, MAX_RECORDS } from '../../base/limits.ts';
+import type { Diagnostic } from '../../base/diagnostic.ts';
+import { MAX_DOMAIN_IPS, MAX_ID, MAX_IPS, MAX_RECORDS } from '../../base/limits.ts';
 import type { RuleType } from '../../base/vocabulary.ts';
 import type { Stored } from '../../model/common.ts';
 import { readForm } from '../../model/form.ts';
@@ -11,7 +12,7 @@ import { parseRule } from '../../model/parse.ts';
 import { createPatternBook, type PatternBook } from '../../model/pattern.ts';
 import { createReport } from '../../model/report.ts';
 import { ruleForm } from '../../model/rule.ts';
-import type { OriginRouteRule, Rule } from '../../model/types.ts';
+import type { DropRule, OriginRouteRule, Rule } from '../../model/types.ts';
 import type { RuleRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { wrongInput } from '../read-body.ts';
@@ -34,6 +35,7 @@ export async function readRule(w: Writing, { type, input, before }: RuleInput): 
   const parsed = parseRule(type, whole, recordIds === null ? {} : { recordIds });
   if (!parsed.ok) throw wrongInput(parsed.diagnostics);
   await judgePatterns(w, { type, whole, ...(before === undefined ? {} : { before }) });
+  if (type === 'drop') await judgeAddresses(w, parsed.fields as Stored<DropRule>, before);
   await judgeHostHeader(w, parsed.fields, before);
   return located(w, type, parsed.fields);
 }
@@ -173,6 +175,35 @@ async function bookOfOthers(
     }
   }
   return book;
+}
+
+/** Holds a domain to the address entries of all its drop rules. Only a rule that brings more of them is judged. */
+async function judgeAddresses(
+  { tx, domain }: Writing,
+  { ips }: Stored<DropRule>,
+  before: RuleRow | undefined,
+): Promise<void> {
+  const had = before === undefined ? 0 : addressesOf(before);
+  if (ips.length <= had) return;
+  // PERF: so few rules cannot list that many.
+  if (((await tx.rules.count(domain.id, 'drop')) + 1) * MAX_IPS <= MAX_DOMAIN_IPS) return;
+  let total = ips.length - had;
+  for (const row of await tx.rules.list(domain.id, 'drop')) total += addressesOf(row);
+  if (total <= MAX_DOMAIN_IPS) return;
+  const diagnostic: Diagnostic = {
+    code: 'address_budget',
+    severity: 'error',
+    path: ['ips'],
+    message: `the drop rules of a domain must list at most ${MAX_DOMAIN_IPS} addresses together`,
+    found: String(total),
+    remedy: 'use prefixes or ranges',
+  };
+  throw wrongInput([diagnostic]);
+}
+
+function addressesOf(row: RuleRow): number {
+  // PERF: most list none, which needs no reading.
+  return row.body.includes('"ips":[]') ? 0 : (bodyOf(row)['ips'] as readonly string[]).length;
 }
 
 /** A host header that is new needs the feature; one that was there stays. */

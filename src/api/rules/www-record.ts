@@ -2,7 +2,7 @@
  * The www record of a canonical redirect (API document, "redirect"; semantics §6): the redirect between a domain and
  * its www name does nothing while www does not reach the edge, so a proxied record is made alongside.
  */
-import { recordGate } from '../../access/gates.ts';
+import { judgeFeature, recordGate } from '../../access/gates.ts';
 import { normalizeName } from '../../base/host.ts';
 import { MAX_RECORDS } from '../../base/limits.ts';
 import type { Stored } from '../../model/common.ts';
@@ -25,7 +25,9 @@ export async function provisionWww(w: Writing, rule: Stored<RedirectRule>): Prom
   const apex = addressOf(domain.name, records);
   if (apex === null) return 'no_apex';
   if (records.length >= MAX_RECORDS || (await recordGate()(w)) !== null) return 'limit';
-  const made = await tryInsert(w, mirror(apex, now));
+  // A plan that no longer includes editing host headers leaves those that are there, and gets no new one.
+  const mayName = judgeFeature(await w.entitlements(), 'host_header_edit_enabled') === null;
+  const made = await tryInsert(w, mirror(mayName ? apex : { ...apex, host_header: '' }, now));
   if (made === null) return 'failed';
   await w.audit({ action: 'record.create', subject: `record/${made.id}`, after: showRecord(made) });
   return domain.dns_mode === 'external' ? 'created_external' : 'created';

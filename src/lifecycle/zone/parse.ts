@@ -26,6 +26,8 @@ export interface ParsedZone {
   readonly records: readonly ParsedRecord[];
   /** In the order of their lines; `error` and `warning` mark lines that were not taken over. */
   readonly diagnostics: readonly Diagnostic[];
+  /** Lines that were not taken over, also those that are not told. */
+  readonly skipped: number;
 }
 
 export interface ParseZoneOptions {
@@ -43,6 +45,7 @@ interface Parser {
   readonly diagnostics: Diagnostic[];
   readonly seen: Set<string>;
   dropped: number;
+  skipped: number;
   origin: string;
   /** The owner of the last record: `null` before the first, and after one that could not be read. */
   owner: string | null;
@@ -58,6 +61,7 @@ export function parseZone(text: string, domain: string, options: ParseZoneOption
     diagnostics: [],
     seen: new Set(),
     dropped: 0,
+    skipped: 0,
     origin: domain,
     owner: null,
     ttlTold: false,
@@ -65,7 +69,7 @@ export function parseZone(text: string, domain: string, options: ParseZoneOption
   if (text.length > MAX_ZONE_CHARACTERS) {
     const message = `must be at most ${MAX_ZONE_CHARACTERS} characters`;
     report(parser, START, 'error', { code: 'too_long', message, found: `${text.length} characters` });
-    return { records: [], diagnostics: parser.diagnostics };
+    return { records: [], diagnostics: parser.diagnostics, skipped: parser.skipped };
   }
   const { entries, problems } = lex(text);
   for (const { at, code, message } of problems) report(parser, at, 'error', { code, message });
@@ -75,12 +79,13 @@ export function parseZone(text: string, domain: string, options: ParseZoneOption
     const message = `there is more to put right; only the first ${MAX_DIAGNOSTICS} are shown`;
     diagnostics.push({ code: 'too_many_mistakes', severity: 'info', path: [], message });
   }
-  return { records: parser.records, diagnostics };
+  return { records: parser.records, diagnostics, skipped: parser.skipped };
 }
 
 const START: Spot = { line: 1, column: 1 };
 
 function report(parser: Parser, at: Spot, severity: Severity, problem: Problem): void {
+  if (severity !== 'info') parser.skipped++;
   if (parser.diagnostics.length >= MAX_DIAGNOSTICS) {
     parser.dropped++;
     return;
