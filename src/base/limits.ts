@@ -28,6 +28,12 @@ export const MAX_DESTINATION_CHARACTERS = 4_096;
  */
 export const MAX_DOMAIN_IPS = 200_000;
 
+/**
+ * Octets of all rules of a domain together, their pages among them: with tables and addresses at their own bounds a plan
+ * stays below the 64 MiB that nodes take.
+ */
+export const MAX_DOMAIN_TEXT = 20_971_520;
+
 // Regular expressions: matching costs at most program size × octets (semantics §3)
 
 /**

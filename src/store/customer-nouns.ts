@@ -193,6 +193,8 @@ export interface RuleReads {
   count(domainId: number, type: RuleType): Promise<number>;
   /** How many rules of each type that has any. */
   countByType(domainId: number): Promise<ReadonlyMap<RuleType, number>>;
+  /** Octets of all rules of a domain as they are stored, the HTML of their pages included. */
+  octets(domainId: number): Promise<number>;
   /** The HTML of one error_page rule; `null` when it has none. */
   content(ruleId: number): Promise<string | null>;
   /** The HTML of all error_page rules of a domain, by rule. */

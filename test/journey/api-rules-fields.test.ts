@@ -1,6 +1,6 @@
 /** What rules keep, refuse and answer beyond the seven operations, over real sockets, on both stores. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { MAX_DOMAIN_IPS, MAX_IPS } from '../../src/base/limits.ts';
+import { MAX_DOMAIN_IPS, MAX_DOMAIN_TEXT, MAX_IPS } from '../../src/base/limits.ts';
 import { startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/api-databases.ts';
 import { addSubject, type Subject } from './api-rules-subject.ts';
@@ -221,6 +221,28 @@ describe.each(await testDatabases())('rule fields on $kind', (database) => {
     expect((await ask('PUT', made.path, { ips: ips.slice(0, left + 1) })).status).toBe(400);
     expect((await ask('PUT', made.path, { ips: ips.slice(1, left + 1), priority: 7 })).status).toBe(200);
     expect((await ask('PUT', made.path, { ips: ips.slice(0, 1) })).status).toBe(200);
+  });
+
+  test('the rules of a domain share one budget of text, pages included', async () => {
+    const page = (octets: number) => ({ codes: [502], content: { 502: 'é'.repeat(octets / 2) } });
+    const { body: first, path } = await addRule('error-page', page(4_000));
+    const whole = { domain_id: subject.domain.id, type: 'error_page', id: Number(first['id']) } as const;
+    const row = (await api.store.latest.rules.get(whole))!;
+    await api.store.write(async (tx) => {
+      const there = await tx.rules.octets(subject.domain.id);
+      const content = JSON.stringify({ 502: 'x'.repeat(MAX_DOMAIN_TEXT - there - 3_000) });
+      await tx.rules.insert({ ...row, content, record_ids: [] });
+    });
+    const there = await api.store.latest.rules.octets(subject.domain.id);
+    const refused = await ask('POST', '/rules/error-page/', page(4_000));
+    expect(refused.status, refused.text).toBe(400);
+    expect(refused.body.error).toMatch(
+      new RegExp(`^the rules of a domain hold at most ${MAX_DOMAIN_TEXT} octets together, pages included, `),
+    );
+    expect((await ask('PUT', path, page(4_000 + 2 * (MAX_DOMAIN_TEXT - there)))).status).toBe(400);
+    expect((await ask('PUT', path, page(4_100))).status).toBe(200);
+    expect((await ask('PUT', path, page(3_000))).status).toBe(200);
+    await addRule('drop', { ips: ['192.0.2.1'] });
   });
 
   test('roles: a viewer reads, an editor writes, and what is not allowed is 404', async () => {

@@ -1,7 +1,7 @@
 /** Edge rules: the seven operations of every type. */
 import { z } from 'zod';
 import { ruleGate } from '../../access/gates.ts';
-import { MAX_RULES } from '../../base/limits.ts';
+import { MAX_DOMAIN_TEXT, MAX_RULES } from '../../base/limits.ts';
 import type { RuleType } from '../../base/vocabulary.ts';
 import type { Stored } from '../../model/common.ts';
 import { id, list as listOf } from '../../model/fields.ts';
@@ -84,6 +84,7 @@ async function createRule(w: Writing, type: RuleType, input: unknown): Promise<A
   const fields = await readRule(w, { type, input });
   await judgeRoom(w);
   const rule = toWrite(fields);
+  await judgeText(w, rule, null);
   const row = await tx.rules.insert({
     ...rule,
     domain_id: domain.id,
@@ -110,6 +111,28 @@ async function judgeRoom({ domain, tx }: Writing): Promise<void> {
   for (const count of (await tx.rules.countByType(domain.id)).values()) there += count;
   if (there >= MAX_RULES)
     throw forbidden(`a domain holds at most ${MAX_RULES} rules, and there are ${there}`);
+}
+
+/** A rule as it is stored. */
+interface Text {
+  readonly body: string;
+  readonly content?: string | null;
+}
+
+/** Holds a domain to the text of all its rules. Only a rule that brings more of it is judged. */
+async function judgeText({ domain, tx }: Writing, rule: Text, before: Text | null): Promise<void> {
+  const octets = octetsOf(rule);
+  const had = before === null ? 0 : octetsOf(before);
+  // PERF: as many rules of that size as there may be do not come to more than as much again.
+  if (octets <= had || octets <= MAX_DOMAIN_TEXT / MAX_RULES) return;
+  const total = (await tx.rules.octets(domain.id)) - had + octets;
+  if (total <= MAX_DOMAIN_TEXT) return;
+  const most = `the rules of a domain hold at most ${MAX_DOMAIN_TEXT} octets together, pages included`;
+  throw badRequest(`${most}, and with this one there were ${total}; shorten pages and lists`);
+}
+
+function octetsOf({ body, content }: Text): number {
+  return Buffer.byteLength(body) + Buffer.byteLength(content ?? '');
 }
 
 /** Asks for the rule of the path. */
@@ -174,6 +197,7 @@ async function changeRule(w: Writing, { before, input, action }: Change): Promis
   const shown = showRule(before, had);
   if (rule.body === before.body && rule.priority === before.priority && content === had) return ok(shown);
   const { body, priority } = rule;
+  await judgeText(w, { body, content: content ?? null }, { body: before.body, content: had ?? null });
   const after = showRule({ ...before, body, priority, updated_at: now }, content);
   // The row is there: it was read in this transaction.
   await Promise.all([

@@ -52,6 +52,18 @@ const count = statement((builder, p: { domain_id: number; type: RuleType }) =>
     .where('type', '=', p.type),
 );
 
+const octets = statement((builder, p: { domain_id: number }) =>
+  builder
+    .selectFrom('rules')
+    .leftJoin('rule_contents', 'rule_contents.rule_id', 'rules.id')
+    .select(
+      sql<number>`cast(coalesce(sum(octet_length(body) + coalesce(octet_length(content), 0)), 0) as bigint)`.as(
+        'octets',
+      ),
+    )
+    .where('rules.domain_id', '=', p.domain_id),
+);
+
 const content = statement((builder, p: { id: number }) =>
   builder.selectFrom('rule_contents').select('content').where('rule_id', '=', p.id),
 );
@@ -212,6 +224,11 @@ function ruleReads(session: Session): RuleReads {
       await hold(session, domainId);
       const rows = await countByType(session, { domain_id: domainId });
       return new Map(rows.map((row) => [row.type, row.count]));
+    },
+    async octets(domainId) {
+      await hold(session, domainId);
+      const [row] = await octets(session, { domain_id: domainId });
+      return row!.octets;
     },
     async content(ruleId) {
       return (await one(session, content, { id: ruleId }))?.content ?? null;

@@ -291,6 +291,10 @@ describe.each(kinds)('$name keeps', (kind) => {
         ['error_page', 1],
       ]),
     );
+    const bodies = [late, early, tie, page].map((row) => Buffer.byteLength(row!.body));
+    const octets = bodies.reduce((sum, one) => sum + one, Buffer.byteLength('{"0":"<p>"}'));
+    expect(await store.latest.rules.octets(domain.id)).toBe(octets);
+    expect(await store.latest.rules.octets(domain.id + 1)).toBe(0);
     const key = { domain_id: domain.id, type: 'drop', id: late!.id } as const;
     expect(await store.latest.rules.get(key)).toEqual(late);
     expect(late).not.toHaveProperty('record_ids');
