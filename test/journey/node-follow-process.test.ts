@@ -10,7 +10,7 @@ import { build } from 'esbuild';
 import { afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { FollowState } from '../../src/edge/follow/options.ts';
 import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';
-import { addDomain, addDrop, type House, openHouse, until } from './publish-setup.ts';
+import { addDomain, addDrop, changeDomain, type House, openHouse, until } from './publish-setup.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const CHILD = join(ROOT, 'dist/support/edge-follower-child.js');
@@ -173,5 +173,27 @@ test('out of disk, it serves what it had, says so, and goes on when there is roo
     async () => (await house.store.latest.nodes.reportsOn('shop.test', 2))[0]?.outcome === 'ack',
     'the ack',
   );
+  expect((await child.ask()).state).toMatchObject({ failing: [], pending: 0, problem: null });
+});
+
+test('out of disk, a domain that is suspended is refused all the same', async () => {
+  const domain = await addDomain(house, 'shop.test');
+  const child = await start(['shop.test']);
+  await until(async () => (await child.ask()).served[0]?.revision === 1, 'the first plan');
+  const limit = (octets: string): void => {
+    execFileSync('prlimit', ['--pid', String(child.process.pid), `--fsize=${octets}:unlimited`]);
+  };
+  limit('16');
+  await changeDomain(house, domain, { suspended: true });
+  await until(async () => (await child.ask()).served[0]?.after === 'refused', 'the suspension');
+  const { state } = await until(async () => {
+    const told = await child.ask();
+    return told.state.failing.length > 0 ? told : null;
+  }, 'what cannot be kept');
+  expect(state.failing[0]?.reason).toBe('the node cannot keep the plan: EFBIG');
+  await changeDomain(house, domain, { suspended: false });
+  expect((await child.ask()).served[0]?.after).toBe('refused');
+  limit('unlimited');
+  await until(async () => (await child.ask()).served[0]?.after === 'forward', 'the return');
   expect((await child.ask()).state).toMatchObject({ failing: [], pending: 0, problem: null });
 });

@@ -201,9 +201,15 @@ function forge(text: string, change: (page: SignedPage) => void, key: Parameters
 function lieAboutPages(change: (text: string) => string): ControlProxy['rewrite'] {
   return (path, body) => {
     if (path.startsWith('/nodes/manifest')) return Buffer.from(change(body.toString('utf8')));
-    if (path !== '/nodes/feed' || !body.includes('data: ')) return null;
-    const [before, data = ''] = body.toString('utf8').split('data: ');
-    return Buffer.from(`${before}data: ${change(data.trimEnd())}\n\n`);
+    if (path !== '/nodes/feed') return null;
+    // An event a piece, or several; the server's last says only why it ends.
+    const lie = (event: string): string => {
+      const [before, data] = event.split('data: ');
+      return data !== undefined && event.includes('event: manifest')
+        ? `${before}data: ${change(data)}`
+        : event;
+    };
+    return Buffer.from(body.toString('utf8').split('\n\n').map(lie).join('\n\n'));
   };
 }
 

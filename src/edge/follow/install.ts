@@ -135,7 +135,7 @@ export function createInstaller(options: InstallerOptions): Installer {
       if (trouble === 'control') return;
       const final = error instanceof PlanRefusal && error.final;
       const reason = trouble === 'disk' ? diskReason(error) : said(error);
-      if (trouble === 'disk') log.error({ domain, err: said(error) }, 'a plan cannot be kept');
+      if (trouble === 'disk') log.error({ domain, err: said(error) }, 'what is served cannot be kept');
       refuse({ domain, revision, reason, digest: task.entry.digest, final });
       if (trouble === 'plan') await purge(task);
       // Something newer is wanted by now.
@@ -163,7 +163,10 @@ export function createInstaller(options: InstallerOptions): Installer {
     const before = refused.get(domain);
     refused.set(domain, failing);
     if (before?.revision === revision && before.reason === reason) return;
-    log.warn({ domain, revision, reason }, 'a plan is refused; the name is served as before');
+    log.warn(
+      { domain, revision, reason },
+      'a change is refused; the name is served as before, or not at all where that suspends it',
+    );
     report({ domain, revision, outcome: 'nack', reason });
   }
 
@@ -175,11 +178,14 @@ export function createInstaller(options: InstallerOptions): Installer {
       await providePlan(digest, entry, { control, keeper });
       damages.delete(digest);
     }
+    const suspends = tombstone === 'refused';
+    // It holds also where it cannot be kept: what must not be served is not, for as long as this node runs.
+    if (suspends) await serve(domain, held);
     if (!isSame(before, held)) await keeper.commit([{ kind: 'name', name: domain, held }]);
     const old = replaced.get(domain) ?? new Set();
     if (before?.digest != null) old.add(before.digest);
     replaced.set(domain, old);
-    await serve(domain, held);
+    if (!suspends) await serve(domain, held);
     replaced.delete(domain);
     touched.set(domain, ++ticks);
     report({ domain, revision, outcome: 'ack', reason: '' });
