@@ -75,7 +75,7 @@ export interface SubscriptionChange {
 
 /**
  * Makes or changes the subscription of a domain read in this very transaction, with its audit entry. Where there is
- * none, it needs a tier. What a domain may use shapes no plan, so nothing has to be published.
+ * none, it needs a tier. It is published: nodes enforce some of what a domain may use.
  */
 export async function changeSubscription(
   tx: WriteTransaction,
@@ -102,7 +102,7 @@ export async function changeSubscription(
   const after = await tx.subscriptions.put(row);
   const [had, has] = [before && showSubscription(before), showSubscription(after)];
   if (JSON.stringify(had) !== JSON.stringify(has))
-    await note(tx, domain, { action: 'subscription.set', before: had, after: has, now });
+    await tell(tx, domain, { action: 'subscription.set', before: had, after: has, now });
   return { ok: true, value: after };
 }
 
@@ -116,7 +116,7 @@ export async function removeSubscription(
   if (before === null) return false;
   await tx.subscriptions.remove(domain.id);
   const entry = { action: 'subscription.remove', before: showSubscription(before), after: null, now };
-  await note(tx, domain, entry);
+  await tell(tx, domain, entry);
   return true;
 }
 
@@ -150,15 +150,14 @@ interface Entry {
   readonly now: number;
 }
 
-async function note(tx: WriteTransaction, domain: DomainRow, entry: Entry): Promise<void> {
+async function tell(tx: WriteTransaction, domain: DomainRow, entry: Entry): Promise<void> {
+  const author = { ...SERVICE, domain_id: domain.id, domain: domain.name, at: entry.now };
   await tx.audit.append({
-    ...SERVICE,
-    domain_id: domain.id,
-    domain: domain.name,
-    at: entry.now,
+    ...author,
     action: entry.action,
     subject: '',
     before_json: entry.before && JSON.stringify(entry.before),
     after_json: entry.after && JSON.stringify(entry.after),
   });
+  await tx.outbox.append({ ...author, reason: 'the subscription changed' });
 }

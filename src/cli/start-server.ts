@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { type AddressInfo, isIP } from 'node:net';
 import type { FastifyInstance } from 'fastify';
 import type { Logger } from 'pino';
-import { resolveEntitlements } from '../access/entitlements.ts';
+import { type Entitlements, resolveEntitlements } from '../access/entitlements.ts';
 import { createKeyUses, type KeyUses } from '../access/key-uses.ts';
 import { createRequestBudget, type RequestBudget } from '../access/request-budget.ts';
 import { createSharedBudget } from '../access/shared-budget.ts';
@@ -25,7 +25,8 @@ import { createFeed } from '../publisher/feed.ts';
 import { createPublisher, type Publisher } from '../publisher/publisher.ts';
 import { clearanceSecret, openSigner } from '../publisher/signer.ts';
 import type { Signatures } from '../simulator/simulate.ts';
-import type { Store } from '../store/store.ts';
+import type { DomainRow } from '../store/rows.ts';
+import type { ReadTransaction, Store } from '../store/store.ts';
 import { signaturesFor } from './choose-signatures.ts';
 
 export interface ServerOptions {
@@ -82,6 +83,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const publisher: Publisher = createPublisher({
     store,
     log,
+    boughtFor: (tx, domain) => entitlementsOf(tx, domain, options.tier),
     onPublished: ({ revision, sinceWriteMs }) => metrics.published(revision, sinceWriteMs),
   });
   const countries = options.countries === undefined ? null : openCountries(await readFile(options.countries));
@@ -144,6 +146,15 @@ interface Watch {
   stop(): Promise<void>;
 }
 
+async function entitlementsOf(
+  tx: ReadTransaction,
+  domain: DomainRow,
+  fallback: TierSlug,
+): Promise<Entitlements> {
+  const subscription = await tx.subscriptions.get(domain.id);
+  return resolveEntitlements({ domain, subscription, fallback, now: Date.now() });
+}
+
 /** Scheduled and requested looks at the DNS; where names are trusted, nobody looks at all. */
 function watchDomains(options: ServerOptions): Watch {
   const { store, log, nameserverSets, tier } = options;
@@ -155,10 +166,7 @@ function watchDomains(options: ServerOptions): Watch {
     store,
     dns,
     sets: nameserverSets,
-    maxRecords: async (domain) => {
-      const subscription = await store.latest.subscriptions.get(domain.id);
-      return resolveEntitlements({ domain, subscription, fallback: tier, now: Date.now() }).max_records;
-    },
+    maxRecords: async (domain) => (await entitlementsOf(store.latest, domain, tier)).max_records,
     note: (note) => {
       if (note.kind === 'failed') log.warn({ domain: note.domain, err: note.error }, 'lifecycle');
       else log.info({ ...note }, 'lifecycle');

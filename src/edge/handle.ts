@@ -264,6 +264,10 @@ async function passOn(walk: NodeWalk, client: Switching): Promise<void> {
   const { exchange } = decided;
   const own = await ownAnswer(walk, exchange);
   if (own !== null) return client.refuse(own);
+  if (exchange.domain.settings.webSocketsOff) {
+    walk.fault = 'websockets_off';
+    return client.refuse(walk.page(403));
+  }
   const { origin } = exchange.decision;
   const path = forwardedTarget(exchange.decision);
   if (origin === null || path === null) return client.refuse(walk.page(502));

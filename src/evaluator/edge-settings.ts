@@ -39,6 +39,7 @@ export interface EdgeSettings {
   readonly referrerPolicy: boolean;
   readonly stripHeaders: boolean;
   readonly markdownForAgents: boolean;
+  readonly webSocketsOff: boolean;
   /** Megabytes a response's body may have to be kept. */
   readonly cacheCapMb: number;
   readonly diskMaxGb: number;
@@ -54,6 +55,7 @@ export function readEdgeSettings(loaded: LoadedPlan): EdgeSettings {
     referrerPolicy: on(EDGE_SWITCH.sec_referrer_policy),
     stripHeaders: on(EDGE_SWITCH.sec_strip_headers),
     markdownForAgents: on(EDGE_SWITCH.markdown_for_agents),
+    webSocketsOff: on(EDGE_SWITCH.websockets_off),
     cacheCapMb: meta[META.cacheCapMb]!,
     diskMaxGb: meta[META.diskMaxGb]!,
     diskTtlDays: meta[META.diskTtlDays]!,

@@ -67,6 +67,7 @@ export const domainForm = form({
     sec_referrer_policy: flag(false),
     sec_strip_headers: flag(false),
     markdown_for_agents: flag(false),
+    websockets_off: flag(false),
   },
   ignored: ANSWERED,
   checks: [
@@ -88,5 +89,6 @@ export const domainForm = form({
     sec_referrer_policy: values.sec_referrer_policy,
     sec_strip_headers: values.sec_strip_headers,
     markdown_for_agents: values.markdown_for_agents,
+    websockets_off: values.websockets_off,
   }),
 });

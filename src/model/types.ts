@@ -45,6 +45,8 @@ export interface Domain {
   readonly sec_strip_headers: boolean;
   /** Clients that ask for `text/markdown` get pages as Markdown. */
   readonly markdown_for_agents: boolean;
+  /** No WebSocket is passed on, as where what the owner has bought holds none. */
+  readonly websockets_off: boolean;
 }
 
 /** One DNS record. */

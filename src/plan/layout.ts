@@ -109,6 +109,7 @@ export const EDGE_SWITCH = {
   sec_referrer_policy: 2,
   sec_strip_headers: 4,
   markdown_for_agents: 8,
+  websockets_off: 16,
 } as const;
 
 /** Nothing there: no filter, no tree, no posting. */

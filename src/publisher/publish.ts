@@ -14,7 +14,7 @@ import type { ReadTransaction, Store } from '../store/store.ts';
 import { digestOf, readBlob, reseal } from './blob.ts';
 import { PublishFault } from './fault.ts';
 import type { PlanMaker } from './plan-maker.ts';
-import { type DomainRows, readDomainRows } from './rule-set.ts';
+import { type Bought, type DomainRows, readDomainRows } from './rule-set.ts';
 
 /** Readings after which a publication gives way to whoever is always first; the domain is tried again later. */
 const MOST_ATTEMPTS = 8;
@@ -56,7 +56,11 @@ export interface PublishTools {
   readonly plans: Pick<PlanMaker, 'make'>;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
+  /** What the owner of a domain has bought; absent: everything. */
+  readonly boughtFor?: BoughtFor | undefined;
 }
+
+export type BoughtFor = (tx: ReadTransaction, domain: DomainRow) => Promise<Bought>;
 
 /**
  * Publishes everything that waits for one domain as one revision; `null` when nothing waits any more.
@@ -64,10 +68,10 @@ export interface PublishTools {
  */
 export async function publishDomain(
   pending: Pick<PendingDomain, 'domain_id' | 'domain'>,
-  { store, plans, clock }: PublishTools,
+  { store, plans, clock, boughtFor }: PublishTools,
 ): Promise<RevisionRow | null> {
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
-    const reading = await store.read((tx) => read(tx, pending));
+    const reading = await store.read((tx) => read(tx, pending, boughtFor));
     if (reading.waiting.length === 0) return null;
     const made = await make(reading, pending, { plans, clock });
     try {
@@ -91,12 +95,13 @@ export async function publishDomain(
 async function read(
   tx: ReadTransaction,
   pending: Pick<PendingDomain, 'domain_id' | 'domain'>,
+  boughtFor: BoughtFor | undefined,
 ): Promise<Reading> {
   const waiting = await tx.outbox.list(pending.domain_id);
   const current = await tx.plans.current(pending.domain);
   const domain = await tx.domains.get(pending.domain_id);
   if (domain !== null) {
-    const rows = mayServe(domain) ? await readDomainRows(tx, domain) : null;
+    const rows = mayServe(domain) ? await readDomainRows(tx, domain, await boughtFor?.(tx, domain)) : null;
     return { waiting, current, rows, successor: null };
   }
   const holder = await tx.domains.byName(pending.domain);
@@ -113,7 +118,7 @@ async function readSuccessor(tx: ReadTransaction, domainId: number): Promise<Suc
 async function make(
   reading: Reading,
   pending: Pick<PendingDomain, 'domain_id' | 'domain'>,
-  { plans, clock }: Omit<PublishTools, 'store'>,
+  { plans, clock }: Pick<PublishTools, 'plans' | 'clock'>,
 ): Promise<readonly Made[]> {
   const { waiting, current, rows, successor } = reading;
   const number = (current?.revision ?? 0) + 1;

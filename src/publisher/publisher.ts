@@ -8,7 +8,7 @@ import type { DomainRow, PendingDomain, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { PublishFault } from './fault.ts';
 import { createPlanMaker, type PlanMaker } from './plan-maker.ts';
-import { publishDomain } from './publish.ts';
+import { type BoughtFor, publishDomain } from './publish.ts';
 import { clearAway } from './upkeep.ts';
 import { createWaiters } from './waiters.ts';
 
@@ -30,6 +30,8 @@ export interface PublisherOptions {
   readonly leaseMs?: number;
   /** Makes the plans; closed when the publisher stops. Default: large ones in a thread. */
   readonly plans?: PlanMaker;
+  /** What the owner of a domain has bought, as far as nodes enforce it. Default: everything. */
+  readonly boughtFor?: BoughtFor;
   /** Told of every revision this process made, for metrics. */
   readonly onPublished?: (published: Published) => void;
 }
@@ -161,7 +163,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     const failure = failures.get(pending.domain_id);
     if (failure !== undefined && failure.notBefore > from) return 0;
     try {
-      const revision = await publishDomain(pending, { store, plans, clock });
+      const revision = await publishDomain(pending, { store, plans, clock, boughtFor: options.boughtFor });
       failures.delete(pending.domain_id);
       if (revision === null) return 0;
       tell(revision, { pending, from });

@@ -12,14 +12,28 @@ export interface DomainRows {
   readonly records: readonly RecordRow[];
   readonly rules: readonly RuleRow[];
   readonly contents: readonly RuleContentRow[];
+  /** What the owner has bought holds no WebSockets. */
+  readonly websocketsOff: boolean;
 }
 
+/** Of what a domain's owner has bought, what nodes enforce. */
+export interface Bought {
+  /** WebSockets. */
+  readonly ws_enabled: boolean;
+}
+
+const EVERYTHING: Bought = { ws_enabled: true };
+
 /** Reads everything that shapes `domain`; call it inside one snapshot or write. */
-export async function readDomainRows(tx: ReadTransaction, domain: DomainRow): Promise<DomainRows> {
+export async function readDomainRows(
+  tx: ReadTransaction,
+  domain: DomainRow,
+  { ws_enabled }: Bought = EVERYTHING,
+): Promise<DomainRows> {
   const records = await tx.records.list(domain.id);
   const rules = await tx.rules.listAll(domain.id);
   const contents = rules.some((rule) => rule.type === 'error_page') ? await tx.rules.contents(domain.id) : [];
-  return { domain, records, rules, contents };
+  return { domain, records, rules, contents, websocketsOff: !ws_enabled };
 }
 
 /**
@@ -30,13 +44,13 @@ export async function readDomainRows(tx: ReadTransaction, domain: DomainRow): Pr
 export function toRuleSet(rows: DomainRows): RuleSet {
   const contents = new Map(rows.contents.map((row) => [row.rule_id, row.content]));
   return {
-    domain: toDomain(rows.domain),
+    domain: toDomain(rows),
     records: rows.records.map((row) => toRecord(row, rows.domain.name)),
     rules: rows.rules.map((row) => toRule(row, contents.get(row.id))),
   };
 }
 
-function toDomain(row: DomainRow): Domain {
+function toDomain({ domain: row, websocketsOff }: DomainRows): Domain {
   const until = row.developer_mode_until;
   const parsed = parseDomain({
     name: row.name,
@@ -50,6 +64,7 @@ function toDomain(row: DomainRow): Domain {
     sec_referrer_policy: row.sec_referrer_policy,
     sec_strip_headers: row.sec_strip_headers,
     markdown_for_agents: row.markdown_for_agents,
+    websockets_off: websocketsOff,
   });
   return parsed.ok ? parsed.domain : refuse(`domain \`${row.name}\``, parsed.diagnostics);
 }

@@ -47,6 +47,15 @@ describe.skipIf(OPENSSL_MISSING !== null)(`a WebSocket (${OPENSSL_MISSING ?? 'op
     await expect.poll(() => node.entries.at(-1)?.status, { timeout: 20_000 }).toBe(101);
   });
 
+  test('is refused where the domain has none, and the log says why', async () => {
+    edge = await startTlsNode({ names: ['shop.test'], plan: { domain: { websockets_off: true } } });
+    const socket = connect(edge.httpPort, '127.0.0.1');
+    socket.write(HANDSHAKE);
+    const [head] = (await once(socket, 'data')) as [Buffer];
+    expect(head.toString('latin1')).toMatch(/^HTTP\/1\.1 403 /);
+    await expect.poll(() => edge!.entries.at(-1)).toMatchObject({ status: 403, fault: 'websockets_off' });
+  });
+
   test('is kept by pings, however long anything else may stall', async () => {
     const idleMs = 4_000;
     const node = await start(idleMs, 400);

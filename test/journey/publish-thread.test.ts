@@ -35,6 +35,7 @@ function rowsOf(
     comment: '',
   } as const;
   return {
+    websocketsOff: false,
     domain: { ...SETTINGS, id: 7, user_id: 1, name: 'large.test' },
     records: [{ ...record, ...times, domain_id: 7 }],
     rules: Array.from({ length: count }, (_, index) => ({

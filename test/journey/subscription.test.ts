@@ -68,6 +68,23 @@ describe.each(DATABASES)('subscription on $kind', (database) => {
     expect(audit).toContain('    until: 2999-01-31T00:00:00.000Z → 2020-01-01T00:00:00.000Z\n');
   });
 
+  test('tells nodes whether WebSockets are bought', { timeout: 60_000 }, async () => {
+    const off = async (): Promise<boolean> => {
+      const answer = await server.call('GET', '/domains/shop.test/plans/?limit=1');
+      const { revision } = answer.body[0];
+      const plan = await server.call('GET', `/domains/shop.test/plans/${revision}`);
+      return plan.body.plan.domain.websockets_off;
+    };
+    await run('set', 'shop.test', '--tier', 'pro');
+    await until(async () => !(await off()), 'WebSockets');
+    await run('set', 'shop.test', '--override', 'ws_enabled=false');
+    await until(off, 'none');
+    await run('set', 'shop.test', '--override', 'ws_enabled=');
+    await until(async () => !(await off()), 'WebSockets again');
+    await run('remove', 'shop.test');
+    await until(off, 'none of the free tier');
+  });
+
   test('suspends and resumes, published each time', { timeout: 60_000 }, async () => {
     const newest = async (): Promise<{ reason: string; digest: string | null }> =>
       (await server.call('GET', '/domains/shop.test/plans/?limit=1')).body[0];

@@ -172,6 +172,7 @@ export const DOMAIN: Domain = {
   sec_referrer_policy: false,
   sec_strip_headers: false,
   markdown_for_agents: false,
+  websockets_off: false,
 };
 
 /** The rule set of `example.com`; without records given, the apex, `www` and `*` are proxied as 1, 2 and 3. */

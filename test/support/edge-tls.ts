@@ -61,13 +61,19 @@ export interface PlanParts {
   /** Fields of its records. */
   readonly record?: Readonly<Record<string, unknown>>;
   readonly rules?: readonly unknown[];
+  /** Settings of the domain. */
+  readonly domain?: Readonly<Record<string, unknown>>;
 }
 
 /** Sealed plans of a domain whose apex, `www` and every other host go to one origin. */
-export function planOf(name: string, port: number, { record: more, rules = [] }: PlanParts = {}): Uint8Array {
+export function planOf(
+  name: string,
+  port: number,
+  { record: more, rules = [], domain }: PlanParts = {},
+): Uint8Array {
   const record = { type: 'A', destination: '127.0.0.1', proxied: true, scheme: 'Http', port, ...more };
   const records = ['@', 'www', '*'].map((host, index) => ({ ...record, id: index + 1, name: host }));
-  const parsed = parseRuleSet({ domain: { name }, records, rules });
+  const parsed = parseRuleSet({ domain: { name, ...domain }, records, rules });
   if (!parsed.ok) throw new Error(JSON.stringify(parsed.diagnostics));
   return seal(compile(parsed.ruleSet).plan, { revision: 1 });
 }

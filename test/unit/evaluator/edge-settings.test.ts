@@ -6,12 +6,19 @@ import { openPlan } from '../../../src/plan/open.ts';
 import { printPlan } from '../../../src/plan/print.ts';
 import { rule, ruleSet } from '../../oracle/sample.ts';
 
-const SWITCHES = ['sec_no_sniff', 'sec_referrer_policy', 'sec_strip_headers', 'markdown_for_agents'] as const;
+const SWITCHES = [
+  'sec_no_sniff',
+  'sec_referrer_policy',
+  'sec_strip_headers',
+  'markdown_for_agents',
+  'websockets_off',
+] as const;
 const NAMES = {
   sec_no_sniff: 'noSniff',
   sec_referrer_policy: 'referrerPolicy',
   sec_strip_headers: 'stripHeaders',
   markdown_for_agents: 'markdownForAgents',
+  websockets_off: 'webSocketsOff',
 } as const;
 
 const POOL = rule('origin_pool', 9, {

@@ -117,6 +117,7 @@ const DOMAIN_KEYS: Keys<Domain> = {
   sec_referrer_policy: true,
   sec_strip_headers: true,
   markdown_for_agents: true,
+  websockets_off: true,
 };
 const RECORD_KEYS: Keys<DnsRecord> = {
   id: true,

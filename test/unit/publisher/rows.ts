@@ -49,6 +49,7 @@ export function toRows({ domain, records, rules }: RuleSet): DomainRows {
   const times = { created_at: 1_000, updated_at: 2_000 };
   const until = domain.developer_mode_until;
   return {
+    websocketsOff: domain.websockets_off,
     domain: {
       ...SETTINGS,
       id: 7,
