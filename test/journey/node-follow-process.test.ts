@@ -144,15 +144,20 @@ test('killed at any moment, it comes back with whole plans, none older than what
   expect(files.every((file) => /^[0-9a-f]{64}$/.test(file))).toBe(true);
 }, 120_000);
 
+/** No file may grow beyond a few octets from now on: every write fails, as on a full disk. */
+function fillDisk({ process: { pid } }: Child): void {
+  execFileSync('prlimit', ['--pid', String(pid), '--fsize=16:unlimited']);
+}
+
+function freeDisk({ process: { pid } }: Child): void {
+  execFileSync('prlimit', ['--pid', String(pid), '--fsize=unlimited:unlimited']);
+}
+
 test('out of disk, it serves what it had, says so, and goes on when there is room', async () => {
   const domain = await addDomain(house, 'shop.test');
   const child = await start(['shop.test']);
   await until(async () => (await child.ask()).served[0]?.revision === 1, 'the first plan');
-  const limit = (octets: string): void => {
-    execFileSync('prlimit', ['--pid', String(child.process.pid), `--fsize=${octets}:unlimited`]);
-  };
-  // No file may grow beyond that: every write fails, as on a full disk.
-  limit('16');
+  fillDisk(child);
   await addDrop(house, domain, '/p1');
   const failing = await until(async () => {
     const { state } = await child.ask();
@@ -167,7 +172,7 @@ test('out of disk, it serves what it had, says so, and goes on when there is roo
   expect(reports[0]?.outcome).toBe('nack');
   const { served } = await child.ask();
   expect(served[0]).toMatchObject({ revision: 1, count: 0, after: 'forward' });
-  limit('unlimited');
+  freeDisk(child);
   await until(async () => (await child.ask()).served[0]?.count === 1, 'the change');
   await until(
     async () => (await house.store.latest.nodes.reportsOn('shop.test', 2))[0]?.outcome === 'ack',
@@ -180,10 +185,7 @@ test('out of disk, a domain that is suspended is refused all the same', async ()
   const domain = await addDomain(house, 'shop.test');
   const child = await start(['shop.test']);
   await until(async () => (await child.ask()).served[0]?.revision === 1, 'the first plan');
-  const limit = (octets: string): void => {
-    execFileSync('prlimit', ['--pid', String(child.process.pid), `--fsize=${octets}:unlimited`]);
-  };
-  limit('16');
+  fillDisk(child);
   await changeDomain(house, domain, { suspended: true });
   await until(async () => (await child.ask()).served[0]?.after === 'refused', 'the suspension');
   const { state } = await until(async () => {
@@ -193,7 +195,7 @@ test('out of disk, a domain that is suspended is refused all the same', async ()
   expect(state.failing[0]?.reason).toBe('the node cannot keep the plan: EFBIG');
   await changeDomain(house, domain, { suspended: false });
   expect((await child.ask()).served[0]?.after).toBe('refused');
-  limit('unlimited');
+  freeDisk(child);
   await until(async () => (await child.ask()).served[0]?.after === 'forward', 'the return');
   expect((await child.ask()).state).toMatchObject({ failing: [], pending: 0, problem: null });
 });
