@@ -83,6 +83,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const publisher: Publisher = createPublisher({
     store,
     log,
+    // Processes side by side share budgets, and a store of one process has none to share.
+    alone: store.shares === null,
     boughtFor: (tx, domain) => entitlementsOf(tx, domain, options.tier),
     onPublished: ({ revision, sinceWriteMs }) => metrics.published(revision, sinceWriteMs),
   });

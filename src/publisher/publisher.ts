@@ -3,6 +3,7 @@
  * one each on the same store: claims with a lease share the work out, and `publishDomain` keeps them apart where two
  * meet all the same. Hints from the store wake it at once; a poll behind them makes a lost hint a delay.
  */
+import { steadyNow } from '../base/steady-clock.ts';
 import { isStoreFault } from '../store/fault.ts';
 import type { DomainRow, PendingDomain, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
@@ -26,8 +27,10 @@ export interface PublisherOptions {
   readonly log: PublisherLog;
   /** Milliseconds between looks without a hint. Default 1,000. */
   readonly pollMs?: number;
-  /** Milliseconds after which the claim of a process that died lapses; longer than most compiles. Default 10,000. */
+  /** Milliseconds after which the claim of a process that died lapses; renewed during a publication. Default 3,000. */
   readonly leaseMs?: number;
+  /** No other process publishes from this store: claims found at the start died with an earlier process. */
+  readonly alone?: boolean;
   /** Makes the plans; closed when the publisher stops. Default: large ones in a thread. */
   readonly plans?: PlanMaker;
   /** What the owner of a domain has bought, as far as nodes enforce it. Default: everything. */
@@ -86,7 +89,7 @@ interface Failure {
   readonly domain: string;
   readonly attempts: number;
   readonly message: string;
-  /** Not before this time again, milliseconds since the epoch. */
+  /** Not before this time again, of `steadyNow`: a wall clock may be set back for hours. */
   readonly notBefore: number;
 }
 
@@ -94,7 +97,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const { store, log } = options;
   const clock = options.clock ?? Date.now;
   const pollMs = options.pollMs ?? 1_000;
-  const leaseMs = options.leaseMs ?? 10_000;
+  const leaseMs = options.leaseMs ?? 3_000;
   const plans = options.plans ?? createPlanMaker();
   const waiters = createWaiters(store);
   const failures = new Map<number, Failure>();
@@ -127,8 +130,9 @@ export function createPublisher(options: PublisherOptions): Publisher {
       const claim = { now, until: now + leaseMs, limit: CLAIMED_AT_ONCE };
       const claimed = await store.write((tx) => tx.outbox.claim(claim));
       if (claimed.length > 0) {
+        const from = steadyNow();
         made += await publishAll(claimed);
-        await pause(restAfter(claimed, clock() - now));
+        await pause(restAfter(claimed, steadyNow() - from));
       } else if (!again) break;
     }
     return made;
@@ -149,19 +153,30 @@ export function createPublisher(options: PublisherOptions): Publisher {
 
   async function publishAll(claimed: readonly PendingDomain[]): Promise<number> {
     const queue = [...claimed];
+    const unpublished = new Set(claimed.map((pending) => pending.domain_id));
     let made = 0;
     const worker = async (): Promise<void> => {
-      for (let next = queue.shift(); next !== undefined; next = queue.shift()) made += await attempt(next);
+      for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+        made += await attempt(next);
+        unpublished.delete(next.domain_id);
+      }
     };
+    const renewing = setInterval(() => renew([...unpublished]), leaseMs / 3);
     await Promise.all(Array.from({ length: SIDE_BY_SIDE }, worker));
+    clearInterval(renewing);
     return made;
+  }
+
+  /** A claim that is not renewed costs another process the same work, nothing else. */
+  function renew(domainIds: readonly number[]): void {
+    store.write((tx) => tx.outbox.renew(domainIds, clock() + leaseMs)).catch(noteStore);
   }
 
   /** 1 when it made a revision. A failure is kept to its own domain, whose claim stays until it is tried again. */
   async function attempt(pending: PendingDomain): Promise<0 | 1> {
-    const from = clock();
     const failure = failures.get(pending.domain_id);
-    if (failure !== undefined && failure.notBefore > from) return 0;
+    if (failure !== undefined && failure.notBefore > steadyNow()) return 0;
+    const from = clock();
     try {
       const revision = await publishDomain(pending, { store, plans, clock, boughtFor: options.boughtFor });
       failures.delete(pending.domain_id);
@@ -188,7 +203,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     const message = error instanceof Error ? error.message : String(error);
     const backOff = Math.min(LAST_BACK_OFF, FIRST_BACK_OFF * 2 ** Math.min(attempts - 1, 16));
     const { domain } = pending;
-    failures.set(pending.domain_id, { domain, attempts, message, notBefore: clock() + backOff });
+    failures.set(pending.domain_id, { domain, attempts, message, notBefore: steadyNow() + backOff });
     const fields = { domain, attempts, retryInMs: backOff, err: error };
     // What the store could not do now is the weather; a plan that cannot be made is a bug that somebody must see.
     if (error instanceof PublishFault) log.error(fields, `cannot publish: ${message}`);
@@ -244,7 +259,8 @@ export function createPublisher(options: PublisherOptions): Publisher {
         clearAway(store, clock()).catch(noteStore);
       }, UPKEEP_MS).unref();
       schedule();
-      wake();
+      if (options.alone === true) store.write((tx) => tx.outbox.releaseAll()).then(wake, noteStore);
+      else wake();
     },
     async stop() {
       started = false;

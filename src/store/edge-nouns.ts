@@ -26,13 +26,18 @@ export interface OutboxWrites {
   /**
    * Takes domains with waiting rows, the longest waiting first, so that other publishers leave them alone until
    * `until`. Rows added meanwhile belong to the same claim. A claim saves work, nothing more: what keeps two
-   * publishers of one domain apart is `plans.publish`. Locks no domain.
+   * publishers of one domain apart is `plans.publish`. Locks no domain. A claim that ends later than two leases
+   * (`until - now`) from `now` is void: its clock was ahead.
    */
   claim(claim: {
     readonly now: number;
     readonly until: number;
     readonly limit: number;
   }): Promise<readonly PendingDomain[]>;
+  /** Moves the end of the claims on these domains, where they are claimed. */
+  renew(domainIds: readonly number[], until: number): Promise<void>;
+  /** Gives every claimed domain back: for a process that has the store to itself, whose earlier claims died with it. */
+  releaseAll(): Promise<void>;
   /** Gives a claimed domain back, for example after a publication (rows may have come since) or a failure. */
   release(domainId: number): Promise<void>;
 }

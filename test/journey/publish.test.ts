@@ -241,6 +241,22 @@ for (const database of await testDatabases()) {
       await until(() => publisher.failing().length === 0, 'its end', 40_000);
     });
 
+    test('a publisher alone on its store takes over the claims of a process that died', async () => {
+      const { store } = await open(true);
+      const domain = await addDomain(house, 'shop.test');
+      const { outboxId } = await addDrop(house, domain, '/a');
+      const now = Date.now();
+      const hour = 3_600_000;
+      await store.write((tx) => tx.outbox.claim({ now, until: now + hour, limit: 9 }));
+      const { createPublisher } = await import('../../src/publisher/publisher.ts');
+      const silent = { info: () => undefined, warn: () => undefined, error: () => undefined };
+      const next = createPublisher({ store, log: silent, leaseMs: hour, alone: true });
+      next.start();
+      const revision = await next.waitForOutbox(domain, outboxId, soon());
+      await next.stop();
+      expect(revision?.through).toBeGreaterThanOrEqual(outboxId);
+    });
+
     test('two publishers side by side publish every write once, in order', async () => {
       const one = await open(false);
       // SQLite has one server a data folder, so there the second works on the same store.

@@ -4,7 +4,7 @@ import type { OutboxReads, OutboxWrites } from '../edge-nouns.ts';
 import { hold } from '../hold.ts';
 import type { OutboxRow, PendingDomain } from '../rows.ts';
 import type { Session } from '../session.ts';
-import { int, statement } from '../statement.ts';
+import { idsIn, int, statement } from '../statement.ts';
 
 const listOutbox = statement((builder, p: { domain_id: number }) =>
   builder
@@ -34,9 +34,10 @@ const append = statement((builder, p: Omit<OutboxRow, 'id'>) =>
     .returning('id'),
 );
 
-// A domain is claimed while any of its rows is. The second look at `claimed_until` is for PostgreSQL, where another
-// publisher may have claimed the row between the choice and the update.
-const claim = statement((builder, p: { now: number; until: number; limit: number }) =>
+// A domain is claimed while any of its rows is. A claim that ends after `beyond` was made by a clock that has been set
+// back since, and lapses. The second look at `claimed_until` is for PostgreSQL, where another publisher may have claimed
+// the row between the choice and the update.
+const claim = statement((builder, p: { now: number; until: number; beyond: number; limit: number }) =>
   builder
     .updateTable('outbox')
     .set({ claimed_until: p.until })
@@ -45,13 +46,33 @@ const claim = statement((builder, p: { now: number; until: number; limit: number
         .selectFrom('outbox as waiting')
         .select('waiting.domain_id')
         .groupBy('waiting.domain_id')
-        .having(({ fn }) => fn.max('waiting.claimed_until'), '<=', p.now)
+        .having(({ eb, fn, or }) =>
+          or([
+            eb(fn.max('waiting.claimed_until'), '<=', p.now),
+            eb(fn.max('waiting.claimed_until'), '>', p.beyond),
+          ]),
+        )
         .orderBy(({ fn }) => fn.min('waiting.at'))
         .orderBy('waiting.domain_id')
         .limit(p.limit),
     )
-    .where('claimed_until', '<=', p.now)
+    .where(({ eb, or }) => or([eb('claimed_until', '<=', p.now), eb('claimed_until', '>', p.beyond)]))
     .returning(['id', 'domain_id', 'domain', 'at']),
+);
+
+const renew = statement((builder, p: { domains: string; until: number }, flavour) =>
+  builder
+    .updateTable('outbox')
+    .set({ claimed_until: p.until })
+    .where('domain_id', 'in', idsIn(p.domains, flavour))
+    .where('claimed_until', '>', int(0)),
+);
+
+const releaseAll = statement((builder, _: object) =>
+  builder
+    .updateTable('outbox')
+    .set({ claimed_until: int(0) })
+    .where('claimed_until', '>', int(0)),
 );
 
 const release = statement((builder, p: { domain_id: number }) =>
@@ -78,11 +99,19 @@ export function outbox(session: Session): OutboxReads & OutboxWrites {
       return given!.id;
     },
     async claim(wanted) {
-      return pendingDomains(await claim(session, wanted));
+      const { now, until } = wanted;
+      return pendingDomains(await claim(session, { ...wanted, beyond: until + (until - now) }));
+    },
+    async renew(domainIds, until) {
+      await renew(session, { domains: JSON.stringify(domainIds), until });
     },
     async release(domainId) {
       session.note('outbox');
       await release(session, { domain_id: domainId });
+    },
+    async releaseAll() {
+      session.note('outbox');
+      await releaseAll(session, {});
     },
   };
 }

@@ -53,6 +53,31 @@ describe.each(kinds)('$name', (kind) => {
     expect(await claim(T + 101)).toHaveLength(2);
   });
 
+  test('a claim made by a clock that was ahead lapses once it is set right', async () => {
+    await store.write((tx) => tx.outbox.append(outboxRow(domain)));
+    const claim = (now: number) => store.write((tx) => tx.outbox.claim({ now, until: now + 100, limit: 9 }));
+    const hour = 3_600_000;
+    expect(await claim(T + hour)).toHaveLength(1);
+    expect(await claim(T)).toHaveLength(1);
+    expect(await claim(T)).toEqual([]);
+    // Clocks of two processes that are apart by less than a lease leave each other's claims alone.
+    expect(await claim(T - 99)).toEqual([]);
+  });
+
+  test('renewal extends claims that exist, and releaseAll ends every claim', async () => {
+    const other = await store.write((tx) => tx.domains.insert(newDomain('b.example', domain.user_id)));
+    await store.write((tx) => tx.outbox.append({ ...outboxRow(domain), at: T }));
+    await store.write((tx) => tx.outbox.append({ ...outboxRow(other), at: T + 1 }));
+    const claim = (now: number, limit: number) =>
+      store.write((tx) => tx.outbox.claim({ now, until: now + 100, limit }));
+    expect(await claim(T, 1)).toMatchObject([{ domain_id: domain.id }]);
+    await store.write((tx) => tx.outbox.renew([domain.id, other.id], T + 200));
+    expect(await claim(T + 150, 9)).toMatchObject([{ domain_id: other.id }]);
+    expect(await claim(T + 150, 9)).toEqual([]);
+    await store.write((tx) => tx.outbox.releaseAll());
+    expect(await claim(T + 150, 9)).toHaveLength(2);
+  });
+
   test('publishers side by side claim different domains', async () => {
     await store.write(async (tx) => {
       for (let index = 0; index < 30; index++) {
