@@ -3,6 +3,7 @@
  * file, or a control plane. In go plain options, out comes the running node and the way to stop it; signals and printing
  * are the command's.
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { addFollowing } from '../edge/log/following.ts';
 import { listenOperations, type RunningOperations } from '../edge/log/operations.ts';
 import type { AcmeTokens } from '../edge/tls/acme.ts';
@@ -51,7 +52,7 @@ export async function startNode(options: NodeStart): Promise<RunningNode> {
         },
       });
     }
-    const { stop: stopListening, reload, ...urls } = await openListeners(serving, options, tokens);
+    const { stop: stopListening, retire, reload, ...urls } = await openListeners(serving, options, tokens);
     const { look, stop: stopFollowing } = source;
     removeOtherCaches(options, 1);
     stage = 'serving';
@@ -62,8 +63,10 @@ export async function startNode(options: NodeStart): Promise<RunningNode> {
         decisions?.reopen();
         readAgain(log, [look(), serving.reload(), reload()]);
       },
-      async stop() {
+      async stop(drainMs) {
         stage = 'draining';
+        retire();
+        await sleep(drainMs);
         await stopListening();
         await stopFollowing();
         operations?.close();

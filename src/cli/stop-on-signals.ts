@@ -8,12 +8,15 @@ export interface SignalOptions {
 }
 
 /** The first signal lets `stop` run to its end, the second one does not wait. */
-export function stopOnSignals(stop: () => Promise<void>, { onHangUp }: SignalOptions = {}): void {
+export function stopOnSignals(
+  stop: (signal: NodeJS.Signals) => Promise<void>,
+  { onHangUp }: SignalOptions = {},
+): void {
   let stopping = false;
-  const end = (): void => {
+  const end = (signal: NodeJS.Signals): void => {
     if (stopping) process.exit(EXIT.server);
     stopping = true;
-    stop().catch((error: unknown) => {
+    stop(signal).catch((error: unknown) => {
       note(`edgeplan: the end was not clean: ${error instanceof Error ? error.message : String(error)}`);
       process.exitCode = EXIT.server;
     });

@@ -11,6 +11,8 @@ import type { TrustedProxies } from './visitor.ts';
 
 export interface RunningListener {
   readonly address: AddressInfo;
+  /** As `Acceptor.retire`. */
+  retire(): void;
   /** Stops taking connections, lets those that were made be served for `graceMs`, then ends them. */
   stop(graceMs: number): Promise<void>;
 }
@@ -18,6 +20,11 @@ export interface RunningListener {
 export interface Acceptor {
   /** Takes over a connection that was just made. */
   accept(socket: Socket): void;
+  /**
+   * Asks clients to leave while every request is still served, also on new connections: HTTP/1.1 answers close their
+   * connections, HTTP/2 connections get a GOAWAY. Comes before `stop`.
+   */
+  retire(): void;
   /**
    * Lets connections that were made be served for `graceMs`, also those still before their protocol, then ends them.
    * Whoever feeds it stops first.
@@ -36,6 +43,8 @@ export interface Admission {
 export interface AcceptorOptions extends Admission {
   /** Gives a connection to its server, once it is known whose it is: the client's address, `null` unknown. */
   readonly begin: (socket: Socket, peer: string | null) => void;
+  /** Has connections end with what they serve next. */
+  readonly retire: () => void;
   /** Ends connections that serve no request. */
   readonly closeIdle: () => void;
   /** Ends connections that serve no request, and has others end with those they serve. */
@@ -48,7 +57,7 @@ export interface AcceptorOptions extends Admission {
 const LOOK_MS = 50;
 
 export function createAcceptor(options: AcceptorOptions): Acceptor {
-  const { proxies = null, connections, begin, closeIdle, drain, close } = options;
+  const { proxies = null, connections, begin, retire, closeIdle, drain, close } = options;
   const all = new Set<Socket>();
   const silent = createSilentConnections();
   let stopping = false;
@@ -90,6 +99,7 @@ export function createAcceptor(options: AcceptorOptions): Acceptor {
         },
       });
     },
+    retire,
     async stop(graceMs) {
       stopping = true;
       endIdle();
@@ -118,6 +128,7 @@ export async function listenWith(
   await once(server, 'listening');
   return {
     address: server.address() as AddressInfo,
+    retire: acceptor.retire,
     async stop(graceMs) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await acceptor.stop(graceMs);

@@ -55,6 +55,8 @@ export interface HttpFrontOptions extends ServeOptions {
 /** HTTP/1.1 on connections that somebody else makes. */
 export interface HttpFront {
   take(socket: Socket, arrival: Arrival): void;
+  /** Ends each connection with its next answer (`Connection: close`, RFC 9112 §9.6). */
+  retire(): void;
   /** Closes connections that have answered and wait for another request. */
   closeIdle(): void;
   /** The same, and those that never asked for anything. */
@@ -83,7 +85,11 @@ export function incomingOf(
 export function createHttpFront(options: HttpFrontOptions): HttpFront {
   const arrivals = new WeakMap<object, Arrival>();
   const silent = createSilentConnections();
-  const server = createHttpServer(options, (socket) => arrivals.get(socket) ?? null);
+  const state = { retiring: false };
+  const server = createHttpServer(options, {
+    factsOf: (socket) => arrivals.get(socket) ?? null,
+    retiring: () => state.retiring,
+  });
   // Node watches for heads and requests that come too slowly once a server is listening, which this one never is.
   server.emit('listening');
   return {
@@ -91,6 +97,9 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
       arrivals.set(socket, arrival);
       silent.watch(socket);
       server.emit('connection', socket);
+    },
+    retire() {
+      state.retiring = true;
     },
     closeIdle: () => server.closeIdleConnections(),
     drain() {
@@ -101,7 +110,13 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   };
 }
 
-function createHttpServer(options: HttpFrontOptions, factsOf: (socket: object) => Arrival | null): Server {
+interface HttpServerState {
+  readonly factsOf: (socket: object) => Arrival | null;
+  /** Whether every answer is its connection's last. */
+  readonly retiring: () => boolean;
+}
+
+function createHttpServer(options: HttpFrontOptions, { factsOf, retiring }: HttpServerState): Server {
   const { handler, stallMs = STALL_MS, headMs = HEAD_MS, requestMs = REQUEST_MS } = options;
   const server = createServer({
     maxHeaderSize: MAX_HEAD_OCTETS,
@@ -135,6 +150,7 @@ function createHttpServer(options: HttpFrontOptions, factsOf: (socket: object) =
     const last = (): void => {
       response.shouldKeepAlive = false;
     };
+    if (retiring()) last();
     handler.request(incoming(message, { proceed, last }), response);
   };
   const incoming = (message: IncomingMessage, asking: Pick<Incoming, 'proceed' | 'last'>): Incoming => {

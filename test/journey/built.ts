@@ -73,10 +73,10 @@ export interface RunOptions {
   readonly input?: string | Uint8Array;
 }
 
-/** The environment without anything that would change what is printed. */
+/** The environment without anything that would change what is printed; nodes stop at once, since nothing balances them. */
 function plainEnv(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
   const { PATH = '', HOME = '' } = process.env;
-  return { PATH, HOME, ...extra };
+  return { PATH, HOME, EDGEPLAN_DRAIN: '0', ...extra };
 }
 
 /** Starts `edgeplan` with these arguments and leaves its streams to the caller. */

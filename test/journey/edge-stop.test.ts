@@ -14,6 +14,7 @@ test('stopped by two at once, it is stopped for both', async () => {
   let closings = 0;
   const acceptor = createAcceptor({
     begin: () => begun(),
+    retire: nothing,
     closeIdle: nothing,
     drain: nothing,
     close: () => void closings++,

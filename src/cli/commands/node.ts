@@ -6,6 +6,7 @@ import { parseIpEntry } from '../../base/ip.ts';
 import { MAX_ADDRESS_CONNECTIONS, MAX_CONNECTIONS, MAX_WEBSOCKETS } from '../../edge/limits.ts';
 import { parseServerAddress } from '../../lifecycle/dns/server-address.ts';
 import { usageFault } from '../exit.ts';
+import { DRAIN_SECONDS } from '../node/limits.ts';
 import type { AcmeStart, NodeStart, RunningNode } from '../node/options.ts';
 import { plainControlLines } from '../node/plain-control.ts';
 import { refusal } from '../node/refusal.ts';
@@ -50,6 +51,7 @@ interface Flags {
   readonly anyCertificate?: boolean;
   readonly resolver?: readonly string[];
   readonly websocketIdle: number;
+  readonly drain: number;
   readonly logLevel: string;
   readonly color: ColourChoice;
 }
@@ -105,7 +107,10 @@ async function run(flags: Flags): Promise<void> {
   } catch (error) {
     throw refusal(error, flags);
   }
-  stopOnSignals(running.stop, { onHangUp: running.reload });
+  // Whoever ends it at a terminal is not a load balancer that has to be waited for.
+  const stop = (signal: NodeJS.Signals): Promise<void> =>
+    running.stop(signal === 'SIGTERM' ? flags.drain * 1_000 : 0);
+  stopOnSignals(stop, { onHangUp: running.reload });
   const lines = [`listening on ${running.url}`];
   if (running.tlsUrl !== null) lines.push(`listening on ${running.tlsUrl}`);
   if (running.operationsUrl !== null) lines.push(`operators: ${running.operationsUrl}/metrics`);
@@ -144,8 +149,8 @@ async function start(workers: number, options: NodeStart): Promise<RunningNode> 
   const running = await startProcesses(workers, options);
   return {
     ...running,
-    async stop() {
-      await running.stop();
+    async stop(drainMs) {
+      await running.stop(drainMs);
       release();
     },
   };
@@ -239,6 +244,9 @@ function readCount(fewest: number, most: number): (text: string) => number {
 const MOST_CONNECTIONS = 10_000_000;
 /** A day. */
 const LONGEST_IDLE_SEC = 86_400;
+
+/** An hour: a rollout that waits longer has forgotten the node. */
+const LONGEST_DRAIN_SEC = 3_600;
 
 function readShare(text: string): number {
   const share = /^[01]?(?:\.\d{1,9})?$/.test(text) && text !== '' ? Number(text) : -1;
@@ -367,6 +375,15 @@ export function nodeCommand(): Command {
       new Option('--websocket-idle <seconds>', 'end a WebSocket that has carried nothing for so long')
         .argParser(readCount(1, LONGEST_IDLE_SEC))
         .default(60),
+    )
+    .addOption(
+      new Option(
+        '--drain <seconds>',
+        'after SIGTERM, serve on for so long while /readyz answers 503 and clients are asked to leave',
+      )
+        .argParser(readCount(0, LONGEST_DRAIN_SEC))
+        .default(DRAIN_SECONDS)
+        .env('EDGEPLAN_DRAIN'),
     )
     .addOption(
       new Option('--log-level <level>', 'what is logged to stderr').choices(LOG_LEVELS).default('warn'),

@@ -2,6 +2,11 @@
 
 /** Octets of opened plans: some tens of thousands of small ones. */
 export const OPEN_OCTETS = 512 * 1024 * 1024;
+/**
+ * Seconds that a node goes on serving after SIGTERM while it reports itself not ready: a load balancer that asks every
+ * second and takes three refusals for an answer has moved its traffic by then.
+ */
+export const DRAIN_SECONDS = 5;
 /** Milliseconds that requests in flight get when the node stops. */
 export const GRACE_MS = 10_000;
 /** Milliseconds between looks at files whose changes were not told. */

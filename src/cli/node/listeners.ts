@@ -16,6 +16,8 @@ export interface Listeners {
   readonly tlsUrl: string | null;
   /** Looks at the certificates. @throws the system's error when their folder cannot be read */
   reload(): Promise<void>;
+  /** Asks clients to leave; every request is still served. */
+  retire(): void;
   /** Lets requests in flight end. */
   stop(): Promise<void>;
 }
@@ -61,6 +63,9 @@ export async function openListeners(
     url: urlOf('http', plain!.address),
     tlsUrl: secure === undefined ? null : urlOf('https', secure.address),
     reload: async () => certificates?.reload(),
+    retire() {
+      for (const listener of listeners) listener.retire();
+    },
     stop,
   };
 }

@@ -93,6 +93,9 @@ export interface RunningNode {
   readonly operationsUrl: string | null;
   /** After files were changed or moved away: goes on with the decision log in a new one, and looks at all others. */
   reload(): void;
-  /** Lets requests in flight end, tells the control plane what is untold, and ends. */
-  stop(): Promise<void>;
+  /**
+   * Reports itself not ready and asks clients to leave while it serves on for `drainMs`; then lets requests in flight
+   * end, reports to the control plane what it has counted, and ends.
+   */
+  stop(drainMs: number): Promise<void>;
 }

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { collectDefaultMetrics, Registry } from 'prom-client';
 import { addFollowing } from '../../edge/log/following.ts';
@@ -48,7 +49,9 @@ export async function startWorkers(options: WorkersStart): Promise<RunningNode> 
   let primary: RunningPrimary | null = null;
   let ordering: Ordering | null = null;
   let operations: RunningOperations | null = null;
-  async function stop(): Promise<void> {
+  async function stop(drainMs: number): Promise<void> {
+    primary?.retire();
+    await sleep(drainMs);
     ordering?.stop();
     await primary?.stop(GRACE_MS);
     await source?.stop();
@@ -61,7 +64,7 @@ export async function startWorkers(options: WorkersStart): Promise<RunningNode> 
     ordering = await orderCertificates(options, alike);
     operations = await openOperations(options, { alike, primary });
   } catch (error) {
-    await stop();
+    await stop(0);
     throw error;
   }
   removeOtherCaches(options, options.workers);

@@ -76,6 +76,9 @@ async function begin({ index, settings: sent, changes }: Beginning, link: Link):
     async reload() {
       await Promise.all([certificates?.reload(), serving.reload()]);
     },
+    retire() {
+      for (const acceptor of acceptors.values()) acceptor.retire();
+    },
     async drain(graceMs) {
       await Promise.all([...acceptors.values()].map((acceptor) => acceptor.stop(graceMs)));
       certificates?.close();

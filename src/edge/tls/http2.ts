@@ -43,6 +43,8 @@ export interface Http2Options {
 export interface Http2Front {
   /** Serves a connection whose client chose `h2`. */
   take(socket: TLSSocket, arrival: Arrival): void;
+  /** Asks clients to open no more streams, and serves those that are on their way (the first GOAWAY, RFC 9113 §6.8). */
+  retire(): void;
   /** Closes connections that have no stream. */
   closeIdle(): void;
   /** Tells clients to open no more streams and closes what is idle (GOAWAY, RFC 9113 §6.8); may be called again. */
@@ -60,6 +62,8 @@ const MAX_LIST_OCTETS = MAX_HEAD_OCTETS + FIELD_OVERHEAD * MAX_HEADERS;
  * any that an origin may send, the shortest fields taking four there, and as many again for what is added here.
  */
 const MAX_SENT_OCTETS = 8 * MAX_ORIGIN_HEAD_OCTETS;
+/** The highest number of a stream that a client opens (RFC 9113 §5.1.1). */
+const LAST_STREAM = 2 ** 31 - 1;
 /** Frames that are against the protocol before a connection ends; a client that speaks it sends none. */
 const MAX_INVALID_FRAMES = 20;
 
@@ -67,6 +71,7 @@ export function createHttp2Front(options: Http2Options): Http2Front {
   const { handler, trusted, listener } = options;
   const { idleMs = IDLE_MS, stallMs = STALL_MS, requestMs = REQUEST_MS } = options;
   const sessions = new Map<ServerHttp2Session, Served>();
+  let retiring = false;
   /** Whose session the server is making: it does so within `emit`. */
   let arriving: Pick<Served, 'socket' | 'arrival'> | null = null;
   const server = createServer({
@@ -84,13 +89,15 @@ export function createHttp2Front(options: Http2Options): Http2Front {
 
   server.on('session', (session) => {
     if (arriving === null) return void session.destroy();
-    const served: Served = { ...arriving, open: new Map(), ended: false };
+    const served: Served = { ...arriving, open: new Map(), noticed: false, ended: false };
     sessions.set(session, served);
     session.once('close', () => sessions.delete(session));
     session.on('stream', (stream: ServerHttp2Stream) => {
       const untaken = { octets: 0, looks: 0 };
       served.open.set(stream, untaken);
       stream.once('close', () => served.open.delete(stream));
+      // A client that came while the node retires has its first requests served like any other's.
+      if (retiring) notice(session, served);
       stream.on('drain', () => {
         untaken.octets = 0;
       });
@@ -130,6 +137,10 @@ export function createHttp2Front(options: Http2Options): Http2Front {
       server.emit('connection', socket);
       arriving = null;
     },
+    retire() {
+      retiring = true;
+      for (const [session, served] of sessions) notice(session, served);
+    },
     closeIdle() {
       for (const [session, { open }] of sessions) if (open.size === 0 && !session.closed) session.close();
     },
@@ -145,8 +156,17 @@ interface Served {
   readonly socket: TLSSocket;
   readonly arrival: Arrival;
   readonly open: Map<ServerHttp2Stream, Untaken>;
+  /** Its client was asked to open no more streams. */
+  noticed: boolean;
   /** Its session had ended at the last look. */
   ended: boolean;
+}
+
+/** Sends the GOAWAY that ends nothing yet: the highest number a stream may have stands for all that are on their way. */
+function notice(session: ServerHttp2Session, served: Served): void {
+  if (served.noticed || session.closed || session.destroyed) return;
+  served.noticed = true;
+  session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM);
 }
 
 /** What of an answer waited for its client at the last look, and looks since that found the same. */

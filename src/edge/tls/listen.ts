@@ -105,6 +105,10 @@ export function createTlsAcceptor(options: TlsOptions, listener: Listener): Acce
         shake(socket, { peer, serverName, ja4: ja4(hello, sha256) });
       });
     },
+    retire() {
+      http1.retire();
+      http2.retire();
+    },
     closeIdle() {
       http1.closeIdle();
       http2.closeIdle();

@@ -27,6 +27,8 @@ export interface Member {
   readonly hold: (change: Change) => void;
   /** Reads anew what files say. What it throws is told to the primary: all is as before then. */
   readonly reload: () => Promise<void>;
+  /** Asks clients to leave; every request is still served. */
+  readonly retire: () => void;
   /** Lets requests in flight end for so long, writes what waits, and closes everything. */
   readonly drain: (graceMs: number) => Promise<void>;
 }
@@ -105,6 +107,9 @@ export function joinPrimary({ begin, onFault }: JoinOptions): void {
         return;
       case 'metrics':
         void tellMetrics(message.ask);
+        return;
+      case 'retire':
+        afterwards((serving) => serving.retire());
         return;
       case 'drain':
         end(message.graceMs);

@@ -44,6 +44,8 @@ export type ToWorker =
   /** Reads anew what files say: certificates, countries, ranges of bots. */
   | { readonly kind: 'reload'; readonly number: number }
   | { readonly kind: 'metrics'; readonly ask: number }
+  /** Asks clients to leave while every request is still served. */
+  | { readonly kind: 'retire' }
   | { readonly kind: 'drain'; readonly graceMs: number };
 
 /** A metric as prom-client gives it; only what is looked at here. */

@@ -49,6 +49,8 @@ export interface RunningPrimary {
   unwell(): string | null;
   /** Why no traffic should be sent here; `null`: it should. */
   unready(): string | null;
+  /** Reports itself not ready and has the workers ask their clients to leave; all connections are still served. */
+  retire(): void;
   /**
    * Stops listening, lets connections that were made be served for `graceMs`, those that wait for a worker which starts
    * included, and ends all workers.
@@ -107,6 +109,11 @@ export async function startPrimary(options: PrimaryOptions): Promise<RunningPrim
     return away.length === 0 ? null : `not ready: worker ${away.join(', ')}`;
   }
 
+  function retire(): void {
+    state.stopping = true;
+    for (const slot of slots) slot.retire();
+  }
+
   async function stop(graceMs: number): Promise<void> {
     state.stopping = true;
     // Node would wait for connections that workers hold; those are the workers' to end.
@@ -134,6 +141,7 @@ export async function startPrimary(options: PrimaryOptions): Promise<RunningPrim
     // Workers that end now are meant to.
     unwell: () => (state.stopping ? null : unwell()),
     unready: () => (state.stopping ? 'draining' : unwell()),
+    retire,
     stop,
   };
 }

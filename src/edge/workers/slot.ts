@@ -49,6 +49,8 @@ export interface Slot {
   /** What it told last; nothing where it is away. */
   counted(): readonly ToldMetric[];
   restarts(): number;
+  /** Has it ask its clients to leave, now and whenever it is started again. */
+  retire(): void;
   /** Has it serve what it was given and what waits for it, for so long, and ends it. */
   stop(graceMs: number): Promise<void>;
 }
@@ -89,6 +91,7 @@ export function createSlot(options: SlotOptions): Slot {
   let beginFault: BeginFault | null = null;
   /** When it has to be at its end, by a clock that nobody sets; `null`: it is to go on. */
   let drainsBy: number | null = null;
+  let retiring = false;
   let endsInRow = 0;
   let restarts = 0;
   let startedAt = 0;
@@ -186,6 +189,7 @@ export function createSlot(options: SlotOptions): Slot {
     silentLooks = 0;
     onEvent({ kind: 'ready', index, pid: child?.pid ?? 0 });
     begin();
+    if (retiring) tell({ kind: 'retire' });
     const held = waiting;
     waiting = [];
     for (const way of held) send(way);
@@ -276,6 +280,10 @@ export function createSlot(options: SlotOptions): Slot {
     pid: () => child?.pid ?? null,
     ready: () => isReady,
     restarts: () => restarts,
+    retire() {
+      retiring = true;
+      tell({ kind: 'retire' });
+    },
     give(socket, listener) {
       const way = { socket, listener, since: performance.now() };
       if (drainsBy !== null) refuse(way);
