@@ -16,6 +16,8 @@ export interface Installed {
   readonly purgeEpoch: number;
   /** Reads the sealed plan; called whenever it is opened. Its bytes were checked when it was installed. */
   readonly read: () => Uint8Array;
+  /** What serves the name while this plan cannot be read; absent or `null`: nothing, the name is refused. */
+  readonly previous?: Installed | null;
 }
 
 /** Where plans are put by whoever brings them. A promise resolves once they are served, or nothing is any more. */
@@ -46,7 +48,7 @@ export interface PlanTableOptions {
   readonly evaluatorOptions: (domain: string) => EvaluatorOptions;
   /** Told when a domain's plan was opened or replaced (`null`: gone). */
   readonly onChange: (name: string, domain: ServedDomain | null) => void;
-  /** A plan that cannot be opened any more: the disk under it failed. Its name is refused meanwhile. */
+  /** A plan that cannot be opened any more: the disk under it failed. `Installed.previous` serves its name meanwhile. */
   readonly onFault: (name: string, error: unknown) => void;
   /** Octets of opened plans kept. */
   readonly openOctets: number;
@@ -92,7 +94,8 @@ export function createPlanTable(options: PlanTableOptions): PlanTable {
       return keep(name, load(name, entry));
     } catch (error) {
       options.onFault(name, error);
-      return 'refused';
+      const { previous = null } = entry;
+      return previous === null ? 'refused' : opened(name, previous);
     }
   }
 

@@ -86,7 +86,7 @@ test('an answer to the control plane means that every worker serves it', { timeo
     expect(await statuses(`/p${revision}`)).toEqual([403]);
     expect(await house.store.latest.nodes.reportsOn('shop.test', revision)).toHaveLength(1);
   }
-  expect(readdirSync(join(data, 'plans'))).toHaveLength(1);
+  expect(readdirSync(join(data, 'plans'))).toHaveLength(2);
   expect(await node.status('/readyz')).toBe(200);
 });
 
@@ -154,7 +154,7 @@ test.skipIf(NO_LIMITS !== null)(
     files.allow();
     await until(async () => (await reports())[0]?.outcome === 'ack', 'the plan at all workers', PATIENCE_MS);
     expect(await asks()).toEqual(new Set([403]));
-    await until(() => readdirSync(join(data, 'plans')).length === 1, 'the end of the old file', PATIENCE_MS);
+    await until(() => readdirSync(join(data, 'plans')).length === 2, 'the end of the old file', PATIENCE_MS);
     for (const { agent } of kept) agent.destroy();
   },
 );

@@ -13,7 +13,7 @@ import {
   PARALLEL_FETCHES,
 } from './limits.ts';
 import { type FollowLog, said } from './log.ts';
-import type { Held } from './name-lines.ts';
+import type { Held, PlanMark } from './name-lines.ts';
 import { DamageFault, type Keeper } from './persist.ts';
 import { diskReason, PlanRefusal, providePlan, troubleOf } from './provide.ts';
 import type { Report } from './reports.ts';
@@ -173,7 +173,9 @@ export function createInstaller(options: InstallerOptions): Installer {
   async function bring({ entry, keyId }: Wanted): Promise<void> {
     const { domain, revision, digest, tombstone } = entry;
     const before = keeper.held.get(domain);
-    const held: Held = { revision, digest, tombstone, purgeEpoch: epochOf(entry, before, keyId), keyId };
+    const purgeEpoch = epochOf(entry, before, keyId);
+    const previous = digest === null ? null : previousOf(digest, before, keyId);
+    const held: Held = { revision, digest, tombstone, previous, purgeEpoch, keyId };
     if (digest !== null) {
       await providePlan(digest, entry, { control, keeper });
       damages.delete(digest);
@@ -184,13 +186,15 @@ export function createInstaller(options: InstallerOptions): Installer {
     if (!isSame(before, held)) await keeper.commit([{ kind: 'name', name: domain, held }]);
     const old = replaced.get(domain) ?? new Set();
     if (before?.digest != null) old.add(before.digest);
+    if (before?.previous != null) old.add(before.previous.digest);
     replaced.set(domain, old);
     if (!suspends) await serve(domain, held);
     replaced.delete(domain);
     touched.set(domain, ++ticks);
     report({ domain, revision, outcome: 'ack', reason: '' });
     for (const one of old) {
-      if (one === digest) continue;
+      if (one === digest || one === previous?.digest) continue;
+      damages.delete(one);
       await keeper.dropPlan(one).catch((error: unknown) => {
         log.warn({ domain, err: said(error) }, 'the file of a plan that was replaced cannot be removed');
       });
@@ -218,7 +222,7 @@ export function createInstaller(options: InstallerOptions): Installer {
   }
 
   function installedOf(name: string, held: Held, digest: string): Installed {
-    const { revision, purgeEpoch } = held;
+    const { revision, purgeEpoch, previous } = held;
     const read = (): Uint8Array => {
       const known = damages.get(digest);
       if (known !== undefined) throw known;
@@ -229,14 +233,30 @@ export function createInstaller(options: InstallerOptions): Installer {
         throw error;
       }
     };
-    return { revision, digest, purgeEpoch, read };
+    const fallback =
+      previous === null ? null : { ...previous, purgeEpoch, read: () => keeper.readPlan(previous.digest) };
+    return { revision, digest, purgeEpoch, read, previous: fallback };
   }
 
-  /** A name whose plan is damaged is refused, and not given to the name above it, until the plan is there again. */
-  function mend(domain: string, { digest }: Held, damage: DamageFault): void {
+  /**
+   * A plan that a later one takes the place of: what was served before under the same key, and was not damaged itself.
+   * INVARIANT: never one from before a tombstone, whose domain was not to be served.
+   */
+  function previousOf(digest: string, before: Held | undefined, keyId: string): PlanMark | null {
+    if (before === undefined || before.keyId !== keyId || before.digest === null) return null;
+    if (before.digest === digest || damages.has(before.digest)) return before.previous;
+    return { revision: before.revision, digest: before.digest };
+  }
+
+  /**
+   * A name whose plan is damaged is served by the plan before it until the damaged one is fetched; without one it is
+   * refused, and not given to the name above it.
+   */
+  function mend(domain: string, { digest, previous }: Held, damage: DamageFault): void {
     if (digest === null) return;
     damages.set(digest, damage);
-    log.error({ domain, err: damage.message }, 'a plan is damaged; the name is refused until it is fetched');
+    const meanwhile = previous === null ? 'the name is refused' : `revision ${previous.revision} is served`;
+    log.error({ domain, err: damage.message }, `a plan is damaged; ${meanwhile} until it is fetched`);
     // What is wanted takes its place, unless that is refused.
     if (!wanted.has(domain)) mendHeld(domain);
   }
@@ -292,6 +312,7 @@ export function createInstaller(options: InstallerOptions): Installer {
         await keeper.commit([{ kind: 'name', name, held: null }]);
         await plans.delete(name);
         if (held.digest !== null) await keeper.dropPlan(held.digest);
+        if (held.previous !== null) await keeper.dropPlan(held.previous.digest);
         log.warn(
           { domain: name },
           'the control plane was set up anew and does not know this name; it is forgotten',
@@ -323,6 +344,7 @@ function isSame(a: Held | undefined, b: Held): boolean {
     a.revision === b.revision &&
     a.digest === b.digest &&
     a.tombstone === b.tombstone &&
+    a.previous?.digest === b.previous?.digest &&
     a.purgeEpoch === b.purgeEpoch &&
     a.keyId === b.keyId
   );

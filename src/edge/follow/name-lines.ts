@@ -5,12 +5,20 @@
 import { xxhash32 } from '../../base/xxhash32.ts';
 import { TOMBSTONES, type Tombstone } from '../../plan/manifest.ts';
 
+/** A plan by its revision and the SHA-256 of its sealed bytes. */
+export interface PlanMark {
+  readonly revision: number;
+  readonly digest: string;
+}
+
 /** What a node holds for one name. */
 export interface Held {
   readonly revision: number;
   /** SHA-256 of the sealed plan, 64 lower-case hex digits; `null` where there is a tombstone. */
   readonly digest: string | null;
   readonly tombstone: Tombstone | null;
+  /** The plan before this one, served while this one's file is damaged; `null`: there was none, or a tombstone between. */
+  readonly previous: PlanMark | null;
   readonly purgeEpoch: number;
   /** Whose word it is: revisions of another key say nothing. */
   readonly keyId: string;
@@ -32,7 +40,9 @@ export function lineText(line: Line): string {
   const { name, held } = line;
   if (held === null) return checked(JSON.stringify([name]));
   const what = held.digest ?? held.tombstone;
-  return checked(JSON.stringify([name, held.revision, what, held.purgeEpoch, held.keyId]));
+  const { revision, purgeEpoch, keyId, previous } = held;
+  const before = previous === null ? [] : [previous.revision, previous.digest];
+  return checked(JSON.stringify([name, revision, what, purgeEpoch, keyId, ...before]));
 }
 
 /** Names are ASCII, so a line has as many octets as characters. */
@@ -93,13 +103,18 @@ function readValues(line: Buffer): readonly unknown[] | null {
 }
 
 function readLine(values: readonly unknown[]): Line | null {
-  const [first, revision, what, purgeEpoch, keyId] = values;
+  const [first, revision, what, purgeEpoch, keyId, ...before] = values;
   if (typeof first === 'number') return { kind: 'position', position: first };
   if (typeof first !== 'string') return null;
   if (values.length === 1) return { kind: 'name', name: first, held: null };
   if (typeof revision !== 'number' || typeof purgeEpoch !== 'number') return null;
   if (typeof what !== 'string' || typeof keyId !== 'string') return null;
   const tombstone = TOMBSTONES.find((one) => one === what) ?? null;
-  const held = { revision, digest: tombstone === null ? what : null, tombstone, purgeEpoch, keyId };
+  const digest = tombstone === null ? what : null;
+  const held = { revision, digest, tombstone, previous: readMark(before), purgeEpoch, keyId };
   return { kind: 'name', name: first, held };
+}
+
+function readMark([revision, digest]: readonly unknown[]): PlanMark | null {
+  return typeof revision === 'number' && typeof digest === 'string' ? { revision, digest } : null;
 }

@@ -1,7 +1,7 @@
 /**
  * What a node keeps of the control plane, so that it serves the last good plans after a restart without one:
  *
- * - `plans/<digest>` sealed plans, each in a file of its own
+ * - `plans/<digest>` sealed plans, each in a file of its own: of each name the one it is served by and the one before
  * - `names` which plan each name is served by, see `name-lines.ts`
  *
  * A plan's file is on the disk before the line that names it is, and a line before anything is served by it. So after a
@@ -171,7 +171,7 @@ export async function openKeeper(directory: string, log: FollowLog): Promise<Kee
     },
     async prune() {
       if (strays.size === 0) return;
-      for (const { digest } of held.values()) if (digest !== null) strays.delete(digest);
+      for (const digest of digestsOf(held)) strays.delete(digest);
       for (const file of strays) {
         strays.delete(file);
         files.delete(file);
@@ -199,8 +199,16 @@ interface Waiting {
 
 function strayFiles(files: ReadonlySet<string>, held: ReadonlyMap<string, Held>): Set<string> {
   const strays = new Set(files);
-  for (const { digest } of held.values()) if (digest !== null) strays.delete(digest);
+  for (const digest of digestsOf(held)) strays.delete(digest);
   return strays;
+}
+
+/** The plans that names are served by, or would be if their newest were damaged. */
+function* digestsOf(held: ReadonlyMap<string, Held>): Generator<string> {
+  for (const { digest, previous } of held.values()) {
+    if (digest !== null) yield digest;
+    if (previous !== null) yield previous.digest;
+  }
 }
 
 interface Names {

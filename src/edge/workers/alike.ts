@@ -52,7 +52,9 @@ export function createAlike({ inFiles }: AlikeOptions): Alike {
     if (entry === 'refused') return entry;
     const { revision, digest, purgeEpoch } = entry;
     const octets = inFiles ? null : Buffer.from(entry.read()).toString('base64');
-    return { revision, digest, purgeEpoch, octets };
+    const { previous = null } = entry;
+    const before = previous === null ? null : { revision: previous.revision, digest: previous.digest };
+    return { revision, digest, purgeEpoch, octets, previous: before };
   }
 
   /** @param hold keeps it for workers that begin from now on @throws PlanRefusal naming a worker that could not */

@@ -1,6 +1,7 @@
 /** What a primary and its workers say to each other. A connection's socket travels beside its message. */
 import type { Registry } from 'prom-client';
 import type { Clearance } from '../follow/identity.ts';
+import type { PlanMark } from '../follow/name-lines.ts';
 import type { ToldTally } from '../follow/tally.ts';
 
 /** A plan as it travels. */
@@ -10,6 +11,8 @@ export interface ToldPlan {
   readonly purgeEpoch: number;
   /** The sealed plan in base64; `null`: it is read from the folder of plans. */
   readonly octets: string | null;
+  /** The plan that serves the name while this one cannot be read, from the folder of plans. */
+  readonly previous: PlanMark | null;
 }
 
 /** What all workers hold alike, and change together. */

@@ -37,7 +37,7 @@ export function createPlanTaker({ plans, directory, onDamaged }: PlanTakerOption
   }
 
   function installed(plan: ToldPlan, tell: () => void): Installed {
-    const { revision, digest, purgeEpoch } = plan;
+    const { revision, digest, purgeEpoch, previous } = plan;
     const readIt = readOf(plan);
     let damage: DamageFault | null = null;
     const read = (): Uint8Array => {
@@ -54,7 +54,11 @@ export function createPlanTaker({ plans, directory, onDamaged }: PlanTakerOption
         throw error;
       }
     };
-    return { revision, digest, purgeEpoch, read };
+    const fallback =
+      previous === null
+        ? null
+        : { ...previous, purgeEpoch, read: () => readPlanFile(directory, previous.digest) };
+    return { revision, digest, purgeEpoch, read, previous: fallback };
   }
 
   return {

@@ -5,6 +5,7 @@ import { type Held, type Line, lineText, readLines } from '../../../../src/edge/
 const held = fc.record({
   revision: fc.nat(),
   digest: fc.option(fc.stringMatching(/^[0-9a-f]{64}$/)),
+  previous: fc.option(fc.record({ revision: fc.nat(), digest: fc.stringMatching(/^[0-9a-f]{64}$/) })),
   purgeEpoch: fc.nat(),
   keyId: fc.stringMatching(/^[0-9a-f]{16}$/),
 });

@@ -24,7 +24,14 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
 function nameLine(at: number): Line {
-  const held = { revision: 1, digest: 'd'.repeat(64), tombstone: null, purgeEpoch: 0, keyId: 'k'.repeat(16) };
+  const held = {
+    revision: 1,
+    digest: 'd'.repeat(64),
+    tombstone: null,
+    previous: null,
+    purgeEpoch: 0,
+    keyId: 'k'.repeat(16),
+  };
   return { kind: 'name', name: `d${at}.test`, held };
 }
 

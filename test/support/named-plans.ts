@@ -1,0 +1,11 @@
+/** What a node's folder says it holds. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readLines } from '../../src/edge/follow/name-lines.ts';
+
+/** Digests of the plans that the list of names in `directory` gives, those before the served ones included. */
+export function namedPlans(directory: string): ReadonlySet<string> {
+  const { held } = readLines(readFileSync(join(directory, 'names')), 1);
+  const digests = [...held.values()].flatMap(({ digest, previous }) => [digest, previous?.digest ?? null]);
+  return new Set(digests.filter((digest) => digest !== null));
+}
