@@ -94,6 +94,8 @@ async function lookAgain({ store, clock }: Services, { caller, version }: Admiss
 
 async function waitForRevision(services: Services, { domain, id }: Left): Promise<number> {
   const revision = await services.publication.waitForOutbox(domain, id, AbortSignal.timeout(PUBLISH_WAIT_MS));
+  const ahead = services.aheadOfStore?.() ?? null;
+  if (ahead !== null) throw new Refusal(503, `the change is stored, but ${ahead}`);
   if (revision !== null) return revision.revision;
   const seconds = PUBLISH_WAIT_MS / 1_000;
   throw new Refusal(504, `the change is stored, but no revision that covers it was out within ${seconds} s`);

@@ -4,6 +4,7 @@ import type { RequestBudget } from '../access/request-budget.ts';
 import type { TierSlug } from '../access/tiers.ts';
 import type { Feed } from '../publisher/feed.ts';
 import type { PublisherLog } from '../publisher/publisher.ts';
+import type { Signer } from '../publisher/signer.ts';
 import type { Signatures } from '../simulator/simulate.ts';
 import type { DomainRow, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
@@ -13,6 +14,8 @@ export interface Services {
   readonly store: Store;
   readonly lifecycle: Lifecycle;
   readonly publication: Publication;
+  /** Why nodes take no revision of this store, as a sentence; `null`: they do. Absent: no node follows it. */
+  readonly aheadOfStore?: () => string | null;
   readonly budget: RequestBudget;
   readonly uses: KeyUses;
   /** The tier of domains without a subscription in force. */
@@ -42,8 +45,7 @@ export interface Publication {
 export interface NodeServices {
   readonly store: Store;
   readonly feed: Feed;
-  /** The signing key's public half, SubjectPublicKeyInfo in base64. */
-  readonly publicKey: string;
+  readonly signer: Pick<Signer, 'signSelf'>;
   /** What clearance cookies are signed with, base64. */
   readonly clearance: string;
   readonly log: PublisherLog;

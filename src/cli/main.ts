@@ -19,6 +19,7 @@ import { nodeCommand } from './commands/node.ts';
 import { nodeTokenCommand } from './commands/node-token.ts';
 import { publishCommand } from './commands/publish.ts';
 import { replayCommand } from './commands/replay.ts';
+import { restoreCommand } from './commands/restore.ts';
 import { rollbackCommand } from './commands/rollback.ts';
 import { serveCommand } from './commands/serve.ts';
 import { simulateCommand } from './commands/simulate.ts';
@@ -76,6 +77,7 @@ function program(): Command {
     .addCommand(subscriptionCommand())
     .addCommand(nodeTokenCommand())
     .addCommand(backupCommand())
+    .addCommand(restoreCommand())
     .addCommand(exportCommand())
     .addCommand(applyCommand())
     .addCommand(importCommand())

@@ -103,6 +103,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     tier: options.tier,
     lifecycle: watch.lookups,
     publication: publisher,
+    aheadOfStore: feed.ahead,
     ...(countries === null ? {} : { countryOf: (address: string) => locate(countries, address) }),
     signaturesFor: createSignatures(),
   };
@@ -110,7 +111,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     services,
     log,
     watch: metrics.answersOf,
-    nodes: { store, feed, publicKey: signer.publicKey, clearance, log, clock },
+    nodes: { store, feed, signer, clearance, log, clock },
   });
   await feed.start();
   publisher.start();

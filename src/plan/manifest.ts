@@ -34,6 +34,8 @@ export interface ManifestEntry {
 /** The names that changed at positions above `since`, up to and including `through`. */
 export interface ManifestPage {
   readonly format: typeof MANIFEST_FORMAT;
+  /** Of the store's history: revisions and positions rise within one, and begin again in a higher one. Absent: 0. */
+  readonly epoch?: number;
   readonly since: number;
   /** Ask for what is above this next. */
   readonly through: number;
@@ -50,6 +52,33 @@ export interface SignedPage {
   readonly key_id: string;
   /** Base64 of the 64 octets of an Ed25519 signature over `manifestText(manifest)`. */
   readonly signature: string;
+}
+
+export const SELF_FORMAT = 'edgeplan.self/v1';
+
+/** Who a node is to its control plane, and what it is given. */
+export interface NodeSelf {
+  readonly format: typeof SELF_FORMAT;
+  readonly id: number;
+  readonly name: string;
+  /** SubjectPublicKeyInfo (RFC 8410) in base64: what pages are signed with. */
+  readonly public_key: string;
+  /** What clearance cookies are signed with: 32 octets in base64. */
+  readonly clearance: string;
+  /** As the node sent it, so that an earlier answer cannot stand in for this one. */
+  readonly nonce: string;
+}
+
+/** Signed as a page is. */
+export interface SignedSelf extends NodeSelf {
+  readonly key_id: string;
+  /** Base64 of the 64 octets of an Ed25519 signature over `selfText`. */
+  readonly signature: string;
+}
+
+/** The text whose UTF-8 is signed. */
+export function selfText({ format, id, name, public_key, clearance, nonce }: NodeSelf): string {
+  return canonicalJson({ format, id, name, public_key, clearance, nonce });
 }
 
 /** The text whose UTF-8 is signed. */

@@ -2,11 +2,12 @@
  * Tells nodes what changed. In: hints from the store and, behind them, a poll. Out: signed pages, pushed to whoever
  * follows (SSE) or awaited (long-poll). A page is read and signed once for everyone who is up to date; who comes back
  * after a gap reads on from its own position until it is. Losing any event delays and nothing more: positions say what
- * was missed.
+ * was missed, and a heartbeat says the position where nothing changes.
  */
-import type { SignedPage } from '../plan/manifest.ts';
+import { MANIFEST_FORMAT, type SignedPage } from '../plan/manifest.ts';
 import { isStoreFault } from '../store/fault.ts';
 import type { Store } from '../store/store.ts';
+import { readEpoch } from './epoch.ts';
 import { readPage } from './pages.ts';
 import type { PublisherLog } from './publisher.ts';
 import type { Signer } from './signer.ts';
@@ -37,10 +38,22 @@ export interface Feed {
     since: number,
     options: { readonly timeoutMs: number; readonly signal: AbortSignal },
   ): Promise<void>;
-  /** Pushes everything above `since` and then each change. Returns the function that stops it. */
-  follow(nodeId: number, since: number, sink: FeedSink): () => void;
+  /** Pushes everything above a position and then each change. Returns the function that stops it. */
+  follow(nodeId: number, from: FollowFrom, sink: FeedSink): () => void;
+  /**
+   * Why nodes take no revision of this store: one of them came with a later position of the same epoch, so the store has
+   * lost history that nodes have. `null`: none did, or the store has come as far since.
+   */
+  ahead(): string | null;
   /** How many follow now. */
   followers(): number;
+}
+
+/** How far a node has read. */
+export interface FollowFrom {
+  readonly position: number;
+  /** What `position` is of; `null` unknown. */
+  readonly epoch: number | null;
 }
 
 export interface FeedOptions {
@@ -50,16 +63,20 @@ export interface FeedOptions {
   readonly clock?: () => number;
   /** Milliseconds between looks without a hint. Default 1,000. */
   readonly pollMs?: number;
+  /** Milliseconds between pages without entries, which say the position. Default 15,000. */
+  readonly heartbeatMs?: number;
   /** Octets a reader may leave lying before it is disconnected. Default `MAX_BACKLOG`. */
   readonly maxBacklog?: number;
 }
 
 /** Some twenty full pages: more than any pause of a live reader, and a thousand slow ones fit into memory. */
 export const MAX_BACKLOG = 2 * 1024 * 1024;
+const HEARTBEAT_MS = 15_000;
 
 interface Follower {
   readonly nodeId: number;
   readonly sink: FeedSink;
+  readonly epoch: number | null;
   position: number;
   closed: boolean;
 }
@@ -70,6 +87,8 @@ export function createFeed(options: FeedOptions): Feed {
   const maxBacklog = options.maxBacklog ?? MAX_BACKLOG;
   /** INVARIANT: every follower in `live` has been pushed everything up to `position`. */
   let position = 0;
+  /** As it was read last. */
+  let epoch = 0;
   const live = new Set<Follower>();
   const all = new Set<Follower>();
   const sleepers = new Set<() => void>();
@@ -77,6 +96,9 @@ export function createFeed(options: FeedOptions): Feed {
     null;
   let unlisten: (() => void) | null = null;
   let poll: NodeJS.Timeout | null = null;
+  let heartbeat: NodeJS.Timeout | null = null;
+  /** The highest position that a node came with and this store never gave in its epoch. */
+  let lost: { readonly position: number; readonly epoch: number } | null = null;
   let looking: Promise<void> | null = null;
   let again = false;
 
@@ -112,6 +134,7 @@ export function createFeed(options: FeedOptions): Feed {
       const next = await read(position);
       const text = JSON.stringify(next);
       position = next.manifest.through;
+      epoch = next.manifest.epoch ?? 0;
       memo = null;
       for (const follower of live) push(follower, next, text);
       for (const wake of [...sleepers]) wake();
@@ -131,10 +154,40 @@ export function createFeed(options: FeedOptions): Feed {
     if (next.manifest.entries.length > 0) follower.sink.push(next, text);
   }
 
+  /** Says the position to everybody who has been pushed all of it: a node that missed a page knows by this. */
+  async function beat(): Promise<void> {
+    epoch = await readEpoch(store.latest);
+    if (live.size === 0) return;
+    const [since, at] = [position, clock()];
+    const page = signer.sign({
+      ...{ format: MANIFEST_FORMAT, epoch, since, through: since, complete: true, at },
+      entries: [],
+    });
+    const text = JSON.stringify(page);
+    for (const follower of live) if (follower.sink.backlog() === 0) follower.sink.push(page, text);
+  }
+
+  /** Notes a node that has read further than this store has written. */
+  async function noteLost({ nodeId, epoch: readIn, position: read }: Follower): Promise<void> {
+    epoch = await readEpoch(store.latest);
+    if (readIn !== epoch || read <= position) return;
+    if (lost?.epoch !== epoch || lost.position < read) lost = { position: read, epoch };
+    log.error({ node: nodeId, read, position, epoch }, `lost history: ${ahead()}`);
+  }
+
+  function ahead(): string | null {
+    if (lost === null || lost.epoch !== epoch || lost.position <= position) return null;
+    const far = `nodes have read up to position ${lost.position}, this store is at ${position}`;
+    return `${far}: it was restored from a backup, and nodes take no revision of it until \`edgeplan restore\` begins a new epoch`;
+  }
+
   async function catchUp(follower: Follower): Promise<void> {
     for (;;) {
       // Another process may have told it more than this one has seen yet.
-      if (follower.position > position) await look();
+      if (follower.position > position) {
+        await look();
+        await noteLost(follower);
+      }
       if (follower.closed) return;
       if (follower.position === position) {
         live.add(follower);
@@ -176,18 +229,22 @@ export function createFeed(options: FeedOptions): Feed {
         if (change === 'manifest' || change === 'unknown') look().catch(noteStore);
         if (change === 'keys' || change === 'unknown') recheck().catch(noteStore);
       });
+      heartbeat ??= setInterval(() => beat().catch(noteStore), options.heartbeatMs ?? HEARTBEAT_MS).unref();
       poll ??= setInterval(() => {
         look().catch(noteStore);
         // A hint may be lost, or come while a node is on its way from the check of its token to its stream.
         recheck().catch(noteStore);
       }, options.pollMs ?? 1_000).unref();
       position = await store.latest.plans.position();
+      epoch = await readEpoch(store.latest);
     },
     stop() {
       unlisten?.();
       unlisten = null;
       if (poll !== null) clearInterval(poll);
       poll = null;
+      if (heartbeat !== null) clearInterval(heartbeat);
+      heartbeat = null;
       for (const follower of [...all]) close(follower, 'the server is stopping; connect again');
       for (const wake of [...sleepers]) wake();
     },
@@ -208,8 +265,9 @@ export function createFeed(options: FeedOptions): Feed {
         signal.addEventListener('abort', wake);
       });
     },
-    follow(nodeId, since, sink) {
-      const follower: Follower = { nodeId, sink, position: since, closed: false };
+    ahead,
+    follow(nodeId, from, sink) {
+      const follower: Follower = { nodeId, sink, ...from, closed: false };
       all.add(follower);
       catchUp(follower).catch((error: unknown) => {
         noteStore(error);

@@ -8,6 +8,7 @@ import {
 } from '../plan/manifest.ts';
 import type { ManifestRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
+import { readEpoch } from './epoch.ts';
 import type { Signer } from './signer.ts';
 
 /** Names of one page: about 100 KB of JSON, signed in well under a millisecond. */
@@ -33,7 +34,8 @@ export async function readPage(since: number, { store, signer, clock }: PageTool
     const entries: ManifestEntry[] = [];
     for (const row of taken) entries.push(await toEntry(tx, row));
     const through = complete ? position : taken.at(-1)!.position;
-    return { format: MANIFEST_FORMAT, since: from, through, complete, at: clock(), entries };
+    const epoch = await readEpoch(tx);
+    return { format: MANIFEST_FORMAT, epoch, since: from, through, complete, at: clock(), entries };
   });
   return signer.sign(page);
 }

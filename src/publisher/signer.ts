@@ -7,7 +7,15 @@ import {
   randomBytes,
   sign,
 } from 'node:crypto';
-import { type ManifestPage, manifestText, type SignedPage } from '../plan/manifest.ts';
+import {
+  type ManifestPage,
+  manifestText,
+  type NodeSelf,
+  SELF_FORMAT,
+  type SignedPage,
+  type SignedSelf,
+  selfText,
+} from '../plan/manifest.ts';
 import type { Store } from '../store/store.ts';
 
 export interface Signer {
@@ -16,6 +24,8 @@ export interface Signer {
   /** SubjectPublicKeyInfo (RFC 8410) in base64: what a node is given to believe manifests by. */
   readonly publicKey: string;
   sign(page: ManifestPage): SignedPage;
+  /** The public key and the rest of what a node is told about itself, signed. */
+  signSelf(self: Omit<NodeSelf, 'format' | 'public_key'>): SignedSelf;
 }
 
 /** The store's signing key; the first who asks makes it (Ed25519, PKCS #8 in PEM). */
@@ -25,12 +35,15 @@ export async function openSigner(store: Store, now: number): Promise<Signer> {
   const key = createPrivateKey(pem);
   const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });
   const keyId = createHash('sha256').update(spki).digest('hex').slice(0, 16);
+  const publicKey = spki.toString('base64');
+  const signText = (text: string): string => sign(null, Buffer.from(text, 'utf8'), key).toString('base64');
   return {
     keyId,
-    publicKey: spki.toString('base64'),
-    sign: (manifest) => {
-      const octets = Buffer.from(manifestText(manifest), 'utf8');
-      return { manifest, key_id: keyId, signature: sign(null, octets, key).toString('base64') };
+    publicKey,
+    sign: (manifest) => ({ manifest, key_id: keyId, signature: signText(manifestText(manifest)) }),
+    signSelf(self) {
+      const whole: NodeSelf = { ...self, format: SELF_FORMAT, public_key: publicKey };
+      return { ...whole, key_id: keyId, signature: signText(selfText(whole)) };
     },
   };
 }

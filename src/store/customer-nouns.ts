@@ -239,4 +239,6 @@ export interface SecretReads {
 export interface SecretWrites {
   /** Keeps `value` unless the name has one already, and answers the one that is kept: made once, by whoever is first. */
   putOnce(name: SecretName, value: string, at: number): Promise<string>;
+  /** Replaces what the name has. */
+  put(name: SecretName, value: string, at: number): Promise<void>;
 }

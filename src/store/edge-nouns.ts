@@ -74,6 +74,11 @@ export interface PlanWrites {
   /** Raises the purge epoch of a name, also of one never published. */
   purge(domain: string, purge: { readonly domain_id: number; readonly at: number }): Promise<ManifestRow>;
   /**
+   * Raises the purge epoch of every name, to `floor` at least: above every one that was given before the store was
+   * restored, where `floor` is the time in seconds.
+   */
+  purgeAll(floor: number): Promise<void>;
+  /**
    * Removes the blobs that no revision younger than the newest `keep` of its name uses (the history keeps its
    * rows). Answers how many went.
    */

@@ -300,6 +300,9 @@ export type HitSum = Pick<HitRow, 'type' | 'rule_id' | 'hits'>;
 
 export type UsageSum = Pick<UsageRow, 'requests' | 'octets' | 'gateway_requests'>;
 
-/** Secrets made once and kept for good, each under its name. */
-export const SECRET_NAMES = ['signing_key', 'clearance'] as const;
+/**
+ * What a store has one of, each under its name: secrets, made once, and `epoch`, the number of its history (milliseconds
+ * at which it was restored; absent: never).
+ */
+export const SECRET_NAMES = ['signing_key', 'clearance', 'epoch'] as const;
 export type SecretName = (typeof SECRET_NAMES)[number];

@@ -1,15 +1,6 @@
 /** backup, as typed, while the store is served and written to. */
 import { execFileSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -79,8 +70,12 @@ describe('backup', () => {
     );
     expect(statSync(file).mode & 0o777).toBe(0o600);
     const restored = join(folder, 'restored');
-    mkdirSync(restored);
-    copyFileSync(file, join(restored, 'edgeplan.db'));
+    const put = await edgeplan(['restore', '--from', file, '--data', restored], { cwd: folder });
+    expect([put.code, put.err]).toEqual([0, '']);
+    expect(put.out).toMatch(
+      /: 1 domains and \d+ revisions of \S+copy\.db, in epoch \d+; nodes read all of it/,
+    );
+    expect(readdirSync(restored).filter((name) => name.startsWith('.'))).toEqual([]);
     const other = await serve({ database: restored });
     const shown = await fetch(`${other.url}/domains/shop.test/records/`, {
       headers: { authorization: `Bearer ${server.key}` },
@@ -89,6 +84,36 @@ describe('backup', () => {
     expect(before.filter((id) => !ids.has(id))).toEqual([]);
     await other.stop();
     expect(written.length).toBeGreaterThan(before.length);
+  });
+
+  test('is restored over no store, served or not, unless --force says so', { timeout: 90_000 }, async () => {
+    const file = join(folder, 'again.db');
+    expect((await backup(file)).code).toBe(0);
+    const data = join(folder, 'replaced');
+    const restore = (...flags: readonly string[]) =>
+      edgeplan(['restore', '--from', file, '--data', data, ...flags], { cwd: folder });
+    expect((await restore()).code).toBe(0);
+    const first = statSync(join(data, 'edgeplan.db'));
+    const refused = await restore();
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('--force replaces it')]);
+    const forced = await restore('--force');
+    expect([forced.code, forced.err]).toEqual([0, '']);
+    expect(statSync(join(data, 'edgeplan.db.replaced')).ino).toBe(first.ino);
+    const serving = await serve({ database: data });
+    const served = await restore('--force');
+    expect([served.code, served.err]).toEqual([4, expect.stringContaining('is served by process')]);
+    await serving.stop();
+    const missing = await edgeplan(['restore', '--from', join(folder, 'no.db'), '--data', data], {
+      cwd: folder,
+    });
+    expect([missing.code, missing.err]).toEqual([3, expect.stringContaining('there is no backup')]);
+    const other = join(folder, 'other.db');
+    writeFileSync(other, 'mine');
+    const damaged = await edgeplan(['restore', '--from', other, '--data', join(folder, 'none')], {
+      cwd: folder,
+    });
+    expect([damaged.code, damaged.out]).toEqual([4, '']);
+    expect(readdirSync(join(folder, 'none')).filter((name) => name.endsWith('.db'))).toEqual([]);
   });
 
   test('never replaces a file unless told to', { timeout: 60_000 }, async () => {

@@ -1,9 +1,18 @@
 /** A node that follows a real control plane over real sockets, through everything that may come between. */
 import { createHash, generateKeyPairSync, sign } from 'node:crypto';
-import { appendFileSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { manifestText, type SignedPage } from '../../src/plan/manifest.ts';
+import { beginEpoch } from '../../src/publisher/epoch.ts';
 import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';
 import {
   newFolder,
@@ -389,6 +398,108 @@ describe('a control plane set up anew', () => {
     await until(() => told.decide('old.test', '/') === '421', 'what is not known any more to be forgotten');
     expect(told.state().problem).toBeNull();
     await until(() => plansOf(told).length === 1, 'old files to be removed');
+  });
+});
+
+describe('a control plane restored from a backup', () => {
+  test('is followed in its new epoch, and answers no write as published before', async () => {
+    const backup = join(folder, 'backup.db');
+    const domain = await addDomain(house, 'shop.test');
+    await addDrop(house, domain, '/before');
+    await until(async () => (await house.store.latest.outbox.backlog()).rows === 0, 'the first revisions');
+    await house.store.backup(backup);
+    for (const path of ['/lost-1', '/lost-2', '/lost-3']) {
+      await house.call('POST', '/domains/shop.test/rules/drop/?wait=published', { path_includes: [path] });
+    }
+    const node = await start();
+    await until(() => node.decide('shop.test', '/lost-3') === 'block', 'the newest plan');
+    await settled(node, 'everything');
+    const newest = node.revision('shop.test')!;
+    await house.close();
+    proxy.cutAll();
+    for (const name of readdirSync(folder)) if (name !== 'backup.db') rmSync(join(folder, name));
+    renameSync(backup, join(folder, 'edgeplan.db'));
+    house = await openHouse({ database: folder });
+    proxy.target = house.port;
+    const write = (path: string) =>
+      house.call('POST', '/domains/shop.test/rules/drop/?wait=published', { path_includes: [path] });
+    await until(() => house.log.some((line) => line.includes('lost history')), 'the node to be noticed');
+    const refused = await write('/unseen');
+    expect(refused.status).toBe(503);
+    expect(refused.body.error).toMatch(/^the change is stored, but nodes have read up to position \d+/);
+    expect(node.decide('shop.test', '/unseen')).toBe('forward');
+    await beginEpoch(house.store, Date.now());
+    await until(() => node.decide('shop.test', '/unseen') === 'block', 'the new epoch', 40_000);
+    expect([node.decide('shop.test', '/before'), node.decide('shop.test', '/lost-1')]).toEqual([
+      'block',
+      'forward',
+    ]);
+    expect((await write('/seen')).status).toBe(200);
+    await until(() => node.decide('shop.test', '/seen') === 'block', 'a write of the new epoch');
+    expect(node.revision('shop.test')).toBeLessThan(newest);
+    // What was cached before is stale, whatever number its purges had reached.
+    const found = node.plans.find('shop.test');
+    expect(found !== null && found !== 'refused' && found.purgeEpoch).toBeGreaterThan(1_000_000);
+    const again = await restart(node);
+    expect(again.decide('shop.test', '/seen')).toBe('block');
+    await settled(again, 'everything again');
+    expect(again.state().problem).toBeNull();
+  });
+
+  test('of an epoch that is over is not believed', async () => {
+    await addDomain(house, 'shop.test');
+    await beginEpoch(house.store, Date.now());
+    const node = await start();
+    await until(() => node.decide('shop.test', '/') === 'forward', 'the plan');
+    await house.store.write((tx) => tx.secrets.put('epoch', '1', 1));
+    await house.close();
+    proxy.cutAll();
+    house = await openHouse({ database: folder });
+    proxy.target = house.port;
+    const again = await restart(node);
+    await until(() => again.state().problem?.includes('the page is of epoch 1, '), 'the refusal');
+    expect(again.decide('shop.test', '/')).toBe('forward');
+  });
+});
+
+describe('the feed', () => {
+  test('says its position by itself, so that a page that was dropped is noticed', async () => {
+    const node = await start({ times: { compareMs: 3_600_000 } });
+    const domain = await addDomain(house, 'shop.test');
+    await until(() => node.decide('shop.test', '/') === 'forward', 'the plan');
+    let dropped = 0;
+    proxy.rewrite = (path, body) => {
+      if (path !== '/nodes/feed' || !body.includes('"entries":[{')) return null;
+      dropped++;
+      return Buffer.alloc(0);
+    };
+    await addDrop(house, domain, '/admin');
+    await until(() => dropped > 0, 'the page to be dropped');
+    proxy.rewrite = null;
+    await until(() => node.decide('shop.test', '/admin') === 'block', 'the page that was dropped');
+  });
+
+  test('signs who a node is, for that question alone', async () => {
+    let earlier: Buffer | null = null;
+    proxy.rewrite = (path, body) => {
+      if (!path.startsWith('/nodes/self')) return null;
+      earlier ??= body;
+      return earlier;
+    };
+    const node = await start();
+    await until(() => node.secrets.length === 1, 'the first answer');
+    proxy.cutAll();
+    await until(() => node.state().problem?.includes('answers an earlier question'), 'the replay');
+    proxy.rewrite = (path, body) =>
+      path.startsWith('/nodes/self')
+        ? Buffer.from(body.toString().replace(/"clearance":"[^"]*"/, '"clearance":"AAAA"'))
+        : null;
+    proxy.cutAll();
+    await until(
+      () => node.state().problem?.includes('the signature of what the control plane says'),
+      'the forgery',
+    );
+    expect(node.secrets).toHaveLength(1);
   });
 });
 

@@ -53,15 +53,15 @@ export async function openHouse({ database, maxBacklog, idle }: HouseOptions): P
     signer,
     log,
     pollMs: 200,
+    heartbeatMs: 300,
     ...(maxBacklog === undefined ? {} : { maxBacklog }),
   });
   await feed.start();
   const clearance = await clearanceSecret(store, Date.now());
-  const publicKey = signer.publicKey;
   const app = await createApi({
-    services: servicesOf(store, publisher),
+    services: { ...servicesOf(store, publisher), aheadOfStore: feed.ahead },
     log,
-    nodes: { store, feed, publicKey, clearance, log, clock: Date.now },
+    nodes: { store, feed, signer, clearance, log, clock: Date.now },
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;

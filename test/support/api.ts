@@ -97,7 +97,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
   const signer = await openSigner(store, clock());
   const clearance = await clearanceSecret(store, clock());
   const feed = createFeed({ store, signer, log: own });
-  const nodes = { store, feed, publicKey: signer.publicKey, clearance, log: own, clock };
+  const nodes = { store, feed, signer, clearance, log: own, clock };
   const app = await createApi({ services, nodes, log: own });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { MAX_ID } from '../../base/limits.ts';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
-import { MANIFEST_FORMAT, TOMBSTONES } from '../../plan/manifest.ts';
+import { MANIFEST_FORMAT, SELF_FORMAT, TOMBSTONES } from '../../plan/manifest.ts';
 
 /** Seconds a long-poll waits at most, and unless told otherwise: below the idle limits of common proxies. */
 const MOST_WAIT_SEC = 55;
@@ -14,6 +14,16 @@ export const since = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER)
 export const manifestQuery = z.strictObject({
   since: since.default(0),
   wait: z.coerce.number().min(0).max(MOST_WAIT_SEC).default(DEFAULT_WAIT_SEC),
+});
+/** Characters of a nonce: 32 octets in base64 and room for other alphabets. */
+const MOST_NONCE = 64;
+export const selfQuery = z.strictObject({
+  nonce: z
+    .string()
+    .max(MOST_NONCE)
+    .regex(/^[\w+/=-]*$/)
+    .default('')
+    .describe('signed with the answer, so that no earlier answer can stand in for it'),
 });
 export const feedQuery = z.strictObject({ since: since.optional() });
 
@@ -71,6 +81,7 @@ export const reportsBody = z.strictObject({
 export const signedPage = z.object({
   manifest: z.object({
     format: z.literal(MANIFEST_FORMAT),
+    epoch: count.optional().describe('of the history: positions and revisions begin again in a higher one'),
     since: count,
     through: count,
     complete: z.boolean(),
@@ -91,8 +102,14 @@ export const signedPage = z.object({
 });
 
 export const nodeSelf = z.object({
+  format: z.literal(SELF_FORMAT),
   id: z.int(),
   name: z.string(),
   public_key: z.string().describe('what manifests are signed with: SubjectPublicKeyInfo in base64'),
   clearance: z.string().describe('what clearance cookies are signed with: 32 octets in base64'),
+  nonce: z.string(),
+  key_id: z.string(),
+  signature: z
+    .string()
+    .describe('Ed25519 over the canonical JSON (RFC 8785) of the other fields but `key_id`'),
 });

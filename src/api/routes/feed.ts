@@ -16,18 +16,30 @@ import type { NodeRow } from '../../store/rows.ts';
 import { nodeOperation, readSent } from '../node-route.ts';
 import { notFound } from '../refusal.ts';
 import type { NodeServices } from '../services.ts';
-import { feedQuery, manifestQuery, nodeSelf, reportsBody, signedPage, since } from './feed-shapes.ts';
+import {
+  feedQuery,
+  manifestQuery,
+  nodeSelf,
+  reportsBody,
+  selfQuery,
+  signedPage,
+  since,
+} from './feed-shapes.ts';
 
 /** Milliseconds between comments on a quiet feed, so that dead connections are noticed on both sides. */
 const HEARTBEAT_MS = 15_000;
 /** Milliseconds a reader gets to take the last event before its socket is cut. */
 const FAREWELL_MS = 5_000;
 const STREAM_TYPE = 'text/event-stream; charset=utf-8';
+/** A header, since servers of earlier versions refuse query parameters that they do not know. */
+const EPOCH_HEADER = 'edgeplan-epoch';
+
 export const follow = nodeOperation({
   summary: 'Follow the manifest',
   query: feedQuery,
   headers: z.object({
     'Last-Event-ID': since.optional().describe('the last page that came, before `since`'),
+    [EPOCH_HEADER]: since.optional().describe('the epoch that position is of'),
   }),
   response: z.string(),
   produces: 'text/event-stream',
@@ -36,7 +48,9 @@ export const follow = nodeOperation({
     const from = resumed === undefined ? (query.since ?? 0) : readSent(since, resumed);
     if (request.method === 'HEAD')
       return reply.type(STREAM_TYPE).header('cache-control', 'no-store').send('');
-    return openStream(services, { node, from, reply });
+    const told = request.headers[EPOCH_HEADER];
+    const epoch = told === undefined ? null : readSent(since, told);
+    return openStream(services, { node, from, epoch, reply });
   },
 });
 
@@ -83,10 +97,11 @@ export const plan = nodeOperation({
 
 export const self = nodeOperation({
   summary: 'Learn who the node is and whom it should believe',
+  query: selfQuery,
   response: nodeSelf,
-  async serve({ publicKey, clearance }, { node: { id, name }, reply }) {
+  async serve({ signer, clearance }, { node: { id, name }, query: { nonce }, reply }) {
     reply.header('cache-control', 'no-store');
-    return { id, name, public_key: publicKey, clearance };
+    return signer.signSelf({ id, name, clearance, nonce });
   },
 });
 
@@ -100,11 +115,16 @@ export const report = nodeOperation({
 interface Stream {
   readonly node: NodeRow;
   readonly from: number;
+  /** What `from` is a position of; `null` unknown. */
+  readonly epoch: number | null;
   readonly reply: FastifyReply;
 }
 
 /** Takes the connection over: from here on it is a stream of events until either side ends it. */
-function openStream({ feed, store, log, clock }: NodeServices, { node, from, reply }: Stream): FastifyReply {
+function openStream(
+  { feed, store, log, clock }: NodeServices,
+  { node, from, epoch, reply }: Stream,
+): FastifyReply {
   reply.hijack();
   const { raw } = reply;
   // Gone while its token was looked up: nothing would tell of its end any more.
@@ -143,7 +163,7 @@ function openStream({ feed, store, log, clock }: NodeServices, { node, from, rep
       setTimeout(() => raw.destroy(), FAREWELL_MS).unref();
     },
   };
-  const unfollow = feed.follow(node.id, from, sink);
+  const unfollow = feed.follow(node.id, { position: from, epoch }, sink);
   // A reader that went away is no error: it comes back with its last event id.
   raw.on('error', () => undefined);
   raw.on('close', () => {

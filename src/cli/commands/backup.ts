@@ -11,6 +11,7 @@ import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { writeFault } from '../file-fault.ts';
 import { openKept, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
 import { write } from '../output.ts';
+import { shellWord } from '../shell-word.ts';
 
 interface Flags extends StoreFlags {
   readonly to: string;
@@ -32,7 +33,7 @@ async function run(flags: Flags): Promise<void> {
     await write(
       `${flags.to}: ${sizeText(report.octets)}, ${count(domains, 'domain')}, ${count(revisions, 'revision')}` +
         `${newest === null ? '' : ` up to ${new Date(newest).toISOString()}`}; checked\n` +
-        'to serve it, put it into an empty folder as edgeplan.db: edgeplan serve --data <folder>\n',
+        `to serve it: edgeplan restore --from ${shellWord(flags.to)} --data <folder>, then edgeplan serve --data <folder>\n`,
     );
   } finally {
     await store.close();

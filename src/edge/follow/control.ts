@@ -1,5 +1,7 @@
 /** What a node asks its control plane for, over connections kept open. Every answer is bounded in size and time. */
+import { randomBytes } from 'node:crypto';
 import { Pool } from 'undici';
+import { SELF_FORMAT, type SignedSelf } from '../../plan/manifest.ts';
 import { ANSWER_MS, MAX_ANSWER_OCTETS, MAX_MANIFEST_OCTETS, MAX_PLAN_OCTETS } from './limits.ts';
 import { said } from './log.ts';
 
@@ -21,26 +23,23 @@ export class ControlFault extends Error {
   }
 }
 
-/** Who the node is, and whom it should believe. */
-export interface Self {
-  readonly id: number;
-  readonly name: string;
-  /** SubjectPublicKeyInfo in base64. */
-  readonly publicKey: string;
-  /** What clearance cookies are signed with, base64. */
-  readonly clearance: string;
+/** How far the feed was read. */
+export interface ReadUpTo {
+  readonly position: number;
+  readonly epoch: number;
 }
 
 /** Every call throws ControlFault. */
 export interface Control {
-  self(): Promise<Self>;
+  /** Who the node is, and whom it should believe; for this call and no earlier one, its signature unchecked. */
+  self(): Promise<SignedSelf>;
   /** The text of the manifest's page above `since`; waits up to `waitSec` seconds for there to be anything. */
   page(since: number, waitSec: number): Promise<string>;
   /** A sealed plan's octets, unchecked. */
   plan(digest: string): Promise<Uint8Array>;
   report(body: object): Promise<void>;
-  /** The feed above `since`, to be read until it ends; `signal` ends it. */
-  feed(since: number, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
+  /** The feed above a position, to be read until it ends; `signal` ends it. */
+  feed(from: ReadUpTo, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
   /** Ends every call under way. */
   close(): Promise<void>;
 }
@@ -54,6 +53,7 @@ export interface ControlOptions {
 interface Asked {
   readonly method?: 'GET' | 'POST';
   readonly body?: string;
+  readonly headers?: Readonly<Record<string, string>>;
   /** Octets of the answer at most. */
   readonly limit: number;
   /** Milliseconds until it must be there whole. */
@@ -68,9 +68,10 @@ export function createControl({ url, token }: ControlOptions): Control {
   const authorization = `Bearer ${token}`;
 
   /** A request's answer, once its status is known to be good. */
-  async function open(path: string, asked: Pick<Asked, 'method' | 'body'>, signal: AbortSignal) {
+  async function open(path: string, asked: Pick<Asked, 'method' | 'body' | 'headers'>, signal: AbortSignal) {
     const { method = 'GET', body = null } = asked;
-    const headers = { authorization, ...(body === null ? {} : { 'content-type': 'application/json' }) };
+    const type = body === null ? {} : { 'content-type': 'application/json' };
+    const headers = { authorization, ...type, ...asked.headers };
     const answer = await pool.request({ path: `${base}${path}`, method, body, headers, signal });
     if (answer.statusCode === 200) return answer.body;
     // Its status says what it is worth, however long the page of a proxy in trouble.
@@ -93,7 +94,9 @@ export function createControl({ url, token }: ControlOptions): Control {
 
   return {
     async self() {
-      return readSelf(await ask('/nodes/self', { limit: MAX_ANSWER_OCTETS, within: ANSWER_MS }));
+      const nonce = randomBytes(32).toString('base64url');
+      const answer = await ask(`/nodes/self?nonce=${nonce}`, { limit: MAX_ANSWER_OCTETS, within: ANSWER_MS });
+      return readSelf(answer, nonce);
     },
     async page(since, waitSec) {
       const within = ANSWER_MS + waitSec * 1_000;
@@ -107,9 +110,10 @@ export function createControl({ url, token }: ControlOptions): Control {
       if (isJson(told)) return;
       throw new ControlFault('away', 'a report was answered by something else than the control plane');
     },
-    async feed(since, signal) {
+    async feed({ position, epoch }, signal) {
+      const headers = { 'edgeplan-epoch': String(epoch) };
       try {
-        return await open(`/nodes/feed?since=${since}`, {}, signal);
+        return await open(`/nodes/feed?since=${position}`, { headers }, signal);
       } catch (error) {
         throw asFault(error);
       }
@@ -170,13 +174,22 @@ function asFault(error: unknown): ControlFault {
   return new ControlFault('away', `the control plane cannot be reached: ${reason}`, { cause: error });
 }
 
-function readSelf(bytes: Buffer): Self {
+function readSelf(bytes: Buffer, nonce: string): SignedSelf {
+  let self: SignedSelf;
   try {
-    const { id, name, public_key, clearance } = JSON.parse(bytes.toString('utf8'));
-    const texts = [name, public_key, clearance].every((text) => typeof text === 'string' && text !== '');
-    if (texts && Number.isSafeInteger(id)) return { id, name, publicKey: public_key, clearance };
+    self = JSON.parse(bytes.toString('utf8'));
   } catch (cause) {
     throw new ControlFault('answer', 'the control plane does not say in JSON who this node is', { cause });
   }
-  throw new ControlFault('answer', 'the control plane does not say who this node is');
+  const { id, name, public_key, clearance } = self;
+  const texts = [name, public_key, clearance].every((text) => typeof text === 'string' && text !== '');
+  if (!texts || !Number.isSafeInteger(id)) {
+    throw new ControlFault('answer', 'the control plane does not say who this node is');
+  }
+  if (self.format !== SELF_FORMAT || typeof self.signature !== 'string') {
+    const remedy = 'upgrade the server before its nodes';
+    throw new ControlFault('answer', `the control plane does not sign who this node is; ${remedy}`);
+  }
+  if (self.nonce === nonce) return self;
+  throw new ControlFault('answer', 'the control plane answers an earlier question about this node');
 }

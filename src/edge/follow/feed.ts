@@ -2,7 +2,7 @@
  * Reads the manifest as it grows: by the feed's stream, or, where something between holds streams back or cuts them, by
  * polling. In: the control plane's octets. Out: the texts of pages, in the order they came, unchecked.
  */
-import { type Control, ControlFault } from './control.ts';
+import { type Control, ControlFault, type ReadUpTo } from './control.ts';
 import { createEventReader, type ServerEvent } from './events.ts';
 import { MAX_MANIFEST_OCTETS } from './limits.ts';
 import { said } from './log.ts';
@@ -16,7 +16,7 @@ export interface StreamTimes {
 
 export interface StreamOptions extends StreamTimes {
   readonly control: Pick<Control, 'feed'>;
-  readonly since: number;
+  readonly from: ReadUpTo;
   /** Takes a page's text; what it throws ends the stream. */
   readonly onPage: (text: string) => void;
   /** Called once the stream brings octets. */
@@ -36,7 +36,7 @@ export interface StreamEnd {
 
 /** Follows the stream until it ends. @throws ControlFault when it cannot be opened, and what `onPage` throws */
 export async function readStream(options: StreamOptions): Promise<StreamEnd> {
-  const { control, since, onPage, onOpen, onHeard, signal } = options;
+  const { control, from, onPage, onOpen, onHeard, signal } = options;
   const cut = new AbortController();
   const end = (): void => cut.abort();
   signal.addEventListener('abort', end);
@@ -64,7 +64,7 @@ export async function readStream(options: StreamOptions): Promise<StreamEnd> {
     return { whole: lasted || farewell !== null, reason: farewell ?? reason };
   };
   try {
-    const body = await control.feed(since, cut.signal);
+    const body = await control.feed(from, cut.signal);
     for await (const chunk of body) {
       if (!alive) {
         clearTimeout(silence);

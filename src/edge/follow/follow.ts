@@ -13,7 +13,7 @@ import type { ManifestPage } from '../../plan/manifest.ts';
 import { readAll } from './compare.ts';
 import { type Control, ControlFault, createControl } from './control.ts';
 import { readStream } from './feed.ts';
-import { type Identity, meet, readIdentity } from './identity.ts';
+import { enterEpoch, type Identity, meet, readIdentity } from './identity.ts';
 import { createInstaller, type Installer } from './install.ts';
 import { DEAD_STREAMS, FIRST_RETRY_MS } from './limits.ts';
 import { said } from './log.ts';
@@ -167,8 +167,29 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
   }
 
   function offerAll(page: ManifestPage, asOf: number | null): void {
-    const { keyId } = trustOf(identity);
+    const keyId = wordOf(identity);
     for (const entry of page.entries) installer.offer(entry, { keyId, asOf });
+  }
+
+  /** A page that is signed and of this node's epoch or a later one. @throws TrustFault */
+  function believe(text: string): ManifestPage {
+    const page = trustOf(identity).read(text);
+    const epoch = epochOf(page);
+    if (epoch >= identity.epoch) return page;
+    throw new TrustFault(
+      `the page is of epoch ${epoch}, this node follows ${identity.epoch}: an answer from the past, or a server on a database that was restored without \`edgeplan restore\``,
+    );
+  }
+
+  /** The control plane was restored: what it says now counts, and everything of it is read. */
+  async function enter(page: ManifestPage): Promise<void> {
+    const epoch = epochOf(page);
+    if (epoch === identity.epoch) return;
+    log.warn({ epoch }, 'the control plane was restored and began a new epoch; all of its manifest is read');
+    // In this order: a node that dies in between reads everything from the beginning.
+    await keeper.commit([{ kind: 'position', position: 0 }]);
+    identity = await enterEpoch(options.directory, identity, epoch);
+    position = 0;
   }
 
   /** Who this node is, and whether the control plane is still the one it holds to. One meeting at a time. */
@@ -189,7 +210,11 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
 
   /** Takes a page of the growing manifest. */
   function advance(text: string): void {
-    const page = trustOf(identity).read(text);
+    const page = believe(text);
+    if (epochOf(page) > identity.epoch) {
+      compareSoon.abort();
+      throw new TrustFault('the control plane began a new epoch; all of its manifest is read first');
+    }
     // A lower one says that the control plane starts over: it knows less than it did.
     if (page.since > position) {
       throw new TrustFault(
@@ -203,7 +228,7 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
   }
 
   async function stream(): Promise<boolean> {
-    const since = position;
+    const from = { position, epoch: identity.epoch };
     const onOpen = (): void => {
       mode = 'stream';
       problem = null;
@@ -211,7 +236,7 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
     const { whole, reason } = await readStream({
       ...times,
       control,
-      since,
+      from,
       onPage: advance,
       onOpen,
       onHeard: hear,
@@ -267,13 +292,16 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
   }
 
   async function compare(): Promise<void> {
-    const { keyId } = trustOf(identity);
     const { listed, through } = await readAll({
-      page: async (since) => trustOf(identity).read(await control.page(since, 0)),
+      page: async (since) => {
+        const page = believe(await control.page(since, 0));
+        await enter(page);
+        return page;
+      },
       tick: installer.tick,
       take: offerAll,
     });
-    await installer.forgetOthers(keyId, listed);
+    await installer.forgetOthers(wordOf(identity), listed);
     const unlisted = [...keeper.held.keys()].filter((name) => !listed.has(name)).length;
     if (unlisted > 0)
       log.warn(
@@ -326,6 +354,16 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
       problem,
     }),
   };
+}
+
+function epochOf({ epoch = 0 }: ManifestPage): number {
+  return epoch;
+}
+
+/** Whose word counts: revisions and purges of another key, or of an earlier epoch of this one, say nothing. */
+function wordOf(identity: Identity): string {
+  const { keyId } = trustOf(identity);
+  return identity.epoch === 0 ? keyId : `${keyId}.${identity.epoch}`;
 }
 
 /** Whom to believe; nothing is read of a control plane before it was met. */

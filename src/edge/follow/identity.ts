@@ -5,8 +5,8 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { SignedSelf } from '../../plan/manifest.ts';
 import { putLasting } from '../safe-file.ts';
-import type { Self } from './control.ts';
 import { createTrust, type Trust, TrustFault } from './trust.ts';
 
 /** What clearance cookies are signed with, and were before; base64. */
@@ -21,6 +21,8 @@ export interface Identity {
   readonly clearance: Clearance | null;
   /** This node's number and name; `null`: never met. */
   readonly node: { readonly id: number; readonly name: string } | null;
+  /** The highest epoch of the manifest that was met; a lower one is the past. */
+  readonly epoch: number;
   /** The disk says exactly this. */
   readonly kept: boolean;
   /** Why nobody is believed, although somebody was once: what was kept of it is damaged. */
@@ -43,6 +45,7 @@ export function readIdentity(directory: string, pinned: string | null): Identity
     clearance:
       kept.clearance === null ? null : { current: kept.clearance, previous: kept.previous_clearance },
     node: kept.id === null || kept.name === null ? null : { id: kept.id, name: kept.name },
+    epoch: publicKey === kept.public_key ? kept.epoch : 0,
     kept: read !== null && publicKey === kept.public_key,
     // Else whoever comes first would be believed.
     fault: read === null && pinned === null ? damageOf(file) : null,
@@ -53,25 +56,34 @@ export function readIdentity(directory: string, pinned: string | null): Identity
  * The identity after a meeting, kept when it changed.
  * @throws TrustFault when the control plane has another key than the one held to; the system's error when it cannot be kept
  */
-export async function meet(directory: string, before: Identity, self: Self): Promise<Identity> {
+export async function meet(directory: string, before: Identity, self: SignedSelf): Promise<Identity> {
   const { trust, fault } = before;
   if (fault !== null) throw new TrustFault(fault);
-  const met = createTrust(self.publicKey);
+  const met = createTrust(self.public_key);
   if (trust !== null && trust.keyId !== met.keyId) {
     throw new TrustFault(
       `the control plane signs with the key \`${met.keyId}\`, this node holds to \`${trust.keyId}\`; if it was set up anew, name its key with --trust`,
     );
   }
-  const { clearance, node } = before;
+  met.check(self);
+  const { clearance, node, epoch } = before;
   const same = clearance !== null && clearance.current === self.clearance;
   if (before.kept && trust !== null && same && node?.id === self.id && node.name === self.name) return before;
   const after: Identity = {
     trust: trust ?? met,
     clearance: same ? clearance : { current: self.clearance, previous: clearance?.current ?? null },
     node: { id: self.id, name: self.name },
+    epoch,
     kept: true,
     fault: null,
   };
+  await putLasting(join(directory, 'control.json'), keptText(after));
+  return after;
+}
+
+/** The identity in a higher epoch, on the disk. @throws the system's error when it cannot be written */
+export async function enterEpoch(directory: string, before: Identity, epoch: number): Promise<Identity> {
+  const after = { ...before, epoch };
   await putLasting(join(directory, 'control.json'), keptText(after));
   return after;
 }
@@ -82,17 +94,26 @@ interface Kept {
   readonly previous_clearance: string | null;
   readonly id: number | null;
   readonly name: string | null;
+  readonly epoch: number;
 }
 
-const NEVER_MET: Kept = { public_key: null, clearance: null, previous_clearance: null, id: null, name: null };
+const NEVER_MET: Kept = {
+  public_key: null,
+  clearance: null,
+  previous_clearance: null,
+  id: null,
+  name: null,
+  epoch: 0,
+};
 
-function keptText({ trust, clearance, node }: Identity): string {
+function keptText({ trust, clearance, node, epoch }: Identity): string {
   const kept: Kept = {
     public_key: trust?.publicKey ?? null,
     clearance: clearance?.current ?? null,
     previous_clearance: clearance?.previous ?? null,
     id: node?.id ?? null,
     name: node?.name ?? null,
+    epoch,
   };
   return `${JSON.stringify({ format: FORMAT, ...kept }, null, 2)}\n`;
 }
@@ -115,10 +136,18 @@ function readKept(file: string): Kept | null {
 
 function parse(text: string): Kept | null {
   try {
-    const { format, ...kept } = JSON.parse(text);
+    // Files of versions before epochs have none.
+    const { format, epoch = 0, ...rest } = JSON.parse(text);
+    const kept: Kept = { ...rest, epoch };
     const texts = [kept.public_key, kept.clearance, kept.previous_clearance, kept.name];
     const whole = texts.every((value) => value === null || typeof value === 'string');
-    if (format !== FORMAT || !whole || !(kept.id === null || Number.isSafeInteger(kept.id))) return null;
+    if (
+      format !== FORMAT ||
+      !whole ||
+      !Number.isSafeInteger(epoch) ||
+      !(kept.id === null || Number.isSafeInteger(kept.id))
+    )
+      return null;
     if (kept.public_key !== null) createTrust(kept.public_key);
     return kept;
   } catch {

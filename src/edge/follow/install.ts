@@ -315,7 +315,7 @@ export function createInstaller(options: InstallerOptions): Installer {
         if (held.previous !== null) await keeper.dropPlan(held.previous.digest);
         log.warn(
           { domain: name },
-          'the control plane was set up anew and does not know this name; it is forgotten',
+          'the control plane was set up anew, or restored, and does not know this name; it is forgotten',
         );
       }
     },

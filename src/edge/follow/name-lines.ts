@@ -20,7 +20,7 @@ export interface Held {
   /** The plan before this one, served while this one's file is damaged; `null`: there was none, or a tombstone between. */
   readonly previous: PlanMark | null;
   readonly purgeEpoch: number;
-  /** Whose word it is: revisions of another key say nothing. */
+  /** Whose word it is, the key and above 0 its epoch (`k.e`): revisions of another say nothing. */
   readonly keyId: string;
 }
 

@@ -7,6 +7,8 @@ import {
   type ManifestPage,
   manifestText,
   type SignedPage,
+  type SignedSelf,
+  selfText,
   TOMBSTONES,
 } from '../../plan/manifest.ts';
 import { MAX_MANIFEST_ENTRIES } from './limits.ts';
@@ -29,6 +31,8 @@ export interface Trust {
    * @throws TrustFault saying what is wrong with it
    */
   read(text: string): ManifestPage;
+  /** @throws TrustFault unless the answer about this node is signed by the key */
+  check(self: SignedSelf): void;
 }
 
 /** @throws TrustFault when the text is no Ed25519 key */
@@ -36,7 +40,15 @@ export function createTrust(publicKey: string): Trust {
   const spki = Buffer.from(publicKey, 'base64');
   const key = openKey(spki);
   const keyId = createHash('sha256').update(spki).digest('hex').slice(0, 16);
-  return { publicKey, keyId, read: (text) => readSigned(text, { key, keyId }) };
+  return {
+    publicKey,
+    keyId,
+    read: (text) => readSigned(text, { key, keyId }),
+    check(self) {
+      if (isVerified(selfText(self), { key, signature: self.signature })) return;
+      throw new TrustFault('the signature of what the control plane says about this node is wrong');
+    },
+  };
 }
 
 function openKey(spki: Buffer): KeyObject {
@@ -83,11 +95,18 @@ function parse(text: string): unknown {
 
 function isSigned({ manifest, signature }: SignedPage, key: KeyObject): boolean {
   try {
-    return verify(null, Buffer.from(manifestText(manifest), 'utf8'), key, Buffer.from(signature, 'base64'));
+    return isVerified(manifestText(manifest), { key, signature });
   } catch {
     // Nested so deeply that its canonical text cannot be made: nobody signed that.
     return false;
   }
+}
+
+function isVerified(
+  text: string,
+  { key, signature }: { readonly key: KeyObject; readonly signature: string },
+): boolean {
+  return verify(null, Buffer.from(text, 'utf8'), key, Buffer.from(signature, 'base64'));
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {
@@ -101,6 +120,7 @@ function isCount(value: unknown): value is number {
 /** What is wrong with a page, `null` nothing. */
 function faultOf(page: ManifestPage): string | null {
   if (page.format !== MANIFEST_FORMAT) return `its format is not \`${MANIFEST_FORMAT}\``;
+  if (page.epoch !== undefined && !isCount(page.epoch)) return 'its epoch';
   if (!isCount(page.since) || !isCount(page.through) || page.through < page.since) return 'its positions';
   if (typeof page.complete !== 'boolean' || !Array.isArray(page.entries)) return 'its fields';
   if (page.entries.length > MAX_MANIFEST_ENTRIES) {

@@ -69,6 +69,18 @@ const getSecret = statement((builder, p: { name: string }) =>
   builder.selectFrom('secrets').select('value').where('name', '=', p.name),
 );
 
+const replaceSecret = statement((builder, p: { name: string; value: string; at: number }) =>
+  builder
+    .insertInto('secrets')
+    .values({ name: p.name, value: p.value, created_at: p.at })
+    .onConflict((conflict) =>
+      conflict.column('name').doUpdateSet((row) => ({
+        value: row.ref('excluded.value'),
+        created_at: row.ref('excluded.created_at'),
+      })),
+    ),
+);
+
 const putSecret = statement((builder, p: { name: string; value: string; at: number }) =>
   builder
     .insertInto('secrets')
@@ -84,6 +96,9 @@ export function secrets(session: Session): SecretReads & SecretWrites {
     async putOnce(name, value, at) {
       await putSecret(session, { name, value, at });
       return (await one(session, getSecret, { name }))!.value;
+    },
+    async put(name, value, at) {
+      await replaceSecret(session, { name, value, at });
     },
   };
 }

@@ -162,6 +162,17 @@ const purge = statement((builder, p: { domain: string; domain_id: number; positi
     .returningAll(),
 );
 
+const purgeAll = statement((builder, p: { floor: number }) =>
+  builder.updateTable('manifest').set(({ eb }) => ({
+    purge_epoch: eb
+      .case()
+      .when('purge_epoch', '<', int(p.floor))
+      .then(int(p.floor))
+      .else(eb('purge_epoch', '+', 1))
+      .end(),
+  })),
+);
+
 const pruneBlobs = statement((builder, p: { keep: number }) =>
   builder
     .deleteFrom('plan_blobs')
@@ -208,6 +219,10 @@ export function plans(session: Session): PlanReads & PlanWrites {
       const [given] = await nextPosition(session, {});
       const [row] = await purge(session, { domain, domain_id, position: given!.position, at });
       return row!;
+    },
+    async purgeAll(floor) {
+      session.note('manifest');
+      await purgeAll(session, { floor });
     },
     async pruneBlobs(keep) {
       return (await pruneBlobs(session, { keep })).length;

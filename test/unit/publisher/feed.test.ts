@@ -30,12 +30,16 @@ afterEach(async () => {
 /** Follows as a node; tells why it was ended. */
 function follow(nodeId: number): readonly string[] {
   const ended: string[] = [];
-  feed.follow(nodeId, 0, {
-    push: () => undefined,
-    backlog: () => 0,
-    drained: async () => undefined,
-    end: (reason) => ended.push(reason),
-  });
+  feed.follow(
+    nodeId,
+    { position: 0, epoch: null },
+    {
+      push: () => undefined,
+      backlog: () => 0,
+      drained: async () => undefined,
+      end: (reason) => ended.push(reason),
+    },
+  );
   return ended;
 }
 
