@@ -7,7 +7,9 @@ import { isStoreFault } from '../store/fault.ts';
 import type { DomainRow, PendingDomain, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { PublishFault } from './fault.ts';
+import { PRUNE_EVERY } from './limits.ts';
 import { createPlanMaker, type PlanMaker } from './plan-maker.ts';
+import { pruneName } from './prune.ts';
 import { type BoughtFor, publishDomain } from './publish.ts';
 import { clearAway } from './upkeep.ts';
 import { createWaiters } from './waiters.ts';
@@ -167,6 +169,9 @@ export function createPublisher(options: PublisherOptions): Publisher {
       failures.delete(pending.domain_id);
       if (revision === null) return 0;
       tell(revision, { pending, from });
+      if (revision.revision % PRUNE_EVERY === 0) {
+        await pruneName(store, revision.domain, clock()).catch(noteStore);
+      }
       return 1;
     } catch (error) {
       if (!isStoreFault(error, 'closed')) postpone(pending, error);

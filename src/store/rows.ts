@@ -237,6 +237,18 @@ export interface RevisionRow extends Author {
   readonly through: number;
 }
 
+/** A revision as the history has it. */
+export interface FiledRevision extends RevisionRow {
+  /** Its plan was removed; the row stays. */
+  readonly pruned: boolean;
+}
+
+/** A revision whose plan is there. */
+export interface StoredPlan extends Pick<RevisionRow, 'revision' | 'at'> {
+  /** Octets of the sealed plan. */
+  readonly octets: number;
+}
+
 /** What nodes should hold for one name now. */
 export interface ManifestRow {
   readonly domain: string;

@@ -65,7 +65,7 @@ export interface Tables {
   readonly audit_entries: Numbered<AuditRow>;
   readonly outbox: Numbered<OutboxRow> & { readonly claimed_until: ColumnType<number, never, number> };
   readonly plan_blobs: { readonly digest: string; readonly bytes: Uint8Array; readonly created_at: number };
-  readonly plan_revisions: Table<RevisionRow>;
+  readonly plan_revisions: Table<RevisionRow> & { readonly pruned: ColumnType<number, never, number> };
   readonly manifest: Table<ManifestRow>;
   /** The last position given, in one row. Whoever publishes holds it until the commit, so positions become visible in order. */
   readonly manifest_position: { readonly id: number; readonly position: number };

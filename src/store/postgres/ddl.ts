@@ -328,6 +328,14 @@ CREATE TABLE pattern_totals (
 INSERT INTO pattern_totals SELECT DISTINCT domain_id, 0, 0, 0, 0 FROM rules WHERE body LIKE '%"regex"%';
 `;
 
+/** The index holds the revisions whose plans are there, which is all that pruning reads. */
+const PRUNED_PLANS = `
+ALTER TABLE plan_revisions ADD COLUMN pruned smallint NOT NULL DEFAULT 0;
+UPDATE plan_revisions SET pruned = 1
+WHERE digest IS NOT NULL AND digest NOT IN (SELECT digest FROM plan_blobs);
+CREATE INDEX plan_revisions_unpruned ON plan_revisions (domain, revision) WHERE pruned = 0 AND digest IS NOT NULL;
+`;
+
 /** The steps from an empty database to this version's tables. */
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
@@ -337,4 +345,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 5, ddl: REQUEST_SHARES },
   { version: 6, ddl: RECORD_SCANS },
   { version: 7, ddl: RULE_TOTALS },
+  { version: 8, ddl: PRUNED_PLANS },
 ];

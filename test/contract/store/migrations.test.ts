@@ -22,11 +22,9 @@ test('both databases have the same steps, numbered without gaps', () => {
         (match) => match[1],
       ),
     );
-  // Processes divide budgets among themselves on PostgreSQL alone.
-  const shared = (names: readonly unknown[]) => !names.includes('request_shares');
-  expect(columns(POSTGRES_MIGRATIONS).filter(shared)).toEqual(
-    columns(SQLITE_MIGRATIONS).filter((names) => names.length > 0),
-  );
+  // Processes divide budgets among themselves on PostgreSQL alone; a step may make no table.
+  const shared = (names: readonly unknown[]) => names.length > 0 && !names.includes('request_shares');
+  expect(columns(POSTGRES_MIGRATIONS).filter(shared)).toEqual(columns(SQLITE_MIGRATIONS).filter(shared));
 });
 
 async function addRule(
