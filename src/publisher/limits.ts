@@ -22,3 +22,15 @@ export const PRUNED_AT_ONCE = 20;
 export const PRUNED_NAMES = 200;
 /** Revisions of a name between two prunings beside the hourly ones: a burst stores at most so many plans too many. */
 export const PRUNE_EVERY = 20;
+
+/**
+ * Milliseconds of a publication from which its domain rests before the next, and after which others no longer wait for it:
+ * ordinary ones take a tenth of that.
+ */
+export const SLOW_MS = 250;
+/** A domain rests this many times as long as its publication took, so its plans take a third of a processor at most. */
+export const DOMAIN_REST = 2;
+/** Milliseconds of the longest rest: with two of the slowest compiles it is below what `?wait=published` waits. */
+export const LONGEST_DOMAIN_REST_MS = 4_000;
+/** Claims whose slow publications may be under way at once: as many publications as plans may wait for the thread. */
+export const CLAIMS_UNDER_WAY = 4;
