@@ -33,6 +33,11 @@ export const MAX_KEPT_CHARACTERS = 8_388_608;
 export const USES_FLUSH_MS = 5_000;
 /** Milliseconds requests in flight have left after SIGTERM. */
 export const DRAIN_MS = 10_000;
+/**
+ * Rules that the audit entry of a reorder lists before and after: some 8 KB. All of 10,000 would be 700 KB for each
+ * reorder, for good; the published plans have every order.
+ */
+export const MAX_AUDITED_MOVES = 100;
 /** Entries of a page of the audit log, and how many come unasked. */
 export const MAX_PAGE = 1_000;
 export const USUAL_PAGE = 100;

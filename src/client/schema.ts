@@ -8121,6 +8121,7 @@ export interface operations {
                     readonly "application/json": readonly {
                         readonly revision: number;
                         readonly digest: string | null;
+                        readonly pruned: boolean;
                         readonly reason: string;
                         readonly account_id: number | null;
                         readonly account: string | null;
@@ -8204,6 +8205,7 @@ export interface operations {
                     readonly "application/json": {
                         readonly revision: number;
                         readonly digest: string | null;
+                        readonly pruned: boolean;
                         readonly reason: string;
                         readonly account_id: number | null;
                         readonly account: string | null;
@@ -8302,6 +8304,7 @@ export interface operations {
                     readonly "application/json": {
                         readonly revision: number;
                         readonly digest: string | null;
+                        readonly pruned: boolean;
                         readonly reason: string;
                         readonly account_id: number | null;
                         readonly account: string | null;

@@ -34,8 +34,8 @@ interface Judged {
 }
 
 /**
- * Judgements kept for the next book: a write judges all regexes of its domain again, and building an automaton takes
- * up to 30 ms. A judgement depends on the pattern alone, so it is never out of date.
+ * Judgements for the next book: a write reads its rule more than once, and building an automaton takes up to 30 ms. A
+ * judgement depends on the pattern alone, so it is never out of date.
  */
 const MOST_KEPT = 256;
 const kept = new Map<string, Judged>();
@@ -111,11 +111,45 @@ export type PatternUse =
 /** Refusals after which nothing is compiled any more: each may take some 30 ms, and the input is refused anyway. */
 const MAX_REFUSED = 50;
 
-export function createPatternBook(): PatternBook {
+/** What one pattern adds to the budgets of its domain. */
+export interface PatternCost {
+  /** Octets of the automaton. */
+  readonly octets: number;
+  /** The square of its instructions. */
+  readonly build: number;
+  /** Times it reads a path to its end, at worst; eighths for a host. */
+  readonly scans: number;
+  /** The literal all its matches start with. */
+  readonly prefix: string;
+}
+
+/** Patterns of a domain that were judged when they were written. */
+export interface StandingPatterns extends Pick<PatternCost, 'octets' | 'build'> {
+  /** Those that can be read together with the ones to judge: one's prefix begins with the other's. */
+  readonly near: readonly Pick<PatternCost, 'scans' | 'prefix'>[];
+  /** Whether a pattern is among them, and so in every number here. */
+  has(source: string, ignoreCase: boolean): boolean;
+}
+
+/** What an accepted pattern costs; `null` for one that is refused. */
+export function patternCost(
+  source: string,
+  { ignoreCase }: { readonly ignoreCase: boolean },
+): PatternCost | null {
+  const judged = judgeOnce(source, ignoreCase);
+  return judged.verdict.ok ? costOf(judged) : null;
+}
+
+function costOf({ octets, pattern, scans, prefix }: Judged): PatternCost {
+  return { octets, build: (pattern?.size ?? 0) ** 2, scans, prefix };
+}
+
+export function createPatternBook(standing?: StandingPatterns): PatternBook {
   const known = new Map<string, Judged>();
   const scans = createScanBudget();
-  let octets = 0;
-  let build = 0;
+  for (const other of standing?.near ?? []) scans.add(other.prefix, other.scans);
+  let octets = standing?.octets ?? 0;
+  let build = standing?.build ?? 0;
   let refused = 0;
   let over: string | null = null;
   return {
@@ -127,9 +161,11 @@ export function createPatternBook(): PatternBook {
       const judged = judgeOnce(source, ignoreCase);
       known.set(key, judged);
       if (!judged.verdict.ok) refused++;
-      octets += judged.octets;
-      build += (judged.pattern?.size ?? 0) ** 2;
-      if (scans.add(judged.prefix, judged.scans) > MAX_DOMAIN_SCANS) {
+      if (standing?.has(source, ignoreCase) === true) return judged.verdict;
+      const cost = costOf(judged);
+      octets += cost.octets;
+      build += cost.build;
+      if (scans.add(cost.prefix, cost.scans) > MAX_DOMAIN_SCANS) {
         over = `with this pattern the regexes of the domain would read a path more than ${MAX_DOMAIN_SCANS} times`;
       } else if (octets > MAX_DOMAIN_TABLES || build > MAX_DOMAIN_BUILD) {
         over = 'with this pattern the regexes of the domain are too large together';

@@ -8,7 +8,10 @@ import { isStoreFault } from '../store/fault.ts';
 import type { DomainRow, PendingDomain, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { PublishFault } from './fault.ts';
+import { CLAIMS_UNDER_WAY, PRUNE_EVERY, SLOW_MS } from './limits.ts';
+import { createPacing } from './pacing.ts';
 import { createPlanMaker, type PlanMaker } from './plan-maker.ts';
+import { pruneName } from './prune.ts';
 import { type BoughtFor, publishDomain } from './publish.ts';
 import { clearAway } from './upkeep.ts';
 import { createWaiters } from './waiters.ts';
@@ -107,13 +110,20 @@ export function createPublisher(options: PublisherOptions): Publisher {
   let unlisten: (() => void) | null = null;
   let poll: NodeJS.Timeout | null = null;
   let upkeep: NodeJS.Timeout | null = null;
+  const pacing = createPacing();
+  /** Domains whose publication is under way: a claim may lapse before a slow one is done. */
+  const underWay = new Set<number>();
+  /** Those of them that were claimed again meanwhile, and so must be released once more. */
+  const claimedAgain = new Set<number>();
   let draining: Promise<number> | null = null;
   let again = false;
+  let lookAgain: () => void = () => undefined;
 
   /** One drain at a time; a call during one makes it look once more. */
   function drain(): Promise<number> {
     if (draining !== null) {
       again = true;
+      lookAgain();
       return draining;
     }
     draining = claimAndPublish().finally(() => {
@@ -122,7 +132,9 @@ export function createPublisher(options: PublisherOptions): Publisher {
     return draining;
   }
 
+  /** Claims and publishes until nothing can be claimed and nothing is under way. */
   async function claimAndPublish(): Promise<number> {
+    const claims = new Set<Promise<void>>();
     let made = 0;
     while (!stopping) {
       again = false;
@@ -131,10 +143,24 @@ export function createPublisher(options: PublisherOptions): Publisher {
       const claimed = await store.write((tx) => tx.outbox.claim(claim));
       if (claimed.length > 0) {
         const from = steadyNow();
-        made += await publishAll(claimed);
+        const work = publishAll(claimed).then((revisions) => {
+          made += revisions;
+          claims.delete(work);
+        });
+        claims.add(work);
+        // Others do not wait for a domain that takes long.
+        await Promise.race([work, pause(SLOW_MS)]);
         await pause(restAfter(claimed, steadyNow() - from));
-      } else if (!again) break;
+        if (claims.size >= CLAIMS_UNDER_WAY) await Promise.race(claims);
+      } else if (!again) {
+        if (claims.size === 0) break;
+        const woken = new Promise<void>((resolve) => {
+          lookAgain = resolve;
+        });
+        await Promise.race([...claims, woken]);
+      }
     }
+    await Promise.all(claims);
     return made;
   }
 
@@ -175,17 +201,35 @@ export function createPublisher(options: PublisherOptions): Publisher {
   /** 1 when it made a revision. A failure is kept to its own domain, whose claim stays until it is tried again. */
   async function attempt(pending: PendingDomain): Promise<0 | 1> {
     const failure = failures.get(pending.domain_id);
-    if (failure !== undefined && failure.notBefore > steadyNow()) return 0;
+    if (underWay.has(pending.domain_id)) {
+      claimedAgain.add(pending.domain_id);
+      return 0;
+    }
+    const now = steadyNow();
+    if (failure !== undefined && failure.notBefore > now) return 0;
+    const rest = started ? pacing.restOf(pending.domain_id, now) : 0;
+    if (rest > 0) {
+      retryIn(rest, pending.domain_id);
+      return 0;
+    }
     const from = clock();
+    underWay.add(pending.domain_id);
     try {
       const revision = await publishDomain(pending, { store, plans, clock, boughtFor: options.boughtFor });
       failures.delete(pending.domain_id);
       if (revision === null) return 0;
       tell(revision, { pending, from });
+      pacing.published(pending.domain_id, steadyNow(), steadyNow() - now);
+      if (revision.revision % PRUNE_EVERY === 0) {
+        await pruneName(store, revision.domain, clock()).catch(noteStore);
+      }
       return 1;
     } catch (error) {
       if (!isStoreFault(error, 'closed')) postpone(pending, error);
       return 0;
+    } finally {
+      underWay.delete(pending.domain_id);
+      if (claimedAgain.delete(pending.domain_id)) await release(pending.domain_id).catch(noteStore);
     }
   }
 

@@ -9,8 +9,9 @@
 import { PlanFault } from '../plan/fault.ts';
 import type { Author, DomainRow, RevisionRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
-import { digestOf, findBlob, reseal } from './blob.ts';
+import { digestOf, readBlob, reseal } from './blob.ts';
 import { newestChange } from './newest-change.ts';
+import { prunedSentence } from './prune.ts';
 import { mayServe } from './publish.ts';
 import { selfTest } from './self-test.ts';
 
@@ -41,8 +42,8 @@ export async function rollBack(tx: WriteTransaction, order: RollbackOrder): Prom
     return impossible(`the domain is ${why} and serves nothing, so no plan can be published`);
   }
   if (target.digest === null) return impossible(`revision ${revision} is a tombstone and has no plan`);
-  const blob = await findBlob(tx, target.digest);
-  if (blob === null) return impossible(`the plan of revision ${revision} is no longer kept`);
+  if (target.pruned) return impossible(prunedSentence(revision));
+  const blob = await readBlob(tx, target.digest);
   const current = await tx.plans.current(domain.name);
   const next = (current?.revision ?? 0) + 1;
   const bytes = resealOrSay(blob, next);

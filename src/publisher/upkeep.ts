@@ -1,8 +1,7 @@
 /** What a publisher clears away now and then. */
 import type { Store } from '../store/store.ts';
+import { pruneAll } from './prune.ts';
 
-/** Revisions of each name whose plan is kept, to print, compare and roll back to; the history itself keeps every row. */
-export const KEPT_PLANS = 100;
 /** Milliseconds for which answers to superseded revisions are kept. */
 const KEPT_REPORTS_MS = 7 * 24 * 3_600_000;
 
@@ -14,7 +13,7 @@ const MINUTE_MS = 60_000;
 
 /** Forgets old plans, reports, traffic and hits. */
 export async function clearAway(store: Store, now: number): Promise<void> {
-  await store.write((tx) => tx.plans.pruneBlobs(KEPT_PLANS));
+  await pruneAll(store, now);
   await store.write((tx) => tx.nodes.pruneReports(now - KEPT_REPORTS_MS));
   const minute = Math.floor(now / MINUTE_MS);
   await store.write((tx) => tx.usage.prune(minute - KEPT_TRAFFIC_MINUTES));

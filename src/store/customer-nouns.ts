@@ -10,6 +10,7 @@ import type {
   KeyWithOwner,
   KeyWithUse,
   MemberRow,
+  PatternRow,
   RecordRow,
   RuleContentRow,
   RuleRow,
@@ -173,6 +174,26 @@ export interface RuleWrite {
   readonly record_ids: readonly number[];
   /** Of an error_page: all its HTML as JSON, `null` for none; omitted leaves what is there. */
   readonly content?: string | null;
+  /**
+   * What the rule adds to its domain's budgets, its octets apart. Omitted: nothing in an insert; in an update what is
+   * there stays.
+   */
+  readonly costs?: { readonly addresses: number; readonly patterns: readonly PatternRow[] };
+}
+
+/** What the rules of one type in one domain come to. */
+export interface RuleCosts {
+  readonly type: RuleType;
+  readonly rules: number;
+  /** Octets of the rules as they are stored, the HTML of their pages included. */
+  readonly octets: number;
+  readonly addresses: number;
+}
+
+/** What patterns of a domain cost together, each counted once however many rules have it. */
+export interface PatternCosts extends Pick<PatternRow, 'octets' | 'build' | 'eighths'> {
+  /** False where rules were written before patterns were counted; `countPatterns` counts them. */
+  readonly counted: boolean;
 }
 
 export type NewRule = RuleWrite & Pick<RuleRow, 'domain_id' | 'type' | 'created_at' | 'updated_at'>;
@@ -190,11 +211,26 @@ export interface RuleReads {
   list(domainId: number, type: RuleType): Promise<readonly RuleRow[]>;
   /** Rules of all types by type (as text), priority, id: what a compile reads. */
   listAll(domainId: number): Promise<readonly RuleRow[]>;
+  /** Ids and priorities of the rules of one type by priority, then id. */
+  order(domainId: number, type: RuleType): Promise<readonly Pick<RuleRow, 'id' | 'priority'>[]>;
   count(domainId: number, type: RuleType): Promise<number>;
-  /** How many rules of each type that has any. */
-  countByType(domainId: number): Promise<ReadonlyMap<RuleType, number>>;
-  /** Octets of all rules of a domain as they are stored, the HTML of their pages included. */
-  octets(domainId: number): Promise<number>;
+  /** What the rules of each type that has any come to, by type. Stored with every write, so no rule is read. */
+  totals(domainId: number): Promise<readonly RuleCosts[]>;
+  /** What the patterns of all rules but `without` (0: of all rules) cost together. */
+  patternCosts(domainId: number, question: { readonly without: number }): Promise<PatternCosts>;
+  /** Those of `digests` that rules other than `without` have. */
+  filedPatterns(
+    domainId: number,
+    question: { readonly digests: readonly string[]; readonly without: number },
+  ): Promise<ReadonlySet<string>>;
+  /**
+   * Patterns of rules other than `without` of whose prefix and one of `prefixes` one begins with the other, each once.
+   * It may answer others that share 64 code units with one of `prefixes`.
+   */
+  patternsNear(
+    domainId: number,
+    question: { readonly prefixes: readonly string[]; readonly without: number },
+  ): Promise<readonly Pick<PatternRow, 'digest' | 'eighths' | 'prefix'>[]>;
   /** The HTML of one error_page rule; `null` when it has none. */
   content(ruleId: number): Promise<string | null>;
   /** The HTML of all error_page rules of a domain, by rule. */
@@ -213,6 +249,8 @@ export interface RuleWrites {
     changes: readonly (Pick<RuleRow, 'id' | 'body'> & Pick<RuleWrite, 'record_ids'>)[],
     updatedAt: number,
   ): Promise<void>;
+  /** Files the patterns of rules written before patterns were filed, by rule, and counts those of the domain. */
+  countPatterns(domainId: number, rules: ReadonlyMap<number, readonly PatternRow[]>): Promise<void>;
   /** Writes priorities alone, of many rules at once. */
   prioritise(
     domainId: number,

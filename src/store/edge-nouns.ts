@@ -1,6 +1,7 @@
 /** What can be asked and done about publications, the nodes that hold them, and the traffic they tell of. */
 import type { PageBack } from './customer-nouns.ts';
 import type {
+  FiledRevision,
   HitRow,
   HitSum,
   ManifestRow,
@@ -9,6 +10,7 @@ import type {
   PendingDomain,
   ReportRow,
   RevisionRow,
+  StoredPlan,
   UsageRow,
   UsageSum,
 } from './rows.ts';
@@ -49,10 +51,17 @@ export interface PlanReads {
   /** The sealed bytes, in a buffer of their own. */
   blob(digest: string): Promise<Uint8Array | null>;
   /** Revisions of one domain object, newest first. */
-  list(domainId: number, page: PageBack): Promise<readonly RevisionRow[]>;
-  get(domainId: number, revision: number): Promise<RevisionRow | null>;
+  list(domainId: number, page: PageBack): Promise<readonly FiledRevision[]>;
+  get(domainId: number, revision: number): Promise<FiledRevision | null>;
   /** The lowest revision that covers an outbox row; `null` while it waits. */
   covering(domainId: number, outboxId: number): Promise<RevisionRow | null>;
+  /** Revisions of a name whose plans are there, newest first, at most `limit`. */
+  stored(domain: string, limit: number): Promise<readonly StoredPlan[]>;
+  /** Names above `after` with plans that are there, by name, and how many; at most `limit`. */
+  storedNames(
+    after: string,
+    limit: number,
+  ): Promise<readonly { readonly domain: string; readonly plans: number }[]>;
   /** What nodes should hold for a name. */
   current(domain: string): Promise<ManifestRow | null>;
   /** Names changed after `position`, by position, at most `limit`; from 0 the whole manifest. */
@@ -79,10 +88,10 @@ export interface PlanWrites {
    */
   purgeAll(floor: number): Promise<void>;
   /**
-   * Removes the blobs that no revision younger than the newest `keep` of its name uses (the history keeps its
-   * rows). Answers how many went.
+   * Marks revisions of a name as pruned and removes the blobs that no other revision and no name's current one needs.
+   * The history keeps its rows. Answers how many blobs went.
    */
-  pruneBlobs(keep: number): Promise<number>;
+  prune(domain: string, revisions: readonly number[]): Promise<number>;
 }
 
 export interface NodeReads {
@@ -93,6 +102,8 @@ export interface NodeReads {
   list(): Promise<readonly NodeRow[]>;
   /** Answers of all nodes to one revision of a name, by time. */
   reportsOn(domain: string, revision: number): Promise<readonly ReportRow[]>;
+  /** The newest revision of a name that each node has acknowledged, each once; revoked nodes are left out. */
+  acknowledged(domain: string): Promise<readonly number[]>;
   /** The newest revision each node has answered for a name, by node. */
   latestReports(domain: string): Promise<readonly ReportRow[]>;
   /** Of one node: the newest answer on every name, by name. */

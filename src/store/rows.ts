@@ -164,6 +164,20 @@ export interface RuleContentRow {
   readonly content: string;
 }
 
+/** What one regex of a rule adds to the budgets of its domain. */
+export interface PatternRow {
+  /** SHA-256 of the pattern and its case, lower-case hex: the same for the same pattern in another rule. */
+  readonly digest: string;
+  /** Octets of its automaton. */
+  readonly octets: number;
+  /** The square of its instructions. */
+  readonly build: number;
+  /** Eighths of a scan it causes. */
+  readonly eighths: number;
+  /** The literal all its matches start with, four hex digits a UTF-16 code unit, so that any text can be stored. */
+  readonly prefix: string;
+}
+
 /** Who did it. */
 export interface Author {
   /** `null`: the service itself or its operator. */
@@ -221,6 +235,18 @@ export interface RevisionRow extends Author {
   readonly at: number;
   /** It covers every outbox row of `domain_id` up to this id. */
   readonly through: number;
+}
+
+/** A revision as the history has it. */
+export interface FiledRevision extends RevisionRow {
+  /** Its plan was removed; the row stays. */
+  readonly pruned: boolean;
+}
+
+/** A revision whose plan is there. */
+export interface StoredPlan extends Pick<RevisionRow, 'revision' | 'at'> {
+  /** Octets of the sealed plan. */
+  readonly octets: number;
 }
 
 /** What nodes should hold for one name now. */

@@ -1,5 +1,6 @@
 /** The tables as queries see them: the rows, with flags as 0 or 1. Both DDL files make exactly these. */
 import type { ColumnType, Generated } from 'kysely';
+import type { RuleCosts } from './customer-nouns.ts';
 import type {
   AccountRow,
   AuditRow,
@@ -12,6 +13,7 @@ import type {
   MemberRow,
   NodeRow,
   OutboxRow,
+  PatternRow,
   RecordRow,
   ReportRow,
   RevisionRow,
@@ -44,14 +46,26 @@ export interface Tables {
   readonly certificates: Numbered<CertificateRow>;
   readonly dns_records: Numbered<RecordRow>;
   readonly record_scans: Table<ScanRow>;
-  readonly rules: Numbered<RuleRow>;
+  /** `addresses`: entries of a drop rule's `ips`. */
+  readonly rules: Numbered<RuleRow> & { readonly addresses: number };
+  readonly rule_totals: Table<RuleCosts> & { readonly domain_id: number };
+  /** `head`: as much of the prefix as the index orders by. */
+  readonly rule_patterns: PatternRow & {
+    readonly rule_id: number;
+    readonly domain_id: number;
+    readonly head: string;
+  };
+  readonly pattern_totals: Pick<PatternRow, 'octets' | 'build' | 'eighths'> & {
+    readonly domain_id: number;
+    readonly counted: number;
+  };
   readonly rule_contents: Table<RuleContentRow>;
   /** Which rules name which records: the `record_ids` of rule bodies, searchable. */
   readonly rule_records: { readonly rule_id: number; readonly record_id: number };
   readonly audit_entries: Numbered<AuditRow>;
   readonly outbox: Numbered<OutboxRow> & { readonly claimed_until: ColumnType<number, never, number> };
   readonly plan_blobs: { readonly digest: string; readonly bytes: Uint8Array; readonly created_at: number };
-  readonly plan_revisions: Table<RevisionRow>;
+  readonly plan_revisions: Table<RevisionRow> & { readonly pruned: ColumnType<number, never, number> };
   readonly manifest: Table<ManifestRow>;
   /** The last position given, in one row. Whoever publishes holds it until the commit, so positions become visible in order. */
   readonly manifest_position: { readonly id: number; readonly position: number };

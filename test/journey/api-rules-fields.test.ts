@@ -1,6 +1,7 @@
 /** What rules keep, refuse and answer beyond the seven operations, over real sockets, on both stores. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { MAX_DOMAIN_IPS, MAX_DOMAIN_TEXT, MAX_IPS } from '../../src/base/limits.ts';
+import type { RuleCosts } from '../../src/store/customer-nouns.ts';
 import { startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/api-databases.ts';
 import { addSubject, type Subject } from './api-rules-subject.ts';
@@ -208,7 +209,8 @@ describe.each(await testDatabases())('rule fields on $kind', (database) => {
     const body = JSON.stringify({ ...JSON.parse(row.body), ips });
     const full = Math.floor(MAX_DOMAIN_IPS / MAX_IPS);
     await api.store.write(async (tx) => {
-      for (let made = 0; made < full; made++) await tx.rules.insert({ ...row, body, record_ids: [] });
+      const rule = { ...row, body, record_ids: [], costs: { addresses: MAX_IPS, patterns: [] } };
+      for (let made = 0; made < full; made++) await tx.rules.insert(rule);
     });
     const left = MAX_DOMAIN_IPS - full * MAX_IPS - 1;
     const refused = await ask('POST', '/rules/drop/', { ips: ips.slice(0, left + 1) });
@@ -223,17 +225,19 @@ describe.each(await testDatabases())('rule fields on $kind', (database) => {
     expect((await ask('PUT', made.path, { ips: ips.slice(0, 1) })).status).toBe(200);
   });
 
+  const octetsOf = (totals: readonly RuleCosts[]) => totals.reduce((sum, { octets }) => sum + octets, 0);
+
   test('the rules of a domain share one budget of text, pages included', async () => {
     const page = (octets: number) => ({ codes: [502], content: { 502: 'é'.repeat(octets / 2) } });
     const { body: first, path } = await addRule('error-page', page(4_000));
     const whole = { domain_id: subject.domain.id, type: 'error_page', id: Number(first['id']) } as const;
     const row = (await api.store.latest.rules.get(whole))!;
     await api.store.write(async (tx) => {
-      const there = await tx.rules.octets(subject.domain.id);
+      const there = octetsOf(await tx.rules.totals(subject.domain.id));
       const content = JSON.stringify({ 502: 'x'.repeat(MAX_DOMAIN_TEXT - there - 3_000) });
       await tx.rules.insert({ ...row, content, record_ids: [] });
     });
-    const there = await api.store.latest.rules.octets(subject.domain.id);
+    const there = octetsOf(await api.store.latest.rules.totals(subject.domain.id));
     const refused = await ask('POST', '/rules/error-page/', page(4_000));
     expect(refused.status, refused.text).toBe(400);
     expect(refused.body.error).toMatch(

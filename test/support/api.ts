@@ -31,6 +31,8 @@ export interface TestApi {
   readonly url: string;
   readonly port: number;
   readonly store: Store;
+  /** Where the store is: a data folder or an address. */
+  readonly database: string;
   readonly dns: ScriptedDns;
   readonly log: string[];
   readonly uses: KeyUses;
@@ -64,6 +66,8 @@ export interface TestApiOptions {
   readonly tier?: TierSlug;
   readonly budget?: number;
   readonly publication?: Publication;
+  /** What the API sees of the store. */
+  readonly around?: (store: Store) => Store;
 }
 
 /** Starts one. */
@@ -74,13 +78,14 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
   const log: string[] = [];
   const uses = createKeyUses(store);
   const state: Pick<TestApi, 'ahead' | 'beforeRead'> = { ahead: 0, beforeRead: null };
+  const seen = options.around?.(store) ?? store;
   const hooked: Store = {
-    ...store,
+    ...seen,
     async read(work) {
       const first = state.beforeRead;
       state.beforeRead = null;
       await first?.();
-      return store.read(work);
+      return seen.read(work);
     },
   };
   const clock = (): number => Date.now() + state.ahead;
@@ -105,6 +110,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     url: `http://127.0.0.1:${port}`,
     port,
     store,
+    database: made.database,
     dns,
     log,
     uses,

@@ -67,7 +67,7 @@ async function readUsage(
   const thisMinute = Math.floor(now / MINUTE_MS) + 1;
   const periodStart = Math.floor(entitlements.quota_period_start / MINUTE_MS);
   const records = await tx.records.count(domainId);
-  const rules = await tx.rules.countByType(domainId);
+  const rules = new Map((await tx.rules.totals(domainId)).map((row) => [row.type, row.rules]));
   const traffic = await tx.usage.sum(domainId, periodStart, thisMinute);
   const month = await tx.usage.sum(domainId, thisMinute - MONTH_MINUTES, thisMinute);
   return [

@@ -1,11 +1,12 @@
 /** `/domains/{domain}/plans/`: what was published, by whom and why, what differs, how far it has come, and back again. */
 import { z } from 'zod';
 import { PlanFault } from '../../plan/fault.ts';
-import { findBlob } from '../../publisher/blob.ts';
+import { readBlob } from '../../publisher/blob.ts';
 import { diffSealed, printSealed } from '../../publisher/printed.ts';
 import { propagationOf } from '../../publisher/propagation.ts';
+import { prunedSentence } from '../../publisher/prune.ts';
 import { rollBack } from '../../publisher/rollback.ts';
-import type { ManifestRow, RevisionRow } from '../../store/rows.ts';
+import type { FiledRevision, ManifestRow, RevisionRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../limits.ts';
 import { queryNumber } from '../query.ts';
@@ -16,6 +17,8 @@ const revisionShape = z.object({
   revision: z.int(),
   /** SHA-256 of the sealed plan; `null`: a tombstone, the edge refuses every request. */
   digest: z.string().nullable(),
+  /** Its plan is too old to be stored; it can be neither read nor compared nor rolled back to. */
+  pruned: z.boolean(),
   reason: z.string(),
   /** Whose change it was; of several writes in one revision, the last. `null`: the service's own. */
   account_id: z.int().nullable(),
@@ -40,17 +43,17 @@ const detailShape = revisionShape.extend({
   /** Whether it is the one nodes should hold. */
   current: z.boolean(),
   propagation: propagationShape,
-  /** The printed plan; `null` for a tombstone and for plans no longer kept. */
+  /** The printed plan; `null` for a tombstone. */
   plan: z.record(z.string(), z.unknown()).nullable(),
 });
 
 type RevisionAnswer = z.infer<typeof revisionShape>;
 
-function answerOf(row: RevisionRow, names: ReadonlyMap<number, string>): RevisionAnswer {
-  const { revision, digest, reason, account_id, key_id, at } = row;
+function answerOf(row: FiledRevision, names: ReadonlyMap<number, string>): RevisionAnswer {
+  const { revision, digest, pruned, reason, account_id, key_id, at } = row;
   const account = account_id === null ? null : (names.get(account_id) ?? null);
   const created_at = new Date(at).toISOString();
-  return { revision, digest, reason, account_id, account, key_id, created_at };
+  return { revision, digest, pruned, reason, account_id, account, key_id, created_at };
 }
 
 /** The names of the accounts behind these revisions. */
@@ -84,7 +87,7 @@ export async function currentOf(
   return current?.domain_id === id ? current : null;
 }
 
-async function findRevision(tx: ReadTransaction, domainId: number, revision: number): Promise<RevisionRow> {
+async function findRevision(tx: ReadTransaction, domainId: number, revision: number): Promise<FiledRevision> {
   const row = await tx.plans.get(domainId, revision);
   if (row === null) throw notFound();
   return row;
@@ -126,7 +129,7 @@ export const read = operation({
       const row = await findRevision(tx, call.domain.id, revisionOf(call.params['revision']));
       const names = await accountNames(tx, [row]);
       const current = await currentOf(tx, call.domain);
-      const bytes = row.digest === null ? null : await findBlob(tx, row.digest);
+      const bytes = await planOf(tx, row);
       return ok({
         ...answerOf(row, names),
         current: current?.revision === row.revision,
@@ -156,10 +159,13 @@ export async function side(
   revision: number,
 ): Promise<Parameters<typeof diffSealed>[0]> {
   const row = await findRevision(tx, domain.id, revision);
-  if (row.digest === null) return { domain: domain.name, revision, bytes: null };
-  const bytes = await findBlob(tx, row.digest);
-  if (bytes === null) throw conflict(`the plan of revision ${revision} is no longer kept`);
-  return { domain: domain.name, revision, bytes };
+  return { domain: domain.name, revision, bytes: await planOf(tx, row) };
+}
+
+/** The sealed plan of a revision, `null` of a tombstone; throws the 409 where it was pruned. */
+async function planOf(tx: ReadTransaction, row: FiledRevision): Promise<Uint8Array | null> {
+  if (row.pruned) throw conflict(prunedSentence(row.revision));
+  return row.digest === null ? null : readBlob(tx, row.digest);
 }
 
 export const publish = operation({
@@ -185,7 +191,7 @@ export const rollback = operation({
       const result = await rollBack(w.tx, order);
       if (!result.ok) throw result.because === 'missing' ? notFound() : conflict(result.message);
       const names = await accountNames(w.tx, [result.revision]);
-      const after = answerOf(result.revision, names);
+      const after = answerOf({ ...result.revision, pruned: false }, names);
       await w.audit({ action: 'plan.rollback', subject: `plan/${revision}`, after });
       return call.validateOnly
         ? ok(after)

@@ -8,11 +8,13 @@ import { id, list as listOf } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
 import type { RedirectRule } from '../../model/types.ts';
 import type { RuleRow } from '../../store/rows.ts';
+import { MAX_AUDITED_MOVES } from '../limits.ts';
 import { idOf } from '../paths.ts';
 import { formBody } from '../read-body.ts';
 import { badRequest, forbidden, notFound } from '../refusal.ts';
 import {
   type Answer,
+  type AuditEntry,
   type Beside,
   message,
   type Operation,
@@ -21,6 +23,7 @@ import {
   type Route,
   type Writing,
 } from '../route.ts';
+import { costsOf } from '../rules/patterns.ts';
 import { readRule } from '../rules/read.ts';
 import { RULE_SHAPES } from '../rules/shapes.ts';
 import { bodyOf, showRule, showWhole, toWrite } from '../rules/show.ts';
@@ -83,7 +86,7 @@ async function createRule(w: Writing, type: RuleType, input: unknown): Promise<A
   const { domain, now, tx } = w;
   const fields = await readRule(w, { type, input });
   await judgeRoom(w);
-  const rule = toWrite(fields);
+  const rule = { ...toWrite(fields), costs: costsOf(fields) };
   await judgeText(w, rule, null);
   const row = await tx.rules.insert({
     ...rule,
@@ -108,7 +111,7 @@ async function createRule(w: Writing, type: RuleType, input: unknown): Promise<A
 /** What a plan can hold, whatever the entitlements say. */
 async function judgeRoom({ domain, tx }: Writing): Promise<void> {
   let there = 0;
-  for (const count of (await tx.rules.countByType(domain.id)).values()) there += count;
+  for (const { rules } of await tx.rules.totals(domain.id)) there += rules;
   if (there >= MAX_RULES)
     throw forbidden(`a domain holds at most ${MAX_RULES} rules, and there are ${there}`);
 }
@@ -125,7 +128,8 @@ async function judgeText({ domain, tx }: Writing, rule: Text, before: Text | nul
   const had = before === null ? 0 : octetsOf(before);
   // PERF: as many rules of that size as there may be do not come to more than as much again.
   if (octets <= had || octets <= MAX_DOMAIN_TEXT / MAX_RULES) return;
-  const total = (await tx.rules.octets(domain.id)) - had + octets;
+  let total = octets - had;
+  for (const { octets: others } of await tx.rules.totals(domain.id)) total += others;
   if (total <= MAX_DOMAIN_TEXT) return;
   const most = `the rules of a domain hold at most ${MAX_DOMAIN_TEXT} octets together, pages included`;
   throw badRequest(`${most}, and with this one there were ${total}; shorten pages and lists`);
@@ -191,7 +195,10 @@ async function changeRule(w: Writing, { before, input, action }: Change): Promis
   const { domain_id, id: ruleId, type } = before;
   const fields = await readRule(w, { type, input, before });
   const sent = typeof input === 'object' && input !== null && Object.hasOwn(input, 'content');
-  const rule = toWrite(fields, sent ? 'replace' : { keep: bodyOf(before) });
+  const rule = {
+    ...toWrite(fields, sent ? 'replace' : { keep: bodyOf(before) }),
+    costs: costsOf(fields),
+  };
   const had = type === 'error_page' ? await tx.rules.content(ruleId) : undefined;
   const content = rule.content === undefined ? had : rule.content;
   const shown = showRule(before, had);
@@ -250,22 +257,40 @@ function reorder(type: RuleType): Operation {
 
 async function reorderRules(w: Writing, type: RuleType, ids: readonly number[]): Promise<Answer> {
   const { domain, now, tx } = w;
-  const rows = await tx.rules.list(domain.id, type);
-  judgeOrder(rows, ids);
-  if (w.conditional) w.match(rows.map((row) => showRule(row)));
-  const had = new Map(rows.map((row) => [row.id, row.priority]));
-  const wanted = ids.map((ruleId, index) => ({ id: ruleId, priority: (index + 1) * PRIORITY_STEP }));
-  const moved = wanted.filter(({ id: ruleId, priority }) => had.get(ruleId) !== priority);
-  if (moved.length === 0) return ok(rows.map((row) => showRule(row)));
-  await tx.rules.prioritise(domain.id, moved, now);
-  const before = rows.map(({ id: ruleId, priority }) => ({ id: ruleId, priority }));
-  await w.audit({ action: 'rule.reorder', subject: type, before, after: wanted });
+  const show = async () => (await tx.rules.list(domain.id, type)).map((row) => showRule(row));
+  const there = await tx.rules.order(domain.id, type);
+  judgeOrder(there, ids);
+  if (w.conditional) w.match(await show());
+  const had = new Map(there.map(({ id: ruleId, priority }) => [ruleId, priority]));
+  const moved = ids.flatMap((ruleId, index) => {
+    const [from, to] = [had.get(ruleId)!, (index + 1) * PRIORITY_STEP];
+    return from === to ? [] : [{ id: ruleId, from, to }];
+  });
+  if (moved.length === 0) return ok(await show());
+  const wanted = moved.map(({ id: ruleId, to }) => ({ id: ruleId, priority: to }));
+  await tx.rules.prioritise(domain.id, wanted, now);
+  await w.audit({ action: 'rule.reorder', subject: type, ...auditOrder(moved) });
   await w.publish(`rules of type ${type} reordered`);
-  return ok((await tx.rules.list(domain.id, type)).map((row) => showRule(row)));
+  return ok(await show());
+}
+
+interface Move {
+  readonly id: number;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** The priorities that a reorder changed, those of the first rules where they are many. */
+function auditOrder(moved: readonly Move[]): Pick<AuditEntry, 'before' | 'after'> {
+  const listed = moved.slice(0, MAX_AUDITED_MOVES);
+  const unlisted = moved.length > listed.length ? { unlisted: moved.length - listed.length } : {};
+  const before = listed.map(({ id: ruleId, from }) => ({ id: ruleId, priority: from }));
+  const after = listed.map(({ id: ruleId, to }) => ({ id: ruleId, priority: to }));
+  return { before: { rules: before, ...unlisted }, after: { rules: after, ...unlisted } };
 }
 
 /** 400 unless `ids` holds every rule exactly once. */
-function judgeOrder(rows: readonly RuleRow[], ids: readonly number[]): void {
+function judgeOrder(rows: readonly Pick<RuleRow, 'id'>[], ids: readonly number[]): void {
   const there = new Set(rows.map((row) => row.id));
   const listed = new Set(ids);
   const wrong =

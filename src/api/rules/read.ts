@@ -4,21 +4,17 @@
  */
 import { judgeFeature } from '../../access/gates.ts';
 import type { Diagnostic } from '../../base/diagnostic.ts';
-import { MAX_DOMAIN_IPS, MAX_ID, MAX_IPS, MAX_RECORDS } from '../../base/limits.ts';
+import { MAX_DOMAIN_IPS, MAX_ID, MAX_RECORDS } from '../../base/limits.ts';
 import type { RuleType } from '../../base/vocabulary.ts';
 import type { Stored } from '../../model/common.ts';
-import { readForm } from '../../model/form.ts';
 import { parseRule } from '../../model/parse.ts';
-import { createPatternBook, type PatternBook } from '../../model/pattern.ts';
-import { createReport } from '../../model/report.ts';
-import { ruleForm } from '../../model/rule.ts';
 import type { DropRule, OriginRouteRule, Rule } from '../../model/types.ts';
 import type { RuleRow } from '../../store/rows.ts';
-import type { ReadTransaction } from '../../store/store.ts';
 import { wrongInput } from '../read-body.ts';
 import { forbidden } from '../refusal.ts';
 import type { Writing } from '../route.ts';
-import { bodyOf, type RuleBody } from './show.ts';
+import { judgePatterns } from './patterns.ts';
+import { bodyOf } from './show.ts';
 
 /** A rule that is to be read: `before` is the row it changes, absent for a new one. */
 export interface RuleInput {
@@ -113,70 +109,6 @@ async function knownRecords(
   return known;
 }
 
-interface Use {
-  readonly source: string;
-  readonly ignoreCase: boolean;
-}
-
-/** The regexes of a rule's filters. */
-function patternsOf(fields: Readonly<Record<string, unknown>>): readonly Use[] {
-  const uses: Use[] = [];
-  const add = (value: unknown, ignoreCase: boolean): void => {
-    for (const source of Array.isArray(value) ? value : [value]) {
-      if (typeof source === 'string' && source !== '') uses.push({ source, ignoreCase });
-    }
-  };
-  if (fields['host_match_type'] === 'regex') {
-    for (const name of ['host_pattern', 'host_includes', 'host_excludes']) add(fields[name], true);
-  }
-  if (fields['path_match_type'] === 'regex') {
-    for (const name of ['path_includes', 'path_excludes']) add(fields[name], false);
-  }
-  return uses;
-}
-
-interface PatternQuestion {
-  readonly type: RuleType;
-  readonly whole: unknown;
-  readonly before?: RuleRow;
-}
-
-/**
- * Judges a rule's regexes within the budget of its domain, which disabled rules take part in: enabling one later
- * needs no judging then. Only a rule that brings a new regex is judged.
- */
-async function judgePatterns({ tx, domain }: Writing, question: PatternQuestion): Promise<void> {
-  const { type, whole, before } = question;
-  const had = new Set(before === undefined ? [] : patternsOf(bodyOf(before)).map(keyOf));
-  if (patternsOf(whole as RuleBody).every((use) => had.has(keyOf(use)))) return;
-  const patterns = await bookOfOthers(tx, { domainId: domain.id, without: before?.id ?? null });
-  if (patterns === null) return;
-  const report = createReport();
-  readForm(ruleForm(type), whole, { report, patterns, path: [] });
-  if (report.errors() > 0) throw wrongInput(report.diagnostics());
-}
-
-function keyOf({ source, ignoreCase }: Use): string {
-  return (ignoreCase ? 'i' : 'c') + source;
-}
-
-/** A book that holds the regexes of all other rules of a domain; `null` when they have none. */
-async function bookOfOthers(
-  tx: ReadTransaction,
-  { domainId, without }: { readonly domainId: number; readonly without: number | null },
-): Promise<PatternBook | null> {
-  let book: PatternBook | null = null;
-  for (const row of await tx.rules.listAll(domainId)) {
-    // PERF: a body without the word has no regex, and most have none.
-    if (row.id === without || !row.body.includes('"regex"')) continue;
-    for (const { source, ignoreCase } of patternsOf(bodyOf(row))) {
-      book ??= createPatternBook();
-      book.check(source, { ignoreCase });
-    }
-  }
-  return book;
-}
-
 /** Holds a domain to the address entries of all its drop rules. Only a rule that brings more of them is judged. */
 async function judgeAddresses(
   { tx, domain }: Writing,
@@ -185,10 +117,8 @@ async function judgeAddresses(
 ): Promise<void> {
   const had = before === undefined ? 0 : addressesOf(before);
   if (ips.length <= had) return;
-  // PERF: so few rules cannot list that many.
-  if (((await tx.rules.count(domain.id, 'drop')) + 1) * MAX_IPS <= MAX_DOMAIN_IPS) return;
-  let total = ips.length - had;
-  for (const row of await tx.rules.list(domain.id, 'drop')) total += addressesOf(row);
+  const drops = (await tx.rules.totals(domain.id)).find(({ type }) => type === 'drop');
+  const total = (drops?.addresses ?? 0) - had + ips.length;
   if (total <= MAX_DOMAIN_IPS) return;
   const diagnostic: Diagnostic = {
     code: 'address_budget',
@@ -202,8 +132,7 @@ async function judgeAddresses(
 }
 
 function addressesOf(row: RuleRow): number {
-  // PERF: most list none, which needs no reading.
-  return row.body.includes('"ips":[]') ? 0 : (bodyOf(row)['ips'] as readonly string[]).length;
+  return (bodyOf(row)['ips'] as readonly string[]).length;
 }
 
 /** A host header that is new needs the feature; one that was there stays. */

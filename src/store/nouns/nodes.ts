@@ -25,6 +25,17 @@ const reportsOn = statement((builder, p: { domain: string; revision: number }) =
     .orderBy('node_id'),
 );
 
+const acknowledged = statement((builder, p: { domain: string }) =>
+  builder
+    .selectFrom('node_reports')
+    .innerJoin('nodes', 'nodes.id', 'node_reports.node_id')
+    .select(({ fn }) => fn.max('revision').as('revision'))
+    .where('domain', '=', p.domain)
+    .where('outcome', '=', 'ack')
+    .where('revoked_at', 'is', null)
+    .groupBy('node_id'),
+);
+
 const latestReports = statement((builder, p: { domain: string }) =>
   builder
     .selectFrom('node_reports as report')
@@ -136,6 +147,10 @@ export function nodes(session: Session): NodeReads & NodeWrites {
     get: (id) => one(session, get, { id }),
     list: () => list(session, {}),
     reportsOn: (domain, revision) => reportsOn(session, { domain, revision }),
+    async acknowledged(domain) {
+      const rows = await acknowledged(session, { domain });
+      return [...new Set(rows.map(({ revision }) => revision))];
+    },
     latestReports: (domain) => latestReports(session, { domain }),
     reportsOf: (nodeId) => reportsOf(session, { node_id: nodeId }),
     async insert(node) {

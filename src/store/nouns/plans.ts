@@ -3,9 +3,24 @@ import { sql } from 'kysely';
 import type { PlanReads, PlanWrites } from '../edge-nouns.ts';
 import { StoreFault } from '../fault.ts';
 import { hold } from '../hold.ts';
-import type { ManifestRow, RevisionRow } from '../rows.ts';
+import type { FiledRevision, ManifestRow, RevisionRow } from '../rows.ts';
 import type { Session } from '../session.ts';
-import { int, one, raw, statement } from '../statement.ts';
+import { flags, idsIn, int, one, raw, statement } from '../statement.ts';
+
+/** As the partial index says it, so that it serves. */
+const unpruned = sql<boolean>`pruned = 0 and plan_revisions.digest is not null`;
+
+const REVISION = [
+  'domain',
+  'domain_id',
+  'revision',
+  'digest',
+  'account_id',
+  'key_id',
+  'reason',
+  'at',
+  'through',
+] as const;
 
 const blob = statement((builder, p: { digest: string }) =>
   builder.selectFrom('plan_blobs').select('bytes').where('digest', '=', p.digest),
@@ -29,10 +44,32 @@ const getRevision = statement((builder, p: { domain_id: number; revision: number
     .where('revision', '=', p.revision),
 );
 
+const stored = statement((builder, p: { domain: string; limit: number }) =>
+  builder
+    .selectFrom('plan_revisions')
+    .innerJoin('plan_blobs', 'plan_blobs.digest', 'plan_revisions.digest')
+    .select(['revision', 'at', sql<number>`octet_length(bytes)`.as('octets')])
+    .where('domain', '=', p.domain)
+    .where(unpruned)
+    .orderBy('revision', 'desc')
+    .limit(p.limit),
+);
+
+const storedNames = statement((builder, p: { after: string; limit: number }) =>
+  builder
+    .selectFrom('plan_revisions')
+    .select(({ fn }) => ['domain', fn.countAll<number>().as('plans')])
+    .where('domain', '>', p.after)
+    .where(unpruned)
+    .groupBy('domain')
+    .orderBy('domain')
+    .limit(p.limit),
+);
+
 const covering = statement((builder, p: { domain_id: number; outbox_id: number }) =>
   builder
     .selectFrom('plan_revisions')
-    .selectAll()
+    .select(REVISION)
     .where('domain_id', '=', p.domain_id)
     .where('through', '>=', p.outbox_id)
     .orderBy('revision')
@@ -56,6 +93,8 @@ const position = statement((builder, _: object) =>
   builder.selectFrom('manifest_position').select('position'),
 );
 
+const filed = flags<FiledRevision>('pruned');
+
 function planReads(session: Session): PlanReads {
   return {
     async blob(digest) {
@@ -66,16 +105,20 @@ function planReads(session: Session): PlanReads {
     async list(domainId, page) {
       await hold(session, domainId);
       const before = page.before ?? Number.MAX_SAFE_INTEGER;
-      return listRevisions(session, { domain_id: domainId, before, limit: page.limit });
+      const rows = await listRevisions(session, { domain_id: domainId, before, limit: page.limit });
+      return rows.map(filed);
     },
     async get(domainId, revision) {
       await hold(session, domainId);
-      return one(session, getRevision, { domain_id: domainId, revision });
+      const row = await one(session, getRevision, { domain_id: domainId, revision });
+      return row && filed(row);
     },
     async covering(domainId, outboxId) {
       await hold(session, domainId);
       return one(session, covering, { domain_id: domainId, outbox_id: outboxId });
     },
+    stored: (domain, limit) => stored(session, { domain, limit }),
+    storedNames: (after, limit) => storedNames(session, { after, limit }),
     current: (domain) => one(session, current, { domain }),
     changedSince: (after, limit) => changedSince(session, { position: after, limit }),
     async position() {
@@ -173,18 +216,42 @@ const purgeAll = statement((builder, p: { floor: number }) =>
   })),
 );
 
-const pruneBlobs = statement((builder, p: { keep: number }) =>
+const markPruned = statement((builder, p: { domain: string; revisions: string }, flavour) =>
+  builder
+    .updateTable('plan_revisions')
+    .set({ pruned: int(1) })
+    .where('domain', '=', p.domain)
+    .where('revision', 'in', idsIn(p.revisions, flavour))
+    .where(unpruned),
+);
+
+const dropBlobs = statement((builder, p: { domain: string; revisions: string }, flavour) =>
   builder
     .deleteFrom('plan_blobs')
-    .where((row) =>
-      row.not(
-        row.exists(
-          row
-            .selectFrom('plan_revisions')
-            .innerJoin('manifest', 'manifest.domain', 'plan_revisions.domain')
-            .select('plan_revisions.revision')
-            .whereRef('plan_revisions.digest', '=', 'plan_blobs.digest')
-            .where(sql<boolean>`plan_revisions.revision > manifest.revision - ${int(p.keep)}`),
+    .where('digest', 'in', (row) =>
+      row
+        .selectFrom('plan_revisions as pruned_one')
+        .select(sql<string>`pruned_one.digest`.as('digest'))
+        .where('pruned_one.domain', '=', p.domain)
+        .where('pruned_one.revision', 'in', idsIn(p.revisions, flavour))
+        .where('pruned_one.pruned', '=', int(1)),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('plan_revisions as other')
+            .select('other.revision')
+            .whereRef('other.digest', '=', 'plan_blobs.digest')
+            .where('other.pruned', '=', int(0)),
+        ),
+      ),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('manifest')
+            .select('manifest.revision')
+            .whereRef('manifest.digest', '=', 'plan_blobs.digest'),
         ),
       ),
     )
@@ -224,8 +291,10 @@ export function plans(session: Session): PlanReads & PlanWrites {
       session.note('manifest');
       await purgeAll(session, { floor });
     },
-    async pruneBlobs(keep) {
-      return (await pruneBlobs(session, { keep })).length;
+    async prune(domain, numbers) {
+      const revisions = JSON.stringify(numbers);
+      await markPruned(session, { domain, revisions });
+      return (await dropBlobs(session, { domain, revisions })).length;
     },
   };
 }

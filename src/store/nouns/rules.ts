@@ -1,16 +1,37 @@
 /** Rules: one table for all types; an error page's HTML and the record ids a rule names stand beside it. */
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { RuleType } from '../../base/vocabulary.ts';
 import type { NewRule, RuleKey, RuleReads, RuleWrite, RuleWrites } from '../customer-nouns.ts';
 import { hold } from '../hold.ts';
 import type { RuleContentRow, RuleRow } from '../rows.ts';
 import type { Session } from '../session.ts';
-import { idsIn, type ListedColumns, listed, listedRows, one, raw, statement } from '../statement.ts';
+import {
+  type Flavour,
+  idsIn,
+  type ListedColumns,
+  listed,
+  listedRows,
+  one,
+  raw,
+  statement,
+} from '../statement.ts';
+import {
+  addRules,
+  countPatterns,
+  dropPatterns,
+  filedPatterns,
+  patternCosts,
+  patternsNear,
+  putPatterns,
+  totalsOf,
+} from './rule-costs.ts';
+
+const COLUMNS = ['id', 'domain_id', 'type', 'priority', 'body', 'created_at', 'updated_at'] as const;
 
 const get = statement((builder, p: RuleKey) =>
   builder
     .selectFrom('rules')
-    .selectAll()
+    .select(COLUMNS)
     .where('id', '=', p.id)
     .where('domain_id', '=', p.domain_id)
     .where('type', '=', p.type),
@@ -19,7 +40,7 @@ const get = statement((builder, p: RuleKey) =>
 const list = statement((builder, p: { domain_id: number; type: RuleType }) =>
   builder
     .selectFrom('rules')
-    .selectAll()
+    .select(COLUMNS)
     .where('domain_id', '=', p.domain_id)
     .where('type', '=', p.type)
     .orderBy('priority')
@@ -29,39 +50,21 @@ const list = statement((builder, p: { domain_id: number; type: RuleType }) =>
 const listAll = statement((builder, p: { domain_id: number }) =>
   builder
     .selectFrom('rules')
-    .selectAll()
+    .select(COLUMNS)
     .where('domain_id', '=', p.domain_id)
     .orderBy('type')
     .orderBy('priority')
     .orderBy('id'),
 );
 
-const countByType = statement((builder, p: { domain_id: number }) =>
+const order = statement((builder, p: { domain_id: number; type: RuleType }) =>
   builder
     .selectFrom('rules')
-    .select(({ fn }) => ['type', fn.countAll<number>().as('count')])
+    .select(['id', 'priority'])
     .where('domain_id', '=', p.domain_id)
-    .groupBy('type'),
-);
-
-const count = statement((builder, p: { domain_id: number; type: RuleType }) =>
-  builder
-    .selectFrom('rules')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('domain_id', '=', p.domain_id)
-    .where('type', '=', p.type),
-);
-
-const octets = statement((builder, p: { domain_id: number }) =>
-  builder
-    .selectFrom('rules')
-    .leftJoin('rule_contents', 'rule_contents.rule_id', 'rules.id')
-    .select(
-      sql<number>`cast(coalesce(sum(octet_length(body) + coalesce(octet_length(content), 0)), 0) as bigint)`.as(
-        'octets',
-      ),
-    )
-    .where('rules.domain_id', '=', p.domain_id),
+    .where('type', '=', p.type)
+    .orderBy('priority')
+    .orderBy('id'),
 );
 
 const content = statement((builder, p: { id: number }) =>
@@ -80,7 +83,7 @@ const contents = statement((builder, p: { domain_id: number }) =>
 const naming = statement((builder, p: { domain_id: number; ids: string }, flavour) =>
   builder
     .selectFrom('rules')
-    .selectAll()
+    .select(COLUMNS)
     .where('domain_id', '=', p.domain_id)
     .where('id', 'in', (row) =>
       row.selectFrom('rule_records').select('rule_id').where('record_id', 'in', idsIn(p.ids, flavour)),
@@ -88,7 +91,7 @@ const naming = statement((builder, p: { domain_id: number; ids: string }, flavou
     .orderBy('id'),
 );
 
-const insert = statement((builder, p: Omit<RuleRow, 'id'>) =>
+const insert = statement((builder, p: Omit<RuleRow, 'id'> & { addresses: number }) =>
   builder
     .insertInto('rules')
     .values({
@@ -96,22 +99,31 @@ const insert = statement((builder, p: Omit<RuleRow, 'id'>) =>
       type: p.type,
       priority: p.priority,
       body: p.body,
+      addresses: p.addresses,
       created_at: p.created_at,
       updated_at: p.updated_at,
     })
     .returning('id'),
 );
 
-const update = statement((builder, p: RuleKey & Pick<RuleRow, 'priority' | 'body' | 'updated_at'>) =>
+type Update = RuleKey & Pick<RuleRow, 'priority' | 'body' | 'updated_at'> & { addresses: number | null };
+
+const update = statement((builder, p: Update) =>
   builder
     .updateTable('rules')
-    .set({ priority: p.priority, body: p.body, updated_at: p.updated_at })
+    .set({
+      priority: p.priority,
+      body: p.body,
+      addresses: sql<number>`coalesce(cast(${p.addresses} as bigint), rules.addresses)`,
+      updated_at: p.updated_at,
+    })
     .where('id', '=', p.id)
     .where('domain_id', '=', p.domain_id)
     .where('type', '=', p.type)
-    .returningAll(),
+    .returning(COLUMNS),
 );
 
+// The plus keeps SQLite from the index over the domain: with it, every rule of the domain met every one of the list.
 const prioritise = statement((builder, p: { domain_id: number; order: string; at: number }, flavour) => {
   const order =
     flavour.database === 'sqlite'
@@ -119,7 +131,7 @@ const prioritise = statement((builder, p: { domain_id: number; order: string; at
       : sql`select id, priority from json_to_recordset(${p.order}::json) as listed(id bigint, priority bigint)`;
   return raw(
     sql`update rules set priority = wanted.priority, updated_at = ${p.at}
-      from (${order}) as wanted where rules.id = wanted.id and rules.domain_id = ${p.domain_id}`,
+      from (${order}) as wanted where rules.id = wanted.id and ${ofDomain(p.domain_id, flavour)}`,
     builder,
   );
 });
@@ -130,10 +142,14 @@ const rescope = statement((builder, p: { domain_id: number; rules: string; at: n
   raw(
     sql`update rules set body = given.body, updated_at = ${p.at}
       from (${listed(p.rules, RESCOPED, flavour)}) as given
-      where rules.id = given.id and rules.domain_id = ${p.domain_id}`,
+      where rules.id = given.id and ${ofDomain(p.domain_id, flavour)}`,
     builder,
   ),
 );
+
+function ofDomain(domainId: number, { database }: Flavour): RawBuilder<unknown> {
+  return database === 'sqlite' ? sql`+rules.domain_id = ${domainId}` : sql`rules.domain_id = ${domainId}`;
+}
 
 const remove = statement((builder, p: RuleKey) =>
   builder
@@ -215,20 +231,29 @@ function ruleReads(session: Session): RuleReads {
       await hold(session, domainId);
       return listAll(session, { domain_id: domainId });
     },
+    async order(domainId, type) {
+      await hold(session, domainId);
+      return order(session, { domain_id: domainId, type });
+    },
+    async totals(domainId) {
+      await hold(session, domainId);
+      return totalsOf(session, domainId);
+    },
     async count(domainId, type) {
       await hold(session, domainId);
-      const [row] = await count(session, { domain_id: domainId, type });
-      return row!.count;
+      return (await totalsOf(session, domainId)).find((row) => row.type === type)?.rules ?? 0;
     },
-    async countByType(domainId) {
+    async patternCosts(domainId, { without }) {
       await hold(session, domainId);
-      const rows = await countByType(session, { domain_id: domainId });
-      return new Map(rows.map((row) => [row.type, row.count]));
+      return patternCosts(session, domainId, without);
     },
-    async octets(domainId) {
+    async filedPatterns(domainId, question) {
       await hold(session, domainId);
-      const [row] = await octets(session, { domain_id: domainId });
-      return row!.octets;
+      return filedPatterns(session, domainId, question);
+    },
+    async patternsNear(domainId, question) {
+      await hold(session, domainId);
+      return patternsNear(session, domainId, question);
     },
     async content(ruleId) {
       return (await one(session, content, { id: ruleId }))?.content ?? null;
@@ -250,35 +275,49 @@ export function rules(session: Session): RuleReads & RuleWrites {
     async insert(rule) {
       await hold(session, rule.domain_id);
       const row = rowOf(rule);
-      const [given] = await insert(session, row);
+      const [given] = await insert(session, { ...row, addresses: rule.costs?.addresses ?? 0 });
       const inserted = { ...row, id: given!.id };
       await fileBeside(session, inserted.id, rule);
+      const patterns = rule.costs?.patterns ?? [];
+      if (patterns.length > 0) await putPatterns(session, inserted, patterns);
+      await addRules(session, { domainId: rule.domain_id, ids: [inserted.id], by: 1 });
       return inserted;
     },
     async update(key, change) {
       await hold(session, key.domain_id);
       const { id, domain_id, type } = key;
-      const { priority, body, updated_at } = change;
-      const [row] = await Promise.all([
-        one(session, update, { id, domain_id, type, priority, body, updated_at }),
+      const { priority, body, updated_at, costs } = change;
+      const addresses = costs?.addresses ?? null;
+      const totals = { domainId: domain_id, ids: [id] };
+      const [, row] = await Promise.all([
+        addRules(session, { ...totals, by: -1 }),
+        one(session, update, { id, domain_id, type, priority, body, updated_at, addresses }),
         forgetRecords(session, { id, domain_id, type }),
       ]);
-      if (row === null) return null;
-      await fileBeside(session, id, change);
+      if (row !== null) await fileBeside(session, id, change);
+      if (row !== null && costs !== undefined) await putPatterns(session, row, costs.patterns);
+      await addRules(session, { ...totals, by: 1 });
       return row;
     },
     async rescope(domainId, changes, updatedAt) {
       await hold(session, domainId);
       if (changes.length === 0) return;
-      const ids = JSON.stringify(changes.map(({ id }) => id));
+      const changed = changes.map(({ id }) => id);
+      const ids = JSON.stringify(changed);
       const named = changes.flatMap(({ id, record_ids }) =>
         record_ids.map((recordId) => ({ rule_id: id, record_id: recordId })),
       );
       await Promise.all([
+        addRules(session, { domainId, ids: changed, by: -1 }),
         rescope(session, { domain_id: domainId, rules: listedRows(changes, RESCOPED), at: updatedAt }),
         forgetAllRecords(session, { domain_id: domainId, ids }),
         fileAllRecords(session, { domain_id: domainId, named: listedRows(named, NAMED) }),
+        addRules(session, { domainId, ids: changed, by: 1 }),
       ]);
+    },
+    async countPatterns(domainId, rules) {
+      await hold(session, domainId);
+      await countPatterns(session, domainId, rules);
     },
     async prioritise(domainId, order, updatedAt) {
       await hold(session, domainId);
@@ -287,7 +326,14 @@ export function rules(session: Session): RuleReads & RuleWrites {
     },
     async remove(key) {
       await hold(session, key.domain_id);
-      return (await one(session, remove, key)) !== null;
+      const totals = { domainId: key.domain_id, ids: [key.id] };
+      if ((await one(session, get, key)) === null) return false;
+      await Promise.all([
+        addRules(session, { ...totals, by: -1 }),
+        dropPatterns(session, key.id),
+        remove(session, key),
+      ]);
+      return true;
     },
   };
 }

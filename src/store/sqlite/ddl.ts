@@ -278,6 +278,55 @@ CREATE TABLE record_scans (
 CREATE INDEX record_scans_by_time ON record_scans (run_at);
 `;
 
+/** Rules from before are counted here, but for their patterns: those take building, which the next write that needs it does. */
+const RULE_TOTALS = `
+ALTER TABLE rules ADD COLUMN addresses INTEGER NOT NULL DEFAULT 0;
+UPDATE rules SET addresses = json_array_length(body, '$.ips') WHERE type = 'drop' AND body LIKE '{%"ips":[%' AND json_valid(body);
+
+CREATE TABLE rule_totals (
+  domain_id INTEGER NOT NULL REFERENCES domains ON DELETE CASCADE,
+  type TEXT NOT NULL,
+  rules INTEGER NOT NULL,
+  octets INTEGER NOT NULL,
+  addresses INTEGER NOT NULL,
+  PRIMARY KEY (domain_id, type)
+) STRICT, WITHOUT ROWID;
+INSERT INTO rule_totals SELECT domain_id, type, count(*),
+    sum(octet_length(body) + coalesce(octet_length(content), 0)), sum(addresses)
+FROM rules LEFT JOIN rule_contents ON rule_contents.rule_id = rules.id GROUP BY domain_id, type;
+
+CREATE TABLE rule_patterns (
+  rule_id INTEGER NOT NULL REFERENCES rules ON DELETE CASCADE,
+  domain_id INTEGER NOT NULL REFERENCES domains ON DELETE CASCADE,
+  digest TEXT NOT NULL,
+  octets INTEGER NOT NULL,
+  build INTEGER NOT NULL,
+  eighths INTEGER NOT NULL,
+  prefix TEXT NOT NULL,
+  head TEXT NOT NULL,
+  PRIMARY KEY (rule_id, digest)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX rule_patterns_by_digest ON rule_patterns (domain_id, digest);
+CREATE INDEX rule_patterns_by_head ON rule_patterns (domain_id, head);
+
+CREATE TABLE pattern_totals (
+  domain_id INTEGER PRIMARY KEY REFERENCES domains ON DELETE CASCADE,
+  octets INTEGER NOT NULL,
+  build INTEGER NOT NULL,
+  eighths INTEGER NOT NULL,
+  counted INTEGER NOT NULL
+) STRICT;
+INSERT INTO pattern_totals SELECT DISTINCT domain_id, 0, 0, 0, 0 FROM rules WHERE body LIKE '%"regex"%';
+`;
+
+/** The index holds the revisions whose plans are there, which is all that pruning reads. */
+const PRUNED_PLANS = `
+ALTER TABLE plan_revisions ADD COLUMN pruned INTEGER NOT NULL DEFAULT 0;
+UPDATE plan_revisions SET pruned = 1
+WHERE digest IS NOT NULL AND digest NOT IN (SELECT digest FROM plan_blobs);
+CREATE INDEX plan_revisions_unpruned ON plan_revisions (domain, revision) WHERE pruned = 0 AND digest IS NOT NULL;
+`;
+
 /** The steps from an empty file to this version's tables. */
 export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
@@ -286,4 +335,6 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 4, ddl: RULE_HITS },
   { version: 5, ddl: REQUEST_SHARES },
   { version: 6, ddl: RECORD_SCANS },
+  { version: 7, ddl: RULE_TOTALS },
+  { version: 8, ddl: PRUNED_PLANS },
 ];

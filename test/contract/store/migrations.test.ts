@@ -1,10 +1,12 @@
 /** From an empty database and from older ones to this version's tables, on both databases. */
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isStoreFault } from '../../../src/store/fault.ts';
 import type { Migration } from '../../../src/store/migration.ts';
 import { POSTGRES_MIGRATIONS } from '../../../src/store/postgres/ddl.ts';
 import { SQLITE_MIGRATIONS } from '../../../src/store/sqlite/ddl.ts';
-import { kinds, type Place } from './databases.ts';
+import { openDatabase } from '../../../src/store/sqlite/driver.ts';
+import { asAdmin, type Kind, kinds, type Place } from './databases.ts';
 import { newRule, outboxRow, seed } from './samples.ts';
 
 const STEPS = { sqlite: SQLITE_MIGRATIONS, postgres: POSTGRES_MIGRATIONS } as const;
@@ -20,12 +22,31 @@ test('both databases have the same steps, numbered without gaps', () => {
         (match) => match[1],
       ),
     );
-  // Processes divide budgets among themselves on PostgreSQL alone.
-  const shared = (names: readonly unknown[]) => !names.includes('request_shares');
-  expect(columns(POSTGRES_MIGRATIONS).filter(shared)).toEqual(
-    columns(SQLITE_MIGRATIONS).filter((names) => names.length > 0),
-  );
+  // Processes divide budgets among themselves on PostgreSQL alone; a step may make no table.
+  const shared = (names: readonly unknown[]) => names.length > 0 && !names.includes('request_shares');
+  expect(columns(POSTGRES_MIGRATIONS).filter(shared)).toEqual(columns(SQLITE_MIGRATIONS).filter(shared));
 });
+
+async function addRule(
+  kind: Kind,
+  place: Place,
+  { domainId, body }: { readonly domainId: number; readonly body: string },
+): Promise<void> {
+  const { type, priority, created_at, updated_at } = newRule(domainId);
+  const values = [domainId, type, priority, body, created_at, updated_at];
+  const given = values.map((value) => (typeof value === 'number' ? value : `'${value}'`)).join();
+  const insert = `INSERT INTO rules (domain_id, type, priority, body, created_at, updated_at) VALUES (${given})`;
+  if (kind.name === 'postgres') {
+    await asAdmin(insert, place.database);
+    return;
+  }
+  const database = openDatabase(join(place.database, 'edgeplan.db'));
+  try {
+    database.exec(insert);
+  } finally {
+    database.close();
+  }
+}
 
 describe.each(kinds)('$name', (kind) => {
   let place: Place;
@@ -38,17 +59,46 @@ describe.each(kinds)('$name', (kind) => {
 
   test.each(steps.slice(0, -1))('from version $version', async ({ version }) => {
     const older = await place.open(steps.slice(0, version));
-    const { domain } = await older.write(async (tx) => {
-      const made = await seed(tx);
-      await tx.rules.insert(newRule(made.domain.id, { body: '{"kept":true}' }));
-      return made;
-    });
+    const { domain } = await older.write((tx) => seed(tx));
     await older.close();
+    // What writes a rule now writes tables that an older version has not got.
+    await addRule(kind, place, { domainId: domain.id, body: '{"kept":true}' });
     const newer = await place.open(steps);
     expect(await newer.latest.domains.get(domain.id)).toEqual(domain);
     expect(await newer.latest.rules.listAll(domain.id)).toMatchObject([{ body: '{"kept":true}' }]);
     await newer.write((tx) => tx.outbox.append(outboxRow(domain)));
     expect(await newer.latest.outbox.backlog()).toMatchObject({ rows: 1 });
+    await newer.close();
+  });
+
+  test('the rules of an older version are counted when their totals come', async () => {
+    const older = await place.open(steps.slice(0, 6));
+    const { domain } = await older.write((tx) => seed(tx));
+    const bare = await older.write((tx) => seed(tx, 'bare.example'));
+    await older.close();
+    const bodies = ['{"ips":["192.0.2.1","192.0.2.2"],"b":"é"}', '{"ips":[]}', '{"path_match_type":"regex"}'];
+    for (const body of bodies) await addRule(kind, place, { domainId: domain.id, body });
+    await addRule(kind, place, { domainId: bare.domain.id, body: '{"ips":[]}' });
+    const newer = await place.open(steps);
+    const octets = Buffer.byteLength(bodies.join(''));
+    expect(await newer.latest.rules.totals(domain.id)).toEqual([
+      { type: 'drop', rules: 3, octets, addresses: 2 },
+    ]);
+    const none = { octets: 0, build: 0, eighths: 0 };
+    expect(await newer.latest.rules.patternCosts(domain.id, { without: 0 })).toEqual({
+      ...none,
+      counted: false,
+    });
+    expect(await newer.latest.rules.patternCosts(bare.domain.id, { without: 0 })).toEqual({
+      ...none,
+      counted: true,
+    });
+    const [, , third] = await newer.latest.rules.listAll(domain.id);
+    const pattern = { digest: 'd', octets: 7, build: 9, eighths: 8, prefix: '2f00' };
+    await newer.write((tx) => tx.rules.countPatterns(domain.id, new Map([[third!.id, [pattern]]])));
+    await newer.write((tx) => tx.rules.countPatterns(domain.id, new Map([[third!.id, [pattern]]])));
+    const counted = { octets: 7, build: 9, eighths: 8, counted: true };
+    expect(await newer.latest.rules.patternCosts(domain.id, { without: 0 })).toEqual(counted);
     await newer.close();
   });
 

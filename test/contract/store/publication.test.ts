@@ -220,15 +220,51 @@ describe.each(kinds)('$name', (kind) => {
     expect(await store.latest.plans.position()).toBe(80);
   });
 
-  test('old plans are let go, current ones never', async () => {
+  test('a pruned plan goes unless another revision or what is current needs it', async () => {
     for (const revision of [1, 2, 3]) await publish({ revision, digest: `d${revision}` });
     await publish({ revision: 4, digest: 'd1' });
-    await store.write((tx) => tx.plans.putBlob('loose', Uint8Array.of(9), T));
-    expect(await store.write((tx) => tx.plans.pruneBlobs(2))).toBe(2);
-    expect(await store.latest.plans.blob('d3')).not.toBeNull();
+    await publish({ revision: 5 });
+    const there = async () =>
+      (await store.latest.plans.stored(domain.name, 9)).map(({ revision }) => revision);
+    expect(await there()).toEqual([4, 3, 2, 1]);
+    expect(await store.latest.plans.stored(domain.name, 1)).toEqual([{ revision: 4, at: T, octets: 3 }]);
+    expect(await store.latest.plans.storedNames('', 9)).toEqual([{ domain: domain.name, plans: 4 }]);
+    expect(await store.latest.plans.storedNames(domain.name, 9)).toEqual([]);
+    expect(await store.write((tx) => tx.plans.prune(domain.name, [1, 2]))).toBe(1);
+    expect(await store.write((tx) => tx.plans.prune(domain.name, [1, 2]))).toBe(0);
+    expect(await there()).toEqual([4, 3]);
     expect(await store.latest.plans.blob('d1')).not.toBeNull();
     expect(await store.latest.plans.blob('d2')).toBeNull();
-    expect(await store.latest.plans.list(domain.id, { limit: 9 })).toHaveLength(4);
+    const history = await store.latest.plans.list(domain.id, { limit: 9 });
+    expect(history.map(({ pruned }) => pruned)).toEqual([false, false, false, true, true]);
+    expect(await store.latest.plans.get(domain.id, 2)).toMatchObject({ digest: 'd2', pruned: true });
+    expect(await store.write((tx) => tx.plans.prune(domain.name, [4]))).toBe(1);
+    await publish({ revision: 6, digest: 'd6' });
+    expect(await store.write((tx) => tx.plans.prune(domain.name, [6]))).toBe(0);
+    expect(await store.latest.plans.blob('d6')).not.toBeNull();
+  });
+
+  test('the newest revision each node acknowledged, revoked nodes left out', async () => {
+    const [a, b, gone] = await store.write(async (tx) => [
+      await tx.nodes.insert({ name: 'a', token_hash: 'ta', created_at: T }),
+      await tx.nodes.insert({ name: 'b', token_hash: 'tb', created_at: T }),
+      await tx.nodes.insert({ name: 'gone', token_hash: 'tg', created_at: T }),
+    ]);
+    const said = (node: { id: number }, revision: number, outcome: 'ack' | 'nack') => ({
+      node_id: node.id,
+      domain: domain.name,
+      revision,
+      outcome,
+      reason: '',
+      at: T,
+    });
+    await store.write(async (tx) => {
+      await tx.nodes.report([said(a!, 1, 'ack'), said(b!, 2, 'ack'), said(gone!, 3, 'ack')]);
+      await tx.nodes.report([said(a!, 4, 'nack'), said(b!, 4, 'ack')]);
+      await tx.nodes.revoke(gone!.id, T);
+    });
+    expect([...(await store.latest.nodes.acknowledged(domain.name))].sort()).toEqual([1, 4]);
+    expect(await store.latest.nodes.acknowledged('other.example')).toEqual([]);
   });
 
   test('nodes and their answers', async () => {

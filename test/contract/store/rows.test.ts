@@ -285,16 +285,15 @@ describe.each(kinds)('$name keeps', (kind) => {
     expect(await store.latest.rules.list(domain.id, 'drop')).toEqual([early, late, tie]);
     expect(await store.latest.rules.listAll(domain.id)).toEqual([early, late, tie, page]);
     expect(await store.latest.rules.count(domain.id, 'drop')).toBe(3);
-    expect(await store.latest.rules.countByType(domain.id)).toEqual(
-      new Map([
-        ['drop', 3],
-        ['error_page', 1],
-      ]),
+    const octets = (...texts: readonly string[]) => Buffer.byteLength(texts.join(''));
+    expect(await store.latest.rules.totals(domain.id)).toEqual([
+      { type: 'drop', rules: 3, octets: octets('{"a":"ü"}', '{}', '{}'), addresses: 0 },
+      { type: 'error_page', rules: 1, octets: octets('{}', '{"0":"<p>"}'), addresses: 0 },
+    ]);
+    expect(await store.latest.rules.totals(domain.id + 1)).toEqual([]);
+    expect(await store.latest.rules.order(domain.id, 'drop')).toEqual(
+      [early, late, tie].map((row) => ({ id: row!.id, priority: row!.priority })),
     );
-    const bodies = [late, early, tie, page].map((row) => Buffer.byteLength(row!.body));
-    const octets = bodies.reduce((sum, one) => sum + one, Buffer.byteLength('{"0":"<p>"}'));
-    expect(await store.latest.rules.octets(domain.id)).toBe(octets);
-    expect(await store.latest.rules.octets(domain.id + 1)).toBe(0);
     const key = { domain_id: domain.id, type: 'drop', id: late!.id } as const;
     expect(await store.latest.rules.get(key)).toEqual(late);
     expect(late).not.toHaveProperty('record_ids');
