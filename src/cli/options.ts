@@ -1,5 +1,6 @@
 /** Options that several commands share, and readers of option values. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { parseIpEntry } from '../base/ip.ts';
 import { COLOUR_CHOICES } from './output.ts';
 
 /** The file to work on. */
@@ -29,6 +30,23 @@ export function signatureOptions(command: Command): Command {
 /** Gathers an option that may be given several times. */
 export function gather(value: string, gathered: readonly string[] | undefined): readonly string[] {
   return [...(gathered ?? []), value];
+}
+
+/** Special addresses that origins may have, for nodes and for the server that checks what customers write. */
+export function allowOriginsOption(): Option {
+  return new Option(
+    '--allow-origins <prefixes>',
+    'origins may have these loopback, private or other special addresses, prefixes with commas; may be repeated',
+  ).argParser(gatherPrefixes);
+}
+
+function gatherPrefixes(text: string, gathered: readonly string[] | undefined): readonly string[] {
+  const prefixes = text.split(',').map((one) => one.trim());
+  for (const prefix of prefixes) {
+    const read = parseIpEntry(prefix);
+    if (!read.ok) throw new InvalidArgumentError(`\`${prefix}\`: ${read.reason}.`);
+  }
+  return [...(gathered ?? []), ...prefixes];
 }
 
 export function readNodeId(text: string): number {

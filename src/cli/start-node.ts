@@ -11,7 +11,7 @@ import { loadWarm } from '../waf/runtime/load.ts';
 import { readAgain } from './node/again.ts';
 import { openDecisions } from './node/decisions.ts';
 import { followPlans, type PlanSource } from './node/follow-plans.ts';
-import { openListeners } from './node/listeners.ts';
+import { chosenPorts, openListeners } from './node/listeners.ts';
 import type { NodeStart, RunningNode } from './node/options.ts';
 import { createSecrets, ownClearance } from './node/secrets.ts';
 import { createServing } from './node/serving.ts';
@@ -25,6 +25,7 @@ export async function startNode(options: NodeStart): Promise<RunningNode> {
   const { log, signatures } = options;
   const secrets = createSecrets(ownClearance());
   const tokens: AcmeTokens = new Map();
+  const ownPorts = chosenPorts(options);
   const decisions = openDecisions(options);
   let source: PlanSource | null = null;
   const serving = await createServing(settingsOf(options, 1), {
@@ -32,6 +33,7 @@ export async function startNode(options: NodeStart): Promise<RunningNode> {
     secrets: secrets.read,
     usage: { done: (entry) => source?.usage?.done(entry) },
     tokens,
+    ownPorts,
     decisions,
     log,
     fileLog: log,
@@ -51,8 +53,11 @@ export async function startNode(options: NodeStart): Promise<RunningNode> {
           return node.plans.size === 0 ? 'no plan is served yet' : null;
         },
       });
+      ownPorts.add(Number(new URL(operations.url).port));
     }
-    const { stop: stopListening, retire, reload, ...urls } = await openListeners(serving, options, tokens);
+    const onListening = (port: number): void => void ownPorts.add(port);
+    const opened = await openListeners(serving, options, { tokens, onListening });
+    const { stop: stopListening, retire, reload, ...urls } = opened;
     const { look, stop: stopFollowing } = source;
     removeOtherCaches(options, 1);
     stage = 'serving';

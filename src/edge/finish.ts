@@ -23,6 +23,7 @@ export interface FinishOptions {
 /** What an origin's failure is called towards the client; `null`: there is nobody to tell. */
 const STATUS_OF: Readonly<Record<ResponseFault['code'], number | null>> = {
   unresolved: 502,
+  forbidden: 502,
   refused: 502,
   unreachable: 502,
   unreached: 504,

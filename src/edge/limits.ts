@@ -97,3 +97,6 @@ export const ACME_REQUEST_MS = 30_000;
 export const ACME_NAME_MS = 10 * 60_000;
 /** Characters of a challenge's token that is looked up (RFC 8555 §8.3 has them of 22 and more). */
 export const MAX_TOKEN_CHARACTERS = 256;
+/** Origins refused for their address that are logged in so many milliseconds: customers choose as many as they like. */
+export const REFUSALS_LOGGED = 10;
+export const REFUSALS_MS = 60_000;

@@ -6,6 +6,7 @@ import { steadyNow } from '../base/steady-clock.ts';
 import type { EvaluatorOptions } from '../evaluator/index.ts';
 import { createCounters, type WafProgram } from '../evaluator/index.ts';
 import { createHandler, type Handler } from './handle.ts';
+import type { OriginBounds } from './origin/guard.ts';
 import { createOrigins } from './origin/origins.ts';
 import type { OwnTokens } from './own-tokens.ts';
 import { createPlanTable, type PlanTable } from './plans.ts';
@@ -25,6 +26,8 @@ export interface NodeOptions {
   /** Connections to one origin at most. */
   readonly perOrigin: number;
   readonly anyCertificate: boolean;
+  /** Where no connection to an origin may go. */
+  readonly originBounds: OriginBounds;
   /** Resolvers that origins' names are asked of; absent: the system's. */
   readonly resolvers?: readonly string[];
   /** Milliseconds that a WebSocket may be idle. Default: `WEBSOCKET_IDLE_MS`. */
@@ -52,6 +55,7 @@ export function createNode(options: NodeOptions): EdgeNode {
   const origins = createOrigins({
     perOrigin: options.perOrigin,
     anyCertificate: options.anyCertificate,
+    bounds: options.originBounds,
     ...(options.resolvers === undefined ? {} : { resolvers: options.resolvers }),
     ...(options.websocketIdleMs === undefined ? {} : { websocketIdleMs: options.websocketIdleMs }),
     ...(options.maxWebsockets === undefined ? {} : { maxWebsockets: options.maxWebsockets }),

@@ -19,6 +19,7 @@ export interface ResponseHead {
 /** Why no answer came, or why it ends early. */
 export const RESPONSE_FAULTS = [
   'unresolved',
+  'forbidden',
   'refused',
   'unreachable',
   'unreached',
@@ -33,6 +34,7 @@ export type ResponseFaultCode = (typeof RESPONSE_FAULTS)[number];
 
 /**
  * - `unresolved` its name has no address: nothing was sent
+ * - `forbidden` its address is one that origins may not have: nothing was sent
  * - `refused`, `unreachable` no connection: nothing was sent
  * - `unreached` no connection in time: nothing was sent either
  * - `reset` the connection ended before the answer's head

@@ -41,6 +41,7 @@ async function begin({ index, settings: { plan, domain, crash } }) {
     nodeId: null,
     perOrigin: 16,
     anyCertificate: false,
+    originBounds: { allowed: { prefixes: [], local: true }, ownPorts: new Set(), onRefused: () => undefined },
     openOctets: 1_000_000,
     onFault,
   });

@@ -8,6 +8,7 @@ import { createNode, type EdgeNode } from '../../src/edge/node.ts';
 import { listenHttp } from '../../src/edge/serve.ts';
 import type { Challenges, Classifier, JournalEntry, MarkdownRenderer } from '../../src/edge/services.ts';
 import { trustProxies } from '../../src/edge/visitor.ts';
+import { LOCAL_ORIGINS } from './origin-bounds.ts';
 
 /** The name that the node serves. */
 export const CACHE_HOST = 'cache.test';
@@ -61,6 +62,7 @@ export async function startCacheNode(options: CacheNodeOptions): Promise<CacheNo
     nodeId: null,
     perOrigin: 128,
     anyCertificate: false,
+    originBounds: LOCAL_ORIGINS,
     openOctets: 1e8,
     onFault: (error) => faults.push(error),
   });

@@ -11,6 +11,7 @@ import type { Challenges, JournalEntry } from '../../src/edge/services.ts';
 import { trustProxies } from '../../src/edge/visitor.ts';
 import type { WafProgram } from '../../src/evaluator/index.ts';
 import { finding } from './generate-waf.ts';
+import { LOCAL_ORIGINS } from './origin-bounds.ts';
 
 export interface TestEdge {
   readonly port: number;
@@ -58,6 +59,7 @@ export async function startEdge({
     nodeId: null,
     perOrigin: 8,
     anyCertificate: false,
+    originBounds: LOCAL_ORIGINS,
     openOctets: 1_000_000,
     onFault: (error) => faults.push(error),
   });

@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { compile, parseRuleSet, seal } from '../../src/compiler/index.ts';
 import type { ConnectionBounds } from '../../src/edge/connection-bounds.ts';
 import { createNode, type EdgeNode } from '../../src/edge/node.ts';
+import type { OriginBounds } from '../../src/edge/origin/guard.ts';
 import type { OwnTokens } from '../../src/edge/own-tokens.ts';
 import { listenHttp, type RunningListener } from '../../src/edge/serve.ts';
 import type { Challenges, Classifier, EdgeCache, JournalEntry } from '../../src/edge/services.ts';
@@ -16,6 +17,7 @@ import { listenTls } from '../../src/edge/tls/listen.ts';
 import { trustProxies } from '../../src/edge/visitor.ts';
 import type { WafProgram } from '../../src/evaluator/index.ts';
 import { makeCertificate } from './make-certificate.ts';
+import { LOCAL_ORIGINS } from './origin-bounds.ts';
 
 /** Asks for nothing and clears nobody. */
 export const NO_CHALLENGES: Challenges = {
@@ -123,6 +125,8 @@ export interface TlsNodeOptions {
   readonly anyCertificate?: boolean;
   /** Resolvers of origins' names. */
   readonly resolvers?: readonly string[];
+  /** Absent: origins are on this machine. */
+  readonly originBounds?: OriginBounds;
 }
 
 export async function startTlsNode(options: TlsNodeOptions): Promise<TlsNode> {
@@ -146,6 +150,7 @@ export async function startTlsNode(options: TlsNodeOptions): Promise<TlsNode> {
     perOrigin: 64,
     anyCertificate: options.anyCertificate ?? false,
     ...(options.resolvers ? { resolvers: options.resolvers } : {}),
+    originBounds: options.originBounds ?? LOCAL_ORIGINS,
     openOctets: 1e8,
     ...(options.ownTokens ? { ownTokens: options.ownTokens } : {}),
     ...(options.websocketIdleMs ? { websocketIdleMs: options.websocketIdleMs } : {}),

@@ -12,7 +12,7 @@ import { plainControlLines } from '../node/plain-control.ts';
 import { refusal } from '../node/refusal.ts';
 import { readWorkers, tellWorker, workersLines } from '../node/tell-workers.ts';
 import type { OpenedSignatures } from '../open-signatures.ts';
-import { colourOption, gather, readNodeId, readPort } from '../options.ts';
+import { allowOriginsOption, colourOption, gather, readNodeId, readPort } from '../options.ts';
 import { type ColourChoice, note, write } from '../output.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
 
@@ -49,6 +49,7 @@ interface Flags {
   readonly maxConnectionsPerAddress: number;
   readonly maxWebsockets: number;
   readonly anyCertificate?: boolean;
+  readonly allowOrigins?: readonly string[];
   readonly resolver?: readonly string[];
   readonly websocketIdle: number;
   readonly drain: number;
@@ -69,6 +70,9 @@ async function run(flags: Flags): Promise<void> {
   // Only here, so that no other command waits for it to load.
   const { createLog } = await import('../create-log.ts');
   const installed = heldNotes();
+  if (plans.kind === 'file') {
+    installed.say('origins may have loopback and private addresses: the plans are from an edge file');
+  }
   let running: RunningNode;
   try {
     running = await start(flags.workers, {
@@ -91,6 +95,7 @@ async function run(flags: Flags): Promise<void> {
       maxAddressConnections: flags.maxConnectionsPerAddress,
       maxWebsockets: flags.maxWebsockets,
       anyCertificate: flags.anyCertificate === true,
+      allowedOrigins: { prefixes: flags.allowOrigins ?? [], local: plans.kind === 'file' },
       resolvers: flags.resolver ?? [],
       websocketIdleMs: flags.websocketIdle * 1_000,
       decisions: flags.log === undefined ? null : { file: flags.log, rate: flags.logRate },
@@ -365,6 +370,7 @@ export function nodeCommand(): Command {
         .env('EDGEPLAN_WORKERS'),
     )
     .option('--any-certificate', 'take any certificate of an origin')
+    .addOption(allowOriginsOption())
     .addOption(
       new Option(
         '--resolver <address>',

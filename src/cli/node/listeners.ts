@@ -22,10 +22,21 @@ export interface Listeners {
   stop(): Promise<void>;
 }
 
+export interface ListenerParts {
+  readonly tokens: AcmeTokens;
+  /** Called with the port of each listener, before any other work. */
+  readonly onListening: (port: number) => void;
+}
+
+/** The ports a node is to listen on, those left to the system aside. */
+export function chosenPorts({ port, tls, operationsPort }: NodeStart): Set<number> {
+  return new Set([port, tls?.port ?? 0, operationsPort ?? 0].filter((one) => one !== 0));
+}
+
 export async function openListeners(
   { node, connections }: Pick<Serving, 'node' | 'connections'>,
   options: NodeStart,
-  tokens: AcmeTokens,
+  { tokens, onListening }: ListenerParts,
 ): Promise<Listeners> {
   const { handler, plans } = node;
   const { host, port, publicPort, tls, log } = options;
@@ -47,11 +58,15 @@ export async function openListeners(
     certificates?.close();
   }
   try {
-    listeners.push(await listenHttp({ ...shared, port, publicPort }));
+    const plain = await listenHttp({ ...shared, port, publicPort });
+    listeners.push(plain);
+    onListening(plain.address.port);
     if (tls !== null) {
       certificates = await openFolder(tls, log);
       const where = { port: tls.port, publicPort: tls.publicPort };
-      listeners.push(await listenTls({ ...shared, ...where, plans, certificates, ticketKeys: null }));
+      const secure = await listenTls({ ...shared, ...where, plans, certificates, ticketKeys: null });
+      listeners.push(secure);
+      onListening(secure.address.port);
       acme = tls.acme === null ? null : obtain(tls, tls.acme, { certificates, tokens, log, onObtained });
     }
   } catch (error) {

@@ -1,5 +1,6 @@
 /** What `edgeplan node` is started with, and what is running then. */
 import type { Logger } from 'pino';
+import type { AllowedOrigins } from '../../base/special-addresses.ts';
 import type { FollowOptions } from '../../edge/follow/options.ts';
 import type { OpenedSignatures } from '../open-signatures.ts';
 import type { ColourChoice } from '../output.ts';
@@ -40,6 +41,8 @@ export interface ServeOptions {
   /** Connections to one origin at most. */
   readonly perOrigin: number;
   readonly anyCertificate: boolean;
+  /** Special addresses that origins may have. */
+  readonly allowedOrigins: AllowedOrigins;
   /** DNS resolvers to ask, addresses with an optional port each; empty: the system's. */
   readonly resolvers: readonly string[];
   /** Connections of clients at most: all, and those of one address. */

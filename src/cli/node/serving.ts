@@ -36,6 +36,8 @@ export interface ServingParts {
   /** Counts what each domain was asked. */
   readonly usage: Journal;
   readonly tokens: OwnTokens;
+  /** The ports of the node's own listeners; may grow while it starts. */
+  readonly ownPorts: ReadonlySet<number>;
   /** `null`: none is written. */
   readonly decisions: Pick<DecisionLog, 'done' | 'stats' | 'close'> | null;
   readonly log: Logger;
@@ -71,6 +73,11 @@ export async function createServing(settings: ServeSettings, parts: ServingParts
     nodeId: settings.nodeId,
     perOrigin: settings.perOrigin,
     anyCertificate: settings.anyCertificate,
+    originBounds: {
+      allowed: settings.allowedOrigins,
+      ownPorts: parts.ownPorts,
+      onRefused: (sentence) => log.warn(sentence),
+    },
     resolvers: settings.resolvers,
     websocketIdleMs: settings.websocketIdleMs,
     maxWebsockets: settings.maxWebsockets,

@@ -23,7 +23,7 @@ export interface ServeSettings extends ServeOptions {
 /** What each of so many processes serves by. */
 export function settingsOf(start: NodeStart, processes: number): ServeSettings {
   const { tls, trusted, proxies, countries, botRanges, nodeId } = start;
-  const { anyCertificate, resolvers, maxAddressConnections, websocketIdleMs } = start;
+  const { anyCertificate, allowedOrigins, resolvers, maxAddressConnections, websocketIdleMs } = start;
   return {
     trusted,
     proxies,
@@ -31,6 +31,7 @@ export function settingsOf(start: NodeStart, processes: number): ServeSettings {
     botRanges,
     nodeId,
     anyCertificate,
+    allowedOrigins,
     resolvers,
     websocketIdleMs,
     // One address meets one process, unless a proxy speaks for it.

@@ -60,9 +60,10 @@ export async function startWorkers(options: WorkersStart): Promise<RunningNode> 
   }
   try {
     source = await followPlans(options, { plans: alike, onSecret });
-    primary = await startProcesses(options, { alike, lines, source });
+    // Before the workers, which must not take its port for an origin's.
+    operations = await openOperations(options, { alike, primary: () => primary });
+    primary = await startProcesses(options, { alike, lines, source, operations });
     ordering = await orderCertificates(options, alike);
-    operations = await openOperations(options, { alike, primary });
   } catch (error) {
     await stop(0);
     throw error;
@@ -86,9 +87,13 @@ interface Parts {
   readonly alike: Alike;
   readonly lines: LineWriter | null;
   readonly source: PlanSource;
+  readonly operations: RunningOperations | null;
 }
 
-function startProcesses(options: WorkersStart, { alike, lines, source }: Parts): Promise<RunningPrimary> {
+function startProcesses(
+  options: WorkersStart,
+  { alike, lines, source, operations }: Parts,
+): Promise<RunningPrimary> {
   const { host, port, tls, workers, log, onEvent } = options;
   const [trusted, proxies] = [trustProxies(options.trusted), trustProxies(options.proxies)];
   const gather = (output: Readable, into: LineWriter): void => {
@@ -106,7 +111,8 @@ function startProcesses(options: WorkersStart, { alike, lines, source }: Parts):
     listeners: { [HTTP]: { host, port }, ...(tls === null ? {} : { [HTTPS]: { host, port: tls.port } }) },
     isProxy: (address) => trusted.has(address) || proxies.has(address),
     alike,
-    settings: (addresses) => workerSettings(options, { addresses, counted: source.usage !== null }),
+    settings: (addresses) =>
+      workerSettings(options, { addresses, operations, counted: source.usage !== null }),
     onOutput: lines === null ? null : (output) => gather(output, lines),
     onCounted: (tally) => source.usage?.add(tally),
     registry,
@@ -122,10 +128,11 @@ function workerEnv(): NodeJS.ProcessEnv {
 
 interface Known {
   readonly addresses: Readonly<Record<string, AddressInfo>>;
+  readonly operations: RunningOperations | null;
   readonly counted: boolean;
 }
 
-function workerSettings(options: WorkersStart, { addresses, counted }: Known): WorkerSettings {
+function workerSettings(options: WorkersStart, { addresses, operations, counted }: Known): WorkerSettings {
   const { publicPort, tls, signatures, decisions, data, log, workers } = options;
   return {
     serve: settingsOf(options, workers),
@@ -133,6 +140,10 @@ function workerSettings(options: WorkersStart, { addresses, counted }: Known): W
       http: publicPort ?? addresses[HTTP]!.port,
       https: tls === null ? null : (tls.publicPort ?? addresses[HTTPS]!.port),
     },
+    ownPorts: [
+      ...Object.values(addresses).map(({ port }) => port),
+      ...(operations === null ? [] : [Number(new URL(operations.url).port)]),
+    ],
     data,
     signatures: signatures === null ? null : Buffer.from(signatures.sealed()).toString('base64'),
     ticketKeys: randomBytes(48).toString('base64'),
@@ -144,14 +155,17 @@ function workerSettings(options: WorkersStart, { addresses, counted }: Known): W
 
 async function openOperations(
   { operationsPort }: WorkersStart,
-  { alike, primary }: { readonly alike: Alike; readonly primary: RunningPrimary },
+  { alike, primary }: { readonly alike: Alike; readonly primary: () => RunningPrimary | null },
 ): Promise<RunningOperations | null> {
   if (operationsPort === null) return null;
-  const { registry, unwell, unready } = primary;
   return listenOperations({
     port: operationsPort,
-    registry,
-    unwell,
-    unready: () => unready() ?? (alike.size === 0 ? 'no plan is served yet' : null),
+    registry: () => primary()?.registry() ?? new Registry(),
+    unwell: () => primary()?.unwell() ?? null,
+    unready: () => reason(primary()) ?? (alike.size === 0 ? 'no plan is served yet' : null),
   });
+}
+
+function reason(primary: RunningPrimary | null): string | null {
+  return primary === null ? 'starting' : primary.unready();
 }

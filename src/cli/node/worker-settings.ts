@@ -6,6 +6,8 @@ export interface WorkerSettings {
   readonly serve: ServeSettings;
   /** The ports as visitors know them; `https` is `null` without TLS. */
   readonly ports: { readonly http: number; readonly https: number | null };
+  /** Those that the node listens on, its operators' included. */
+  readonly ownPorts: readonly number[];
   /** The node's own folder, where plans lie that come from a control plane. */
   readonly data: string;
   /** A sealed signature program in base64; `null`: waf rules match and do nothing. */

@@ -36,6 +36,7 @@ async function begin({ index, settings: sent, changes }: Beginning, link: Link):
     secrets: secrets.read,
     usage: { done: (entry) => counts?.done(entry) },
     tokens,
+    ownPorts: new Set(settings.ownPorts),
     decisions: openDecisions(settings.logRate, log),
     log,
     fileLog,

@@ -230,6 +230,7 @@ function takeFault({ tower, ask, held, flight }: Lead, fault: ResponseFault): vo
 
 const UNREACHED: ReadonlySet<string> = new Set([
   'unresolved',
+  'forbidden',
   'refused',
   'unreachable',
   'unreached',

@@ -1,7 +1,8 @@
 /** Connections to origins, kept open and used again: one pool for each place and name that is spoken to there. */
 import { isIP, isIPv6 } from 'node:net';
-import { Pool } from 'undici';
+import { buildConnector, Pool } from 'undici';
 import { CONNECT_MS, MAX_ORIGIN_HEAD_OCTETS, ORIGIN_IDLE_MS, STALL_MS } from '../limits.ts';
+import type { OriginGuard } from './guard.ts';
 import type { OriginNames } from './names.ts';
 
 /** Where a connection goes, and for TLS whom it asks for. */
@@ -35,12 +36,14 @@ export interface ConnectionOptions {
   /** Takes any certificate of an origin. */
   readonly anyCertificate: boolean;
   readonly names: OriginNames;
+  readonly guard: OriginGuard;
 }
 
 /** Places kept open. A node with more origins than that opens the least recently used anew. */
 const MAX_PLACES = 2_048;
 
-export function createConnections({ perOrigin, anyCertificate, names }: ConnectionOptions): Connections {
+export function createConnections(options: ConnectionOptions): Connections {
+  const { perOrigin, anyCertificate, names, guard } = options;
   /** In the order of their last use. */
   const opened = new Map<string, Opened>();
   /** The last of them. PERF: most requests go where the one before went. */
@@ -48,14 +51,20 @@ export function createConnections({ perOrigin, anyCertificate, names }: Connecti
 
   function open({ scheme, address, port, serverName }: Place): Opened {
     const host = isIPv6(address) ? `[${address}]` : address;
+    const dial = buildConnector({
+      timeout: CONNECT_MS,
+      lookup: guard.lookupFor(port),
+      rejectUnauthorized: !anyCertificate,
+      ...(scheme === 'https' ? { servername: serverName } : {}),
+    });
     const pool = new Pool(`${scheme}://${host}:${port}`, {
       connections: perOrigin,
       pipelining: 1,
-      connect: {
-        timeout: CONNECT_MS,
-        lookup: names.lookup,
-        rejectUnauthorized: !anyCertificate,
-        ...(scheme === 'https' ? { servername: serverName } : {}),
+      // Judged here is the host that is dialled: an URL makes addresses of names like `2130706433`.
+      connect: (to, callback) => {
+        const refusal = guard.refusal(to.hostname, port);
+        if (refusal === null) dial(to, callback);
+        else callback(refusal, null);
       },
       // The head's time is ours to measure: it differs from record to record.
       headersTimeout: 0,

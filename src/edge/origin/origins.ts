@@ -8,6 +8,7 @@ import { MAX_WEBSOCKETS, ORIGIN_MS, WEBSOCKET_IDLE_MS } from '../limits.ts';
 import type { ResponseFault, ResponseSink, ResponseSource } from '../response.ts';
 import type { Origins, OutgoingRequest } from '../services.ts';
 import { type ConnectionOptions, createConnections, type Place } from './connections.ts';
+import { createGuard, type OriginBounds } from './guard.ts';
 import { hostOf } from './host-name.ts';
 import { createOriginNames } from './names.ts';
 import { createDomainPools, type DomainPools, keyOf, type PoolOrigin } from './pool-health.ts';
@@ -19,11 +20,19 @@ import { GONE_BEFORE, upgradeTo } from './upgrade.ts';
 /** Other origins tried after the first. */
 const MORE_TRIES = 2;
 /** Faults before anything was sent. */
-const UNSENT: ReadonlySet<string> = new Set(['unresolved', 'refused', 'unreachable', 'unreached']);
+const UNSENT: ReadonlySet<string> = new Set([
+  'unresolved',
+  'forbidden',
+  'refused',
+  'unreachable',
+  'unreached',
+]);
 /** Methods that may be sent twice (RFC 9110 §9.2.2). */
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);
 
-export interface OriginsOptions extends Omit<ConnectionOptions, 'names'> {
+export interface OriginsOptions extends Omit<ConnectionOptions, 'names' | 'guard'> {
+  /** Where no connection may go. */
+  readonly bounds: OriginBounds;
   /** Resolvers that origins' names are asked of: addresses with an optional port each; none: the system's. */
   readonly resolvers?: readonly string[];
   /** Milliseconds that a WebSocket may be idle. Default: `WEBSOCKET_IDLE_MS`. */
@@ -38,8 +47,9 @@ export function createOrigins(options: OriginsOptions): Origins {
   // How long ago something was matters here and never when: the time of day may jump.
   const clock = options.clock ?? (() => performance.now());
   const names = createOriginNames({ resolve: createResolve({ servers: options.resolvers ?? [] }), clock });
-  const connections = createConnections({ ...options, names });
-  const schemes = createSchemeProbe({ clock, lookup: names.lookup });
+  const guard = createGuard(options.bounds, names.lookup);
+  const connections = createConnections({ ...options, names, guard });
+  const schemes = createSchemeProbe({ clock, guard });
   const probe = createProbe(connections);
   const domains = new Map<string, DomainPools>();
   const websockets = { open: 0, refused: 0 };
@@ -183,7 +193,7 @@ export function createOrigins(options: OriginsOptions): Origins {
           request,
           client,
           anyCertificate,
-          lookup: names.lookup,
+          guard,
           idleMs: websocketIdleMs,
         }),
       );

@@ -1,9 +1,9 @@
 /** Asks origins small questions: is it well, and does it speak TLS. */
-import type { LookupFunction } from 'node:net';
-import { type ConnectionOptions, connect } from 'node:tls';
+import { connect } from 'node:tls';
 import type { PoolHealth, PoolOriginAddress, PoolSettings } from '../../evaluator/index.ts';
 import { CONNECT_MS } from '../limits.ts';
 import type { Connections } from './connections.ts';
+import { FORBIDDEN, type OriginGuard } from './guard.ts';
 import { hostOf } from './host-name.ts';
 import { UNRESOLVED } from './names.ts';
 
@@ -53,10 +53,10 @@ interface Known {
 export interface SchemeProbeOptions {
   /** In milliseconds, from wherever, that never jumps. */
   readonly clock: () => number;
-  readonly lookup: LookupFunction;
+  readonly guard: OriginGuard;
 }
 
-export function createSchemeProbe({ clock, lookup }: SchemeProbeOptions): SchemeProbe {
+export function createSchemeProbe({ clock, guard }: SchemeProbeOptions): SchemeProbe {
   const known = new Map<string, Known>();
   return {
     schemeOf(address, port, serverName) {
@@ -64,7 +64,8 @@ export function createSchemeProbe({ clock, lookup }: SchemeProbeOptions): Scheme
       const before = known.get(key);
       const age = before === undefined ? Number.POSITIVE_INFINITY : clock() - before.at;
       if (before !== undefined && age < before.believedMs) return before.scheme;
-      const found = askScheme({ host: address, port: port ?? 443, servername: serverName, lookup });
+      const to = { host: address, port: port ?? 443, servername: serverName };
+      const found = askScheme(to, guard);
       const asked = found.then((one): Scheme | Promise<Scheme> => one ?? before?.scheme ?? 'http');
       const scheme = before !== undefined && age < REMEMBERED_MS ? before.scheme : asked;
       const next: Known = { scheme, at: clock(), believedMs: REMEMBERED_MS };
@@ -81,18 +82,23 @@ export function createSchemeProbe({ clock, lookup }: SchemeProbeOptions): Scheme
   };
 }
 
-/** @returns `null` where its name has no address now */
+/** @returns `null` where its name has no address now that may be asked */
 function askScheme(
-  to: Required<Pick<ConnectionOptions, 'host' | 'port' | 'servername' | 'lookup'>>,
+  to: { readonly host: string; readonly port: number; readonly servername: string },
+  guard: OriginGuard,
 ): Promise<Scheme | null> {
+  if (guard.refusal(to.host, to.port) !== null) return Promise.resolve(null);
   return new Promise((resolve) => {
-    const socket = connect({ ...to, rejectUnauthorized: false, timeout: CONNECT_MS });
+    const lookup = guard.lookupFor(to.port);
+    const socket = connect({ ...to, lookup, rejectUnauthorized: false, timeout: CONNECT_MS });
     const settle = (found: Scheme | null): void => {
       socket.destroy();
       resolve(found);
     };
     socket.once('secureConnect', () => settle('https'));
-    socket.once('error', (error: NodeJS.ErrnoException) => settle(error.code === UNRESOLVED ? null : 'http'));
+    socket.once('error', ({ code }: NodeJS.ErrnoException) =>
+      settle(code === UNRESOLVED || code === FORBIDDEN ? null : 'http'),
+    );
     socket.once('timeout', () => settle('http'));
   });
 }

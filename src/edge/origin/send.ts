@@ -5,6 +5,7 @@ import { MAX_INFORMATIONAL, MAX_QUEUED } from '../limits.ts';
 import type { HeaderList, ResponseFault, ResponseSink, ResponseSource } from '../response.ts';
 import type { OutgoingRequest } from '../services.ts';
 import type { Opened } from './connections.ts';
+import { FORBIDDEN } from './guard.ts';
 import { UNRESOLVED } from './names.ts';
 
 export interface Attempt {
@@ -161,6 +162,7 @@ function faultOf(error: Error, was: 'unsent' | 'sent' | 'answered'): ResponseFau
 
 function unsentCode(code: string): ResponseFault['code'] {
   if (code === UNRESOLVED) return 'unresolved';
+  if (code === FORBIDDEN) return 'forbidden';
   if (code === 'ECONNREFUSED') return 'refused';
   return UNREACHED.has(code) ? 'unreached' : 'unreachable';
 }

@@ -1,7 +1,6 @@
 /** Passes a connection that switches protocols (WebSocket) on to an origin, and everything on it, both ways. */
 import { request as httpRequest, type IncomingMessage, STATUS_CODES } from 'node:http';
 import { request as httpsRequest } from 'node:https';
-import type { LookupFunction } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ClientOutcome } from '../client.ts';
 import { CONNECT_MS, MAX_ORIGIN_HEAD_OCTETS, ORIGIN_MS, STALL_MS } from '../limits.ts';
@@ -10,20 +9,22 @@ import { endToEnd } from '../outgoing.ts';
 import { GONE, type HeaderList, type ResponseFault } from '../response.ts';
 import type { OutgoingRequest, UpgradedClient } from '../services.ts';
 import type { Place } from './connections.ts';
+import type { OriginGuard } from './guard.ts';
 
 export interface UpgradeOptions {
   readonly place: Place;
   readonly request: OutgoingRequest;
   readonly client: UpgradedClient;
   readonly anyCertificate: boolean;
-  readonly lookup: LookupFunction;
+  readonly guard: OriginGuard;
   /** Milliseconds without an octet either way after which a connection that was switched ends. */
   readonly idleMs: number;
 }
 
-export function upgradeTo({ place, request, client, anyCertificate, lookup, idleMs }: UpgradeOptions): void {
+export function upgradeTo({ place, request, client, anyCertificate, guard, idleMs }: UpgradeOptions): void {
   // Its `close` was told before anybody here listened.
   if (client.socket.destroyed) return void client.done(GONE_BEFORE);
+  if (guard.refusal(place.address, place.port) !== null) return void client.fail(502);
   const isTls = place.scheme === 'https';
   const headMs = request.origin.timeoutSec === null ? ORIGIN_MS : request.origin.timeoutSec * 1_000;
   const outgoing = (isTls ? httpsRequest : httpRequest)({
@@ -36,7 +37,7 @@ export function upgradeTo({ place, request, client, anyCertificate, lookup, idle
       string
     >,
     agent: false,
-    lookup,
+    lookup: guard.lookupFor(place.port),
     maxHeaderSize: MAX_ORIGIN_HEAD_OCTETS,
     ...(isTls ? { servername: place.serverName, rejectUnauthorized: !anyCertificate } : {}),
   });

@@ -34,6 +34,7 @@ function start(more: Partial<NodeStart> = {}): NodeStart {
     maxAddressConnections: 1_000,
     maxWebsockets: 5_000,
     anyCertificate: false,
+    allowedOrigins: { prefixes: [], local: false },
     resolvers: [],
     websocketIdleMs: 60_000,
     decisions: null,
