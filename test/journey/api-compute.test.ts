@@ -24,6 +24,7 @@ async function fill({ api, domain }: Subject): Promise<void> {
         domain_id: domain.id,
         type: 'drop',
         priority: 100,
+        record_ids: [],
         body: JSON.stringify({ path_includes: [`/p${index}`, `/q${index}/*`], ips: ['192.0.2.0/24'] }),
         created_at: now,
         updated_at: now,
