@@ -192,7 +192,10 @@ function pair(
     const open = new Map<string, PrintedRule[]>();
     for (const rule of left) {
       const name = nameOf(rule);
-      if (name !== null) open.set(name, [...(open.get(name) ?? []), rule]);
+      if (name === null) continue;
+      const same = open.get(name);
+      if (same === undefined) open.set(name, [rule]);
+      else same.push(rule);
     }
     const taken = new Set<PrintedRule>();
     for (const rule of now) {

@@ -8,6 +8,7 @@ import type { Rule, RuleSet } from '../model/types.ts';
 import { lintBots } from './lint/bots.ts';
 import { lintDeprecated } from './lint/deprecated.ts';
 import { lintExcludes } from './lint/excludes.ts';
+import { indexHosts, indexPaths } from './lint/filter-index.ts';
 import type { Finding, LintContext, LintFamily, LintSignatures } from './lint/finding.ts';
 import { lintHosts } from './lint/hosts.ts';
 import { lintNeedless } from './lint/needless.ts';
@@ -52,10 +53,13 @@ export function lintRuleSet(
   sources?: LintSources,
   { signatures = null }: LintOptions = {},
 ): readonly Diagnostic[] {
+  const live = ruleSet.rules.filter((rule) => rule.enabled);
   const context: LintContext = {
     ruleSet,
     zone: readZone(ruleSet),
-    live: ruleSet.rules.filter((rule) => rule.enabled),
+    live,
+    paths: indexPaths(live),
+    hosts: indexHosts(live),
     written: (rule, field) => sources?.written(rule, field) ?? false,
     signatures,
   };

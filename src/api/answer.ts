@@ -6,7 +6,7 @@ import { namesTag, tagOf } from './etag.ts';
 import type { Sent } from './kept.ts';
 import { MAX_BODY_OCTETS } from './limits.ts';
 import { badRequest, conflict, notFound, Refusal } from './refusal.ts';
-import type { Answer, Route } from './route.ts';
+import { type Answer, JSON_TYPE, type Route } from './route.ts';
 
 interface Exchange {
   readonly request: FastifyRequest;
@@ -21,8 +21,6 @@ interface AnswerOptions {
   /** Told what a 200 with an entity tag is. */
   readonly keep: ((told: Told) => void) | null;
 }
-
-const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** Sends a handler's answer; 304 where `If-None-Match` names its tag. */
 export function sendAnswer(

@@ -191,6 +191,14 @@ export function ok(body: unknown): Answer {
   return { body };
 }
 
+/** The content type of JSON answers. */
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** A body that is JSON text already. */
+export function jsonText(body: string, headers: Readonly<Record<string, string>> = {}): Answer {
+  return { body, type: JSON_TYPE, headers };
+}
+
 /** The `{ message }` object. */
 export function message(text: string): Answer {
   return { body: { message: text } };

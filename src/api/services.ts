@@ -5,9 +5,9 @@ import type { TierSlug } from '../access/tiers.ts';
 import type { Feed } from '../publisher/feed.ts';
 import type { PublisherLog } from '../publisher/publisher.ts';
 import type { Signer } from '../publisher/signer.ts';
-import type { Signatures } from '../simulator/simulate.ts';
 import type { DomainRow, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
+import type { Compute, SealedSignatures } from './compute/job.ts';
 import type { Lifecycle } from './lifecycle.ts';
 
 export interface Services {
@@ -25,7 +25,9 @@ export interface Services {
   /** Where an address is, ISO 3166-1 alpha-2; absent: no geo database is configured. */
   readonly countryOf?: (address: string) => string | null;
   /** What `waf` rules of a sealed plan are simulated with; absent: they inspect nothing, and the answer says so. */
-  readonly signaturesFor?: (plan: Uint8Array) => Promise<Signatures | null>;
+  readonly signaturesFor?: (plan: Uint8Array) => Promise<SealedSignatures | null>;
+  /** Where answers are computed that take longer than the API's thread may wait. */
+  readonly compute: Compute;
 }
 
 /** What the publisher fills in. */

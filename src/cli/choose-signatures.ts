@@ -1,6 +1,7 @@
 /** Which signatures `waf` rules inspect with: those that were asked for, else the starter set. */
 
 import type { LintSignatures } from '../analysis/lint/finding.ts';
+import type { SealedSignatures } from '../api/compute/job.ts';
 import type { RuleSet } from '../model/types.ts';
 import { META, typeIndex } from '../plan/layout.ts';
 import { openPlan } from '../plan/open.ts';
@@ -51,6 +52,20 @@ export async function signaturesFor(plan: Uint8Array, flags: ChoiceFlags): Promi
   if (opened === null) return null;
   const { program } = opened;
   return { waf: loadSignatures(program), name: program.name, digest: digestOf(opened.sealed()) };
+}
+
+/**
+ * The same as octets, for a thread that loads them.
+ * @throws CommandFault as `openChosen`
+ */
+export async function sealedSignaturesFor(
+  plan: Uint8Array,
+  flags: ChoiceFlags,
+): Promise<SealedSignatures | null> {
+  const opened = hasWafRule(plan) ? await openChosen(flags) : null;
+  if (opened === null) return null;
+  const sealed = opened.sealed();
+  return { name: opened.program.name, digest: digestOf(sealed), sealed };
 }
 
 /**

@@ -13,6 +13,8 @@ import { createKeyUses, type KeyUses } from '../access/key-uses.ts';
 import { createRequestBudget, type RequestBudget } from '../access/request-budget.ts';
 import { createSharedBudget } from '../access/shared-budget.ts';
 import type { TierSlug } from '../access/tiers.ts';
+import type { Compute, SealedSignatures } from '../api/compute/job.ts';
+import { createCompute } from '../api/compute/pool.ts';
 import { createLookups, type Lifecycle, trustingLookups } from '../api/lifecycle.ts';
 import { DRAIN_MS, USES_FLUSH_MS } from '../api/limits.ts';
 import { createMetrics, createOperations } from '../api/operations.ts';
@@ -24,10 +26,9 @@ import { createLifecycle, type Lifecycle as Life } from '../lifecycle/lifecycle.
 import { createFeed } from '../publisher/feed.ts';
 import { createPublisher, type Publisher } from '../publisher/publisher.ts';
 import { clearanceSecret, openSigner } from '../publisher/signer.ts';
-import type { Signatures } from '../simulator/simulate.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
-import { signaturesFor } from './choose-signatures.ts';
+import { sealedSignaturesFor } from './choose-signatures.ts';
 
 export interface ServerOptions {
   readonly store: Store;
@@ -66,10 +67,9 @@ function locate(countries: Countries, address: string): string | null {
 
 /** The signatures of simulations, opened at the first one that asks for any. */
 function createSignatures(): NonNullable<Services['signaturesFor']> {
-  let opened: Signatures | null = null;
+  let opened: SealedSignatures | null = null;
   return async (plan) => {
-    if (opened !== null) return opened;
-    opened = await signaturesFor(plan, { color: 'never' });
+    opened ??= await sealedSignaturesFor(plan, { color: 'never' });
     return opened;
   };
 }
@@ -95,6 +95,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const uses = createKeyUses(store);
   const watch = watchDomains(options);
   const budget = budgetOf(options);
+  const compute = createCompute();
   const services: Services = {
     store,
     uses,
@@ -106,6 +107,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     aheadOfStore: feed.ahead,
     ...(countries === null ? {} : { countryOf: (address: string) => locate(countries, address) }),
     signaturesFor: createSignatures(),
+    compute,
   };
   const app = await createApi({
     services,
@@ -124,7 +126,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await once(operations, 'listening');
   } catch (error) {
     await app.close();
-    await settle({ publisher, watch, uses, budget, store, log, flushing });
+    await settle({ publisher, watch, uses, budget, compute, store, log, flushing });
     throw error;
   }
   // Made now rather than while somebody waits for it.
@@ -136,7 +138,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     async stop() {
       state.draining = true;
       await drain(app);
-      await settle({ publisher, watch, uses, budget, store, log, flushing });
+      await settle({ publisher, watch, uses, budget, compute, store, log, flushing });
       operations.close();
       operations.closeAllConnections();
     },
@@ -214,16 +216,27 @@ interface Parts {
   readonly watch: Watch;
   readonly uses: KeyUses;
   readonly budget: RequestBudget;
+  readonly compute: Compute;
   readonly store: Store;
   readonly log: Logger;
   readonly flushing: NodeJS.Timeout;
 }
 
-async function settle({ publisher, watch, uses, budget, store, log, flushing }: Parts): Promise<void> {
+async function settle({
+  publisher,
+  watch,
+  uses,
+  budget,
+  compute,
+  store,
+  log,
+  flushing,
+}: Parts): Promise<void> {
   clearInterval(flushing);
   await watch.stop();
   await publisher.stop();
   await budget.stop();
+  await compute.close();
   await uses.flush().catch((error: unknown) => log.warn({ err: error }, 'uses of keys are lost'));
   await store.close();
 }

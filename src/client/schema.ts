@@ -1597,7 +1597,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Ask what a request would meet: every rule that was looked at, and why
+         * Ask what a request would meet: the rules that had their say, then the skipped ones, page by page
          * @description Needs the permission `domain.view` on the domain.
          */
         readonly post: operations["postDomainSimulate"];
@@ -1635,7 +1635,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Look for mistakes in the stored rules: what can never match, what is never reached, what is meant otherwise
+         * Look for mistakes in the stored rules: what can never match, what is never reached, what is meant otherwise; `Link` leads to the next page
          * @description Needs the permission `domain.view` on the domain.
          */
         readonly get: operations["getDomainAnalysis"];
@@ -2590,6 +2590,44 @@ export interface components {
             };
             readonly permissions: readonly ("domain.view" | "records.edit" | "rules.edit" | "domain.settings" | "domain.delete")[];
         };
+        readonly DnsRecord: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @description relative to the domain or absolute; @ is the apex */
+            readonly name: string;
+            /** @enum {string} */
+            readonly type: "A" | "AAAA" | "CNAME" | "ALIAS" | "MX" | "TXT" | "NS" | "SRV" | "CAA" | "PTR" | "HTTPS" | "SVCB" | "TLSA";
+            readonly destination: string;
+            readonly mx_priority: number | null;
+            readonly proxied: boolean;
+            readonly captcha: boolean;
+            /**
+             * @description towards the origin of a proxied record
+             * @enum {string}
+             */
+            readonly scheme: "Default" | "Auto" | "Http" | "Https";
+            /** @description null follows the scheme */
+            readonly port: number | null;
+            readonly host_header: string;
+            readonly monitor: boolean;
+            /** @description seconds the edge waits for the origin before 504 */
+            readonly timeout: number | null;
+            readonly comment: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly BatchResult: {
+            readonly succeeded: number;
+            readonly failed: number;
+            readonly results: readonly {
+                readonly id: number;
+                readonly ok: boolean;
+                /** @description only when ok is false */
+                readonly error?: string;
+            }[];
+        };
         readonly AuditEntry: {
             readonly id: number;
             /** Format: date-time */
@@ -2650,44 +2688,6 @@ export interface components {
             readonly created_at: string;
             /** Format: date-time */
             readonly updated_at: string;
-        };
-        readonly DnsRecord: {
-            readonly id: number;
-            readonly domain_id: number;
-            /** @description relative to the domain or absolute; @ is the apex */
-            readonly name: string;
-            /** @enum {string} */
-            readonly type: "A" | "AAAA" | "CNAME" | "ALIAS" | "MX" | "TXT" | "NS" | "SRV" | "CAA" | "PTR" | "HTTPS" | "SVCB" | "TLSA";
-            readonly destination: string;
-            readonly mx_priority: number | null;
-            readonly proxied: boolean;
-            readonly captcha: boolean;
-            /**
-             * @description towards the origin of a proxied record
-             * @enum {string}
-             */
-            readonly scheme: "Default" | "Auto" | "Http" | "Https";
-            /** @description null follows the scheme */
-            readonly port: number | null;
-            readonly host_header: string;
-            readonly monitor: boolean;
-            /** @description seconds the edge waits for the origin before 504 */
-            readonly timeout: number | null;
-            readonly comment: string;
-            /** Format: date-time */
-            readonly created_at: string;
-            /** Format: date-time */
-            readonly updated_at: string;
-        };
-        readonly BatchResult: {
-            readonly succeeded: number;
-            readonly failed: number;
-            readonly results: readonly {
-                readonly id: number;
-                readonly ok: boolean;
-                /** @description only when ok is false */
-                readonly error?: string;
-            }[];
         };
         readonly ZoneImport: {
             readonly imported: number;
@@ -3142,6 +3142,28 @@ export interface components {
             readonly created_at: string;
             /** Format: date-time */
             readonly updated_at: string;
+        };
+        readonly TracePage: {
+            readonly phases: readonly ({
+                readonly name: string;
+                readonly rules: readonly {
+                    readonly [key: string]: unknown;
+                }[];
+            } & {
+                readonly [key: string]: unknown;
+            })[];
+            readonly page: {
+                readonly limit: number;
+                readonly rules: number;
+                readonly of: number;
+                readonly next: string | null;
+            };
+            readonly shortened: readonly {
+                readonly path: string;
+                readonly of: number;
+            }[];
+        } & {
+            readonly [key: string]: unknown;
         };
         readonly Error: {
             /** @description for people: what is wrong, where, and what helps */
@@ -8329,7 +8351,11 @@ export interface operations {
     };
     readonly postDomainSimulate: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly limit?: number;
+                /** @description `page.next` of the page before */
+                readonly cursor?: string;
+            };
             readonly header?: never;
             readonly path: {
                 /** @description the name of the domain */
@@ -8348,15 +8374,13 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Ask what a request would meet: every rule that was looked at, and why */
+            /** @description Ask what a request would meet: the rules that had their say, then the skipped ones, page by page */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": {
-                        readonly [key: string]: unknown;
-                    };
+                    readonly "application/json": components["schemas"]["TracePage"];
                 };
             };
             readonly 400: components["responses"]["BadRequest"];
@@ -8438,7 +8462,10 @@ export interface operations {
     };
     readonly getDomainAnalysis: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly limit?: number;
+                readonly cursor?: number;
+            };
             readonly header?: {
                 /** @description an `ETag`; 304 when the answer would be the same */
                 readonly "If-None-Match"?: string;
@@ -8451,7 +8478,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Look for mistakes in the stored rules: what can never match, what is never reached, what is meant otherwise */
+            /** @description Look for mistakes in the stored rules: what can never match, what is never reached, what is meant otherwise; `Link` leads to the next page */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;

@@ -67,9 +67,19 @@ function unfiltered(check: CheckName, text: string, failure: ReasonCode, entry?:
 /** Entries that are printed; a longer list tells how many it leaves out. */
 const SHOWN = 4;
 
+/** Characters of a value that a step of the trace repeats: a trace has a step for every rule. */
+const SHOWN_CHARACTERS = 256;
+
+/** A text, or its beginning and its length. */
+function shortText(text: string): string {
+  return text.length <= SHOWN_CHARACTERS
+    ? text
+    : `${text.slice(0, SHOWN_CHARACTERS)}… (${text.length} characters)`;
+}
+
 /** A list as it is printed: `[a, b, c, d, 12 more]`. */
 export function listText(entries: readonly string[]): string {
-  const shown = entries.slice(0, SHOWN);
+  const shown = entries.slice(0, SHOWN).map(shortText);
   if (entries.length > SHOWN) shown.push(`${entries.length - SHOWN} more`);
   return `[${shown.join(', ')}]`;
 }
@@ -134,21 +144,21 @@ function pathCheck(context: Context, slot: number): JudgedCheck {
   const { facts, loaded } = context;
   const offset = slotWord(context, slot, SLOT.path);
   if (offset === NONE)
-    return unfiltered('path', `${facts.path} matches /*`, 'path_not_included', 'path_includes[0]');
+    return unfiltered('path', `${shortText(facts.path)} matches /*`, 'path_not_included', 'path_includes[0]');
   const lists = listsAt(context, offset);
   const both = (slotWord(context, slot, SLOT.flags) & FLAG.bothForms) !== 0;
   const excluded = pathEntry(loaded, { from: lists.middle, to: lists.end }, facts, !both);
   if (excluded >= 0) {
-    const text = `path ${facts.path} is carved out by path_excludes [${lists.excludes[excluded]}]`;
+    const text = `path ${shortText(facts.path)} is carved out by path_excludes [${shortText(lists.excludes[excluded]!)}]`;
     return judged('path', false, text, 'path_excluded', `path_excludes[${excluded}]`);
   }
   if (lists.includes.length === 0) return unfiltered('path', 'every path', 'path_not_included');
   const included = pathEntry(loaded, { from: lists.from, to: lists.middle }, facts, both);
   if (included >= 0) {
-    const text = `${facts.path} matches ${lists.includes[included]}`;
+    const text = `${shortText(facts.path)} matches ${shortText(lists.includes[included]!)}`;
     return judged('path', true, text, 'path_not_included', `path_includes[${included}]`);
   }
-  const text = `path ${facts.path} is not in path_includes ${listText(lists.includes)}`;
+  const text = `path ${shortText(facts.path)} is not in path_includes ${listText(lists.includes)}`;
   return judged('path', false, text, 'path_not_included', 'path_includes[0]');
 }
 

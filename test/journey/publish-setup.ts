@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { createKeyUses } from '../../src/access/key-uses.ts';
 import { createAccount, createKey } from '../../src/access/keys.ts';
 import { createRequestBudget } from '../../src/access/request-budget.ts';
+import { createCompute } from '../../src/api/compute/pool.ts';
 import { createApi } from '../../src/api/serve.ts';
 import type { Services } from '../../src/api/services.ts';
 import { createFeed, type Feed } from '../../src/publisher/feed.ts';
@@ -95,6 +96,7 @@ function servicesOf(store: Store, publisher: Publisher): Services {
     clock: Date.now,
     budget: createRequestBudget(1_000_000),
     tier: 'enterprise',
+    compute: createCompute({ file: null }),
     lifecycle: {
       nameserverSets: [['ns1.edge.test', 'ns2.edge.test']],
       scan: null,

@@ -6,6 +6,8 @@ import { createKeyUses, type KeyUses } from '../../src/access/key-uses.ts';
 import { createAccount, createKey, type NewKey } from '../../src/access/keys.ts';
 import { createRequestBudget } from '../../src/access/request-budget.ts';
 import type { TierSlug } from '../../src/access/tiers.ts';
+import type { Compute } from '../../src/api/compute/job.ts';
+import { createCompute } from '../../src/api/compute/pool.ts';
 import type { Lifecycle } from '../../src/api/lifecycle.ts';
 import { createApi } from '../../src/api/serve.ts';
 import type { Publication, Services } from '../../src/api/services.ts';
@@ -68,6 +70,8 @@ export interface TestApiOptions {
   readonly publication?: Publication;
   /** What the API sees of the store. */
   readonly around?: (store: Store) => Store;
+  /** Closed with the API. Default: computes on the API's own thread, as unbuilt sources do. */
+  readonly compute?: Compute;
 }
 
 /** Starts one. */
@@ -89,6 +93,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     },
   };
   const clock = (): number => Date.now() + state.ahead;
+  const compute = options.compute ?? createCompute({ file: null });
   const services: Services = {
     store: hooked,
     uses,
@@ -97,6 +102,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     tier: options.tier ?? 'enterprise',
     lifecycle: scriptLifecycle(dns),
     publication: options.publication ?? { waitForOutbox: async () => null },
+    compute,
   };
   const own = pino({}, { write: (line: string) => void log.push(line) });
   const signer = await openSigner(store, clock());
@@ -130,6 +136,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     person: (name) => makePerson(store, port, name),
     async close() {
       await app.close();
+      await compute.close();
       await store.close();
       await made.drop();
     },

@@ -1,6 +1,7 @@
 /** What a lint rule is given and what it says. */
 import type { FieldPath, Severity } from '../../base/diagnostic.ts';
 import type { Rule, RuleSet } from '../../model/types.ts';
+import type { FilterIndex } from './filter-index.ts';
 import type { Zone } from './zone.ts';
 
 /** One observation about one field of one rule. */
@@ -34,6 +35,9 @@ export interface LintContext {
   readonly zone: Zone;
   /** Enabled rules, in the order of the rule set. */
   readonly live: readonly Rule[];
+  /** The live rules by their path filter and by their host filter. */
+  readonly paths: FilterIndex;
+  readonly hosts: FilterIndex;
   /** Whether the customer wrote the field down; `false` where that is not known. */
   readonly written: (rule: Rule, field: string) => boolean;
   /** `null`: not known, so exclusions are not judged. */

@@ -90,7 +90,7 @@ function bareName({ glob }: Entry): string | null {
   return rest.startsWith('.') && rest.length > 1 ? rest.slice(1) : null;
 }
 
-function isMeant(rule: Rule, bare: string, { live, zone }: LintContext): boolean {
+function isMeant(rule: Rule, bare: string, { hosts, zone }: LintContext): boolean {
   if (hostIncludes(rule).some((entry) => entry.matches(bare))) return true;
   if (hostExcludes(rule).some((entry) => entry.matches(bare))) return true;
   if (rule.type === 'redirect' && targetHost(rule.target) === bare) return true;
@@ -99,8 +99,8 @@ function isMeant(rule: Rule, bare: string, { live, zone }: LintContext): boolean
       name === bare && (rule.record_ids.length === 0 || rule.record_ids.includes(record.id)),
   );
   if (!scoped) return true;
-  return live.some((other) => {
-    if (other === rule || other.type !== rule.type || !admitsHost(other, bare)) return false;
+  return hosts.candidates(rule.type, bare).some((other) => {
+    if (other === rule || !admitsHost(other, bare)) return false;
     return other.record_ids.length === 0 || seesHostsOf(zone, other, rule) || sharesRecord(other, bare, zone);
   });
 }

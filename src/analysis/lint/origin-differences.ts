@@ -32,11 +32,11 @@ function exactInclude(rule: PathRule, entry: Entry, context: LintContext): Findi
 }
 
 /** Whether this rule, or another of its type on the same hosts, also sees what lies below the path. */
-function coversBelow(rule: PathRule, folder: string, { live, zone }: LintContext): boolean {
+function coversBelow(rule: PathRule, folder: string, { paths, zone }: LintContext): boolean {
   const below = `${folder}\uffff`;
   if (admitsPath(rule, below) || pathExcludes(rule).some((entry) => entry.matches(below))) return true;
-  return live.some((other) => {
-    if (other === rule || other.type !== rule.type || !hasPaths(other)) return false;
+  return paths.candidates(rule.type, below).some((other) => {
+    if (other === rule || !hasPaths(other)) return false;
     return admitsPath(other, below) && seesHostsOf(zone, other, rule);
   });
 }

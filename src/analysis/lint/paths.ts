@@ -108,11 +108,11 @@ function bareGlob(glob: Glob | null): string | null {
   return bare.startsWith('/.') ? null : bare;
 }
 
-function isMeant(rule: PathRule, bare: string, { live, zone }: LintContext): boolean {
+function isMeant(rule: PathRule, bare: string, { paths, zone }: LintContext): boolean {
   if (pathIncludes(rule).some((entry) => entry.matches(bare))) return true;
   if (pathExcludes(rule).some((entry) => entry.matches(bare))) return true;
-  return live.some((other) => {
-    if (other === rule || other.type !== rule.type || !hasPaths(other)) return false;
+  return paths.candidates(rule.type, bare).some((other) => {
+    if (other === rule || !hasPaths(other)) return false;
     return admitsPath(other, bare) && seesHostsOf(zone, other, rule);
   });
 }

@@ -1,11 +1,10 @@
 /** `/domains/{domain}/diff`: what two revisions do differently, in terms of rules. `edgeplan diff` tells the same of files. */
 import { z } from 'zod';
-import { diffPlans, RULE_CHANGES } from '../../analysis/diff.ts';
-import { openPlan } from '../../plan/open.ts';
+import { RULE_CHANGES } from '../../analysis/diff.ts';
 import { queryNumber } from '../query.ts';
 import { conflict } from '../refusal.ts';
-import { ok, operation } from '../route.ts';
-import { currentOf, readable, side } from './plans.ts';
+import { jsonText, operation } from '../route.ts';
+import { currentOf, side } from './plans.ts';
 
 const field = z.object({
   field: z.string(),
@@ -40,18 +39,17 @@ export const diff = operation({
     ),
   }),
   statuses: [409],
-  handle: (call) =>
-    call.read(async (tx) => {
-      const asked = call.query as { readonly from?: number; readonly to?: number };
-      const to = asked.to ?? (await currentOf(tx, call.domain))?.revision ?? 0;
-      const from = asked.from ?? to - 1;
-      if (to < 1 || from < 1) throw conflict('there are no two revisions to compare yet');
-      const [before, after] = [await side(tx, call.domain, from), await side(tx, call.domain, to)];
-      const found = readable(() => diffPlans(opened(before.bytes), opened(after.bytes)));
-      return ok({ from, to, ...found });
-    }),
+  async handle({ caller, domain, query, read, services }) {
+    const asked = query as { readonly from?: number; readonly to?: number };
+    const text = await services.compute.run(caller.account_id, () =>
+      read(async (tx) => {
+        const to = asked.to ?? (await currentOf(tx, domain))?.revision ?? 0;
+        const from = asked.from ?? to - 1;
+        if (to < 1 || from < 1) throw conflict('there are no two revisions to compare yet');
+        const [before, after] = [await side(tx, domain, from), await side(tx, domain, to)];
+        return { kind: 'diff', from, to, before: before.bytes, after: after.bytes };
+      }),
+    );
+    return jsonText(text);
+  },
 });
-
-function opened(bytes: Uint8Array | null): Parameters<typeof diffPlans>[0] {
-  return { opened: bytes === null ? null : openPlan(bytes) };
-}

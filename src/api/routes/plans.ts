@@ -1,8 +1,7 @@
 /** `/domains/{domain}/plans/`: what was published, by whom and why, what differs, how far it has come, and back again. */
 import { z } from 'zod';
-import { PlanFault } from '../../plan/fault.ts';
 import { readBlob } from '../../publisher/blob.ts';
-import { diffSealed, printSealed } from '../../publisher/printed.ts';
+import type { Side } from '../../publisher/printed.ts';
 import { propagationOf } from '../../publisher/propagation.ts';
 import { prunedSentence } from '../../publisher/prune.ts';
 import { rollBack } from '../../publisher/rollback.ts';
@@ -11,7 +10,7 @@ import type { ReadTransaction } from '../../store/store.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../limits.ts';
 import { queryNumber } from '../query.ts';
 import { conflict, notFound } from '../refusal.ts';
-import { message, ok, operation } from '../route.ts';
+import { jsonText, message, ok, operation } from '../route.ts';
 
 const revisionShape = z.object({
   revision: z.int(),
@@ -93,16 +92,6 @@ async function findRevision(tx: ReadTransaction, domainId: number, revision: num
   return row;
 }
 
-/** Runs what reads a sealed plan; one that an earlier version sealed may not be readable any more. */
-export function readable<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof PlanFault) throw conflict(error.message);
-    throw error;
-  }
-}
-
 export const list = operation({
   summary: 'List what was published, newest first',
   query: z.object({
@@ -124,19 +113,25 @@ export const read = operation({
   summary: 'Read one revision: its printed plan, and how far it has come',
   response: detailShape,
   statuses: [409],
-  handle: (call) =>
-    call.read(async (tx) => {
+  async handle(call) {
+    const { head, bytes } = await call.read(async (tx) => {
       const row = await findRevision(tx, call.domain.id, revisionOf(call.params['revision']));
       const names = await accountNames(tx, [row]);
       const current = await currentOf(tx, call.domain);
-      const bytes = await planOf(tx, row);
-      return ok({
-        ...answerOf(row, names),
-        current: current?.revision === row.revision,
-        propagation: await propagationOf(tx, row),
-        plan: bytes === null ? null : readable(() => printSealed(bytes)),
-      });
-    }),
+      return {
+        bytes: await planOf(tx, row),
+        head: {
+          ...answerOf(row, names),
+          current: current?.revision === row.revision,
+          propagation: await propagationOf(tx, row),
+        },
+      };
+    });
+    if (bytes === null) return ok({ ...head, plan: null });
+    const { caller, services } = call;
+    const plan = await services.compute.run(caller.account_id, async () => ({ kind: 'print', bytes }));
+    return jsonText(`${JSON.stringify(head).slice(0, -1)},"plan":${plan}}`);
+  },
 });
 
 export const diff = operation({
@@ -144,12 +139,17 @@ export const diff = operation({
   response: z.string(),
   produces: 'text/plain; charset=utf-8',
   statuses: [409],
-  handle: (call) =>
-    call.read(async (tx) => {
-      const before = await side(tx, call.domain, revisionOf(call.params['revision']));
-      const after = await side(tx, call.domain, revisionOf(call.params['other']));
-      return { body: readable(() => diffSealed(before, after)), type: 'text/plain; charset=utf-8' };
-    }),
+  async handle({ caller, domain, params, read, services }) {
+    const [revision, other] = [revisionOf(params['revision']), revisionOf(params['other'])];
+    const body = await services.compute.run(caller.account_id, () =>
+      read(async (tx) => ({
+        kind: 'text_diff',
+        before: await side(tx, domain, revision),
+        after: await side(tx, domain, other),
+      })),
+    );
+    return { body, type: 'text/plain; charset=utf-8' };
+  },
 });
 
 /** One revision of a comparison; throws 404 and 409. */
@@ -157,7 +157,7 @@ export async function side(
   tx: ReadTransaction,
   domain: { readonly id: number; readonly name: string },
   revision: number,
-): Promise<Parameters<typeof diffSealed>[0]> {
+): Promise<Side> {
   const row = await findRevision(tx, domain.id, revision);
   return { domain: domain.name, revision, bytes: await planOf(tx, row) };
 }

@@ -1,17 +1,15 @@
 /** Whole zones in and out, as BIND master files (RFC 1035 §5). */
 import { z } from 'zod';
 import { recordGate } from '../../access/gates.ts';
-import { type Diagnostic, describeDiagnostic } from '../../base/diagnostic.ts';
-import { type ParsedRecord, parseZone } from '../../lifecycle/zone/parse.ts';
 import { printZone } from '../../lifecycle/zone/print.ts';
 import { newestChange } from '../../publisher/newest-change.ts';
 import type { NewRecord } from '../../store/customer-nouns.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
+import type { ReadLine, ReadZoneFile, ZoneProblem } from '../compute/job.ts';
 import { neighboursOf } from '../records/neighbours.ts';
 import { recordShape, showRecord } from '../records/shape.ts';
-import { readRecord } from '../records/write.ts';
-import { badRequest, forbidden, Refusal } from '../refusal.ts';
+import { badRequest, forbidden, type Refusal } from '../refusal.ts';
 import { type Answer, ok, operation, type Writing } from '../route.ts';
 import { judgeRoom } from './records.ts';
 
@@ -21,7 +19,6 @@ const PROBLEM = z.object({
   line: z.int().nullable().describe('of the file, from 1'),
   error: z.string(),
 });
-type ZoneProblem = z.output<typeof PROBLEM>;
 
 const IMPORT = z
   .object({
@@ -36,15 +33,19 @@ export const importZone = operation<string>({
   summary: 'Add the records of a BIND zone file; what cannot be taken over is told line by line',
   body: { kind: 'text', types: [ZONE_TYPE, 'text/plain'] },
   response: IMPORT,
-  async handle({ body, write }) {
-    return write((w) => importRecords(w, body));
+  async handle({ body, caller, domain, services, write }) {
+    const zone = await services.compute.run(caller.account_id, async () => ({
+      kind: 'zone',
+      text: body,
+      domain: domain.name,
+    }));
+    return write((w) => importRecords(w, zone));
   },
 });
 
-async function importRecords(w: Writing, text: string): Promise<Answer> {
+async function importRecords(w: Writing, zone: ReadZoneFile): Promise<Answer> {
   const { domain, tx } = w;
-  const zone = parseZone(text, domain.name);
-  const problems = zone.diagnostics.filter(({ severity }) => severity !== 'info').map(problemOf);
+  const { problems } = zone;
   if (zone.records.length === 0) throw nothingToImport(problems);
   const there = await tx.records.list(domain.id);
   if (w.conditional) w.match(there.map(showRecord));
@@ -66,37 +67,20 @@ async function importRecords(w: Writing, text: string): Promise<Answer> {
 /** The records that can stand beside those that are there, and why the others cannot. */
 function readAll(
   { domain, now }: Writing,
-  parsed: readonly ParsedRecord[],
+  lines: readonly ReadLine[],
   neighbours: ReturnType<typeof neighboursOf>,
 ): { readonly rows: readonly NewRecord[]; readonly problems: readonly ZoneProblem[] } {
   const rows: NewRecord[] = [];
   const problems: ZoneProblem[] = [];
-  for (const { line, ...fields } of parsed) {
-    const error = attempt(() => {
-      const { id: _, ...record } = readRecord(domain.name, fields);
-      const clash = neighbours.judge(record);
-      if (clash !== null) return clash;
-      neighbours.put(record);
-      rows.push({ ...record, domain_id: domain.id, created_at: now, updated_at: now });
-      return null;
-    });
-    if (error !== null) problems.push({ line, error });
+  for (const read of lines) {
+    const error = 'error' in read ? read.error : neighbours.judge(read.record);
+    if (error !== null) problems.push({ line: read.line, error });
+    else if ('record' in read) {
+      neighbours.put(read.record);
+      rows.push({ ...read.record, domain_id: domain.id, created_at: now, updated_at: now });
+    }
   }
   return { rows, problems };
-}
-
-/** What a refusal says is told, not thrown. */
-function attempt(work: () => string | null): string | null {
-  try {
-    return work();
-  } catch (error) {
-    if (error instanceof Refusal) return error.message;
-    throw error;
-  }
-}
-
-function problemOf(diagnostic: Diagnostic): ZoneProblem {
-  return { line: diagnostic.at?.line ?? null, error: describeDiagnostic(diagnostic) };
 }
 
 /** Lines of a file that a 400 tells, at most. */

@@ -1,20 +1,20 @@
 /**
  * Questions about a domain that change nothing: what would a request meet (`/simulate`), and what in the stored rules
  * looks like a mistake (`/analysis`). A request is put to the plan that nodes should hold now, so the answer is what the
- * edge would do; with a `status`, also what visitors would see of an origin's error.
+ * edge would do; with a `status`, also what visitors would see of an origin's error. Both are computed in a thread and
+ * answered page by page.
  */
 import { z } from 'zod';
-import { lintRuleSet } from '../../analysis/lint.ts';
-import { formatPath } from '../../base/diagnostic.ts';
-import { PlanFault } from '../../plan/fault.ts';
 import { findBlob } from '../../publisher/blob.ts';
-import { readDomainRows, toRuleSet } from '../../publisher/rule-set.ts';
+import { readDomainRows } from '../../publisher/rule-set.ts';
 import { requestMistake } from '../../simulator/request-fields.ts';
-import { type Asked, simulate as simulateRequest } from '../../simulator/simulate.ts';
+import type { Asked } from '../../simulator/simulate.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
+import { MAX_PAGE, USUAL_FINDINGS, USUAL_PAGE } from '../limits.ts';
+import { queryNumber } from '../query.ts';
 import { badRequest, conflict } from '../refusal.ts';
-import { ok, operation } from '../route.ts';
+import { jsonText, operation } from '../route.ts';
 import { currentOf } from './plans.ts';
 
 const question = z.strictObject({
@@ -23,6 +23,23 @@ const question = z.strictObject({
   /** An origin's answer, to see the error page. */
   status: z.int().min(400).max(599).optional(),
 });
+
+const trace = z
+  .looseObject({
+    /** Rules that had their say come first, then those that were skipped; `counts` is of all of them. */
+    phases: z.array(z.looseObject({ name: z.string(), rules: z.array(z.record(z.string(), z.unknown())) })),
+    page: z.object({
+      limit: z.int(),
+      /** Rules of this page, and of all pages. */
+      rules: z.int(),
+      of: z.int(),
+      /** The `cursor` of the next page; `null` on the last. */
+      next: z.string().nullable(),
+    }),
+    /** Lists of which only the beginning is shown, with their lengths. */
+    shortened: z.array(z.object({ path: z.string(), of: z.int() })),
+  })
+  .meta({ id: 'TracePage' });
 
 const finding = z.object({
   severity: z.enum(['error', 'warning', 'info']),
@@ -35,50 +52,62 @@ const finding = z.object({
 });
 
 export const simulate = operation({
-  summary: 'Ask what a request would meet: every rule that was looked at, and why',
+  summary: 'Ask what a request would meet: the rules that had their say, then the skipped ones, page by page',
   body: { kind: 'raw', schema: question },
-  response: z.record(z.string(), z.unknown()),
+  query: z.object({
+    limit: queryNumber(1, MAX_PAGE),
+    cursor: z.string().optional().describe('`page.next` of the page before'),
+  }),
+  response: trace,
   statuses: [409],
-  handle: (call) => {
-    const asked = question.safeParse(call.body);
-    if (!asked.success) {
-      throw badRequest(
-        'the body must be `{ "request": { "host": …, "target": … } }`, with a `status` of 400 to 599 if any',
-      );
-    }
-    const { request: fields, status } = asked.data;
-    const mistake = requestMistake(fields);
-    if (mistake !== null) throw badRequest(`request: ${mistake}`);
-    const plain = { scheme: 'https', method: 'GET', host: call.domain.name, target: '/' };
+  async handle(call) {
+    const { caller, domain, services } = call;
+    const { limit = USUAL_PAGE, cursor } = call.query as {
+      readonly limit?: number;
+      readonly cursor?: string;
+    };
+    const { request: fields, status } = readQuestion(call.body);
+    const plain = { scheme: 'https', method: 'GET', host: domain.name, target: '/' };
     const request = { ...plain, ...fields } as Asked['request'];
-    return call.read(async (tx) => {
-      const { bytes, digest, revision } = await currentPlan(tx, call.domain);
-      const subject = {
-        bytes,
-        digest: `sha256:${digest}`,
-        name: `revision ${revision}`,
-        sources: new Map(),
-        ruleSet: null,
-        signatures: (await call.services.signaturesFor?.(bytes)) ?? null,
-      };
-      const world = {
-        down: [],
-        nodeId: null,
-        now: request.now ?? call.now,
-        nowGiven: request.now !== undefined,
-      };
-      const response = status === undefined ? undefined : { status, madeBy: 'origin' as const };
-      const url = `${request.scheme}://${String(request.host)}${request.target}`;
-      try {
-        return ok(simulateRequest(subject, { request, url, world, response }));
-      } catch (error) {
-        // Sealed by an earlier version, and not published again since.
-        if (error instanceof PlanFault) throw conflict(error.message);
-        throw error;
-      }
+    const world = {
+      down: [],
+      nodeId: null,
+      now: request.now ?? call.now,
+      nowGiven: request.now !== undefined,
+    };
+    const response = status === undefined ? undefined : { status, madeBy: 'origin' as const };
+    const url = `${request.scheme}://${String(request.host)}${request.target}`;
+    const text = await services.compute.run(caller.account_id, async () => {
+      const plan = await call.read((tx) => currentPlan(tx, domain));
+      const from = cursor === undefined ? 0 : placeOf(cursor, plan.revision);
+      const signatures = (await services.signaturesFor?.(plan.bytes)) ?? null;
+      return { kind: 'simulate', ...plan, signatures, asked: { request, url, world, response }, limit, from };
     });
+    return jsonText(text);
   },
 });
+
+function readQuestion(body: unknown): z.output<typeof question> {
+  const asked = question.safeParse(body);
+  if (!asked.success) {
+    throw badRequest(
+      'the body must be `{ "request": { "host": …, "target": … } }`, with a `status` of 400 to 599 if any',
+    );
+  }
+  const mistake = requestMistake(asked.data.request);
+  if (mistake !== null) throw badRequest(`request: ${mistake}`);
+  return asked.data;
+}
+
+/** How many rules come before a page. A cursor is `<revision>-<rules>`, since another plan has other rules. */
+function placeOf(cursor: string, revision: number): number {
+  const parts = /^([1-9]\d{0,14})-(\d{1,9})$/.exec(cursor);
+  if (parts === null) throw badRequest('cursor: must be `page.next` of the page before');
+  if (Number(parts[1]) !== revision) {
+    throw conflict(`revision ${revision} has come out since the page before; start again without \`cursor\``);
+  }
+  return Number(parts[2]);
+}
 
 async function currentPlan(
   tx: ReadTransaction,
@@ -95,20 +124,21 @@ async function currentPlan(
 
 export const analysis = operation({
   summary:
-    'Look for mistakes in the stored rules: what can never match, what is never reached, what is meant otherwise',
+    'Look for mistakes in the stored rules: what can never match, what is never reached, what is meant otherwise; `Link` leads to the next page',
+  query: z.object({
+    limit: queryNumber(1, USUAL_FINDINGS),
+    cursor: queryNumber(0, Number.MAX_SAFE_INTEGER),
+  }),
   response: z.array(finding),
-  handle: (call) =>
-    call.read(async (tx) => {
-      const found = lintRuleSet(toRuleSet(await readDomainRows(tx, call.domain)));
-      return ok(
-        found.map(({ severity, code, path, message, found: what, remedy }) => ({
-          severity,
-          code,
-          path: formatPath(path),
-          message,
-          found: what ?? null,
-          remedy: remedy ?? null,
-        })),
-      );
-    }),
+  async handle({ caller, domain, query, read, services }) {
+    const { limit = USUAL_FINDINGS, cursor: from = 0 } = query as { limit?: number; cursor?: number };
+    const { text, of, shown } = await services.compute.run(caller.account_id, () =>
+      read(async (tx) => ({ kind: 'analysis', rows: await readDomainRows(tx, domain), limit, from })),
+    );
+    const next = from + shown;
+    const path = `/domains/${domain.name}/analysis?limit=${limit}&cursor=${next}`;
+    // RFC 8288 §3.3.
+    const link = next < of ? { link: `<${path}>; rel="next"` } : {};
+    return jsonText(text, { 'x-total-count': String(of), ...link });
+  },
 });

@@ -1,0 +1,27 @@
+/** A page of what lint finds in the stored rules. */
+import { lintRuleSet } from '../../analysis/lint.ts';
+import { formatPath } from '../../base/diagnostic.ts';
+import { toRuleSet } from '../../publisher/rule-set.ts';
+import { MAX_PAGE_OCTETS } from '../limits.ts';
+import type { AnalysisJob, ListPage } from './job.ts';
+
+export function analyse({ rows, from, limit }: AnalysisJob): ListPage {
+  const findings = lintRuleSet(toRuleSet(rows));
+  const texts: string[] = [];
+  let octets = 0;
+  for (const { severity, code, path, message, found, remedy } of findings.slice(from, from + limit)) {
+    const text = JSON.stringify({
+      severity,
+      code,
+      path: formatPath(path),
+      message,
+      found: found ?? null,
+      remedy: remedy ?? null,
+    });
+    octets += Buffer.byteLength(text) + 1;
+    // A page has one finding at least, so that reading page after page comes to an end.
+    if (octets > MAX_PAGE_OCTETS && texts.length > 0) break;
+    texts.push(text);
+  }
+  return { text: `[${texts.join(',')}]`, of: findings.length, shown: texts.length };
+}
