@@ -133,9 +133,15 @@ function serve(walk: NodeWalk, client: ClientSink): void | Promise<void> {
     : act(walk, client, decided);
 }
 
+/** What is said beside a 405 (RFC 9110 §15.5.6); origins may serve others. */
+const ALLOWED = 'GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS';
+
 /** Does what was decided. */
 function act(walk: NodeWalk, client: ClientSink, decided: DecidedRequest): void | Promise<void> {
-  if (!decided.ok) return client.answer(walk.page(decided.status));
+  if (!decided.ok) {
+    const { status } = decided;
+    return client.answer(walk.page(status, status === 405 ? ['Allow', ALLOWED] : []));
+  }
   const { exchange } = decided;
   const goOn = (): void => {
     const { message, proceed } = walk.incoming;
@@ -234,7 +240,14 @@ function outgoingOf(
     rule: decision.rule,
     method: request.method,
     path,
-    headers: outgoingHeaders(message.rawHeaders, { visitor, host, hostHeader: origin.hostHeader, cookies }),
+    headers: outgoingHeaders(message.rawHeaders, {
+      id: walk.id,
+      method: request.method,
+      visitor,
+      host,
+      hostHeader: origin.hostHeader,
+      cookies,
+    }),
     body,
   };
 }

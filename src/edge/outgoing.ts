@@ -1,5 +1,6 @@
 /** The headers an origin gets: what is for one connection only taken out, what tells about the visitor put in. */
-import { isForwarding } from '../answers/forwarding.ts';
+import { isForwarding, shapesStored } from '../answers/forwarding.ts';
+import { ID_HEADER } from '../answers/kinds.ts';
 import type { Visitor } from './exchange.ts';
 import { lowerName } from './header-names.ts';
 import type { HeaderList } from './response.ts';
@@ -22,12 +23,18 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'expect',
   'host',
   'cookie',
+  // `HTTP_PROXY` to programs behind CGI (httpoxy, CVE-2016-5385); no proxy sends it either.
+  'proxy',
+  'x-edgeplan-id',
 ]);
 
 /** Of these a trusted proxy's are replaced by our own, which go on where it ended. */
 const REWRITTEN: ReadonlySet<string> = new Set(['forwarded', 'x-forwarded-for', 'x-forwarded-proto']);
 
 export interface OutgoingOptions {
+  /** The request's own id. */
+  readonly id: string;
+  readonly method: string;
   readonly visitor: Visitor;
   /** The Host the visitor asked for. */
   readonly host: string;
@@ -39,7 +46,8 @@ export interface OutgoingOptions {
 
 /** From the headers as the client sent them (name, value, …) to those for the origin. */
 export function outgoingHeaders(raw: HeaderList, options: OutgoingOptions): string[] {
-  const { visitor, hostHeader, cookies } = options;
+  const { visitor, hostHeader, cookies, method } = options;
+  const mayBeStored = method === 'GET' || method === 'HEAD';
   const named = namedInConnection(raw);
   const headers: string[] = ['Host', hostHeader];
   let forwardedFor = '';
@@ -48,7 +56,8 @@ export function outgoingHeaders(raw: HeaderList, options: OutgoingOptions): stri
     const sent = raw[at]!;
     if (sent.charCodeAt(0) === 58) continue;
     const name = lowerName(sent);
-    if (HOP_BY_HOP.has(name) || named?.has(name) === true) continue;
+    if (HOP_BY_HOP.has(name) || named?.has(name) === true || isAlias(name)) continue;
+    if (mayBeStored && !visitor.trusted && shapesStored(name)) continue;
     if (isForwarding(name)) {
       if (!visitor.trusted) continue;
       if (name === 'x-forwarded-for') forwardedFor = joined(forwardedFor, raw[at + 1]!);
@@ -61,7 +70,18 @@ export function outgoingHeaders(raw: HeaderList, options: OutgoingOptions): stri
   const { peer, scheme } = visitor;
   headers.push('X-Forwarded-For', joined(forwardedFor, peer ?? 'unknown'), 'X-Forwarded-Proto', scheme);
   headers.push('Forwarded', joined(forwarded, forwardedElement(peer, options.host, scheme)));
+  headers.push(ID_HEADER, options.id);
   return headers;
+}
+
+/**
+ * Whether a name is, to servers that read `_` as `-` (CGI, WSGI, PHP), one that is set or taken out here. Nobody's is
+ * passed on, a trusted proxy's neither: it would stand beside our own.
+ */
+function isAlias(name: string): boolean {
+  if (!name.includes('_')) return false;
+  const read = name.replaceAll('_', '-');
+  return HOP_BY_HOP.has(read) || isForwarding(read) || shapesStored(read) || read === 'content-length';
 }
 
 function joined(before: string, value: string): string {

@@ -2,6 +2,7 @@
  * What a client sent, as the evaluator takes it. Refused here is what no two servers read alike (RFC 9112 §3.2, §6.1,
  * §11.2): a request that the origin could understand differently from the rules must not be passed on.
  */
+import { METHODS } from 'node:http';
 import type { ClientRequest } from './exchange.ts';
 import { lowerName } from './header-names.ts';
 import { MAX_HEAD_OCTETS, MAX_HEADERS } from './limits.ts';
@@ -27,6 +28,9 @@ export interface RequestRefusal {
   /** A sentence for the log. */
   readonly reason: string;
 }
+
+/** Methods are case-sensitive (RFC 9110 §9.1). */
+const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS);
 
 type Headers = Record<string, string | string[]>;
 
@@ -70,14 +74,19 @@ export function readRequest(message: ClientRequest): ReadRequest | RequestRefusa
     }
   }
   const target = message.url ?? '';
-  if (message.method === 'CONNECT') return refuse(405, 'tunnels are not opened');
+  const method = message.method ?? 'GET';
+  if (method === 'CONNECT') return refuse(405, 'tunnels are not opened');
+  // It echoes what visitors must not see: cookies they cannot read, headers set here.
+  if (method === 'TRACE') return refuse(405, 'requests are not echoed');
+  // Node's parser of HTTP/1 refuses them; over HTTP/2 `get` would pass rules about `GET`.
+  if (!KNOWN_METHODS.has(method)) return refuse(400, `the method \`${method.slice(0, 32)}\` is not known`);
   const length = headers['content-length'];
   // HTTP/2 needs no length: a stream that its head did not end has a body to come.
   const streamed =
     version >= 2 && length === undefined && 'stream' in message && !message.stream.endAfterHeaders;
   return {
     ok: true,
-    method: message.method ?? 'GET',
+    method,
     host,
     target: isAscii(target) ? target : encodeOctets(target),
     protocol: version >= 2 ? 'HTTP/2' : `HTTP/1.${message.httpVersionMinor}`,

@@ -12,6 +12,9 @@ const OWN = 'edgeplan_clear_';
 /** What makes browsers keep others from setting it (RFC 6265bis §4.1.3.2); only for https. */
 const HOST_ONLY = '__Host-';
 
+/** Of HMAC with SHA-256. */
+const SIGNATURE_OCTETS = 32;
+
 /** To whom and for what a clearance was given. */
 export interface Holder {
   readonly domain: string;
@@ -56,21 +59,33 @@ export async function clearedBy(
 ): Promise<string[]> {
   const signers = keys.map(({ clearance }) => clearance);
   const cleared: string[] = [];
-  let looked = 0;
-  for (const pair of cookies.split(';')) {
-    const cookie = readOwn(pair);
-    if (cookie === null) continue;
-    if (++looked > MAX_CLEARANCES) break;
-    const { asker, expires, signature } = cookie;
-    const left = expires - now / 1_000;
-    // One that lasts longer than any can was signed before the clock was set back.
-    if (left <= 0 || left > MAX_CAPTCHA_TTL_SEC + 1) continue;
+  for (const { asker, expires, signature } of candidates(cookies, now)) {
     if (await isSigned(signature, signers, signedText(holder, asker, expires))) cleared.push(asker);
   }
   return cleared;
 }
 
+/**
+ * Those worth checking a signature of. Other hosts of a site can set cookies for this one, before and behind the genuine
+ * ones: what cannot be genuine by its form does not count, and of too many the first and the last are taken.
+ */
+function candidates(cookies: string, now: number): readonly OwnCookie[] {
+  const found: OwnCookie[] = [];
+  for (const pair of cookies.split(';')) {
+    const cookie = readOwn(pair);
+    if (cookie === null || cookie.signature.length !== SIGNATURE_OCTETS) continue;
+    const left = cookie.expires - now / 1_000;
+    // One that lasts longer than any can was signed before the clock was set back.
+    if (left > 0 && left <= MAX_CAPTCHA_TTL_SEC + 1) found.push(cookie);
+  }
+  if (found.length <= MAX_CLEARANCES) return found;
+  // No other host can set one with this prefix.
+  const ordered = [...found.filter(({ hostOnly }) => hostOnly), ...found.filter(({ hostOnly }) => !hostOnly)];
+  return [...ordered.slice(0, MAX_CLEARANCES / 2), ...ordered.slice(-MAX_CLEARANCES / 2)];
+}
+
 interface OwnCookie {
+  readonly hostOnly: boolean;
   readonly asker: string;
   readonly expires: number;
   readonly signature: Uint8Array<ArrayBuffer>;
@@ -91,7 +106,8 @@ function readOwn(pair: string): OwnCookie | null {
   const dot = value.indexOf('.');
   const expires = dot < 0 ? Number.NaN : Number(value.slice(0, dot));
   if (!Number.isSafeInteger(expires)) return null;
-  return { asker, expires, signature: fromBase64(value.slice(dot + 1)) ?? new Uint8Array(0) };
+  const hostOnly = pair.trimStart().startsWith(HOST_ONLY);
+  return { hostOnly, asker, expires, signature: fromBase64(value.slice(dot + 1)) ?? new Uint8Array(0) };
 }
 
 /** What stands behind the prefix of one of the edge's own cookies; `null`: another's. */

@@ -11,8 +11,11 @@ export const KEY_PREFIX = '00';
 export const PROOF_SEC = 300;
 /** Proofs remembered as used: at most this many were handed in within `PROOF_SEC`, else the oldest is forgotten. */
 export const MAX_USED_PROOFS = 100_000;
-/** Clearance cookies looked at in one request: as many as challenges a visitor plausibly meets on one domain. */
-export const MAX_CLEARANCES = 16;
+/**
+ * Signatures of clearance cookies checked in one request, an even number: a visitor plausibly meets 16 challenges on one
+ * domain, and room is left for junk that other hosts of the site set. 64 take about a millisecond.
+ */
+export const MAX_CLEARANCES = 64;
 /**
  * Characters of the place to go back to; a longer one begins at the root. In the form each may take three octets, and the
  * proof beside it takes less than two thousand: both stay within `MAX_PROOF_OCTETS`.

@@ -1,0 +1,97 @@
+/** Which headers and methods of clients reach an origin, and what a cache must not learn from them. */
+import { connect } from 'node:http2';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Echo, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
+import { OPENSSL_MISSING } from '../support/make-certificate.ts';
+import { say, statusesOf } from '../support/raw.ts';
+
+/** Unkeyed inputs named in "Practical Web Cache Poisoning" (PortSwigger, 2018) and by the frameworks that read them. */
+const UNKEYED = [
+  'X-Forwarded-Scheme',
+  'X-Forwarded-Prefix',
+  'X-Forwarded-Host',
+  'X-Forwarded-Server',
+  'X-Forwarded-Port',
+  'X-Forwarded-Path',
+  'X-Forwarded',
+  'X-Forward-For',
+  'X-Host',
+  'X-HTTP-Host-Override',
+  'X-Original-URL',
+  'X-Original-Host',
+  'X-Rewrite-URL',
+  'X-Real-IP',
+  'True-Client-IP',
+  'X-Client-IP',
+  'CF-Connecting-IP',
+  'CF-Visitor',
+  'Fastly-Client-IP',
+  'Fastly-SSL',
+  'Front-End-Https',
+  'X-ProxyUser-Ip',
+  'Base-Url',
+  'X-WAP-Profile',
+  'X-Scheme',
+  'X-HTTP-Method-Override',
+  'X-HTTP-Method',
+  'X-Method-Override',
+  'Proxy',
+];
+
+describe.skipIf(OPENSSL_MISSING !== null)(`headers (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+  let edge: TlsNode;
+  beforeAll(async () => {
+    edge = await startTlsNode({ names: ['shop.test'] });
+  });
+  afterAll(() => edge.stop());
+
+  async function echoed(line: string, method = 'GET'): Promise<Echo> {
+    const head = `${method} / HTTP/1.1\r\nHost: shop.test\r\nConnection: close\r\nContent-Length: 0\r\n${line}\r\n\r\n`;
+    const text = await say(edge.httpPort, head);
+    return JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) as Echo;
+  }
+
+  test.each(UNKEYED)('a visitor’s %s reaches no origin with a GET', async (name) => {
+    expect(JSON.stringify((await echoed(`${name}: evil.test`)).headers)).not.toContain('evil.test');
+  });
+
+  test('a method to take instead reaches the origin with a POST', async () => {
+    const { headers } = await echoed('X-HTTP-Method-Override: PATCH', 'POST');
+    expect(headers).toMatchObject({ 'x-http-method-override': 'PATCH' });
+  });
+
+  test.each(['X_Forwarded_For', 'X-Forwarded_Host', 'X_Edgeplan_Id', 'Content_Length', 'Transfer_Encoding'])(
+    'a name that servers read as one of the edge’s own reaches no origin: %s',
+    async (name) => {
+      expect((await echoed(`${name}: 7`)).headers).not.toHaveProperty(name.toLowerCase());
+    },
+  );
+
+  test('an id that a visitor made up gives way to the request’s own', async () => {
+    const { headers } = await echoed('X-Edgeplan-Id: forged');
+    expect(headers['x-edgeplan-id']).toBe(edge.entries.at(-1)!.id);
+  });
+
+  test('TRACE is refused with the methods that are not', async () => {
+    const text = await say(edge.httpPort, 'TRACE / HTTP/1.1\r\nHost: shop.test\r\n\r\n');
+    expect(statusesOf(text)).toEqual([405]);
+    expect(text).toMatch(/^Allow: GET, HEAD/im);
+  });
+
+  test('a method in lower case is refused over both protocols', async () => {
+    const text = await say(edge.httpPort, 'get / HTTP/1.1\r\nHost: shop.test\r\n\r\n');
+    expect(statusesOf(text)).toEqual([400]);
+    const session = connect(`https://127.0.0.1:${edge.port}`, {
+      servername: 'shop.test',
+      rejectUnauthorized: false,
+    });
+    const stream = session.request({ ':method': 'get', ':authority': 'shop.test', ':path': '/' });
+    const status = await new Promise((resolve, reject) => {
+      stream.on('response', (headers) => resolve(headers[':status']));
+      stream.on('error', reject);
+      stream.end();
+    });
+    session.destroy();
+    expect(status).toBe(400);
+  });
+});
