@@ -95,6 +95,10 @@ export const WAF_TARGETS = {
   XML: 'members',
 } as const;
 
+/** What a waf rule does about the part of a body that its signatures cannot inspect. */
+export const UNINSPECTED_MODES = ['score', 'block', 'pass'] as const;
+export type UninspectedMode = (typeof UNINSPECTED_MODES)[number];
+
 export const FINGERPRINT_ACTIONS = ['drop', 'challenge', 'tag'] as const;
 export type FingerprintAction = (typeof FINGERPRINT_ACTIONS)[number];
 

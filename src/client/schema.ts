@@ -2011,6 +2011,11 @@ export interface components {
                 readonly path?: string;
             }[];
             /**
+             * @description what follows when a body cannot be parsed as its Content-Type says, is in a coding that does not inflate, or is longer than `body_cap_kb`: `score` adds 5 in the first two cases, `block` blocks, `pass` does nothing
+             * @enum {string}
+             */
+            readonly on_uninspected?: "score" | "block" | "pass";
+            /**
              * @deprecated
              * @description deprecated: use record_ids
              */
@@ -2049,6 +2054,11 @@ export interface components {
                 /** @description where this holds: a wildcard over the canonical path, every path by default */
                 readonly path?: string;
             }[];
+            /**
+             * @description what follows when a body cannot be parsed as its Content-Type says, is in a coding that does not inflate, or is longer than `body_cap_kb`: `score` adds 5 in the first two cases, `block` blocks, `pass` does nothing
+             * @enum {string}
+             */
+            readonly on_uninspected?: "score" | "block" | "pass";
             /**
              * @deprecated
              * @description deprecated: use record_ids
@@ -2875,6 +2885,11 @@ export interface components {
                 /** @description where this holds: a wildcard over the canonical path, every path by default */
                 readonly path: string;
             }[];
+            /**
+             * @description what follows when a body cannot be parsed as its Content-Type says, is in a coding that does not inflate, or is longer than `body_cap_kb`: `score` adds 5 in the first two cases, `block` blocks, `pass` does nothing
+             * @enum {string}
+             */
+            readonly on_uninspected: "score" | "block" | "pass";
             /** Format: date-time */
             readonly created_at: string;
             /** Format: date-time */

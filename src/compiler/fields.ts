@@ -11,6 +11,7 @@ import {
   LB_TYPES,
   ORIGIN_SCHEMES,
   REWRITE_QUERY_MODES,
+  UNINSPECTED_MODES,
 } from '../base/vocabulary.ts';
 import type { CacheRule, ErrorPageRule, OriginPoolRule, Rule, WafRule } from '../model/types.ts';
 import { DEFAULT_PORTS } from '../plan/fields.ts';
@@ -65,8 +66,9 @@ export function placeFields(draft: Draft, rule: Rule): number {
     case 'waf': {
       const excludes = rule.rule_excludes.map(string);
       const exclusions = placeExclusions(draft, rule);
-      const settings = [rule.paranoia, rule.threshold, rule.body_cap_kb, exclusions, excludes.length];
-      return placeWords(draft.words, [...settings, ...excludes]);
+      const settings = [rule.paranoia, rule.threshold, rule.body_cap_kb, exclusions];
+      const onUninspected = UNINSPECTED_MODES.indexOf(rule.on_uninspected);
+      return placeWords(draft.words, [...settings, onUninspected, excludes.length, ...excludes]);
     }
     case 'redirect': {
       const keep = [rule.preserve_query ? 1 : 0, rule.preserve_path ? 1 : 0];

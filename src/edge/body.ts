@@ -49,7 +49,9 @@ async function asInspected(
   { read, ended, wanted }: ReadPart & { readonly wanted: number },
 ): Promise<Pick<InspectedBody, 'inspected' | 'error'>> {
   const coding = codingOf(String(message.headers['content-encoding'] ?? ''));
-  if (coding === '') return { inspected: read.subarray(0, wanted), error: null };
+  // Nothing in a coding is nothing still (RFC 9110 §8.4): there is no octet that rules could miss.
+  if (coding === '' || (read.length === 0 && ended))
+    return { inspected: read.subarray(0, wanted), error: null };
   const { octets, fault } = await inflate(read, coding, wanted);
   const goesOn = !ended && octets.length < wanted;
   return {

@@ -35,6 +35,8 @@ export interface Match {
   readonly id: number;
   readonly mode: ActionMode;
   readonly effect: Effect;
+  /** What a waf rule under dry_run found; that of the rule that acts is the decision's own `waf`. */
+  readonly waf?: WafVerdict;
 }
 
 export const ORIGIN_SOURCES = ['alt_origin', 'origin_route', 'origin_pool', 'record'] as const;
@@ -60,10 +62,23 @@ export interface CacheDirective {
   readonly key: string | null;
 }
 
-/** What the signatures found. An exhausted step budget counts as at the threshold (semantics §5). */
+/**
+ * Why a body was not inspected whole. `coding`: its Content-Encoding is unknown, doubled or does not inflate.
+ * `unparsable`: it is not what its Content-Type says. `beyond_cap`: it is longer than the rule inspects. Where several
+ * hold, the first of them is reported.
+ */
+export const UNINSPECTED = ['coding', 'unparsable', 'beyond_cap'] as const;
+export type Uninspected = (typeof UNINSPECTED)[number];
+
+/**
+ * What the signatures found. An exhausted step budget counts as at the threshold (semantics §5). The score includes
+ * what `on_uninspected: score` adds; in `categories` that part is `uninspected`.
+ */
 export interface WafVerdict extends WafFinding {
   /** The body was longer than the rule inspects. */
   readonly truncated: boolean;
+  /** `null`: all of the body was inspected, there was none, or the rule leaves bodies out. */
+  readonly uninspected: Uninspected | null;
 }
 
 export interface Decision {

@@ -17,7 +17,7 @@ import { matchReason } from './match-reason.ts';
 import { inDeveloperMode } from './phases/cache.ts';
 import { passesAsCrawler } from './phases/captcha.ts';
 import { listedStatuses } from './phases/error-page.ts';
-import { settingsOf } from './phases/waf.ts';
+import { onUninspected, settingsOf } from './phases/waf.ts';
 import { type Context, phaseStart, slotWord } from './run.ts';
 import { isAcmeChallenge, isEdgeOwn } from './special-paths.ts';
 import {
@@ -248,7 +248,9 @@ function ruleTrace(account: Account, name: Phase, slot: number): RuleTrace {
 /** What a waf rule found, as the decision's own run of it left it behind. */
 function inspectionOf(context: Context, slot: number): Pick<RuleTrace, 'inspection'> {
   const verdict = context.memo.wafs.get(slot);
-  return verdict === undefined ? {} : { inspection: { ...verdict, ...settingsOf(context, slot) } };
+  if (verdict === undefined) return {};
+  const settings = { ...settingsOf(context, slot), onUninspected: onUninspected(context, slot) };
+  return { inspection: { ...verdict, ...settings } };
 }
 
 type Reason = RuleTrace['reason'];

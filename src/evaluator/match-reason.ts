@@ -5,11 +5,12 @@ import { RATE_FIELDS, WAF_FIELDS } from '../plan/fields.ts';
 import { FLAG, SLOT } from '../plan/layout.ts';
 import { checksOf, type JudgedCheck } from './checks.ts';
 import type { RateResult } from './counters.ts';
-import type { Decision, Effect } from './decision.ts';
+import type { Decision, Effect, WafVerdict } from './decision.ts';
 import { ipOf } from './facts.ts';
 import { allowanceOf, windowOf } from './phases/rate-limit.ts';
 import { locationOf } from './phases/redirect.ts';
 import { capturesOf, rewrittenPath } from './phases/rewrite.ts';
+import { isRefusedUninspected } from './phases/waf.ts';
 import { type Context, slotWord } from './run.ts';
 import type { ReasonCode, RuleTrace } from './trace.ts';
 
@@ -106,10 +107,19 @@ function wafReason({ context, decision }: Settled, slot: number, code: ReasonCod
     verdict.denied && below ? ', denied by a signature' : '',
     verdict.truncated ? ', body cut' : '',
     verdict.exhausted ? `, step budget exhausted${below ? ', which counts as reaching it' : ''}` : '',
+    uninspectedText(context, slot, verdict),
     idsText(verdict.ids),
     verdict.bodyError === null ? '' : `; body not readable: ${verdict.bodyError}`,
   ];
   return { code, text: `${score}${notes.join('')}` };
+}
+
+function uninspectedText(context: Context, slot: number, verdict: WafVerdict): string {
+  if (verdict.uninspected === null) return '';
+  const kind = `body not inspected whole (${verdict.uninspected})`;
+  if (isRefusedUninspected(context, slot, verdict)) return `, ${kind}, which on_uninspected blocks`;
+  const added = verdict.categories['uninspected'];
+  return added === undefined ? `, ${kind}` : `, ${kind}, which adds ${added}`;
 }
 
 /** Signatures named in a sentence; more would bury the rest of it. The trace's `inspection` tells them all. */

@@ -158,20 +158,29 @@ export function refOf(context: Context, slot: number): RuleRef {
 
 /** Notes that a rule matched and what it did, or would have done. */
 export function record(context: Context, run: Run, slot: number, effect: Effect): void {
+  recordMatch(run, matchOf(context, slot, effect));
+}
+
+/** The entry of a rule that matched. */
+export function matchOf(context: Context, slot: number, effect: Effect): Match {
   const { slots } = context.loaded.plan;
   const row = slot * SLOT.size;
   const flags = slots[row + SLOT.flags]!;
   const dry = (flags & FLAG.dryRun) !== 0;
   // PERF: one literal; spreading the rule's reference into it took a quarter of all evaluation.
-  const match: Match = {
+  return {
     type: RULE_TYPES[flags & FLAG.type]!,
     id: slots[row + SLOT.id]!,
     mode: dry ? 'dry_run' : 'enforce',
     effect,
   };
+}
+
+/** Adds a match to those of a run. */
+export function recordMatch(run: Run, match: Match): void {
   if (run.matches === null) run.matches = [match];
   else run.matches.push(match);
-  if (dry) run.dryMatched = true;
+  if (match.mode === 'dry_run') run.dryMatched = true;
 }
 
 export function addTag(context: Context, run: Run, slot: number): void {

@@ -2,7 +2,7 @@
  * The account of how a decision came about, made by `explain`. It never changes the decision. Reasons come from a
  * closed list of codes; the texts are complete sentences' worth of facts, ready to print.
  */
-import type { ActionMode, RuleType } from '../base/vocabulary.ts';
+import type { ActionMode, RuleType, UninspectedMode } from '../base/vocabulary.ts';
 import type { Decision, Effect, WafVerdict } from './decision.ts';
 import type { WafSettings } from './waf.ts';
 
@@ -98,7 +98,9 @@ export const REASONS = [
 export type ReasonCode = (typeof REASONS)[number];
 
 /** What a waf rule's signatures came to, and with which settings; its exclusions are those whose path matches. */
-export interface InspectionTrace extends WafVerdict, WafSettings {}
+export interface InspectionTrace extends WafVerdict, WafSettings {
+  readonly onUninspected: UninspectedMode;
+}
 
 export interface RuleTrace {
   readonly type: RuleType;

@@ -22,6 +22,7 @@ import type {
   RecordType,
   RedirectStatus,
   RewriteQueryMode,
+  UninspectedMode,
 } from '../base/vocabulary.ts';
 
 /** The part of a domain that shapes what the edge does. */
@@ -156,6 +157,8 @@ export interface WafRule extends RuleCommon, PathFilter {
   readonly body_cap_kb: number;
   readonly rule_excludes: readonly string[];
   readonly exclusions: readonly WafExclusion[];
+  /** What follows when a body cannot be inspected, or not whole. */
+  readonly on_uninspected: UninspectedMode;
 }
 
 export interface RedirectRule extends RuleCommon, PathFilter {

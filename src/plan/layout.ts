@@ -9,7 +9,7 @@
 import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
 
 /** Raised whenever the layout or the meaning of a field changes; plans of another version are refused. */
-export const PLAN_VERSION = 2;
+export const PLAN_VERSION = 3;
 /** `EPLN`, read as a little-endian number. */
 export const MAGIC = 0x4e4c5045;
 

@@ -17,6 +17,7 @@ import {
   REWRITE_QUERY_MODES,
   RULE_TYPES,
   type RuleType,
+  UNINSPECTED_MODES,
 } from '../base/vocabulary.ts';
 import { xxhash32 } from '../base/xxhash32.ts';
 import {
@@ -246,6 +247,7 @@ function printFields(plan: Plan, type: RuleType, row: Uint32Array): Printed {
         body_cap_kb: words[at + WAF_FIELDS.bodyCap],
         rule_excludes: texts(WAF_FIELDS.excludes),
         exclusions: printExclusions(plan, words[at + WAF_FIELDS.exclusions]!),
+        on_uninspected: UNINSPECTED_MODES[words[at + WAF_FIELDS.onUninspected]!],
       };
     case 'redirect':
       return {

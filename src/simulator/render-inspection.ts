@@ -48,6 +48,9 @@ export function inspectionFacts(found: InspectionTrace): readonly { head: string
   const body = [
     found.truncated ? 'cut at body_cap_kb, the rest was not inspected' : null,
     found.bodyError === null ? null : `not readable: ${found.bodyError}`,
+    found.uninspected === null
+      ? null
+      : `uninspected: ${found.uninspected}, on_uninspected ${found.onUninspected}`,
   ].filter((part) => part !== null);
   const deniedBelow = found.denied && found.score < found.threshold;
   const facts = [

@@ -91,11 +91,17 @@ describe('a body in a coding', () => {
   test('is told in the log, and one that was read whole is not', async () => {
     await decide('zstd', ATTACK);
     expect(decisionLine(edge.journal.at(-1)!, null).waf).toEqual({
-      score: 5,
+      score: 10,
       ids: [1, 2],
+      targets: ['ARGS:q', 'REQBODY_ERROR'],
+      uninspected: 'coding',
       body_error: 'content-encoding: `zstd` is not known, the body was inspected as sent',
     });
     await decide('gzip', gzipSync(ATTACK));
-    expect(decisionLine(edge.journal.at(-1)!, null).waf).toEqual({ score: 5, ids: [1] });
+    expect(decisionLine(edge.journal.at(-1)!, null).waf).toEqual({
+      score: 5,
+      ids: [1],
+      targets: ['ARGS:q'],
+    });
   });
 });

@@ -164,8 +164,15 @@ function wafPhase(run: Run): Ending | null {
   for (const rule of matching(run, 'waf')) {
     const verdict = memo.wafs.get(rule.id) ?? inspect(rule, facts, world.env.waf ?? null);
     if (verdict !== null) memo.wafs.set(rule.id, verdict);
-    const over = verdict !== null && (verdict.exhausted || verdict.denied || verdict.score >= rule.threshold);
-    record(run, rule, verdict === null ? 'unavailable' : over ? 'block' : 'passed');
+    const over =
+      verdict !== null &&
+      (verdict.exhausted ||
+        verdict.denied ||
+        verdict.score >= rule.threshold ||
+        (rule.on_uninspected === 'block' && verdict.uninspected !== null));
+    const effect = verdict === null ? 'unavailable' : over ? 'block' : 'passed';
+    const told = verdict !== null && !acts(run, rule) ? { waf: verdict } : {};
+    run.matches.push({ type: 'waf', id: rule.id, mode: rule.action_mode, effect, ...told });
     if (!acts(run, rule)) continue;
     run.waf = verdict;
     return over ? block(rule) : null;

@@ -72,6 +72,7 @@ const DEFAULTS: { readonly [T in Rule['type']]: Omit<OfType<T>, 'id'> } = {
     body_cap_kb: 128,
     rule_excludes: [],
     exclusions: [],
+    on_uninspected: 'score',
   },
   redirect: {
     type: 'redirect',

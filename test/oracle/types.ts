@@ -54,6 +54,7 @@ export interface Match {
   readonly id: number;
   readonly mode: 'enforce' | 'dry_run';
   readonly effect: Effect;
+  readonly waf?: WafVerdict;
 }
 
 export interface Origin {
@@ -92,6 +93,7 @@ export interface WafFinding {
 
 export interface WafVerdict extends WafFinding {
   readonly truncated: boolean;
+  readonly uninspected: 'coding' | 'unparsable' | 'beyond_cap' | null;
 }
 
 /** The request's one outcome. */

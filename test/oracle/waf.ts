@@ -33,5 +33,18 @@ export function inspect(rule: WafRule, facts: Facts, program: WafProgram | null)
     },
     { paranoia, threshold, excludes: rule_excludes, exclusions: exclusionsOf(rule, facts) },
   );
-  return { ...finding, truncated };
+  const coding = cap > 0 ? (facts.request.bodyError ?? null) : null;
+  const bodyError = coding ?? finding.bodyError;
+  const verdict = { ...finding, bodyError, truncated, uninspected: null };
+  if (cap === 0 || (bodyError === null && !truncated)) return verdict;
+  if (bodyError === null) return { ...verdict, uninspected: 'beyond_cap' };
+  const uninspected = coding === null ? 'unparsable' : 'coding';
+  if (rule.on_uninspected !== 'score') return { ...verdict, uninspected };
+  // Signatures may have scored the same defect: both together come to a critical one's 5.
+  const known = finding.matches.filter(({ variable }) =>
+    /^REQBODY_(PROCESSOR_)?ERROR(_MSG)?$/.test(variable),
+  );
+  const added = Math.max(0, 5 - known.reduce((sum, { score }) => sum + score, 0));
+  const categories = added === 0 ? finding.categories : { ...finding.categories, uninspected: added };
+  return { ...verdict, uninspected, score: finding.score + added, categories };
 }

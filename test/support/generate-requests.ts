@@ -185,6 +185,7 @@ const BODIES = [
   '',
   'a=1',
   'select union',
+  '{',
   'é'.repeat(513),
   new Uint8Array(1024),
   new Uint8Array(1025).fill(0x61),
@@ -222,7 +223,9 @@ function single(random: Random, ruleSet: RuleSet, sender: Loose): Loose {
     target: target(random, rule, name),
     ...sender,
     ...(random.chance(0.05) ? { port: random.pick([80, 443, 8443, 0]) } : {}),
-    ...(random.chance(0.15) ? { body: random.pick(BODIES) } : {}),
+    ...(random.chance(0.15)
+      ? { body: random.pick(BODIES), ...(random.chance(0.2) ? { bodyError: 'gzip' } : {}) }
+      : {}),
     ...(random.chance(0.03) ? { [random.pick(GARBAGE_FIELDS)]: random.pick(GARBAGE) } : {}),
   };
 }

@@ -174,6 +174,7 @@ const OWN_FIELDS: OwnFields = {
     body_cap_kb: random.pick([0, 1, 1, 128]),
     rule_excludes: random.chance(0.2) ? ['942100'] : [],
     exclusions: random.chance(0.3) ? exclusions(random) : [],
+    on_uninspected: random.pick(['score', 'score', 'block', 'pass']),
   }),
   redirect: (random) => ({
     // One about every path may lead a request to itself.

@@ -43,6 +43,7 @@ export const wordProgram: WafProgram = {
       ids: found.map((one) => one.id),
       matches,
       categories: score === 0 ? {} : { words: score },
+      bodyError: text.includes('{') ? 'json: a `{` without end' : null,
       denied: text.includes('%yy'),
       exhausted: text.includes('%zz'),
     });

@@ -22,6 +22,7 @@ import {
   REWRITE_QUERY_MODES,
   RULE_TYPES,
   type RuleType,
+  UNINSPECTED_MODES,
 } from '../../base/vocabulary.ts';
 import { ruleForm } from '../../model/rule.ts';
 
@@ -113,6 +114,11 @@ const OWN = {
     body_cap_kb: z.int(),
     rule_excludes: texts.describe('ids of signatures that do not count'),
     exclusions: z.array(WAF_EXCLUSION).describe(WAF_EXCLUSIONS),
+    on_uninspected: z
+      .enum(UNINSPECTED_MODES)
+      .describe(
+        'what follows when a body cannot be parsed as its Content-Type says, is in a coding that does not inflate, or is longer than `body_cap_kb`: `score` adds 5 in the first two cases, `block` blocks, `pass` does nothing',
+      ),
   },
   redirect: {
     ...PATH,

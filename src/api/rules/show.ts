@@ -32,6 +32,8 @@ export function showRule(row: RuleRow, content?: string | null): Readonly<Record
     domain_id: row.domain_id,
     type: row.type,
     ...(first === undefined ? {} : { record_id: first }),
+    // Rows written before the field existed lack it.
+    ...(row.type === 'waf' ? { on_uninspected: 'score' } : {}),
     ...body,
     priority: row.priority,
     ...(row.type === 'error_page' ? showPages(content) : {}),

@@ -122,7 +122,10 @@ function accountOf(line: DecisionLine): string {
       `from ${request.ip ?? 'an unknown address'}`,
     );
     said.push(`${outcome(decision)}; the visitor got ${line.status}`);
-    for (const match of line.matches) said.push(`  ${match.rule} (${match.mode}): ${match.effect}`);
+    for (const { rule, mode, effect, waf } of line.matches) {
+      said.push(`  ${rule} (${mode}): ${effect}`);
+      if (waf !== undefined) said.push(`    ${signatureText(waf)}`);
+    }
     if (line.shadow !== null) said.push(`had dry_run rules been enforced: ${outcome(line.shadow)}`);
     if (line.waf !== null) said.push(signatureText(line.waf));
     said.push(`by ${line.domain}, revision ${line.revision}, plan sha256:${line.digest}`);
@@ -138,11 +141,15 @@ function signatureText({
   truncated = false,
   exhausted = false,
   body_error,
+  targets = [],
+  uninspected,
 }: NonNullable<DecisionLine['waf']>): string {
   const notes = [
     truncated ? ['body cut'] : [],
     exhausted ? ['step budget exhausted'] : [],
     body_error === undefined ? [] : [`body not readable: ${body_error}`],
+    uninspected === undefined ? [] : [`body not inspected whole: ${uninspected}`],
+    targets.length === 0 ? [] : [`on ${targets.join(', ')}`],
   ];
   return [`signatures: score ${score}`, ...ids.map(String), ...notes.flat().map((note) => `(${note})`)].join(
     ' ',

@@ -3,7 +3,7 @@
  * `request` is an `EdgeRequest` as far as it may be told, so that `edgeplan replay` can put the same line to another
  * rule set; what it lacks is named under `withheld`.
  */
-import type { Decision, EdgeRequest, Match, RuleRef } from '../../evaluator/index.ts';
+import type { Decision, EdgeRequest, Match, RuleRef, Uninspected } from '../../evaluator/index.ts';
 import type { Exchange } from '../exchange.ts';
 import type { JournalEntry } from '../services.ts';
 import { MAX_HEADER, MAX_HOST, MAX_MATCHES, MAX_TARGET, MAX_WITHHELD } from './limits.ts';
@@ -51,8 +51,11 @@ export interface DecisionLine {
   /** What the request held and this line does not: `target`, `body`, names of headers. */
   readonly withheld: readonly string[];
   readonly decision: ToldDecision | null;
-  /** `<type>/<id>`, how the rule acts, and what it did. */
-  readonly matches: readonly (Pick<Match, 'mode' | 'effect'> & { readonly rule: string })[];
+  /** `<type>/<id>`, how the rule acts, and what it did; `waf`: what the signatures of one under dry_run found. */
+  readonly matches: readonly (Pick<Match, 'mode' | 'effect'> & {
+    readonly rule: string;
+    readonly waf?: ToldVerdict;
+  })[];
   /** The decision had every dry_run rule been enforced. */
   readonly shadow: ToldDecision | null;
   readonly waf: ToldVerdict | null;
@@ -70,12 +73,16 @@ export interface DecisionLine {
 interface ToldVerdict {
   readonly score: number;
   readonly ids: readonly number[];
+  /** What the signatures matched on, `ARGS:id`, each once; never the pieces themselves. */
+  readonly targets?: readonly string[];
   /** The body was longer than the rule inspects. */
   readonly truncated?: boolean;
   /** The step budget ran out, which counts as reaching the threshold. */
   readonly exhausted?: boolean;
   /** What kept the body from being read. */
   readonly body_error?: string;
+  /** Why the body was not inspected whole. */
+  readonly uninspected?: Uninspected;
 }
 
 /** Says how many lines are missing at this place. */
@@ -133,6 +140,7 @@ function tellExchange({ domain, request, decision }: Exchange): Told {
         rule: refOf(match),
         mode: match.mode,
         effect: match.effect,
+        ...(match.waf === undefined ? {} : { waf: tellVerdict(match.waf) }),
       })),
       shadow: shadow === null ? null : tellDecision(shadow),
       waf: waf === null ? null : tellVerdict(waf),
@@ -146,13 +154,19 @@ function tellVerdict({
   truncated,
   exhausted,
   bodyError,
+  matches,
+  uninspected,
 }: NonNullable<Decision['waf']>): ToldVerdict {
+  const targets = new Set(matches.map(({ variable }) => cut(variable, MAX_HOST)));
+  targets.delete('');
   return {
     score,
     ids: ids.slice(0, MAX_MATCHES),
+    ...(targets.size === 0 ? {} : { targets: [...targets].slice(0, MAX_MATCHES) }),
     ...(truncated ? { truncated } : {}),
     ...(exhausted ? { exhausted } : {}),
     ...(bodyError === null ? {} : { body_error: bodyError }),
+    ...(uninspected === null ? {} : { uninspected }),
   };
 }
 

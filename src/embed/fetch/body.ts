@@ -25,7 +25,9 @@ export async function peekBody(body: Stream, wanted: number, coding: string): Pr
   const { octets, ended } = await readUpTo(reader, wanted);
   const outgoing = ended ? octets : continued(octets, reader);
   const name = codingOf(coding);
-  if (name === '') return { inspected: octets.subarray(0, wanted), error: null, outgoing };
+  // Nothing in a coding is nothing still (RFC 9110 §8.4): there is no octet that rules could miss.
+  if (name === '' || (octets.length === 0 && ended))
+    return { inspected: octets.subarray(0, wanted), error: null, outgoing };
   const seen = await inflated(octets, wanted, name);
   const goesOn = !ended && seen.octets.length < wanted;
   const error = codingError(name, seen.fault ?? (goesOn ? 'longer' : null));

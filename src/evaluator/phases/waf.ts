@@ -1,8 +1,9 @@
 /** Phase 5: the first waf rule that matches gives the settings; the request is blocked at its threshold. */
 import { utf8Bytes } from '../../base/octets.ts';
+import { UNINSPECTED_MODES, type UninspectedMode } from '../../base/vocabulary.ts';
 import { WAF_FIELDS } from '../../plan/fields.ts';
 import { SLOT, typeIndex } from '../../plan/layout.ts';
-import type { WafVerdict } from '../decision.ts';
+import type { Uninspected, WafVerdict } from '../decision.ts';
 import { textsAt } from '../loaded.ts';
 import {
   acts,
@@ -10,9 +11,10 @@ import {
   end,
   endPhase,
   isDryRun,
+  matchOf,
   nextMatch,
   type Run,
-  record,
+  recordMatch,
   refOf,
   slotWord,
 } from '../run.ts';
@@ -25,8 +27,10 @@ const WAF = typeIndex('waf');
 export function waf(context: Context, run: Run): boolean {
   for (let slot = nextMatch(context, WAF); slot >= 0; slot = nextMatch(context, WAF)) {
     const verdict = inspect(context, slot);
-    const blocks = verdict !== null && isBad(verdict, field(context, slot, WAF_FIELDS.threshold));
-    record(context, run, slot, verdict === null ? 'unavailable' : blocks ? 'block' : 'passed');
+    const blocks = verdict !== null && isBad(context, slot, verdict);
+    const match = matchOf(context, slot, verdict === null ? 'unavailable' : blocks ? 'block' : 'passed');
+    const tells = verdict !== null && !acts(context, run, slot);
+    recordMatch(run, tells ? { ...match, waf: verdict } : match);
     if (!acts(context, run, slot)) continue;
     run.waf = verdict;
     endPhase(context, WAF);
@@ -35,8 +39,20 @@ export function waf(context: Context, run: Run): boolean {
   return false;
 }
 
-function isBad({ exhausted, denied, score }: WafVerdict, threshold: number): boolean {
-  return exhausted || denied || score >= threshold;
+function isBad(context: Context, slot: number, verdict: WafVerdict): boolean {
+  const { exhausted, denied, score } = verdict;
+  if (exhausted || denied || score >= field(context, slot, WAF_FIELDS.threshold)) return true;
+  return isRefusedUninspected(context, slot, verdict);
+}
+
+/** Whether `on_uninspected: block` blocks the request, whatever its score. */
+export function isRefusedUninspected(context: Context, slot: number, { uninspected }: WafVerdict): boolean {
+  return uninspected !== null && onUninspected(context, slot) === 'block';
+}
+
+/** The rule's own answer to a body that is not inspected whole. */
+export function onUninspected(context: Context, slot: number): UninspectedMode {
+  return UNINSPECTED_MODES[field(context, slot, WAF_FIELDS.onUninspected)]!;
 }
 
 function field(context: Context, slot: number, offset: number): number {
@@ -61,9 +77,39 @@ function inspect(context: Context, slot: number): WafVerdict | null {
   };
   const found = inspectWith(context, slot, () => program.inspect(input, settings));
   if (found === null) return null;
-  const verdict: WafVerdict = { ...found, truncated };
+  const bodyError = cap === 0 ? found.bodyError : (input.bodyError ?? found.bodyError);
+  const uninspected = cap === 0 ? null : uninspectedOf(input.bodyError, { ...found, truncated });
+  const whole = { ...found, bodyError, truncated, uninspected };
+  const scores = uninspected !== null && onUninspected(context, slot) === 'score';
+  const verdict = scores ? scored(whole, uninspected) : whole;
   context.memo.wafs.set(slot, verdict);
   return verdict;
+}
+
+function uninspectedOf(
+  codingError: string | null,
+  { bodyError, truncated }: Pick<WafVerdict, 'bodyError' | 'truncated'>,
+): Uninspected | null {
+  if (codingError !== null) return 'coding';
+  if (bodyError !== null) return 'unparsable';
+  return truncated ? 'beyond_cap' : null;
+}
+
+/** What `on_uninspected: score` brings a body that could not be read to: a critical signature's score. */
+const UNINSPECTED_SCORE = 5;
+/** Variables by which signatures score the same defect, such as ModSecurity's 200002. */
+const BODY_ERRORS: readonly string[] = ['REQBODY_ERROR', 'REQBODY_PROCESSOR_ERROR', 'REQBODY_ERROR_MSG'];
+
+/** Adds what signatures have not scored for the same defect already, so that no body scores for it twice. */
+function scored(verdict: WafVerdict, uninspected: Uninspected): WafVerdict {
+  if (uninspected === 'beyond_cap') return verdict;
+  const known = verdict.matches.filter(({ variable }) => BODY_ERRORS.includes(variable));
+  const added = UNINSPECTED_SCORE - known.reduce((sum, { score }) => sum + score, 0);
+  if (added <= 0) return verdict;
+  const categories = Object.entries({ ...verdict.categories, uninspected: added }).sort(
+    ([, a], [, b]) => b - a,
+  );
+  return { ...verdict, score: verdict.score + added, categories: Object.fromEntries(categories) };
 }
 
 /** The settings of a rule for the request of the context. */

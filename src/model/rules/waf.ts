@@ -7,7 +7,7 @@ import {
   MAX_WAF_EXCLUSIONS,
   MAX_WAF_THRESHOLD,
 } from '../../base/limits.ts';
-import { WAF_TARGETS } from '../../base/vocabulary.ts';
+import { UNINSPECTED_MODES, WAF_TARGETS } from '../../base/vocabulary.ts';
 import {
   COMMON_FIELDS,
   COMMON_IGNORED,
@@ -77,6 +77,7 @@ export const wafForm = {
       body_cap_kb: integer(0, MAX_BODY_CAP_KB).default(128),
       rule_excludes: textList().default([]),
       exclusions: list(z.strictObject(EXCLUSION_FIELDS), MAX_WAF_EXCLUSIONS).default([]),
+      on_uninspected: z.enum(UNINSPECTED_MODES).default('score'),
     },
     ignored: COMMON_IGNORED,
     nested: { exclusions: Object.keys(EXCLUSION_FIELDS) },
@@ -89,6 +90,7 @@ export const wafForm = {
       body_cap_kb: values.body_cap_kb,
       rule_excludes: values.rule_excludes,
       exclusions: values.exclusions,
+      on_uninspected: values.on_uninspected,
     }),
   }),
 } as const;

@@ -132,6 +132,7 @@ function verdicts(): Readers {
     exhausted: ['exhausted', plain],
     denied: ['denied', plain],
     body_error: ['bodyError', plain],
+    uninspected: ['uninspected', plain],
   };
 }
 

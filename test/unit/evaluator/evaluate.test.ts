@@ -3,7 +3,12 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from 'vitest';
 import { compile, seal } from '../../../src/compiler/index.ts';
-import { type EvaluatorOptions, loadPlan } from '../../../src/evaluator/index.ts';
+import {
+  type Decision,
+  type EdgeRequest,
+  type EvaluatorOptions,
+  loadPlan,
+} from '../../../src/evaluator/index.ts';
 import type { WafFinding, WafInput, WafSettings } from '../../../src/evaluator/waf.ts';
 import { createOracle } from '../../oracle/index.ts';
 import { decide, request, rule, ruleSet, type Setting } from '../../oracle/sample.ts';
@@ -156,14 +161,17 @@ describe('a signature program', () => {
       categories: { sqli: 5 },
       bodyError: 'json: it ends inside a text',
     });
-    expect(evaluator.evaluate(request({})).waf).toMatchObject({ matches: [match], categories: { sqli: 5 } });
+    expect(evaluator.evaluate(request({})).waf).toMatchObject({
+      matches: [match],
+      categories: { sqli: 5, uninspected: 5 },
+    });
     const told = evaluator.explain(request({})).phases.find(({ name }) => name === 'waf')!.rules[0]!;
     expect(told.reason).toEqual({
       code: 'at_threshold',
-      text: 'anomaly score 6 reaches threshold 6: 942100; body not readable: json: it ends inside a text',
+      text: 'anomaly score 11 reaches threshold 6, body not inspected whole (unparsable), which adds 5: 942100; body not readable: json: it ends inside a text',
     });
     expect(told.inspection).toMatchObject({
-      ...{ score: 6, matches: [match], truncated: false, exhausted: false },
+      ...{ score: 11, matches: [match], truncated: false, exhausted: false },
       ...{ paranoia: 1, threshold: 6, excludes: [], exclusions: [] },
     });
   });
@@ -175,5 +183,80 @@ describe('a signature program', () => {
     expect(told.reason.text).toBe(
       'anomaly score 0 is below threshold 6, step budget exhausted, which counts as reaching it',
     );
+  });
+});
+
+describe('a body that is not inspected whole', () => {
+  const JSON_ERROR = 'json: it ends inside a text';
+  const MATCH = {
+    id: 1,
+    message: '',
+    severity: 2,
+    category: 'protocol',
+    variable: 'REQBODY_ERROR',
+    value: '1',
+  };
+
+  function decided(given: Partial<WafFinding>, sent: Partial<EdgeRequest>, fields = {}): Decision {
+    const program = { inspect: () => finding(given), has: () => true };
+    const rules = [rule('waf', 7, { threshold: 5, body_cap_kb: 1, ...fields })];
+    return load({ rules }, { waf: program }).evaluate(request({ method: 'POST', body: 'x', ...sent }));
+  }
+
+  const long = { body: 'x'.repeat(1_025) };
+  const coding = { bodyError: 'content-encoding: `zstd` is not known' };
+  test.each([
+    ['unparsable', { bodyError: JSON_ERROR }, {}, 'block', 'block', 5],
+    ['coding', {}, coding, 'block', 'block', 5],
+    ['coding', { bodyError: JSON_ERROR }, { ...coding, ...long }, 'block', 'block', 5],
+    ['beyond_cap', {}, long, 'forward', 'block', 0],
+    [null, {}, {}, 'forward', 'forward', 0],
+  ] as const)(
+    'is %s, which scores, blocks or passes as the rule says',
+    (why, found, sent, scores, blocks, score) => {
+      const verdicts = ['score', 'block', 'pass'].map((on_uninspected) => {
+        const { action, waf } = decided(found, sent, { on_uninspected });
+        return [action, waf?.score, waf?.uninspected];
+      });
+      expect(verdicts).toEqual([
+        [scores, score, why],
+        [blocks, 0, why],
+        ['forward', 0, why],
+      ]);
+    },
+  );
+
+  test.each([
+    [3, 5],
+    [5, 5],
+    [8, 8],
+    [0, 5],
+  ])('that signatures give %i for comes to %i', (given, score) => {
+    const matches = [{ ...MATCH, score: given }];
+    const { waf } = decided({ bodyError: JSON_ERROR, score: given, matches }, {});
+    expect(waf?.score).toBe(score);
+  });
+
+  test('is nothing to a rule that leaves bodies out', () => {
+    const { action, waf } = decided({}, { ...coding, ...long }, { on_uninspected: 'block', body_cap_kb: 0 });
+    expect([action, waf?.uninspected, waf?.bodyError]).toEqual(['forward', null, null]);
+  });
+});
+
+describe('a waf rule under dry_run', () => {
+  test('shows what it found beside the verdict of the enforced rule behind it', () => {
+    const found = [finding({ score: 7, ids: [1] }), finding({ score: 2, ids: [2] })];
+    const program = { inspect: () => found.shift() ?? finding(), has: () => true };
+    const rules = [rule('waf', 1, { action_mode: 'dry_run', priority: 1 }), rule('waf', 2, { priority: 2 })];
+    const decision = load({ rules }, { waf: program }).evaluate(request({}));
+    expect(decision).toMatchObject({
+      action: 'forward',
+      waf: { score: 2, ids: [2] },
+      matches: [
+        { id: 1, mode: 'dry_run', effect: 'block', waf: { score: 7, ids: [1] } },
+        { id: 2, mode: 'enforce', effect: 'passed' },
+      ],
+      shadow: { action: 'block', waf: { score: 7, ids: [1] } },
+    });
   });
 });

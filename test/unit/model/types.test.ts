@@ -54,6 +54,7 @@ const RULE_KEYS: { readonly [T in RuleType]: Keys<RuleOf<T>> } = {
     body_cap_kb: true,
     rule_excludes: true,
     exclusions: true,
+    on_uninspected: true,
   },
   redirect: {
     ...common,

@@ -27,6 +27,8 @@ const FOUND: InspectionTrace = {
   threshold: 7,
   excludes: [],
   exclusions: [],
+  uninspected: null,
+  onUninspected: 'score',
 };
 
 function text(lines: readonly Line[]): readonly string[] {
@@ -76,6 +78,7 @@ describe('what bore on the score', () => {
 
   test.each<[Partial<InspectionTrace>, string]>([
     [{ truncated: true }, 'body: cut at body_cap_kb, the rest was not inspected'],
+    [{ uninspected: 'coding', onUninspected: 'block' }, 'body: uninspected: coding, on_uninspected block'],
     [{ bodyError: 'json: it ends inside a text' }, 'body: not readable: json: it ends inside a text'],
     [{ exhausted: true }, 'steps: exhausted, which counts as reaching the threshold'],
     [{ denied: true }, 'denied: by a signature, whatever the score'],
