@@ -10,6 +10,7 @@ import { type Candidates, nextCandidate, skipTo } from './candidates.ts';
 import type { Counters, RateResult, RateWindow } from './counters.ts';
 import type { Action, CacheDirective, Effect, Match, Origin, RuleRef, WafVerdict } from './decision.ts';
 import type { Facts } from './facts.ts';
+import { keyOfSlot, refOfSlot, refText } from './identity.ts';
 import type { LoadedPlan } from './loaded.ts';
 import { slotMatches } from './predicates.ts';
 import type { WafProgram } from './waf.ts';
@@ -152,8 +153,7 @@ export function acts(context: Context, run: Run, slot: number): boolean {
 }
 
 export function refOf(context: Context, slot: number): RuleRef {
-  const type = RULE_TYPES[slotWord(context, slot, SLOT.flags) & FLAG.type]!;
-  return { type, id: slotWord(context, slot, SLOT.id) };
+  return refOfSlot(context.loaded, slot);
 }
 
 /** Notes that a rule matched and what it did, or would have done. */
@@ -163,20 +163,18 @@ export function record(context: Context, run: Run, slot: number, effect: Effect)
   const flags = slots[row + SLOT.flags]!;
   const dry = (flags & FLAG.dryRun) !== 0;
   // PERF: one literal; spreading the rule's reference into it took a quarter of all evaluation.
-  const match: Match = {
-    type: RULE_TYPES[flags & FLAG.type]!,
-    id: slots[row + SLOT.id]!,
-    mode: dry ? 'dry_run' : 'enforce',
-    effect,
-  };
+  const type = RULE_TYPES[flags & FLAG.type]!;
+  const id = slots[row + SLOT.id]!;
+  const mode = dry ? 'dry_run' : 'enforce';
+  const key = keyOfSlot(context.loaded, slot);
+  const match: Match = key === '' ? { type, id, mode, effect } : { type, id, key, mode, effect };
   if (run.matches === null) run.matches = [match];
   else run.matches.push(match);
   if (dry) run.dryMatched = true;
 }
 
 export function addTag(context: Context, run: Run, slot: number): void {
-  const { type, id } = refOf(context, slot);
-  const tag = `${type}/${id}`;
+  const tag = refText(refOf(context, slot));
   if (run.tags === null) run.tags = [tag];
   else run.tags.push(tag);
 }
