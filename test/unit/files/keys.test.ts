@@ -1,6 +1,8 @@
 /** What rules of an edge file go by stays the same when others come and go (semantics §7, Identity). */
 import { expect, test } from 'vitest';
+import { createReplay } from '../../../src/cli/replay-log.ts';
 import { compile, seal } from '../../../src/compiler/index.ts';
+import { tellDecision } from '../../../src/edge/log/line.ts';
 import { createDomainPools } from '../../../src/edge/origin/pool-health.ts';
 import { createCounters } from '../../../src/evaluator/counters.ts';
 import { refText } from '../../../src/evaluator/identity.ts';
@@ -104,4 +106,13 @@ test('a record’s own challenge goes by name, type and destination', () => {
   };
   expect(asker(shop)).toMatch(/^record\/~[0-9a-f]{12}$/);
   expect(asker(first + shop)).toBe(asker(shop));
+});
+
+test('replay finds no change where rules came above', () => {
+  const request = { scheme: 'https', method: 'GET', host: 'example.com', target: '/admin', ip: '192.0.2.7' };
+  const decision = tellDecision(load(RULES).evaluate(request));
+  const replay = createReplay(() => load(INSERTED + RULES));
+  const line = { id: '1', time: '', domain: 'example.com', request, decision, withheld: [], sampled: 1 };
+  replay.add({ kind: 'decision', line });
+  expect(replay.report()).toMatchObject({ compared: 1, changed: 0 });
 });
