@@ -40,6 +40,12 @@ function groupLines({ was, now, lines, requests, examples }: ReplayGroup): reado
   return [`${plural(lines, 'line', 'lines')}${stands}`, `  was  ${was}`, `  now  ${now}`, ...shown];
 }
 
+/** What the comparison was made with; `signatures` is their name, `null` where no waf rule inspected. */
+export function replayNote(signatures: string | null): string {
+  const used = signatures === null ? 'no signatures' : `the signatures \`${visible(signatures)}\``;
+  return `edgeplan: compared with ${used}; the log has no bodies and no secrets, rules are compared by key or id`;
+}
+
 /** Says on stderr what was passed over. */
 export function tellGaps(report: ReplayReport): void {
   const { otherDomains, undecided, assumed, partial, missing, unreadable } = report;

@@ -5,6 +5,7 @@
  */
 import { type DecisionLine, type ToldDecision, tellDecision } from '../edge/log/line.ts';
 import type { Decision } from '../evaluator/decision.ts';
+import { refText } from '../evaluator/identity.ts';
 import type { EdgeRequest, Evaluator } from '../evaluator/index.ts';
 import type { LogEntry } from './decision-log.ts';
 
@@ -173,8 +174,9 @@ function hangsOnTheDay({ decision, withheld }: ReplayLine, next: Decision): bool
   const rule = decision?.rule ?? '';
   if (!rule.startsWith('rate_limit/') && !rule.startsWith('waf/')) return false;
   if (next.action === 'block' || next.action === 'challenge') return false;
-  return next.matches.some(({ type, id, mode, effect }) => {
-    if (`${type}/${id}` !== rule || mode !== 'enforce') return false;
+  return next.matches.some((match) => {
+    const { mode, effect } = match;
+    if (refText(match) !== rule || mode !== 'enforce') return false;
     return effect === 'counted' || effect === 'unavailable' || (effect === 'passed' && withheld.length > 0);
   });
 }

@@ -42,6 +42,7 @@ const STAGES: readonly { readonly name: string; readonly run: (draft: Draft) => 
   { name: 'lay countries, bots and the rest', run: laySmallIndexes },
   { name: 'lay names and records', run: layNames },
   { name: 'lay rules', run: laySlots },
+  { name: 'lay keys', run: layKeys },
   { name: 'lay the domain', run: layDomain },
 ];
 
@@ -112,6 +113,16 @@ function laySmallIndexes(draft: Draft): void {
 function laySlots(draft: Draft): void {
   draft.slots = new Uint32Array(draft.rules.length * SLOT.size);
   for (const [slot, rule] of draft.rules.entries()) draft.slots.set(slotRow(draft, rule), slot * SLOT.size);
+}
+
+/** What rules and records go by where that is not their id. */
+function layKeys(draft: Draft): void {
+  const { keys } = draft.ruleSet;
+  if (keys === undefined) return;
+  const string = (text: string): number => placeString(draft.strings, text);
+  if (keys.rules.size > 0)
+    draft.ruleKeys = Uint32Array.from(draft.rules, ({ id }) => string(keys.rules.get(id) ?? ''));
+  draft.recordKeys = Uint32Array.from([...keys.records].flatMap(([id, key]) => [id, string(key)]));
 }
 
 function slotRow(draft: Draft, rule: Rule): readonly number[] {
@@ -202,5 +213,7 @@ function assemble(draft: Draft): Plan {
     cidr6: draft.cidr6,
     dfas: Uint16Array.from(dfas),
     labels: Uint16Array.from(draft.labels.units),
+    ruleKeys: draft.ruleKeys,
+    recordKeys: draft.recordKeys,
   };
 }

@@ -42,6 +42,8 @@ export interface Draft {
   readonly meta: Uint32Array;
   slots: Uint32Array;
   names: Uint32Array;
+  ruleKeys: Uint32Array;
+  recordKeys: Uint32Array;
   nodes: number[];
   labels: LabelPool;
   literals: Uint32Array;
@@ -76,6 +78,8 @@ export function createDraft(ruleSet: RuleSet): Draft {
     meta: new Uint32Array(META.size).fill(NONE),
     slots: new Uint32Array(0),
     names: new Uint32Array(0),
+    ruleKeys: new Uint32Array(0),
+    recordKeys: new Uint32Array(0),
     nodes: [],
     labels: { places: new Map(), units: [] },
     literals: new Uint32Array(0),

@@ -35,8 +35,9 @@ export function actionNumber(rule: Rule): number {
       return CACHE_MODES.indexOf(rule.mode);
     case 'error_page':
       return ERROR_PAGE_MODES.indexOf(rule.mode);
-    case 'drop':
     case 'waf':
+      return UNINSPECTED_MODES.indexOf(rule.on_uninspected);
+    case 'drop':
     case 'redirect':
     case 'captcha':
     case 'origin_route':
@@ -67,8 +68,7 @@ export function placeFields(draft: Draft, rule: Rule): number {
       const excludes = rule.rule_excludes.map(string);
       const exclusions = placeExclusions(draft, rule);
       const settings = [rule.paranoia, rule.threshold, rule.body_cap_kb, exclusions];
-      const onUninspected = UNINSPECTED_MODES.indexOf(rule.on_uninspected);
-      return placeWords(draft.words, [...settings, onUninspected, excludes.length, ...excludes]);
+      return placeWords(draft.words, [...settings, excludes.length, ...excludes]);
     }
     case 'redirect': {
       const keep = [rule.preserve_query ? 1 : 0, rule.preserve_path ? 1 : 0];

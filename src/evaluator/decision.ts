@@ -28,11 +28,15 @@ export type Effect = (typeof EFFECTS)[number];
 export interface RuleRef {
   readonly type: RuleType | 'record';
   readonly id: number;
+  /** What it goes by where the id is only its place in an edge file; absent: the id. */
+  readonly key?: string;
 }
 
 export interface Match {
   readonly type: RuleType;
   readonly id: number;
+  /** As of `RuleRef`. */
+  readonly key?: string;
   readonly mode: ActionMode;
   readonly effect: Effect;
   /** What a waf rule under dry_run found; that of the rule that acts is the decision's own `waf`. */
@@ -94,7 +98,7 @@ export interface Decision {
   readonly path: string | null;
   readonly query: string | null;
   readonly cache: CacheDirective | null;
-  /** `<type>/<id>`, in the order given. */
+  /** `<type>/<id>`, `<type>/<key>` where there is one; in the order given. */
   readonly tags: readonly string[];
   /** Whole seconds, beside status 429. */
   readonly retryAfter: number | null;

@@ -2,6 +2,7 @@
 import { ORIGIN_SCHEMES, type OriginScheme } from '../base/vocabulary.ts';
 import { POOL_FIELDS, POOL_HEALTH, POOL_ORIGIN } from '../plan/fields.ts';
 import { EDGE_SWITCH, META, NONE, SLOT, typeIndex } from '../plan/layout.ts';
+import { keyOfSlot } from './identity.ts';
 import { type LoadedPlan, textOf } from './loaded.ts';
 
 /** How a pool's origins are probed. */
@@ -28,6 +29,8 @@ export interface PoolOriginAddress {
 export interface PoolSettings {
   /** The rule's id. */
   readonly id: number;
+  /** What the rule goes by where the id is only its place in an edge file; absent: the id. */
+  readonly key?: string;
   readonly hostHeader: string;
   readonly origins: readonly PoolOriginAddress[];
   /** `null`: not probed. */
@@ -77,8 +80,10 @@ function readPools(loaded: LoadedPlan): readonly PoolSettings[] {
         scheme: ORIGIN_SCHEMES[words[row + POOL_ORIGIN.scheme]!]!,
       };
     });
+    const key = keyOfSlot(loaded, slot);
     pools.push({
       id: slots[slot * SLOT.size + SLOT.id]!,
+      ...(key === '' ? {} : { key }),
       hostHeader: textOf(loaded, words[at + POOL_FIELDS.hostHeader]!),
       origins,
       health: readHealth(loaded, words[at + POOL_FIELDS.health]!),

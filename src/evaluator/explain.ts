@@ -18,7 +18,7 @@ import { inDeveloperMode } from './phases/cache.ts';
 import { passesAsCrawler } from './phases/captcha.ts';
 import { listedStatuses } from './phases/error-page.ts';
 import { onUninspected, settingsOf } from './phases/waf.ts';
-import { type Context, phaseStart, slotWord } from './run.ts';
+import { type Context, phaseStart, refOf, slotWord } from './run.ts';
 import { isAcmeChallenge, isEdgeOwn } from './special-paths.ts';
 import {
   type FactsTrace,
@@ -220,8 +220,8 @@ function ruleTrace(account: Account, name: Phase, slot: number): RuleTrace {
   const type = RULE_TYPES[flags & FLAG.type]!;
   const judged = checksOf(context, slot);
   const base = {
+    ...refOf(context, slot),
     type,
-    id: slotWord(context, slot, SLOT.id),
     priority: slotWord(context, slot, SLOT.priority),
     mode: (flags & FLAG.dryRun) === 0 ? 'enforce' : 'dry_run',
     checks: judged.map(({ failure, filters, ...check }) => check),

@@ -237,8 +237,3 @@ export function headerOf(request: EdgeRequest, name: string): string | null {
   if (typeof value === 'string') return value;
   return Array.isArray(value) && typeof value[0] === 'string' ? value[0] : null;
 }
-
-/** Whether the visitor has solved the challenge of `<type>/<id>`. */
-export function isCleared(facts: Facts, type: string, id: number): boolean {
-  return facts.cleared.length > 0 && facts.cleared.includes(`${type}/${id}`);
-}

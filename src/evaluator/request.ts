@@ -36,6 +36,6 @@ export interface EdgeRequest {
   readonly bodyError?: string | null | undefined;
   /** Milliseconds since the epoch. Absent: the evaluator's own clock. */
   readonly now?: number | undefined;
-  /** Challenges this visitor has solved: `<type>/<id>` of the rule that asked, `record/<id>` for a record's own. */
+  /** Challenges this visitor has solved: `<type>/<id>` of the rule that asked, `record/<id>` for a record's own; keys in place of ids where there are. */
   readonly cleared?: readonly string[] | undefined;
 }

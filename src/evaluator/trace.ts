@@ -105,6 +105,8 @@ export interface InspectionTrace extends WafVerdict, WafSettings {
 export interface RuleTrace {
   readonly type: RuleType;
   readonly id: number;
+  /** As of `RuleRef`. */
+  readonly key?: string;
   readonly priority: number;
   readonly mode: ActionMode;
   readonly outcome: Outcome;

@@ -11,6 +11,7 @@ import { nearest } from '../model/nearest.ts';
 import { parseRuleSet } from '../model/parse.ts';
 import { absoluteName } from '../model/record-name.ts';
 import type { RuleSet } from '../model/types.ts';
+import { keysOf } from './keys.ts';
 import { readYaml, readYamlBytes, type YamlFile } from './yaml.ts';
 
 /** Where a rule of a file stands. */
@@ -106,7 +107,20 @@ function readEdge(yaml: YamlFile): EdgeFile {
   diagnostics.sort(byPlace);
   const failed = diagnostics.some(({ severity }) => severity === 'error');
   if (!parsed.ok || failed) return { ok: false, sources, diagnostics };
-  return { ok: true, ruleSet: parsed.ruleSet, sources, diagnostics };
+  const keys = keysOf(parsed.ruleSet, {
+    keyOf: (rule) => rules.get(rule)?.key ?? null,
+    ruleIds: writtenIds(yaml.value['rules']),
+    recordIds: writtenIds(yaml.value['records']),
+  });
+  const none = keys.rules.size === 0 && keys.records.size === 0;
+  const ruleSet = none ? parsed.ruleSet : { ...parsed.ruleSet, keys };
+  return { ok: true, ruleSet, sources, diagnostics };
+}
+
+/** The ids that the file itself says. */
+function writtenIds(list: unknown): ReadonlySet<number> {
+  const ids = Array.isArray(list) ? list.map((entry) => (isFields(entry) ? entry['id'] : null)) : [];
+  return new Set(ids.filter((id) => typeof id === 'number'));
 }
 
 function meansDomain(key: string): boolean {

@@ -260,8 +260,16 @@ export type Rule =
   | ErrorPageRule;
 
 /** Everything that shapes one domain at one moment: the compiler's only input. */
+/** What rules and records go by from one state of an edge file to the next, by their ids. */
+export interface Keys {
+  readonly rules: ReadonlyMap<number, string>;
+  readonly records: ReadonlyMap<number, string>;
+}
+
 export interface RuleSet {
   readonly domain: Domain;
   readonly records: readonly DnsRecord[];
   readonly rules: readonly Rule[];
+  /** Of an edge file, where ids are only places; absent: everything goes by its id. */
+  readonly keys?: Keys;
 }

@@ -5,10 +5,13 @@
  *
  * Rules lie in `slots` in evaluation order: by phase, then priority, then id. Every list of rules anywhere in the
  * plan names slots in ascending order, so that "first match" is "smallest slot".
+ *
+ * `ruleKeys` has for each slot the string that the rule goes by across plans where its id is only its place in a file;
+ * 0: it goes by its id. Empty where all do.
  */
 import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
 
-/** Raised whenever the layout or the meaning of a field changes; plans of another version are refused. */
+/** Raised whenever the layout or the meaning of a field changes; `previous.ts` reads the version before it, others are refused. */
 export const PLAN_VERSION = 3;
 /** `EPLN`, read as a little-endian number. */
 export const MAGIC = 0x4e4c5045;
@@ -46,6 +49,8 @@ export const SECTIONS = [
   { name: 'labels', kind: 'u16' },
   { name: 'text16', kind: 'u16' },
   { name: 'text8', kind: 'u8' },
+  { name: 'ruleKeys', kind: 'u32' },
+  { name: 'recordKeys', kind: 'u32' },
 ] as const satisfies readonly { name: string; kind: SectionKind }[];
 
 type ArrayOf<K extends SectionKind> = K extends 'u8'
@@ -58,6 +63,9 @@ type ArrayOf<K extends SectionKind> = K extends 'u8'
 export type Plan = {
   readonly [S in (typeof SECTIONS)[number] as S['name']]: ArrayOf<S['kind']>;
 };
+
+/** Row of `recordKeys`: a record's id and the string of its key. Empty where no record has one. */
+export const RECORD_KEY = { id: 0, key: 1, size: 2 } as const;
 
 /** Fields of `meta`. */
 export const META = {

@@ -3,22 +3,15 @@
 import { ahoCorasickFault } from '../base/aho-corasick.ts';
 import { dfaFault } from '../base/regex/check-table.ts';
 import { PlanFault } from './fault.ts';
-import {
-  DIRECTORY,
-  HEADER,
-  MAGIC,
-  META,
-  PATTERN,
-  PATTERN_KIND,
-  PLAN_VERSION,
-  type Plan,
-  SECTIONS,
-} from './layout.ts';
-import { SECTIONS_START, sealChecksum } from './seal.ts';
+import { DIRECTORY, HEADER, MAGIC, META, PATTERN, PATTERN_KIND, PLAN_VERSION, type Plan } from './layout.ts';
+import { absentSections, OLDEST_VERSION, sectionsOf } from './previous.ts';
+import { sealChecksum, startAfter } from './seal.ts';
 
 export interface OpenedPlan {
   readonly plan: Plan;
   readonly revision: number;
+  /** The version it was sealed in. */
+  readonly version: number;
 }
 
 export interface OpenOptions {
@@ -35,15 +28,17 @@ export interface OpenOptions {
  * @throws PlanFault naming what was found and what this build reads
  */
 export function openPlan(bytes: Uint8Array, options: OpenOptions = {}): OpenedPlan {
-  checkHeader(bytes);
+  const version = checkHeader(bytes);
   if (options.trusted !== true) checkSum(bytes);
   const aligned = bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes);
   const view = new DataView(aligned.buffer, aligned.byteOffset, aligned.byteLength);
-  const sections: Record<string, Uint8Array | Uint16Array | Uint32Array> = {};
-  for (const [index, { name, kind }] of SECTIONS.entries()) {
+  const listed = sectionsOf(version);
+  const first = startAfter(listed.length);
+  const sections: Record<string, Uint8Array | Uint16Array | Uint32Array> = { ...absentSections(version) };
+  for (const [index, { name, kind }] of listed.entries()) {
     const offset = view.getUint32(DIRECTORY + index * 8, true);
     const length = view.getUint32(DIRECTORY + index * 8 + 4, true);
-    if (offset % 8 !== 0 || offset < SECTIONS_START || offset + length > aligned.byteLength) {
+    if (offset % 8 !== 0 || offset < first || offset + length > aligned.byteLength) {
       throw new PlanFault(
         'layout',
         `section \`${name}\` lies outside the plan; fetch or compile the plan again`,
@@ -60,32 +55,32 @@ export function openPlan(bytes: Uint8Array, options: OpenOptions = {}): OpenedPl
   }
   if (options.trusted !== true) checkMachines(plan);
   const low = view.getUint32(HEADER.revisionLow * 4, true);
-  return { plan, revision: view.getUint32(HEADER.revisionHigh * 4, true) * 2 ** 32 + low };
+  return { plan, revision: view.getUint32(HEADER.revisionHigh * 4, true) * 2 ** 32 + low, version };
 }
 
-function checkHeader(bytes: Uint8Array): void {
-  if (bytes.length < SECTIONS_START) {
-    throw new PlanFault(
-      'truncated',
-      `a plan has at least ${SECTIONS_START} octets, these are ${bytes.length}`,
-    );
+/** The version of the plan, one that this build reads. */
+function checkHeader(bytes: Uint8Array): number {
+  const least = startAfter(sectionsOf(OLDEST_VERSION).length);
+  if (bytes.length < least) {
+    throw new PlanFault('truncated', `a plan has at least ${least} octets, these are ${bytes.length}`);
   }
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   if (view.getUint32(0, true) !== MAGIC) {
     throw new PlanFault('not_a_plan', 'these bytes are not a plan: they do not start with `EPLN`');
   }
   const version = view.getUint32(HEADER.version * 4, true);
-  if (version !== PLAN_VERSION) {
+  if (version > PLAN_VERSION || version < OLDEST_VERSION) {
     const advice = version > PLAN_VERSION ? 'upgrade this node' : 'compile the plan again';
     throw new PlanFault(
       'version',
-      `the plan has version ${version}, this build reads ${PLAN_VERSION}; ${advice}`,
+      `the plan has version ${version}, this build reads ${OLDEST_VERSION} and ${PLAN_VERSION}; ${advice}`,
     );
   }
   const total = view.getUint32(HEADER.bytes * 4, true);
   if (total !== bytes.length) {
     throw new PlanFault('truncated', `the plan says it has ${total} octets, these are ${bytes.length}`);
   }
+  return version;
 }
 
 function checkSum(bytes: Uint8Array): void {

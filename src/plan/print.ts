@@ -46,7 +46,6 @@ import {
   NONE,
   PATTERN,
   PATTERN_KIND,
-  PLAN_VERSION,
   type Plan,
   RECORD,
   SECTIONS,
@@ -59,13 +58,13 @@ import { decodeString } from './strings.ts';
 type Printed = Readonly<Record<string, unknown>>;
 
 /** The plan as JSON-safe data: the domain, its hosts, every rule in evaluation order, every index with its keys. */
-export function printPlan({ plan, revision }: OpenedPlan): Printed {
+export function printPlan({ plan, revision, version }: OpenedPlan): Printed {
   const { meta } = plan;
   const until = meta[META.developerHigh]! * 2 ** 32 + meta[META.developerLow]!;
   const slots = Array.from({ length: meta[META.slots]! }, (_, slot) => printRule(plan, slot));
   return {
     format: 'edgeplan.plan/v1',
-    version: PLAN_VERSION,
+    version,
     revision,
     domain: {
       name: decodeString(plan, meta[META.domain]!),
@@ -116,6 +115,7 @@ function printRule(plan: Plan, slot: number): Printed {
   return {
     type,
     id: row[SLOT.id],
+    ...printKey(plan, slot),
     priority: row[SLOT.priority],
     mode: (flags & FLAG.dryRun) === 0 ? 'enforce' : 'dry_run',
     enabled: (flags & FLAG.enabled) !== 0,
@@ -137,6 +137,12 @@ function printRule(plan: Plan, slot: number): Printed {
         }),
     ...printFields(plan, type, row),
   };
+}
+
+/** What the rule goes by across plans, where that is not its id. */
+function printKey(plan: Plan, slot: number): Printed {
+  const key = plan.ruleKeys[slot] ?? 0;
+  return key === 0 ? {} : { key: decodeString(plan, key) };
 }
 
 /** The entries of an address filter in the order in which they were listed. */
@@ -247,7 +253,7 @@ function printFields(plan: Plan, type: RuleType, row: Uint32Array): Printed {
         body_cap_kb: words[at + WAF_FIELDS.bodyCap],
         rule_excludes: texts(WAF_FIELDS.excludes),
         exclusions: printExclusions(plan, words[at + WAF_FIELDS.exclusions]!),
-        on_uninspected: UNINSPECTED_MODES[words[at + WAF_FIELDS.onUninspected]!],
+        on_uninspected: UNINSPECTED_MODES[action],
       };
     case 'redirect':
       return {

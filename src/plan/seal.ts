@@ -11,7 +11,12 @@ export interface SealOptions {
 const WIDTHS = { u8: 1, u16: 2, u32: 4 } as const;
 
 /** Octets of the header and the directory, up to the first section. */
-export const SECTIONS_START = Math.ceil((DIRECTORY + SECTIONS.length * 8) / 8) * 8;
+export const SECTIONS_START = startAfter(SECTIONS.length);
+
+/** Octets of the header and a directory of as many sections. */
+export function startAfter(sections: number): number {
+  return Math.ceil((DIRECTORY + sections * 8) / 8) * 8;
+}
 
 /** The plan's bytes. The same plan and revision always give the same bytes. */
 export function seal(plan: Plan, options: SealOptions = {}): Uint8Array {

@@ -4,7 +4,15 @@ import type { EdgeRequest } from '../evaluator/request.ts';
 import type { PhaseTrace, RuleTrace, Trace } from '../evaluator/trace.ts';
 import type { RuleSet } from '../model/types.ts';
 import { assumptionsOf, type World } from './assume.ts';
-import { askerOf, headline, originUrl, type RuleSources, shownEffect, wouldHave } from './describe.ts';
+import {
+  askerOf,
+  authorKey,
+  headline,
+  originUrl,
+  type RuleSources,
+  shownEffect,
+  wouldHave,
+} from './describe.ts';
 import {
   type Effective,
   type ErrorPageNote,
@@ -43,7 +51,7 @@ function ruleNote(rule: RuleTrace, sources: RuleSources): RuleNote {
   return {
     type: rule.type,
     id: rule.id,
-    key: source?.key ?? null,
+    key: source?.key ?? authorKey(rule),
     priority: rule.priority,
     mode: rule.mode,
     outcome: rule.outcome,

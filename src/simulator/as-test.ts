@@ -66,9 +66,12 @@ function downAddresses(asked: Asked, ruleSet: RuleSet | null): readonly string[]
 
 function clearedNames(request: EdgeRequest, subject: Subject): readonly string[] {
   return (request.cleared ?? []).map((text) => {
-    const [type, id] = text.split('/');
-    const key = type === 'record' ? undefined : subject.sources.get(Number(id))?.key;
-    return `${type}/${key ?? id}`;
+    const [type = '', name = ''] = text.split('/');
+    const known = type === 'record' ? subject.ruleSet?.keys?.records : subject.ruleSet?.keys?.rules;
+    // A test names what has no key of its author's by its place.
+    const id = name.startsWith('~') ? [...(known ?? [])].find(([, key]) => key === name)?.[0] : undefined;
+    const key = type === 'record' ? undefined : subject.sources.get(Number(name))?.key;
+    return `${type}/${id ?? key ?? name}`;
   });
 }
 

@@ -32,8 +32,13 @@ export function forwardedUrl(decision: Decision): string | null {
 /** The decision's rule with its name; a host's own record carries none. */
 export function askerOf(ref: Decision['rule'], sources: RuleSources): Asker | null {
   if (ref === null) return null;
-  const key = ref.type === 'record' ? null : (sources.get(ref.id)?.key ?? null);
+  const key = ref.type === 'record' ? null : (sources.get(ref.id)?.key ?? authorKey(ref));
   return { type: ref.type, id: ref.id, key };
+}
+
+/** The key that the rule's author wrote, as a plan without its file says. */
+export function authorKey({ key }: { readonly key?: string }): string | null {
+  return key === undefined || key.startsWith('~') ? null : key;
 }
 
 /** `drop #57`, the way rules are named in sentences. */

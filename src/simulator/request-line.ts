@@ -119,7 +119,7 @@ function checkFacts(flags: RequestFlags): string | null {
   if (country !== undefined && !/^[A-Za-z]{2}$/.test(country)) {
     return `\`${country}\` is not a country; write two letters such as DE`;
   }
-  const odd = cleared?.find((entry) => !/^[a-z_]+\/\d+$/.test(entry));
+  const odd = cleared?.find((entry) => !/^[a-z_]+\/~?[a-z0-9-]+$/.test(entry));
   return odd === undefined
     ? null
     : `\`${odd}\` is not a challenge; write <type>/<id or key> such as captcha/9`;

@@ -19,7 +19,7 @@ test(`agrees with the oracle on ${PAIRS} rule sets and requests`, { timeout: 3_6
 });
 
 function compareCase(seed: number): void {
-  const { ruleSet, requests, env: given } = generateCase(seed, REQUESTS);
+  const { ruleSet, requests, env: given } = keyed(generateCase(seed, REQUESTS), seed);
   const env: OracleEnv = { ...given, waf: seed % 3 === 0 ? null : wordProgram };
   const oracle = createOracle(ruleSet, env);
   const plain = loadRuleSet(ruleSet, env);
@@ -40,6 +40,20 @@ function compareCase(seed: number): void {
     const page = oracle.errorPage(request, status, madeBy);
     same(plain.errorPage(request, status, madeBy), page, where('errorPage'));
   }
+}
+
+/** In every other case some rules and records go by keys, and visitors come with clearances of both kinds of name. */
+function keyed<C extends ReturnType<typeof generateCase>>(one: C, seed: number): C {
+  if (seed % 2 === 0) return one;
+  const named = (list: readonly { readonly id: number }[]): ReadonlyMap<number, string> =>
+    new Map(list.filter(({ id }) => id % 3 !== 0).map(({ id }) => [id, `k-${id}`]));
+  const keys = { rules: named(one.ruleSet.rules), records: named(one.ruleSet.records) };
+  const requests = one.requests.map((request, place) => {
+    const { cleared } = request;
+    if (!Array.isArray(cleared) || place % 4 === 0) return request;
+    return { ...request, cleared: cleared.map((text) => String(text).replace(/\/(\d+)$/, '/k-$1')) };
+  });
+  return { ...one, ruleSet: { ...one.ruleSet, keys }, requests };
 }
 
 /** `toEqual` tells the difference well and takes its time; it is asked only where there is one. */

@@ -2,7 +2,7 @@
  * The phases of semantics §4, run once for what happens and, when a dry_run rule matched, once more for the shadow.
  * A run walks the stored rules of each type in order and asks every one of them whether it matches.
  */
-import type { BotRouteRule, CacheRule, RewriteRule, Rule } from '../../src/model/types.ts';
+import type { BotRouteRule, CacheRule, Keys, RewriteRule, Rule } from '../../src/model/types.ts';
 import type { Facts } from './facts.ts';
 import { ruleMatches } from './filters.ts';
 import type { Origins } from './origins.ts';
@@ -28,6 +28,8 @@ export interface World {
   readonly rules: readonly Rule[];
   readonly rates: Rates;
   readonly origins: Origins;
+  /** What rules and records go by where that is not their id. */
+  readonly keys: Keys | undefined;
   /** Milliseconds; `null` when developer mode is off. */
   readonly developerUntil: number | null;
 }
@@ -66,23 +68,34 @@ function acts(run: Run, rule: Rule): boolean {
 
 function record(run: Run, rule: Rule, effect: Effect): void {
   const mode = rule.type === 'cache' ? 'enforce' : rule.action_mode;
-  run.matches.push({ type: rule.type, id: rule.id, mode, effect });
+  run.matches.push({ type: rule.type, id: rule.id, ...keyOf(run.world, rule), mode, effect });
 }
 
-function ref({ type, id }: RuleRef): RuleRef {
-  return { type, id };
+/** What a rule or record goes by, where that is not its id. */
+export function keyOf({ keys }: World, { type, id }: RuleRef): { readonly key?: string } {
+  const key = type === 'record' ? keys?.records.get(id) : keys?.rules.get(id);
+  return key === undefined ? {} : { key };
 }
 
-function block(rule: Rule): Ending {
-  return { action: 'block', status: 403, rule: ref(rule) };
+function ref({ world }: Run, { type, id }: RuleRef): RuleRef {
+  return { type, id, ...keyOf(world, { type, id }) };
 }
 
-function challenge(rule: RuleRef): Ending {
-  return { action: 'challenge', status: 403, rule: ref(rule) };
+function textOf(run: Run, rule: RuleRef): string {
+  const { type, id, key } = ref(run, rule);
+  return `${type}/${key ?? id}`;
+}
+
+function block(run: Run, rule: Rule): Ending {
+  return { action: 'block', status: 403, rule: ref(run, rule) };
+}
+
+function challenge(run: Run, rule: RuleRef): Ending {
+  return { action: 'challenge', status: 403, rule: ref(run, rule) };
 }
 
 function solved(run: Run, asker: RuleRef): boolean {
-  return run.facts.cleared.includes(`${asker.type}/${asker.id}`);
+  return run.facts.cleared.includes(textOf(run, asker));
 }
 
 /** The edge's own paths: where a challenge is solved, so none may stand in the way of them. */
@@ -99,7 +112,7 @@ function isAcme({ method, path, query }: Facts): boolean {
 function dropPhase(run: Run): Ending | null {
   for (const rule of matching(run, 'drop')) {
     record(run, rule, 'block');
-    if (acts(run, rule)) return block(rule);
+    if (acts(run, rule)) return block(run, rule);
   }
   return null;
 }
@@ -109,12 +122,12 @@ function fingerprintPhase(run: Run): Ending | null {
     const passed = rule.action === 'challenge' && solved(run, rule);
     record(run, rule, passed ? 'passed' : rule.action === 'drop' ? 'block' : rule.action);
     if (passed || !acts(run, rule)) continue;
-    if (rule.action === 'drop') return block(rule);
+    if (rule.action === 'drop') return block(run, rule);
     if (rule.action === 'challenge') {
       if (isOwn(run.facts)) continue;
-      return challenge(rule);
+      return challenge(run, rule);
     }
-    run.tags.push(`fingerprint/${rule.id}`);
+    run.tags.push(textOf(run, rule));
   }
   return null;
 }
@@ -125,12 +138,12 @@ function botPhase(run: Run): Ending | null {
     if (run.pinned !== null && rule.action !== 'tag') continue;
     record(run, rule, rule.action === 'alt_content' ? 'respond' : rule.action);
     if (!acts(run, rule)) continue;
-    if (rule.action === 'block') return block(rule);
+    if (rule.action === 'block') return block(run, rule);
     if (rule.action === 'alt_content') {
-      return { action: 'respond', status: rule.status, body: rule.body, rule: ref(rule) };
+      return { action: 'respond', status: rule.status, body: rule.body, rule: ref(run, rule) };
     }
     if (rule.action === 'alt_origin') run.pinned = rule;
-    else run.tags.push(`bot_route/${rule.id}`);
+    else run.tags.push(textOf(run, rule));
   }
   return null;
 }
@@ -150,7 +163,8 @@ function ratePhase(run: Run): Ending | null {
     record(run, rule, rule.on_breach === 'drop' ? 'block' : 'challenge');
     if (!acts(run, rule) || (rule.on_breach === 'captcha' && isOwn(facts))) continue;
     const { retryAfter } = verdict;
-    ending = rule.on_breach === 'drop' ? { ...block(rule), status: 429, retryAfter } : challenge(rule);
+    ending =
+      rule.on_breach === 'drop' ? { ...block(run, rule), status: 429, retryAfter } : challenge(run, rule);
   }
   return ending;
 }
@@ -175,7 +189,7 @@ function wafPhase(run: Run): Ending | null {
     run.matches.push({ type: 'waf', id: rule.id, mode: rule.action_mode, effect, ...told });
     if (!acts(run, rule)) continue;
     run.waf = verdict;
-    return over ? block(rule) : null;
+    return over ? block(run, rule) : null;
   }
   return null;
 }
@@ -187,7 +201,7 @@ function redirectPhase(run: Run): Ending | null {
     const own = isOwnUrl(location, run.facts);
     record(run, rule, own ? 'self_redirect' : 'redirect');
     if (!own && acts(run, rule)) {
-      return { action: 'redirect', status: rule.status_code, rule: ref(rule), location };
+      return { action: 'redirect', status: rule.status_code, rule: ref(run, rule), location };
     }
   }
   return null;
@@ -201,12 +215,12 @@ function captchaPhase(run: Run): Ending | null {
   for (const rule of matching(run, 'captcha')) {
     const passed = solved(run, rule);
     record(run, rule, passed ? 'passed' : 'challenge');
-    if (acts(run, rule)) return passed ? null : challenge(rule);
+    if (acts(run, rule)) return passed ? null : challenge(run, rule);
   }
   const asking = records.find((one) => one.captcha);
   if (asking === undefined) return null;
   const asker: RuleRef = { type: 'record', id: asking.id };
-  return solved(run, asker) ? null : challenge(asker);
+  return solved(run, asker) ? null : challenge(run, asker);
 }
 
 /** The rewrite rule that acts, and the path it makes; a `null` path refuses the request. */
@@ -238,17 +252,17 @@ function chooseCache(run: Run): { rule: CacheRule | null; cache: CacheDirective 
 
 function chooseOrigin(run: Run): { rule: RuleRef | null; origin: Origin } {
   const { facts, memo, pinned, shadow, world } = run;
-  if (pinned !== null) return { rule: ref(pinned), origin: altOrigin(pinned, facts) };
+  if (pinned !== null) return { rule: ref(run, pinned), origin: altOrigin(pinned, facts) };
   for (const rule of matching(run, 'origin_route')) {
     record(run, rule, 'origin');
-    if (acts(run, rule)) return { rule: ref(rule), origin: routeOrigin(rule, facts) };
+    if (acts(run, rule)) return { rule: ref(run, rule), origin: routeOrigin(rule, facts) };
   }
   for (const rule of matching(run, 'origin_pool')) {
     record(run, rule, 'origin');
     if (!acts(run, rule)) continue;
     const index = memo.pools.get(rule.id) ?? world.origins.pickPool(rule, shadow);
     memo.pools.set(rule.id, index);
-    return { rule: ref(rule), origin: poolOrigin(rule, index, facts) };
+    return { rule: ref(run, rule), origin: poolOrigin(rule, index, facts) };
   }
   memo.record ??= world.origins.pickRecord(facts.records, shadow);
   return { rule: null, origin: recordOrigin(facts.records[memo.record]!, facts) };
@@ -256,7 +270,7 @@ function chooseOrigin(run: Run): { rule: RuleRef | null; origin: Origin } {
 
 function forwardPhase(run: Run): Ending {
   const rewrite = chooseRewrite(run);
-  if (rewrite?.path === null) return { action: 'refuse', status: 400, rule: ref(rewrite.rule) };
+  if (rewrite?.path === null) return { action: 'refuse', status: 400, rule: ref(run, rewrite.rule) };
   const { rule: cacheRule, cache } = chooseCache(run);
   return {
     action: 'forward',

@@ -1,15 +1,19 @@
 /** Which error page a status gets (semantics §4 phase 11, §5 error_page). */
 import type { ErrorPageRule } from '../../src/model/types.ts';
-import type { World } from './decide.ts';
+import { keyOf, type World } from './decide.ts';
 import type { Facts } from './facts.ts';
 import { ruleMatches } from './filters.ts';
-import type { ErrorPage, ErrorPageAnswer, Match } from './types.ts';
+import type { ErrorPage, ErrorPageAnswer, Match, RuleRef } from './types.ts';
 
 /** The answer where no rule covers the request. */
 export const NO_PAGE: ErrorPageAnswer = { page: null, matches: [], shadow: null };
 
-function pageOf(rule: ErrorPageRule, status: number, madeBy: 'edge' | 'origin'): ErrorPage {
-  const ref = { type: rule.type, id: rule.id };
+interface Asked {
+  readonly status: number;
+  readonly madeBy: 'edge' | 'origin';
+}
+
+function pageOf(rule: ErrorPageRule, ref: RuleRef, { status, madeBy }: Asked): ErrorPage {
   const html = rule.content[String(status)] ?? rule.content['0'] ?? null;
   if (rule.mode === 'custom' && html !== null) return { kind: 'custom', html, rule: ref };
   if (rule.mode === 'origin' && madeBy === 'origin') return { kind: 'origin', html: null, rule: ref };
@@ -17,19 +21,17 @@ function pageOf(rule: ErrorPageRule, status: number, madeBy: 'edge' | 'origin'):
 }
 
 /** Walks the error_page rules for an answer with this status; `madeBy` says whose status it is. */
-export function findErrorPage(
-  world: World,
-  facts: Facts,
-  { status, madeBy }: { status: number; madeBy: 'edge' | 'origin' },
-): ErrorPageAnswer {
+export function findErrorPage(world: World, facts: Facts, asked: Asked): ErrorPageAnswer {
+  const { status } = asked;
   if (!(status >= 400 && status <= 599)) return NO_PAGE;
   const walk = (shadow: boolean): ErrorPageAnswer => {
     const matches: Match[] = [];
     for (const rule of world.rules) {
       if (rule.type !== 'error_page' || !rule.codes.includes(status) || !ruleMatches(rule, facts)) continue;
-      matches.push({ type: rule.type, id: rule.id, mode: rule.action_mode, effect: 'error_page' });
+      const ref = { type: rule.type, id: rule.id, ...keyOf(world, rule) };
+      matches.push({ ...ref, mode: rule.action_mode, effect: 'error_page' });
       if (shadow || rule.action_mode === 'enforce') {
-        return { page: pageOf(rule, status, madeBy), matches, shadow: null };
+        return { page: pageOf(rule, ref, asked), matches, shadow: null };
       }
     }
     return { page: null, matches, shadow: null };

@@ -28,8 +28,9 @@ export function createOracle(ruleSet: RuleSet, env: OracleEnv = {}): Oracle {
   const world: World = {
     env,
     rules: [...ruleSet.rules].sort((a, b) => a.priority - b.priority || a.id - b.id),
-    rates: createRates(),
+    rates: createRates(ruleSet.keys),
     origins: createOrigins(env),
+    keys: ruleSet.keys,
     developerUntil: until === null ? null : Date.parse(until),
   };
   const { domain, records } = ruleSet;

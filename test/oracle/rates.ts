@@ -1,5 +1,5 @@
 /** Rate limits as plain logs of hits (semantics §5 rate_limit). */
-import type { RateLimitRule } from '../../src/model/types.ts';
+import type { Keys, RateLimitRule } from '../../src/model/types.ts';
 import type { Facts } from './facts.ts';
 
 /** Whether this request is over the limit, and if so in how many whole seconds one would be let through. */
@@ -50,7 +50,7 @@ function judge(rule: RateLimitRule, hits: readonly number[], allowed: number): R
 }
 
 /** Fresh counters. */
-export function createRates(): Rates {
+export function createRates(keys?: Keys): Rates {
   const logs = new Map<string, AddressLog>();
   return {
     hit(rule, facts, peek) {
@@ -70,7 +70,9 @@ export function createRates(): Rates {
         else log.overflow.splice(0, Infinity, ...counted);
         logs.set(key, log);
       }
-      const solved = rule.on_breach === 'captcha' && facts.cleared.includes(`rate_limit/${rule.id}`);
+      const solved =
+        rule.on_breach === 'captcha' &&
+        facts.cleared.includes(`rate_limit/${keys?.rules.get(rule.id) ?? rule.id}`);
       return judge(rule, counted, (rule.limit + rule.burst) * (solved ? 2 : 1));
     },
   };

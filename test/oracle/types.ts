@@ -47,11 +47,13 @@ export type Effect =
 export interface RuleRef {
   readonly type: RuleType | 'record';
   readonly id: number;
+  readonly key?: string;
 }
 
 export interface Match {
   readonly type: RuleType;
   readonly id: number;
+  readonly key?: string;
   readonly mode: 'enforce' | 'dry_run';
   readonly effect: Effect;
   readonly waf?: WafVerdict;

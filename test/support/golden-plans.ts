@@ -9,7 +9,7 @@
  */
 import { compile, seal } from '../../src/compiler/index.ts';
 import { type Decision, type EdgeRequest, loadPlan } from '../../src/evaluator/index.ts';
-import type { RuleSet } from '../../src/model/types.ts';
+import type { Keys, RuleSet } from '../../src/model/types.ts';
 import { PLAN_VERSION } from '../../src/plan/layout.ts';
 import { generateCase } from './generate.ts';
 import { SHOP, SHOP_REQUESTS } from './golden-shop.ts';
@@ -47,8 +47,22 @@ function makeGolden(name: string, ruleSet: RuleSet, given: readonly EdgeRequest[
   return { name: `v${PLAN_VERSION}-${name}`, bytes, revision, answers };
 }
 
+/** Every other rule of the shop goes by a key, and so do its records. */
+function shopKeys(): Keys {
+  const rules = SHOP.rules.filter((_rule, place) => place % 2 === 0);
+  return {
+    rules: new Map(rules.map(({ id }) => [id, `rule-${id}`])),
+    records: new Map(SHOP.records.map(({ id }) => [id, `~${id}`])),
+  };
+}
+
 /** The golden plans of the current version: the generator's seed 7, and a small shop written by hand. */
 export function makeGoldenPlans(): readonly GoldenPlan[] {
   const { ruleSet, requests } = generateCase(7, 24);
-  return [makeGolden('seed-7', ruleSet, requests), makeGolden('shop', SHOP, SHOP_REQUESTS)];
+  const keyed = { ...SHOP, keys: shopKeys() };
+  return [
+    makeGolden('seed-7', ruleSet, requests),
+    makeGolden('shop', SHOP, SHOP_REQUESTS),
+    makeGolden('shop-keyed', keyed, SHOP_REQUESTS),
+  ];
 }

@@ -6,6 +6,7 @@
  * Bound to a proof and to a clearance: the domain, who asked (a rule, or a record's own switch), the client's network and
  * its User-Agent. An unknown address is never cleared.
  */
+import { refText } from '../../evaluator/identity.ts';
 import type { EdgeAnswer } from '../answer.ts';
 import { type Decided, requestHeader } from '../decided.ts';
 import { ID_HEADER, listsHtml, pageAnswer } from '../kinds.ts';
@@ -73,7 +74,7 @@ export function createChallenges(options: ChallengeOptions): Challenges {
           : await proofs.ask(
               {
                 domain: domain.name,
-                asker: `${rule.type}/${rule.id}`,
+                asker: refText(rule),
                 seconds: domain.evaluator.clearanceSec(rule),
                 visitor: await visitorOf((await keys())[0]!, { network, userAgent }),
               },

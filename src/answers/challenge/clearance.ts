@@ -24,7 +24,7 @@ export interface Holder {
 }
 
 export interface Grant extends Holder {
-  /** `<type>/<id>`. */
+  /** `<type>/<id>`, or `<type>/<key>`. */
   readonly asker: string;
   readonly secure: boolean;
   /** Seconds for which it lasts. */

@@ -2,27 +2,29 @@
 import { Command, Option } from 'commander';
 import type { Evaluator } from '../../evaluator/index.ts';
 import { fixedEvaluator } from '../../simulator/simulate.ts';
+import { type ChoiceFlags, signaturesFor } from '../choose-signatures.ts';
 import { readLog } from '../decision-log.ts';
 import { EXIT, usageFault } from '../exit.ts';
 import { openSubject } from '../open-subject.ts';
-import { colourOption, fileOption, gather, readNodeId } from '../options.ts';
-import { type ColourChoice, write } from '../output.ts';
-import { nothingCompared, replayText, tellGaps } from '../print-replay.ts';
+import { colourOption, fileOption, gather, readNodeId, signatureOptions } from '../options.ts';
+import { note, write } from '../output.ts';
+import { nothingCompared, replayNote, replayText, tellGaps } from '../print-replay.ts';
 import { createReplay } from '../replay-log.ts';
 
-interface Flags {
+interface Flags extends ChoiceFlags {
   readonly log: readonly string[];
   readonly file: string;
   readonly plan?: string;
   readonly nodeId?: number;
   readonly json?: boolean;
-  readonly color: ColourChoice;
 }
 
 async function run(flags: Flags): Promise<void> {
   const file = flags.plan ?? flags.file;
   if (file === '-' && flags.log.includes('-')) throw usageFault('the rules and the log cannot both be stdin');
-  const { subject } = await openSubject(file, flags.color);
+  const { subject: bare } = await openSubject(file, flags.color);
+  const signatures = await signaturesFor(bare.bytes, flags);
+  const subject = { ...bare, signatures };
   const world = { down: [], nodeId: flags.nodeId ?? null, now: Date.now(), nowGiven: false };
   const open = (): Evaluator => fixedEvaluator(subject, world);
   const replay = createReplay(open);
@@ -36,13 +38,14 @@ async function run(flags: Flags): Promise<void> {
   }
   if (flags.json === true) await write(`${JSON.stringify(report, null, 2)}\n`);
   else await write(replayText(report, subject.name));
+  note(replayNote(signatures?.name ?? null));
   tellGaps(report);
   if (report.changed > 0) process.exitCode = EXIT.no;
 }
 
 /** The command, to be added to a program. */
 export function replayCommand(): Command {
-  return new Command('replay')
+  const command = new Command('replay')
     .summary('which logged decisions would change under these rules')
     .description(
       'Puts the requests of a decision log to an edge file or a sealed plan and shows which would be decided ' +
@@ -55,7 +58,8 @@ export function replayCommand(): Command {
       new Option('--node-id <id>', 'the edge node that answers')
         .argParser(readNodeId)
         .env('EDGEPLAN_NODE_ID'),
-    )
+    );
+  return signatureOptions(command)
     .option('--json', 'the report as JSON')
     .addOption(colourOption())
     .action(run);

@@ -71,12 +71,13 @@ function idOfKey(subject: Subject, key: string): number | undefined {
   return [...subject.sources].find(([, source]) => source.key === key)?.[0];
 }
 
-/** Clearances name rules by id; a person may name them by key. */
+/** Clearances name rules by what they go by; a person may name those of an edge file by id as well. */
 function clearedRefs(flags: Flags, subject: Subject): Pick<RequestFlags, 'cleared'> {
+  const keys = subject.ruleSet?.keys;
   const cleared = flags.cleared?.map((text) => {
-    const [, type, key = ''] = /^([a-z_]+)\/(.+)$/.exec(text) ?? [];
-    const id = idOfKey(subject, key);
-    return type === undefined || id === undefined ? text : `${type}/${id}`;
+    const [, type, id] = /^([a-z_]+)\/(\d+)$/.exec(text) ?? [];
+    const key = (type === 'record' ? keys?.records : keys?.rules)?.get(Number(id));
+    return key === undefined ? text : `${type}/${key}`;
   });
   return cleared === undefined ? {} : { cleared };
 }

@@ -3,7 +3,8 @@
  * `request` is an `EdgeRequest` as far as it may be told, so that `edgeplan replay` can put the same line to another
  * rule set; what it lacks is named under `withheld`.
  */
-import type { Decision, EdgeRequest, Match, RuleRef, Uninspected } from '../../evaluator/index.ts';
+import { refText } from '../../evaluator/identity.ts';
+import type { Decision, EdgeRequest, Match, Uninspected } from '../../evaluator/index.ts';
 import type { Exchange } from '../exchange.ts';
 import type { JournalEntry } from '../services.ts';
 import { MAX_HEADER, MAX_HOST, MAX_MATCHES, MAX_TARGET, MAX_WITHHELD } from './limits.ts';
@@ -137,7 +138,7 @@ function tellExchange({ domain, request, decision }: Exchange): Told {
     decision: {
       decision: tellDecision(decision),
       matches: decision.matches.slice(0, MAX_MATCHES).map((match) => ({
-        rule: refOf(match),
+        rule: refText(match),
         mode: match.mode,
         effect: match.effect,
         ...(match.waf === undefined ? {} : { waf: tellVerdict(match.waf) }),
@@ -210,7 +211,7 @@ export function tellDecision(decision: Decision): ToldDecision {
   return {
     action,
     status,
-    rule: decision.rule === null ? null : refOf(decision.rule),
+    rule: decision.rule === null ? null : refText(decision.rule),
     location: location === null ? null : cut(redactTarget(location), MAX_TARGET),
     origin: origin === null ? null : urlOf(origin),
     host_header: origin === null ? null : origin.hostHeader,
@@ -226,8 +227,4 @@ export function tellDecision(decision: Decision): ToldDecision {
 function urlOf({ scheme, address, port }: NonNullable<Decision['origin']>): string {
   const host = address.includes(':') ? `[${address}]` : address;
   return port === null ? `${scheme}://${host}` : `${scheme}://${host}:${port}`;
-}
-
-function refOf({ type, id }: RuleRef | Match): string {
-  return `${type}/${id}`;
 }

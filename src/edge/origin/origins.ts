@@ -76,7 +76,7 @@ export function createOrigins(options: OriginsOptions): Origins {
 
   function begin(request: OutgoingRequest): PoolOrigin | null {
     if (request.rule?.type !== 'origin_pool') return null;
-    const origin = poolsOf(request.domain.name).origin(request.rule.id, request.origin);
+    const origin = poolsOf(request.domain.name).origin(request.rule, request.origin);
     origin?.begin();
     return origin;
   }
@@ -93,7 +93,7 @@ export function createOrigins(options: OriginsOptions): Origins {
     const replayable = body === null || body instanceof Uint8Array;
     if (rule?.type !== 'origin_pool' || !(unsent || again) || !replayable) return null;
     if (tried.length > MORE_TRIES) return null;
-    const other = poolsOf(domain.name).another(rule.id, tried);
+    const other = poolsOf(domain.name).another(rule, tried);
     return other === null ? null : { ...request, origin: { ...request.origin, ...other } };
   }
 

@@ -3,7 +3,13 @@
  * take an origin out, so many successes bring it back), and requests themselves (as many failures in a row eject it for
  * a while; Envoy's outlier detection and nginx's `max_fails` do the same).
  */
-import type { OriginStates, PoolHealth, PoolOriginAddress, PoolSettings } from '../../evaluator/index.ts';
+import type {
+  OriginStates,
+  PoolHealth,
+  PoolOriginAddress,
+  PoolSettings,
+  RuleRef,
+} from '../../evaluator/index.ts';
 
 /** Failed requests in a row that eject an origin of a pool without probes, and for how long, as nginx would. */
 const FAILURES = 3;
@@ -34,11 +40,14 @@ export interface PoolOrigin {
   end(outcome: 'well' | 'failed'): void;
 }
 
+/** A pool, as the rule that decided names it: it may be one of a plan that was replaced meanwhile. */
+export type PoolName = Pick<RuleRef, 'id' | 'key'>;
+
 export interface DomainPools extends OriginStates {
   /** The pool's origin with this address, `null` when the pool has none such. */
-  origin(pool: number, at: { readonly address: string; readonly port: number | null }): PoolOrigin | null;
+  origin(pool: PoolName, at: { readonly address: string; readonly port: number | null }): PoolOrigin | null;
   /** Another origin of the pool to try after `failed`, healthy and not tried yet; `null`: none is left. */
-  another(pool: number, tried: readonly string[]): PoolOriginAddress | null;
+  another(pool: PoolName, tried: readonly string[]): PoolOriginAddress | null;
   /** Origins that are out, as `pool/address:port`. */
   down(): readonly string[];
   /** New settings: pools that stay as they are keep what is known of them. */
@@ -46,7 +55,10 @@ export interface DomainPools extends OriginStates {
 }
 
 export function createDomainPools({ probe, clock }: { probe: Probe; clock: () => number }): DomainPools {
-  const pools = new Map<number, PoolState>();
+  /** By what each goes by from plan to plan. */
+  const pools = new Map<string, PoolState>();
+  /** As the plan now in force asks: by id. */
+  const byId = new Map<number, PoolState>();
 
   function start(settings: PoolSettings): PoolState {
     const origins = settings.origins.map(() => ({
@@ -83,12 +95,12 @@ export function createDomainPools({ probe, clock }: { probe: Probe; clock: () =>
 
   return {
     healthy: (pool, origin) => {
-      const state = pools.get(pool)?.origins[origin];
+      const state = byId.get(pool)?.origins[origin];
       return state === undefined || isWell(state);
     },
-    inFlight: (pool, origin) => pools.get(pool)?.origins[origin]?.inFlight ?? 0,
+    inFlight: (pool, origin) => byId.get(pool)?.origins[origin]?.inFlight ?? 0,
     origin(pool, { address, port }) {
-      const known = pools.get(pool);
+      const known = pools.get(nameOf(pool));
       const index = known?.settings.origins.findIndex((one) => one.address === address && one.port === port);
       const state = index === undefined ? undefined : known?.origins[index];
       if (known === undefined || state === undefined) return null;
@@ -106,33 +118,46 @@ export function createDomainPools({ probe, clock }: { probe: Probe; clock: () =>
       };
     },
     another(pool, tried) {
-      const known = pools.get(pool);
+      const known = pools.get(nameOf(pool));
       const place = known?.settings.origins.findIndex(
         (one, index) => !tried.includes(keyOf(one)) && isWell(known.origins[index]!),
       );
       return place === undefined || place < 0 ? null : known!.settings.origins[place]!;
     },
     down: () =>
-      [...pools].flatMap(([id, { settings, origins }]) =>
+      [...pools].flatMap(([name, { settings, origins }]) =>
         settings.origins.flatMap((origin, index) =>
-          isWell(origins[index]!) ? [] : [`${id}/${keyOf(origin)}`],
+          isWell(origins[index]!) ? [] : [`${name}/${keyOf(origin)}`],
         ),
       ),
     replace(next) {
-      const kept = new Set(next.map(({ id }) => id));
-      for (const [id, pool] of pools) {
-        if (kept.has(id)) continue;
+      const staying = new Set(next.map(nameOf));
+      for (const [name, pool] of pools) {
+        if (staying.has(name)) continue;
         stop(pool);
-        pools.delete(id);
+        pools.delete(name);
       }
+      byId.clear();
       for (const settings of next) {
-        const before = pools.get(settings.id);
-        if (before !== undefined && JSON.stringify(before.settings) === JSON.stringify(settings)) continue;
-        if (before !== undefined) stop(before);
-        pools.set(settings.id, start(settings));
+        const name = nameOf(settings);
+        const before = pools.get(name);
+        const same = before !== undefined && settingsText(before.settings) === settingsText(settings);
+        if (before !== undefined && !same) stop(before);
+        const pool = same ? before : start(settings);
+        pools.set(name, pool);
+        byId.set(settings.id, pool);
       }
     },
   };
+}
+
+function nameOf({ id, key }: PoolName): string {
+  return key ?? String(id);
+}
+
+/** All but the id, which may be a place. */
+function settingsText({ id, ...settings }: PoolSettings): string {
+  return JSON.stringify(settings);
 }
 
 /** The name of an origin among those tried. */

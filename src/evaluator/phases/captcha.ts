@@ -1,24 +1,25 @@
 /** Phase 7: the first captcha rule that matches asks; where none matched, a record with `captcha` does. */
 import { BOT_KINDS, SEARCH_CRAWLERS } from '../../base/vocabulary.ts';
-import { GROUP, SLOT, typeIndex } from '../../plan/layout.ts';
-import { botOf, type Facts, isCleared } from '../facts.ts';
-import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
+import { GROUP, typeIndex } from '../../plan/layout.ts';
+import { botOf, type Facts } from '../facts.ts';
+import { isCleared, isRecordCleared, refOfRecord } from '../identity.ts';
+import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf } from '../run.ts';
 
 const CAPTCHA = typeIndex('captcha');
 
 export function captcha(context: Context, run: Run): boolean {
-  const { facts } = context;
+  const { facts, loaded } = context;
   if (passesAsCrawler(facts)) return false;
   for (let slot = nextMatch(context, CAPTCHA); slot >= 0; slot = nextMatch(context, CAPTCHA)) {
-    const solved = isCleared(facts, 'captcha', slotWord(context, slot, SLOT.id));
+    const solved = isCleared(facts, loaded, slot);
     record(context, run, slot, solved ? 'passed' : 'challenge');
     if (!acts(context, run, slot)) continue;
     endPhase(context, CAPTCHA);
     return !solved && end(run, 'challenge', { status: 403, rule: refOf(context, slot) });
   }
-  const id = context.loaded.plan.words[facts.group + GROUP.captcha]!;
-  if (id === 0 || isCleared(facts, 'record', id)) return false;
-  return end(run, 'challenge', { status: 403, rule: { type: 'record', id } });
+  const id = loaded.plan.words[facts.group + GROUP.captcha]!;
+  if (id === 0 || isRecordCleared(facts, loaded, id)) return false;
+  return end(run, 'challenge', { status: 403, rule: refOfRecord(loaded, id) });
 }
 
 /** Verified search crawlers are never asked (semantics §4). */

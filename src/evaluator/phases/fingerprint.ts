@@ -2,7 +2,7 @@
 import { FINGERPRINT_ACTIONS } from '../../base/vocabulary.ts';
 import { FLAG_ACTION_SHIFT, SLOT, typeIndex } from '../../plan/layout.ts';
 import type { Effect } from '../decision.ts';
-import { isCleared } from '../facts.ts';
+import { isCleared } from '../identity.ts';
 import { acts, addTag, type Context, end, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
 import { isEdgeOwn } from '../special-paths.ts';
 
@@ -28,5 +28,5 @@ function effectOf(context: Context, slot: number): Effect {
   const action = FINGERPRINT_ACTIONS[slotWord(context, slot, SLOT.flags) >>> FLAG_ACTION_SHIFT];
   if (action === 'drop') return 'block';
   if (action === 'tag') return 'tag';
-  return isCleared(context.facts, 'fingerprint', slotWord(context, slot, SLOT.id)) ? 'passed' : 'challenge';
+  return isCleared(context.facts, context.loaded, slot) ? 'passed' : 'challenge';
 }

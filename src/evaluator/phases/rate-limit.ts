@@ -4,7 +4,8 @@ import { RATE_FIELDS } from '../../plan/fields.ts';
 import { FLAG_ACTION_SHIFT, META, SLOT, typeIndex } from '../../plan/layout.ts';
 import { counterSpace, type RateKey, type RateResult, type RateWindow } from '../counters.ts';
 import type { Effect } from '../decision.ts';
-import { type Facts, ipOf, isCleared } from '../facts.ts';
+import { type Facts, ipOf } from '../facts.ts';
+import { isCleared, keyOfSlot } from '../identity.ts';
 import { textOf } from '../loaded.ts';
 import { acts, type Context, end, isDryRun, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
 import { isEdgeOwn } from '../special-paths.ts';
@@ -36,7 +37,7 @@ function breachEffect(context: Context, slot: number): Effect {
 /** Requests the rule lets through in a window: twice as many for a visitor who has solved its challenge. */
 export function allowanceOf(context: Context, slot: number): number {
   const { capacity, doubled } = windowOf(context, slot);
-  const solved = doubled && isCleared(context.facts, 'rate_limit', slotWord(context, slot, SLOT.id));
+  const solved = doubled && isCleared(context.facts, context.loaded, slot);
   return solved ? capacity * 2 : capacity;
 }
 
@@ -62,9 +63,12 @@ export function windowOf(context: Context, slot: number): RateWindow {
   const { words, meta } = loaded.plan;
   const fields = slotWord(context, slot, SLOT.fields);
   const domain = textOf(loaded, meta[META.domain]!);
+  const space = isDryRun(context, slot) ? `dry_run ${domain}` : domain;
+  const key = keyOfSlot(loaded, slot);
   const window: RateWindow = {
-    space: counterSpace(isDryRun(context, slot) ? `dry_run ${domain}` : domain),
-    slot: slotWord(context, slot, SLOT.id),
+    // A rule that does not go by its id counts in a space of its own.
+    space: counterSpace(key === '' ? space : `${space} ${key}`),
+    slot: key === '' ? slotWord(context, slot, SLOT.id) : 0,
     capacity: words[fields + RATE_FIELDS.limit]! + words[fields + RATE_FIELDS.burst]!,
     doubled: breachEffect(context, slot) === 'challenge',
     windowMs: words[fields + RATE_FIELDS.window]! * 1000,

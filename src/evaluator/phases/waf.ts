@@ -2,7 +2,7 @@
 import { utf8Bytes } from '../../base/octets.ts';
 import { UNINSPECTED_MODES, type UninspectedMode } from '../../base/vocabulary.ts';
 import { WAF_FIELDS } from '../../plan/fields.ts';
-import { SLOT, typeIndex } from '../../plan/layout.ts';
+import { FLAG_ACTION_SHIFT, SLOT, typeIndex } from '../../plan/layout.ts';
 import type { Uninspected, WafVerdict } from '../decision.ts';
 import { textsAt } from '../loaded.ts';
 import {
@@ -52,7 +52,7 @@ export function isRefusedUninspected(context: Context, slot: number, { uninspect
 
 /** The rule's own answer to a body that is not inspected whole. */
 export function onUninspected(context: Context, slot: number): UninspectedMode {
-  return UNINSPECTED_MODES[field(context, slot, WAF_FIELDS.onUninspected)]!;
+  return UNINSPECTED_MODES[slotWord(context, slot, SLOT.flags) >>> FLAG_ACTION_SHIFT]!;
 }
 
 function field(context: Context, slot: number, offset: number): number {

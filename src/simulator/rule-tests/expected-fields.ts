@@ -1,6 +1,7 @@
 /** Expectations as fields: the decision's own, in the file's snake_case or as the JSON output spells them. */
 
 import { ACTION_MODES } from '../../base/vocabulary.ts';
+import type { RuleRef } from '../../evaluator/decision.ts';
 import { EFFECTS } from '../../evaluator/decision.ts';
 import { checkKeys, foundIn, mapOf, type Notes } from '../../files/test-file-notes.ts';
 import type { Item, MapItem } from '../../files/test-file-yaml.ts';
@@ -40,7 +41,7 @@ const rule: Reader = (item, { names, notes }) => {
 const tags: Reader = (item, context) => {
   if (item.kind !== 'list') return listWanted(item, context);
   const refs = item.items.map((tag) => rule(tag, context));
-  return refs.map((ref) => (isRef(ref) ? `${ref.type}/${ref.id}` : WRONG));
+  return refs.map((ref) => (isRef(ref) ? context.names.textOf(ref) : WRONG));
 };
 
 const numbers: Reader = (item, context) => {
@@ -56,7 +57,7 @@ function listWanted(item: Item, { notes }: ExpectationContext): symbol {
   return WRONG;
 }
 
-function isRef(value: unknown): value is { readonly type: string; readonly id: number } {
+function isRef(value: unknown): value is RuleRef {
   return typeof value === 'object' && value !== null && 'id' in value;
 }
 

@@ -16,6 +16,8 @@ export interface RuleNames {
   find(text: string): Named;
   /** What a test would write for a rule. */
   nameOf(ref: RuleRef): string;
+  /** How clearances and tags of a decision write the rule or record. */
+  textOf(ref: RuleRef): string;
   /** Where the rule stands in the edge file. */
   placeOf(ref: RuleRef): Place | undefined;
 }
@@ -23,6 +25,7 @@ export interface RuleNames {
 /** The names of a rule set's rules. */
 export function nameRules(ruleSet: RuleSet, sources: EdgeSources): RuleNames {
   const keyOf = (id: number): string => sources.rules.get(id)?.key ?? String(id);
+  const { keys } = ruleSet;
   const refs = new Map(ruleSet.rules.map((rule) => [`${rule.type}/${keyOf(rule.id)}`, rule]));
   return {
     find(text) {
@@ -34,6 +37,10 @@ export function nameRules(ruleSet: RuleSet, sources: EdgeSources): RuleNames {
       return byId === undefined ? unknown({ text, type, name }, [...refs.keys()]) : found(byId.type, byId.id);
     },
     nameOf: ({ type, id }) => (type === 'record' ? `record/${id}` : `${type}/${keyOf(id)}`),
+    textOf({ type, id }) {
+      const key = type === 'record' ? keys?.records.get(id) : keys?.rules.get(id);
+      return `${type}/${key ?? id}`;
+    },
     placeOf({ type, id }) {
       const source = type === 'record' ? sources.records.get(id) : sources.rules.get(id);
       return source === undefined

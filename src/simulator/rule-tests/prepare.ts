@@ -102,7 +102,7 @@ function readyStep(step: TestStep, context: Context): ReadyStep {
 
 function clearance(item: ScalarItem, { names, notes }: Context): string | null {
   const named = names.find(String(item.value));
-  if (named.ok) return `${named.ref.type}/${named.ref.id}`;
+  if (named.ok) return names.textOf(named.ref);
   return notes.complain(item, { code: 'unknown_rule', message: named.message, remedy: named.remedy });
 }
 

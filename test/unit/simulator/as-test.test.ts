@@ -30,7 +30,7 @@ describe('a test case', () => {
 
   it('is about the page when a status was given', () => {
     const response = { status: 502, madeBy: 'edge' as const };
-    const text = testFor('https://shop.example.com/', { cleared: ['captcha/9'] }, { response });
+    const text = testFor('https://shop.example.com/', { cleared: ['captcha/shop-captcha'] }, { response });
     expect(text).toContain(
       '    expect: page custom by error_page/shop-down\n    response:\n      status: 502\n      by: edge\n',
     );
@@ -40,7 +40,7 @@ describe('a test case', () => {
     const { world } = asked('https://x');
     const text = testFor(
       'https://shop.example.com/checkout/x',
-      { cleared: ['captcha/9'] },
+      { cleared: ['captcha/shop-captcha'] },
       { world: { ...world, down: ['80/0'], nodeId: 3, nowGiven: true } },
     );
     expect(text).toContain('      cleared:\n        - captcha/shop-captcha\n');

@@ -7,7 +7,7 @@ import { simulate } from '../../../src/simulator/simulate.ts';
 import { asked, SHOP, subjectOf } from './shop.ts';
 
 /** Past the shop's captcha. */
-const SOLVED = { cleared: ['captcha/9'] };
+const SOLVED = { cleared: ['captcha/shop-captcha'] };
 const URL = 'https://shop.example.com/api/orders?id=7';
 
 describe('a refusal', () => {

@@ -120,7 +120,7 @@ tests:
     expect: { origin: { host_header: other.example.com }, tags: [bot_route/talk] }
 `);
     expect(text(found)).toContain('      origin.hostHeader is `example.com`, expected `other.example.com`\n');
-    expect(text(found)).toContain('      tags is [], expected ["bot_route/95"]\n');
+    expect(text(found)).toContain('      tags is [], expected ["bot_route/talk"]\n');
   });
 
   test('the shadow', () => {
