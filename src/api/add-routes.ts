@@ -1,10 +1,12 @@
 /** Puts the routes of the table into Fastify, behind what `serve.ts` does with every request. */
 import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
 import { assert } from '../base/assert.ts';
 import { sendAnswer, type Told } from './answer.ts';
 import type { KeptAnswers } from './kept.ts';
 import { type AnyRoute, type NodeRoute, readSent } from './node-route.ts';
 import { schemaOf } from './openapi.ts';
+import { checkNames } from './query.ts';
 import type { Route } from './route.ts';
 import { run, type SentBody } from './run.ts';
 import type { NodeServices, Services } from './services.ts';
@@ -37,10 +39,12 @@ export function addNodeRoute(app: FastifyInstance, services: NodeServices, route
       const { node, params } = request;
       assert(node !== null, 'nobody comes past the door without a token');
       const sent = request.body as SentBody | null;
+      const asked = request.query as Record<string, unknown>;
+      checkNames(asked, query instanceof z.ZodObject ? Object.keys(query.shape) : []);
       return route.serve(services, {
         node,
         params: params as Record<string, string>,
-        query: query === undefined ? undefined : readSent(query, request.query),
+        query: query === undefined ? undefined : readSent(query, asked),
         body: body === undefined ? undefined : readSent(body, sent?.value ?? {}),
         request,
         reply,

@@ -1,7 +1,8 @@
-/** Query parameters: the two that every write has, and an operation's own. Others are none of our business. */
+/** Query parameters: the two that every write has, and an operation's own. Any other is refused: a slip must not write. */
 import { z } from 'zod';
-import { describeDiagnostic } from '../base/diagnostic.ts';
+import { describeDiagnostic, quoteValue } from '../base/diagnostic.ts';
 import { checked } from '../model/fields.ts';
+import { nearest } from '../model/nearest.ts';
 import { readIssue } from '../model/report.ts';
 import { isRead } from './checks.ts';
 import { badRequest } from './refusal.ts';
@@ -22,6 +23,8 @@ export interface ReadQuery {
 
 /** Reads the query of a route; 400 for a value that cannot be. */
 export function readQuery(route: Route, query: Readonly<Record<string, unknown>>): ReadQuery {
+  const own = route.query === undefined ? [] : Object.keys(route.query.shape);
+  checkNames(query, isRead(route) ? own : [...own, ...Object.keys(WRITE_QUERY.shape)]);
   const write = isRead(route) ? {} : parse(WRITE_QUERY, query);
   return {
     validateOnly: write.validate_only === 'true',
@@ -31,6 +34,24 @@ export function readQuery(route: Route, query: Readonly<Record<string, unknown>>
 }
 
 const NO_QUERY = {};
+/** Unknown parameters that one 400 lists. */
+const MOST_LISTED = 5;
+
+/** Throws the 400 that lists parameters which are not among `known`, or come more than once. */
+export function checkNames(query: Readonly<Record<string, unknown>>, known: readonly string[]): void {
+  const wrong = Object.entries(query)
+    .filter(([name, value]) => !known.includes(name) || Array.isArray(value))
+    .slice(0, MOST_LISTED)
+    .map(([name]) => (known.includes(name) ? `${name}: is given more than once` : unknownName(name, known)));
+  if (wrong.length > 0) throw badRequest(wrong.join('; '));
+}
+
+function unknownName(name: string, known: readonly string[]): string {
+  const meant = nearest(name, known);
+  const taken = known.length === 0 ? 'none' : known.map((one) => `\`${one}\``).join(', ');
+  const remedy = meant === null ? `this operation takes ${taken}` : `did you mean \`${meant}\`?`;
+  return `${quoteValue(name)}: is not a known query parameter; ${remedy}`;
+}
 
 function parse<T extends z.ZodObject>(schema: T, query: Readonly<Record<string, unknown>>): z.output<T> {
   const result = schema.safeParse(query);
