@@ -20,6 +20,8 @@ export interface Services {
   readonly uses: KeyUses;
   /** The tier of domains without a subscription in force. */
   readonly tier: TierSlug;
+  /** Registers names under no public suffix too, such as `shop.test`. */
+  readonly privateNames: boolean;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Where an address is, ISO 3166-1 alpha-2; absent: no geo database is configured. */

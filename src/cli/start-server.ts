@@ -43,6 +43,8 @@ export interface ServerOptions {
   readonly resolvers: readonly string[];
   /** Takes every name for proven without asking the DNS: for trying things out. */
   readonly trustNames: boolean;
+  /** As `Services.privateNames`. */
+  readonly privateNames: boolean;
   /** What each API key may ask for in any minute. */
   readonly requestsPerMinute: number;
   /** A country database in MaxMind's format; absent: none. */
@@ -102,6 +104,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     clock,
     budget,
     tier: options.tier,
+    privateNames: options.privateNames,
     lifecycle: watch.lookups,
     publication: publisher,
     aheadOfStore: feed.ahead,

@@ -30,6 +30,7 @@ describe('with a geo database', () => {
       nameserverSets: [],
       resolvers: [],
       trustNames: true,
+      privateNames: true,
       requestsPerMinute: REQUESTS_PER_MINUTE,
       countries,
       log: createLog('silent', () => undefined),

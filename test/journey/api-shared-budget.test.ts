@@ -62,6 +62,7 @@ describe.runIf(found !== undefined)('a budget that processes share', () => {
       nameserverSets: [['ns1.edge.test', 'ns2.edge.test']],
       resolvers: [],
       trustNames: true,
+      privateNames: true,
       requestsPerMinute: BUDGET,
       log: pino({ level: 'silent' }),
     });

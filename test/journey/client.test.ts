@@ -41,6 +41,7 @@ describe('on a whole server', () => {
       nameserverSets: [['ns1.edge.test', 'ns2.edge.test']],
       resolvers: [],
       trustNames: true,
+      privateNames: true,
       requestsPerMinute: REQUESTS_PER_MINUTE,
       log: createLog('silent', () => undefined),
     });

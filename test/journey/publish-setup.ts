@@ -96,6 +96,7 @@ function servicesOf(store: Store, publisher: Publisher): Services {
     clock: Date.now,
     budget: createRequestBudget(1_000_000),
     tier: 'enterprise',
+    privateNames: true,
     compute: createCompute({ file: null }),
     lifecycle: {
       nameserverSets: [['ns1.edge.test', 'ns2.edge.test']],

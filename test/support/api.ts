@@ -67,6 +67,8 @@ export interface Answer {
 export interface TestApiOptions {
   readonly tier?: TierSlug;
   readonly budget?: number;
+  /** Default: true, so that tests register names that are nobody's. */
+  readonly privateNames?: boolean;
   readonly publication?: Publication;
   /** What the API sees of the store. */
   readonly around?: (store: Store) => Store;
@@ -100,6 +102,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     clock,
     budget: createRequestBudget(options.budget ?? 1_000_000),
     tier: options.tier ?? 'enterprise',
+    privateNames: options.privateNames ?? true,
     lifecycle: scriptLifecycle(dns),
     publication: options.publication ?? { waitForOutbox: async () => null },
     compute,

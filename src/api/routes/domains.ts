@@ -18,6 +18,7 @@ import {
 import { domainDetail, domainSummary, showDetail, showSummary, steady, timeText } from '../domain-shape.ts';
 import { formBody } from '../read-body.ts';
 import { badRequest, conflict, forbidden, notFound } from '../refusal.ts';
+import { nameProblem } from '../registrable.ts';
 import { type Answer, type Call, message, operation, type Writing } from '../route.ts';
 import { messageShape } from '../shapes.ts';
 
@@ -59,6 +60,8 @@ export const create = operation({
   response: domainDetail,
   statuses: [409],
   async handle({ body: { name, dns_mode }, caller, services, validateOnly, write }) {
+    const problem = services.privateNames ? null : nameProblem(name);
+    if (problem !== null) throw badRequest(`name: ${problem}`);
     try {
       const answer = await write(async (w) => {
         const { now, tx } = w;

@@ -19,6 +19,7 @@ interface Flags extends StoreFlags {
   readonly nsSet?: readonly string[];
   readonly resolver?: readonly string[];
   readonly trustNames?: boolean;
+  readonly allowPrivateNames?: boolean;
   readonly countries?: string;
   readonly requestsPerMinute: number;
   readonly logLevel: string;
@@ -46,6 +47,7 @@ async function run(flags: Flags): Promise<void> {
       nameserverSets,
       resolvers: flags.resolver ?? [],
       trustNames: flags.trustNames === true,
+      privateNames: flags.allowPrivateNames === true,
       ...(flags.countries === undefined ? {} : { countries: flags.countries }),
       requestsPerMinute: flags.requestsPerMinute,
       log: createLog(flags.logLevel, (line) => void process.stderr.write(line)),
@@ -132,6 +134,12 @@ export function serveCommand(): Command {
     )
     .option('--countries <file>', "a country database in MaxMind's format, to tell where origins are")
     .option('--trust-names', 'take every domain for proven, without asking the DNS: for trying things out')
+    .addOption(
+      new Option(
+        '--allow-private-names',
+        'register names under no public suffix too, such as shop.test or intranet.local',
+      ).env('EDGEPLAN_ALLOW_PRIVATE_NAMES'),
+    )
     .addOption(
       new Option('--requests-per-minute <number>', 'what each API key may ask for in any minute')
         .argParser(readBudget)

@@ -69,6 +69,7 @@ async function start(folder: string, asked: number | undefined): Promise<Started
         nameserverSets: [],
         resolvers: [],
         trustNames: true,
+        privateNames: true,
         requestsPerMinute: REQUESTS_PER_MINUTE,
         log: createLog('error', (line) => void process.stderr.write(line)),
       });
