@@ -9,6 +9,7 @@ import { backupCommand } from './commands/backup.ts';
 import { compileCommand } from './commands/compile.ts';
 import { completionCommand } from './commands/completion.ts';
 import { diffCommand } from './commands/diff.ts';
+import { domainCommand } from './commands/domain.ts';
 import { explainCommand } from './commands/explain.ts';
 import { exportCommand } from './commands/export.ts';
 import { importCommand } from './commands/import.ts';
@@ -74,6 +75,7 @@ function program(): Command {
     .addCommand(nodeCommand())
     .addCommand(accountCommand())
     .addCommand(keyCommand())
+    .addCommand(domainCommand())
     .addCommand(subscriptionCommand())
     .addCommand(nodeTokenCommand())
     .addCommand(backupCommand())

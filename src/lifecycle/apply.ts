@@ -7,6 +7,8 @@ export interface ApplyOptions {
   readonly author: Author;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** Why, for the audit log. */
+  readonly reason?: string;
 }
 
 export interface Applied {
@@ -26,7 +28,7 @@ export async function applyEvent(
   tx: WriteTransaction,
   domain: DomainRow,
   event: LifeEvent,
-  { author, now }: ApplyOptions,
+  { author, now, reason }: ApplyOptions,
 ): Promise<Applied> {
   const transition = nextRow(domain, event, now);
   if (!transition.ok) return { transition, domain };
@@ -46,7 +48,7 @@ export async function applyEvent(
       action: `domain.${event.kind}`,
       subject: '',
       before_json: JSON.stringify(audible(domain, told)),
-      after_json: JSON.stringify(audible(after, told)),
+      after_json: JSON.stringify({ ...audible(after, told), reason }),
     });
   }
   if (publish) {

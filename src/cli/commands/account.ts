@@ -2,10 +2,11 @@
 import { Command } from 'commander';
 import { createAccount } from '../../access/keys.ts';
 import { CommandFault, EXIT } from '../exit.ts';
-import { openData, openKept, type StoreFlags, storeOptions } from '../open-data.ts';
+import { openData, openKept, type StoreFlags } from '../open-data.ts';
 import { note, write } from '../output.ts';
 import { shellWord } from '../shell-word.ts';
 import { tableText } from '../table.ts';
+import { withData, withStore } from '../with-store.ts';
 
 interface ListFlags extends StoreFlags {
   readonly json?: boolean;
@@ -56,15 +57,26 @@ async function list(flags: ListFlags): Promise<void> {
   }
 }
 
-function withStore(command: Command): Command {
-  for (const option of storeOptions()) command.addOption(option);
-  return command;
+/** An inactive account's keys answer 401, from the next request on; its domains are served as before. */
+async function setActive(name: string, active: boolean, flags: StoreFlags): Promise<void> {
+  const state = active ? 'active' : 'inactive';
+  await withData(flags, (store) =>
+    store.write(async (tx) => {
+      const account = await tx.accounts.byName(name);
+      if (account === null) throw new CommandFault(EXIT.no, `there is no account \`${name}\``);
+      if (account.active === active)
+        throw new CommandFault(EXIT.no, `the account \`${name}\` is ${state} already`);
+      await tx.accounts.setActive(account.id, { active, at: Date.now() });
+    }),
+  );
+  const effect = active ? 'its keys open again' : 'its keys answer 401; its domains are served on';
+  await write(`the account \`${name}\` is ${state}: ${effect}\n`);
 }
 
 /** The command, to be added to a program. */
 export function accountCommand(): Command {
   return new Command('account')
-    .description('Make and list accounts; works beside a running server.')
+    .description('Make, list, disable and enable accounts; works beside a running server.')
     .addCommand(
       withStore(new Command('create').description('Make an account.').argument('<name>')).action(create),
     )
@@ -72,5 +84,17 @@ export function accountCommand(): Command {
       withStore(new Command('list').description('List accounts.'))
         .option('--json', 'print a JSON list')
         .action(list),
+    )
+    .addCommand(
+      withStore(
+        new Command('disable')
+          .description('Make an account inactive: its keys answer 401.')
+          .argument('<name>'),
+      ).action((name: string, flags: StoreFlags) => setActive(name, false, flags)),
+    )
+    .addCommand(
+      withStore(
+        new Command('enable').description('Make an inactive account active again.').argument('<name>'),
+      ).action((name: string, flags: StoreFlags) => setActive(name, true, flags)),
     );
 }

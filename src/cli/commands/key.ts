@@ -9,9 +9,10 @@ import {
   revokeKey,
 } from '../../access/keys.ts';
 import { CommandFault, EXIT } from '../exit.ts';
-import { openKept, type StoreFlags, storeOptions } from '../open-data.ts';
+import { openKept, type StoreFlags } from '../open-data.ts';
 import { note, write } from '../output.ts';
 import { tableText } from '../table.ts';
+import { withStore } from '../with-store.ts';
 
 interface CreateFlags extends StoreFlags {
   readonly name: string;
@@ -122,11 +123,6 @@ function readKeyId(text: string): number {
   if (!/^[1-9]\d{0,9}$/.test(text))
     throw new InvalidArgumentError('a key is named by its number; edgeplan key list shows it.');
   return Number(text);
-}
-
-function withStore(command: Command): Command {
-  for (const option of storeOptions()) command.addOption(option);
-  return command;
 }
 
 /** The command, to be added to a program. */

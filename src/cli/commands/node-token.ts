@@ -6,18 +6,10 @@ import { isStoreFault } from '../../store/fault.ts';
 import type { NodeRow } from '../../store/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
-import { openKept, type StoreFlags, storeOptions } from '../open-data.ts';
+import type { StoreFlags } from '../open-data.ts';
 import { note, write } from '../output.ts';
 import { tableText } from '../table.ts';
-
-async function withData(flags: StoreFlags, work: (store: Store) => Promise<void>): Promise<void> {
-  const store = await openKept(flags);
-  try {
-    await work(store);
-  } finally {
-    await store.close();
-  }
-}
+import { withData, withStore } from '../with-store.ts';
 
 /** Token and trusted key go to stdout as a node's environment takes them; the rest is for the person. */
 async function create(name: string, flags: StoreFlags): Promise<void> {
@@ -66,11 +58,6 @@ async function revoke(name: string, flags: StoreFlags): Promise<void> {
     if (!changed) throw new CommandFault(EXIT.no, `the token of \`${name}\` was revoked before`);
     await write(`the token of \`${name}\` is revoked\n`);
   });
-}
-
-function withStore(command: Command): Command {
-  for (const option of storeOptions()) command.addOption(option);
-  return command;
 }
 
 /** The command, to be added to a program. */

@@ -10,14 +10,13 @@ import {
   showSubscription,
 } from '../../access/subscriptions.ts';
 import { TIER_SLUGS, type TierSlug } from '../../access/tiers.ts';
-import { normalizeName } from '../../base/host.ts';
 import { applyEvent } from '../../lifecycle/apply.ts';
-import { StoreFault } from '../../store/fault.ts';
 import type { DomainRow, SubscriptionRow } from '../../store/rows.ts';
-import { type ReadTransaction, SERVICE, type Store } from '../../store/store.ts';
+import { SERVICE } from '../../store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
-import { openKept, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
+import type { StoreFlags } from '../open-data.ts';
 import { write } from '../output.ts';
+import { findDomain, withData, withStore } from '../with-store.ts';
 
 const STATES = ['active', 'suspended'] as const;
 
@@ -40,23 +39,6 @@ interface Shown {
   readonly suspended_since: string | null;
   /** `null`: the domain is on the tier that the server gives everybody. */
   readonly subscription: (ShownSubscription & { readonly in_force: boolean }) | null;
-}
-
-async function withData<T>(flags: StoreFlags, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openKept(flags);
-  try {
-    return await work(store);
-  } catch (error) {
-    throw error instanceof StoreFault ? storeFault(error) : error;
-  } finally {
-    await store.close();
-  }
-}
-
-async function findDomain(tx: Pick<ReadTransaction, 'domains'>, name: string): Promise<DomainRow> {
-  const domain = await tx.domains.byName(normalizeName(name) ?? name);
-  if (domain === null) throw new CommandFault(EXIT.no, `there is no domain \`${name}\``);
-  return domain;
 }
 
 function shown(domain: DomainRow, subscription: SubscriptionRow | null): Shown {
@@ -147,11 +129,6 @@ function readUntil(text: string): number | null {
   const at = /^\d{4}-\d\d-\d\d(?:T.+)?$/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isFinite(at)) return at;
   throw new InvalidArgumentError('write 2027-01-31, 2027-01-31T12:00:00Z, or none for no end.');
-}
-
-function withStore(command: Command): Command {
-  for (const option of storeOptions()) command.addOption(option);
-  return command;
 }
 
 /** The command, to be added to a program. */

@@ -1,0 +1,131 @@
+/** `edgeplan domain`: what only an operator does to a customer's domain: ban it, disable it, and take that back. */
+import { Command } from 'commander';
+import { applyEvent } from '../../lifecycle/apply.ts';
+import { newChallenge } from '../../lifecycle/challenge.ts';
+import type { LifeEvent } from '../../lifecycle/state.ts';
+import type { AccountRow, DomainRow, ManifestRow } from '../../store/rows.ts';
+import { SERVICE } from '../../store/store.ts';
+import { CommandFault, EXIT, usageFault } from '../exit.ts';
+import type { StoreFlags } from '../open-data.ts';
+import { write } from '../output.ts';
+import { findDomain, withData, withStore } from '../with-store.ts';
+
+/** Characters of a reason: it has to fit a line of the audit log. */
+const MAX_REASON = 200;
+
+interface ReasonFlags extends StoreFlags {
+  readonly reason: string;
+}
+
+interface ReturnFlags extends ReasonFlags {
+  readonly proven?: boolean;
+}
+
+interface ShowFlags extends StoreFlags {
+  readonly json?: boolean;
+}
+
+interface Shown {
+  readonly domain: string;
+  readonly id: number;
+  readonly owner: string | null;
+  readonly status: string;
+  readonly dns_mode: string;
+  readonly suspended: boolean;
+  readonly created_at: string;
+  /** What nodes follow; `null`: nothing was published. */
+  readonly revision: number | null;
+}
+
+function shown(domain: DomainRow, owner: AccountRow | null, current: ManifestRow | null): Shown {
+  const { name, id, status, dns_mode, suspended, created_at } = domain;
+  return {
+    domain: name,
+    id,
+    owner: owner?.name ?? null,
+    status,
+    dns_mode,
+    suspended,
+    created_at: new Date(created_at).toISOString(),
+    revision: current?.revision ?? null,
+  };
+}
+
+async function show(name: string, flags: ShowFlags): Promise<void> {
+  const found = await withData(flags, (store) =>
+    store.read(async (tx) => {
+      const domain = await findDomain(tx, name);
+      const owner = await tx.accounts.get(domain.user_id);
+      return shown(domain, owner, await tx.plans.current(domain.name));
+    }),
+  );
+  const lines = Object.entries(found).map(([field, value]) => `${field.padEnd(11)}${value ?? 'none'}`);
+  await write(flags.json === true ? `${JSON.stringify(found, null, 2)}\n` : `${lines.join('\n')}\n`);
+}
+
+/** Applies an event and prints the status it leads to. @throws CommandFault with the refusal */
+async function apply(name: string, event: (now: number) => LifeEvent, flags: ReasonFlags): Promise<void> {
+  const { reason } = flags;
+  if (reason.trim() === '' || [...reason].length > MAX_REASON) {
+    throw usageFault(`a reason has 1 to ${MAX_REASON} characters`);
+  }
+  const domain = await withData(flags, (store) =>
+    store.write(async (tx) => {
+      const now = Date.now();
+      const before = await findDomain(tx, name);
+      const { transition, domain: after } = await applyEvent(tx, before, event(now), {
+        author: SERVICE,
+        now,
+        reason,
+      });
+      if (!transition.ok) throw new CommandFault(EXIT.no, transition.reason);
+      return after;
+    }),
+  );
+  await write(`${domain.name} is ${domain.status}\n`);
+}
+
+function returning(kind: 'enable' | 'unban') {
+  return (name: string, flags: ReturnFlags): Promise<void> => {
+    const proof = flags.proven === true ? 'holds' : 'unknown';
+    return apply(name, (now) => ({ kind, proof, challenge: newChallenge(now) }), flags);
+  };
+}
+
+function reasoned(command: Command): Command {
+  return withStore(command).argument('<domain>').requiredOption('--reason <text>', 'why, for the audit log');
+}
+
+function provable(command: Command): Command {
+  return reasoned(command).option(
+    '--proven',
+    'the owner may use the name, on your word: it is served at once; without this it is checked like a new domain',
+  );
+}
+
+/** The command, to be added to a program. */
+export function domainCommand(): Command {
+  return new Command('domain')
+    .description("Show, ban and disable a customer's domain; works beside a running server.")
+    .addCommand(
+      withStore(new Command('show').description('Show its state.').argument('<domain>'))
+        .option('--json', 'print a JSON object')
+        .action(show),
+    )
+    .addCommand(
+      reasoned(new Command('ban').description('Refuse its visitors; its owner cannot undo it.')).action(
+        (name: string, flags: ReasonFlags) => apply(name, () => ({ kind: 'ban' }), flags),
+      ),
+    )
+    .addCommand(provable(new Command('unban').description('Lift a ban.')).action(returning('unban')))
+    .addCommand(
+      reasoned(
+        new Command('disable').description('Refuse its visitors; its owner may enable it again.'),
+      ).action((name: string, flags: ReasonFlags) => apply(name, () => ({ kind: 'disable' }), flags)),
+    )
+    .addCommand(
+      provable(new Command('enable').description('Bring a disabled domain back.')).action(
+        returning('enable'),
+      ),
+    );
+}

@@ -1,0 +1,33 @@
+/** What the operators' commands share: they work on the store itself, beside a running server. */
+import type { Command } from 'commander';
+import { normalizeName } from '../base/host.ts';
+import { StoreFault } from '../store/fault.ts';
+import type { DomainRow } from '../store/rows.ts';
+import type { ReadTransaction, Store } from '../store/store.ts';
+import { CommandFault, EXIT } from './exit.ts';
+import { openKept, type StoreFlags, storeFault, storeOptions } from './open-data.ts';
+
+/** Adds the options that name a store. */
+export function withStore(command: Command): Command {
+  for (const option of storeOptions()) command.addOption(option);
+  return command;
+}
+
+/** Opens the store that is there, and closes it after the work. @throws CommandFault for what the store refuses */
+export async function withData<T>(flags: StoreFlags, work: (store: Store) => Promise<T>): Promise<T> {
+  const store = await openKept(flags);
+  try {
+    return await work(store);
+  } catch (error) {
+    throw error instanceof StoreFault ? storeFault(error) : error;
+  } finally {
+    await store.close();
+  }
+}
+
+/** @throws CommandFault when no domain has the name */
+export async function findDomain(tx: Pick<ReadTransaction, 'domains'>, name: string): Promise<DomainRow> {
+  const domain = await tx.domains.byName(normalizeName(name) ?? name);
+  if (domain === null) throw new CommandFault(EXIT.no, `there is no domain \`${name}\``);
+  return domain;
+}

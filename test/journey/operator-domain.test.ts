@@ -1,0 +1,81 @@
+/** `edgeplan domain` and `edgeplan account disable`, as typed, beside a running server on both databases. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { testDatabases } from '../support/api-databases.ts';
+import { builtCli, edgeplan, type Run } from './built.ts';
+import { type Served, serve } from './served.ts';
+
+const DATABASES = await testDatabases();
+beforeAll(builtCli, 120_000);
+
+describe.each(DATABASES)('an operator on $kind', (database) => {
+  let server: Served;
+  let drop: () => Promise<void>;
+  beforeAll(async () => {
+    const made = await database.make();
+    drop = made.drop;
+    server = await serve({ database: made.database });
+    await server.domain('shop.test');
+  }, 60_000);
+  afterAll(async () => {
+    await server.stop();
+    await drop();
+  });
+
+  const run = (...args: readonly string[]): Promise<Run> =>
+    edgeplan([...args, ...server.data], { cwd: server.folder });
+  const status = async (): Promise<string> => (await server.call('GET', '/domains/shop.test')).body.status;
+  const tombstone = async (): Promise<boolean> => {
+    const [newest] = (await server.call('GET', '/domains/shop.test/plans/')).body;
+    return newest.digest === null;
+  };
+
+  test('bans a domain, which its owner cannot enable, and lifts the ban', { timeout: 90_000 }, async () => {
+    expect(await run('domain', 'ban', 'shop.test', '--reason', 'phishing')).toEqual({
+      code: 0,
+      out: 'shop.test is banned\n',
+      err: '',
+    });
+    expect(await status()).toBe('banned');
+    await expect.poll(tombstone).toBe(true);
+    expect((await server.call('POST', '/domains/shop.test/enable')).status).toBe(409);
+    const [entry] = (await server.call('GET', '/domains/shop.test/audit/')).body;
+    expect([entry.action, entry.after]).toEqual([
+      'domain.ban',
+      expect.objectContaining({ reason: 'phishing' }),
+    ]);
+    expect((await run('domain', 'disable', 'shop.test', '--reason', 'x')).code).toBe(1);
+    const lifted = await run('domain', 'unban', 'shop.test', '--proven', '--reason', 'cleaned up');
+    expect(lifted.out).toBe('shop.test is active\n');
+    await expect.poll(tombstone).toBe(false);
+  });
+
+  test('disables a domain, which its owner may enable', { timeout: 90_000 }, async () => {
+    expect((await run('domain', 'disable', 'shop.test', '--reason', 'asked for')).out).toBe(
+      'shop.test is disabled\n',
+    );
+    const shown = JSON.parse((await run('domain', 'show', 'shop.test', '--json')).out);
+    expect(shown).toMatchObject({ domain: 'shop.test', status: 'disabled', suspended: false });
+    expect((await run('domain', 'enable', 'shop.test', '--proven', '--reason', 'asked for')).out).toBe(
+      'shop.test is active\n',
+    );
+  });
+
+  test('disables an account: its keys answer 401 at once', { timeout: 90_000 }, async () => {
+    const name = JSON.parse((await run('domain', 'show', 'shop.test', '--json')).out).owner as string;
+    expect((await run('account', 'disable', name)).code).toBe(0);
+    expect((await server.call('GET', '/domains/')).status).toBe(401);
+    expect((await run('account', 'disable', name)).err).toContain('is inactive already');
+    expect((await run('account', 'enable', name)).code).toBe(0);
+    expect((await server.call('GET', '/domains/')).status).toBe(200);
+    expect((await run('account', 'disable', 'nobody')).code).toBe(1);
+  });
+
+  test('is asked for a reason, and for a domain that is there', { timeout: 90_000 }, async () => {
+    expect((await run('domain', 'ban', 'shop.test')).code).toBe(2);
+    expect((await run('domain', 'ban', 'shop.test', '--reason', ' ')).code).toBe(2);
+    expect(await run('domain', 'ban', 'none.test', '--reason', 'x')).toMatchObject({
+      code: 1,
+      err: 'edgeplan: there is no domain `none.test`\n',
+    });
+  });
+});
