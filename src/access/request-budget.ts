@@ -3,12 +3,17 @@
  * waiting for `Retry-After` helps. Here the budget of a process that has its database alone; several processes divide
  * one in `shared-budget.ts`.
  */
-import { createRequestTimes } from './request-times.ts';
+import { createRequestTimes, type RequestTimes } from './request-times.ts';
 
 /** Requests per key unless an operator says otherwise. Given (API document, "Limits"). */
 export const REQUESTS_PER_MINUTE = 300;
 /** The most an operator can say: the moments of so many take 8 MB a key. */
 export const MAX_REQUESTS_PER_MINUTE = 1_000_000;
+
+export interface BudgetLeft {
+  readonly requests: number;
+  readonly seconds: number;
+}
 
 export interface RequestBudget {
   /**
@@ -18,6 +23,10 @@ export interface RequestBudget {
   take(keyId: number, now: number): number;
   /** What `take` answers, once whoever shares the budget has been asked for more of it. Throws `StoreFault`. */
   ask(keyId: number, now: number): Promise<number>;
+  /** Requests a minute and key. */
+  readonly limit: number;
+  /** What is left of a key's budget, as far as this process knows, and the whole seconds until more is. */
+  left(keyId: number, now: number): BudgetLeft;
   /** Gives what is not used back to whoever shares the budget. */
   stop(): Promise<void>;
   /** Keys held at the moment. */
@@ -28,5 +37,21 @@ export interface RequestBudget {
 export function createRequestBudget(limit: number = REQUESTS_PER_MINUTE): RequestBudget {
   const times = createRequestTimes(limit);
   const take: RequestBudget['take'] = (keyId, now) => times.take(keyId, now, limit);
-  return { take, ask: async (keyId, now) => take(keyId, now), stop: async () => undefined, size: times.size };
+  return {
+    limit,
+    take,
+    ask: async (keyId, now) => take(keyId, now),
+    left: (keyId, now) => budgetLeft(times, { keyId, now, limit }),
+    stop: async () => undefined,
+    size: times.size,
+  };
+}
+
+/** What is left by the requests that this process has counted. */
+export function budgetLeft(
+  times: RequestTimes,
+  { keyId, now, limit }: { readonly keyId: number; readonly now: number; readonly limit: number },
+): BudgetLeft {
+  const { used, freesInMs } = times.use(keyId, now);
+  return { requests: Math.max(0, limit - used), seconds: Math.ceil(freesInMs / 1_000) };
 }

@@ -13,6 +13,8 @@ export interface RequestTimes {
   take(keyId: number, now: number, slots: number): number;
   /** Requests of the key that count at the moment. */
   used(keyId: number, now: number): number;
+  /** The same, and the milliseconds until the oldest of them counts no more; 0 without any. */
+  use(keyId: number, now: number): { readonly used: number; readonly freesInMs: number };
   /** Keys held at the moment. */
   size(): number;
 }
@@ -48,6 +50,17 @@ export function createRequestTimes(most: number): RequestTimes {
   /** When the request before the last `back` ones was admitted. */
   const before = ({ times, next }: Ring, back: number): number => times[(next - back + 2 * most) % most]!;
 
+  function countSince(ring: Ring, since: number): number {
+    let low = 0;
+    let high = most;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      if (before(ring, middle) > since) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
   return {
     take(keyId, clock, slots) {
       const ring = ringOf(keyId, clock);
@@ -62,16 +75,14 @@ export function createRequestTimes(most: number): RequestTimes {
     },
     used(keyId, clock) {
       const ring = rings.get(keyId);
-      if (ring === undefined) return 0;
+      return ring === undefined ? 0 : countSince(ring, Math.max(clock, ring.newest) - WINDOW_MS);
+    },
+    use(keyId, clock) {
+      const ring = rings.get(keyId);
+      if (ring === undefined) return { used: 0, freesInMs: 0 };
       const since = Math.max(clock, ring.newest) - WINDOW_MS;
-      let low = 0;
-      let high = most;
-      while (low < high) {
-        const middle = Math.ceil((low + high) / 2);
-        if (before(ring, middle) > since) low = middle;
-        else high = middle - 1;
-      }
-      return low;
+      const used = countSince(ring, since);
+      return { used, freesInMs: used === 0 ? 0 : before(ring, used) - since };
     },
     size: () => rings.size,
   };

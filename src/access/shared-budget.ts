@@ -11,7 +11,7 @@
  * - Held back from the others, as it may come in handy: at most a twentieth of the budget for each process.
  */
 import type { ShareAsk, Shares } from '../store/store.ts';
-import type { RequestBudget } from './request-budget.ts';
+import { budgetLeft, type RequestBudget } from './request-budget.ts';
 import { createRequestTimes, WINDOW_MS } from './request-times.ts';
 
 /** The part of a budget that is asked for at once, and kept beyond what is in use. */
@@ -123,7 +123,9 @@ export function createSharedBudget({ shares, limit, clock, failed }: SharedBudge
   timer.unref();
 
   return {
+    limit,
     take,
+    left: (keyId, now) => budgetLeft(times, { keyId, now, limit }),
     async ask(keyId, now) {
       for (;;) {
         const wait = take(keyId, now);

@@ -2,6 +2,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { StoreFault } from '../store/fault.ts';
 import { onlyReads } from './checks.ts';
+import { gzipped, isWorthCompressing, takesGzip } from './compress.ts';
 import { namesTag, tagOf } from './etag.ts';
 import type { Sent } from './kept.ts';
 import { MAX_BODY_OCTETS } from './limits.ts';
@@ -26,7 +27,7 @@ interface AnswerOptions {
 export function sendAnswer(
   answer: Answer,
   { request, reply, route, keep }: Exchange & AnswerOptions,
-): FastifyReply {
+): FastifyReply | Promise<FastifyReply> {
   const text = typeof answer.body === 'string' && answer.type ? answer.body : JSON.stringify(answer.body);
   reply.header('cache-control', 'no-store');
   if (answer.headers !== undefined) reply.headers(answer.headers);
@@ -39,16 +40,36 @@ export function sendAnswer(
     const known = request.headers['if-none-match'];
     if (known !== undefined && onlyReads(route.method) && namesTag(known, tag)) return reply.code(304).send();
   }
-  return reply
-    .code(200)
-    .type(answer.type ?? JSON_TYPE)
-    .send(text);
+  reply.code(200).type(answer.type ?? JSON_TYPE);
+  if (!isWorthCompressing(text)) return reply.send(text);
+  reply.header('vary', 'accept-encoding');
+  if (!takesGzip(request.headers['accept-encoding'])) return reply.send(text);
+  const tag = reply.getHeader('etag');
+  // The octets differ, the meaning does not (RFC 9110 §8.8.1); conditions made with either form name the same.
+  if (typeof tag === 'string') reply.header('etag', `W/${tag}`);
+  return sendGzipped(text, reply);
+}
+
+async function sendGzipped(text: string, reply: FastifyReply): Promise<FastifyReply> {
+  const octets = await gzipped(text);
+  return reply.header('content-encoding', 'gzip').send(octets);
 }
 
 /** What `sendAnswer` has Fastify send with a JSON text. */
 function headersOf(text: string, tag: string): readonly string[] {
+  const vary = isWorthCompressing(text) ? ['vary', 'accept-encoding'] : [];
   const length = String(Buffer.byteLength(text));
-  return ['cache-control', 'no-store', 'etag', tag, 'content-type', JSON_TYPE, 'content-length', length];
+  return [
+    'cache-control',
+    'no-store',
+    'etag',
+    tag,
+    ...vary,
+    'content-type',
+    JSON_TYPE,
+    'content-length',
+    length,
+  ];
 }
 
 /** While the server drains, each connection ends with its answer; an idle one would hold the end up. */

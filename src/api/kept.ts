@@ -9,7 +9,9 @@ import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import { hashKey, redactKeys } from '../access/key.ts';
 import type { AnswerKind, NoteAnswer } from './answer-times.ts';
+import { isWorthCompressing, takesGzip } from './compress.ts';
 import { MAX_KEPT_ANSWERS, MAX_KEPT_CHARACTERS } from './limits.ts';
+import { rateLimitHeaders } from './rate-limit.ts';
 import { requestIdOf } from './request-id.ts';
 import type { Caller } from './route.ts';
 import type { Services } from './services.ts';
@@ -92,7 +94,8 @@ export function createKeptAnswers({ services, log, watch }: KeptOptions): KeptAn
     if (budget.take(caller.key_id, now) > 0) return false;
     uses.note(caller.key_id, now);
     const reqId = requestIdOf(id);
-    response.writeHead(200, ['x-request-id', reqId, ...headers]);
+    const limit = Object.entries(rateLimitHeaders(budget, caller.key_id, now)).flat();
+    response.writeHead(200, ['x-request-id', reqId, ...limit, ...headers]);
     response.end(text, encoding);
     const ms = performance.now() - came;
     kept.told ??= tell(kept);
@@ -124,7 +127,7 @@ export function createKeptAnswers({ services, log, watch }: KeptOptions): KeptAn
       const found = request.method === 'GET' ? answers.get(request.url!) : undefined;
       const asked = found === undefined ? null : plainly(request.rawHeaders);
       const kept = asked === null ? undefined : found!.get(hashOf(request.socket, asked.key));
-      if (kept === undefined) return false;
+      if (kept === undefined || (asked!.compressed && isWorthCompressing(kept.text))) return false;
       if (waiting.length === 0) setImmediate(answerWaiting);
       waiting.push({ kept, response, id: asked!.id, came: performance.now(), otherwise });
       return true;
@@ -155,9 +158,17 @@ export function createKeptAnswers({ services, log, watch }: KeptOptions): KeptAn
 const TELLING = new Set(['content-length', 'transfer-encoding', 'if-none-match', 'upgrade']);
 const SCHEME = 'Bearer ';
 
+interface Plain {
+  readonly key: string;
+  readonly id: string | undefined;
+  /** It takes gzip. */
+  readonly compressed: boolean;
+}
+
 /** The key and the id of a request with one key, no body and no condition; `null` for any other. */
-function plainly(raw: readonly string[]): { readonly key: string; readonly id: string | undefined } | null {
+function plainly(raw: readonly string[]): Plain | null {
   let key: string | null = null;
+  let compressed = false;
   let id: string | undefined;
   let host = false;
   for (let at = 0; at < raw.length; at += 2) {
@@ -171,8 +182,9 @@ function plainly(raw: readonly string[]): { readonly key: string; readonly id: s
     } else if (name === 'x-request-id') {
       if (id !== undefined) return null;
       id = raw[at + 1]!;
-    } else if (name === 'host') host = true;
+    } else if (name === 'accept-encoding') compressed = takesGzip(raw[at + 1]!);
+    else if (name === 'host') host = true;
     else if (TELLING.has(name)) return null;
   }
-  return key === null || !host ? null : { key, id };
+  return key === null || !host ? null : { key, id, compressed };
 }

@@ -29,6 +29,8 @@ export const PUBLISH_WAIT_MS = 20_000;
  */
 export const MAX_KEPT_ANSWERS = 4_096;
 export const MAX_KEPT_CHARACTERS = 8_388_608;
+/** Characters of an answer from which on it is sent in gzip: below, it fits a packet as it is. */
+export const COMPRESS_FROM = 1_400;
 /** Milliseconds between two writings of key uses. */
 export const USES_FLUSH_MS = 5_000;
 /** Milliseconds requests in flight have left after SIGTERM. */

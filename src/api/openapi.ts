@@ -9,6 +9,7 @@ import { INTRODUCTION, NODE_TAG, tagOf } from './docs/intro.ts';
 import type { JsonObject } from './docs/json-object.ts';
 import { operationId } from './docs/operation-id.ts';
 import { polish, REFUSED } from './docs/polish.ts';
+import type { Documents } from './docs/routes.ts';
 import { type AnyRoute, isNodeRoute, type NodeRoute } from './node-route.ts';
 import { WRITE_QUERY } from './query.ts';
 import type { Route } from './route.ts';
@@ -22,7 +23,7 @@ type Swagger = ReturnType<typeof jsonSchemaTransformObject>;
  * Prepares the document; routes added from now on are in it. The function that comes out writes it as YAML, once the
  * server is ready; it takes about half a second, and what it made is not kept.
  */
-export async function documentRoutes(app: FastifyInstance): Promise<() => string> {
+export async function documentRoutes(app: FastifyInstance): Promise<() => Documents> {
   await app.register(swagger, {
     openapi: {
       openapi: '3.1.0',
@@ -49,7 +50,10 @@ export async function documentRoutes(app: FastifyInstance): Promise<() => string
     transform: jsonSchemaTransform,
     transformObject: (parts) => polish(jsonSchemaTransformObject(parts) as JsonObject) as unknown as Swagger,
   });
-  return () => stringify(app.swagger(), { aliasDuplicateObjects: false });
+  return () => {
+    const document = app.swagger();
+    return { yaml: stringify(document, { aliasDuplicateObjects: false }), json: JSON.stringify(document) };
+  };
 }
 
 /** What a route looks like in the document. */

@@ -34,6 +34,7 @@ import {
 import { type AnyRoute, createIdentify, isNodeRoute } from './node-route.ts';
 import { documentRoutes } from './openapi.ts';
 import { methodsAt, pathMeant, segmentsOf } from './paths.ts';
+import { rateLimitHeaders } from './rate-limit.ts';
 import { badRequest, Refusal } from './refusal.ts';
 import { requestId } from './request-id.ts';
 import { NODE_ROUTES, ROUTES } from './routes.ts';
@@ -108,6 +109,11 @@ export async function createApi(options: ServeOptions): Promise<FastifyInstance>
     reply.header('x-request-id', request.id);
     if (request.headers.host === undefined && request.raw.httpVersion === '1.1') throw hostless();
     return admitRequest(services, { request, identify });
+  });
+  app.addHook('onSend', (request, reply, payload, done) => {
+    const { callerKey, arrivedAt } = request;
+    if (callerKey !== null) reply.headers(rateLimitHeaders(services.budget, callerKey, arrivedAt));
+    done(null, payload);
   });
   app.addHook('preClose', async () => nodes.feed.stop());
   app.addHook('onResponse', (request, reply, done) => {

@@ -18,7 +18,7 @@ X-Api-Key: svc_…
 
 Keys are made by the operator (\`edgeplan key create\`), shown once, and 69 characters long. A key acts with the
 permissions of its owner: \`owner\` on a domain of their own, else the role granted on it (\`viewer\`, \`editor\`,
-\`admin\`). A read-only key may only send GET, HEAD and OPTIONS. This page and \`/docs/openapi.yaml\` need no key.
+\`admin\`). A read-only key may only send GET, HEAD and OPTIONS. This page, \`/docs/openapi.yaml\` and \`/docs/openapi.json\` need no key.
 
 ## Conventions
 
@@ -30,6 +30,8 @@ permissions of its owner: \`owner\` on a domain of their own, else the role gran
 - Times are RFC 3339 in UTC.
 - Single objects and lists carry an \`ETag\`. A read with \`If-None-Match\` answers 304 when nothing has changed; a write
   with \`If-Match\` answers 412 when the object is no longer the one that was read.
+- Every answer to a key says what is left of its budget (\`RateLimit\`, \`RateLimit-Policy\`), and comes in gzip where
+  \`Accept-Encoding\` asks for it.
 - Every write takes \`?validate_only=true\` (every check, no change) and \`?wait=published\` (the answer comes once a
   revision that covers the change is out, and \`X-Revision\` names it; 504 after ${PUBLISH_WAIT_MS / 1_000} s).
 - A domain that serves nothing yet, or no more, has revisions too: their \`digest\` is \`null\`, and nodes refuse its requests.

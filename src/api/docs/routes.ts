@@ -1,4 +1,4 @@
-/** `/docs/`: the reference page, its bundle, and the document. Open to everybody, and nothing but GET and HEAD. */
+/** `/docs/`: the reference page, its bundle, and the document as YAML and as JSON. Open to everybody, and nothing but GET and HEAD. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { allowHeader } from '../checks.ts';
 import { namesTag, tagOf } from '../etag.ts';
@@ -27,17 +27,17 @@ const FRESH = 'no-cache';
 const FOREVER = 'public, max-age=31536000, immutable';
 
 /** Adds the routes; `write` makes the document and is called at most once. */
-export async function addReference(app: FastifyInstance, write: () => string): Promise<void> {
+export async function addReference(app: FastifyInstance, write: () => Documents): Promise<void> {
   const { bundle, digest, licences } = await readRedoc();
   const name = `redoc.${digest}.js`;
   const page = Buffer.from(referencePage({ bundle: name }));
   const policy = { 'content-security-policy': PAGE_POLICY, 'referrer-policy': 'no-referrer' };
-  let text: Fixed | null = null;
-  const document = (): Fixed => {
-    text ??= fixed(Buffer.from(write()), 'application/yaml; charset=utf-8', { 'cache-control': FRESH });
-    return text;
+  let written: Readonly<Record<keyof Documents, Fixed>> | null = null;
+  const document = (kind: keyof Documents): Fixed => {
+    written ??= fixedDocuments(write());
+    return written[kind];
   };
-  app.decorate('prepareDocument', () => void document());
+  app.decorate('prepareDocument', () => void document('yaml'));
   const files: Readonly<Record<string, () => Fixed>> = {
     '/docs/': always(fixed(page, 'text/html; charset=utf-8', { ...policy, 'cache-control': FRESH })),
     [`/docs/${name}`]: always(fixed(bundle, 'text/javascript; charset=utf-8', { 'cache-control': FOREVER })),
@@ -45,12 +45,27 @@ export async function addReference(app: FastifyInstance, write: () => string): P
     '/docs/redoc.standalone.js.LICENSE.txt': always(
       fixed(licences, 'text/plain; charset=utf-8', { 'cache-control': FRESH }),
     ),
-    '/docs/openapi.yaml': document,
+    '/docs/openapi.yaml': () => document('yaml'),
+    '/docs/openapi.json': () => document('json'),
   };
   for (const [path, file] of Object.entries(files)) {
     addOpen(app, path, (request, reply) => sendFixed(file(), { request, reply }));
   }
   addOpen(app, '/docs', (_request, reply) => reply.redirect('/docs/', 308));
+}
+
+/** The OpenAPI document in both of its forms. */
+export interface Documents {
+  readonly yaml: string;
+  readonly json: string;
+}
+
+function fixedDocuments({ yaml, json }: Documents): Readonly<Record<keyof Documents, Fixed>> {
+  const headers = { 'cache-control': FRESH };
+  return {
+    yaml: fixed(Buffer.from(yaml), 'application/yaml; charset=utf-8', headers),
+    json: fixed(Buffer.from(json), 'application/json; charset=utf-8', headers),
+  };
 }
 
 function fixed(bytes: Buffer, type: string, headers: Fixed['headers']): Fixed {

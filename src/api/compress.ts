@@ -1,0 +1,28 @@
+/** Answers in gzip for clients that take it (RFC 9110 §12.5.3), made off the API's thread. */
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { COMPRESS_FROM } from './limits.ts';
+
+const compress = promisify(gzip);
+
+export function isWorthCompressing(text: string): boolean {
+  return text.length >= COMPRESS_FROM;
+}
+
+/** Whether an `Accept-Encoding` lists gzip, by name or by `*`, with a weight above 0. */
+export function takesGzip(accepted: string | undefined): boolean {
+  if (accepted === undefined) return false;
+  let star = false;
+  for (const one of accepted.toLowerCase().split(',')) {
+    const [coding = '', ...parameters] = one.split(';').map((part) => part.trim());
+    const refused = parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
+    if (coding === 'gzip' || coding === 'x-gzip') return !refused;
+    if (coding === '*') star = !refused;
+  }
+  return star;
+}
+
+/** The octets of a text in gzip. */
+export function gzipped(text: string): Promise<Buffer> {
+  return compress(text, { level: 6 });
+}

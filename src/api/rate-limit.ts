@@ -1,0 +1,21 @@
+/**
+ * `RateLimit` and `RateLimit-Policy` on every answer to a key (draft-ietf-httpapi-ratelimit-headers-10): what its budget
+ * is, what is left of it, and when more will be. With several processes on one database each says what it has counted.
+ */
+import type { RequestBudget } from '../access/request-budget.ts';
+import { WINDOW_MS } from '../access/request-times.ts';
+
+/** The policy's name in both fields. */
+const POLICY = '"requests"';
+
+export function rateLimitHeaders(
+  budget: RequestBudget,
+  keyId: number,
+  now: number,
+): Readonly<Record<string, string>> {
+  const { requests, seconds } = budget.left(keyId, now);
+  return {
+    'ratelimit-policy': `${POLICY};q=${budget.limit};w=${WINDOW_MS / 1_000}`,
+    ratelimit: `${POLICY};r=${requests};t=${seconds}`,
+  };
+}
