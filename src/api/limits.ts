@@ -42,6 +42,8 @@ export const DRAIN_MS = 10_000;
 export const MAX_AUDITED_MOVES = 100;
 /** Entries of a page of the audit log, and how many come unasked. */
 export const MAX_PAGE = 1_000;
+/** Characters of a text that rules are searched for: every rule of the domain is looked through. */
+export const MAX_SEARCH = 100;
 export const USUAL_PAGE = 100;
 /**
  * Threads that compute answers (analysis, diff, simulation, printing, zone files). Two, so that one slow computation

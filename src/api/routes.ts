@@ -18,7 +18,7 @@ import * as plans from './routes/plans.ts';
 import * as records from './routes/records.ts';
 import * as recordBatches from './routes/records-batch.ts';
 import * as zoneFiles from './routes/records-zone.ts';
-import { ruleRoutes } from './routes/rules.ts';
+import { listEveryType, ruleRoutes } from './routes/rules.ts';
 import * as questions from './routes/simulate.ts';
 import { traffic } from './routes/traffic.ts';
 
@@ -52,6 +52,7 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'DELETE', path: '/domains/{domain}/records/{recordId}', permission: 'records.edit', ...records.remove },
 
   // Edge rules: seven operations for each of the twelve types
+  { method: 'GET', path: '/domains/{domain}/rules/', permission: 'domain.view', hides: true, ...listEveryType },
   ...RULE_TYPES.flatMap(ruleRoutes),
 
   // Sharing and history

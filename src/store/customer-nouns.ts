@@ -204,11 +204,25 @@ export interface RuleKey {
   readonly id: number;
 }
 
+/** A part of the rules of a domain, by type (as text), priority, id. */
+export interface RulePage {
+  /** `null`: of all types. */
+  readonly type: RuleType | null;
+  /** The last rule of the page before; `null`: from the beginning. */
+  readonly after: Pick<RuleRow, 'type' | 'priority' | 'id'> | null;
+  readonly limit: number;
+  /** `null`: both. */
+  readonly enabled: boolean | null;
+  /** Part of one of the rule's texts, ASCII letters without case; `null`: any. */
+  readonly text: string | null;
+}
+
 export interface RuleReads {
   /** The rule of that domain and type, else `null`. */
   get(key: RuleKey): Promise<RuleRow | null>;
   /** Rules of one type by priority, then id. */
   list(domainId: number, type: RuleType): Promise<readonly RuleRow[]>;
+  page(domainId: number, page: RulePage): Promise<readonly RuleRow[]>;
   /** Rules of all types by type (as text), priority, id: what a compile reads. */
   listAll(domainId: number): Promise<readonly RuleRow[]>;
   /** Ids and priorities of the rules of one type by priority, then id. */

@@ -73,10 +73,13 @@ export interface RunOptions {
   readonly input?: string | Uint8Array;
 }
 
-/** The environment without anything that would change what is printed; nodes stop at once, since nothing balances them. */
+/**
+ * The environment without anything that would change what is printed; nodes stop at once, since nothing balances them,
+ * and servers register names that are nobody's.
+ */
 function plainEnv(extra: Readonly<Record<string, string>> = {}): Record<string, string> {
   const { PATH = '', HOME = '' } = process.env;
-  return { PATH, HOME, EDGEPLAN_DRAIN: '0', ...extra };
+  return { PATH, HOME, EDGEPLAN_DRAIN: '0', EDGEPLAN_ALLOW_PRIVATE_NAMES: '1', ...extra };
 }
 
 /** Starts `edgeplan` with these arguments and leaves its streams to the caller. */

@@ -24,12 +24,9 @@ function run(args: readonly string[], env: Record<string, string> = {}): Promise
 beforeAll(async () => {
   await builtCli();
   const ports = ['--port', '0', '--ops-port', '0'];
-  server = startEdgeplan(
-    ['serve', ...data, ...ports, '--trust-names', '--allow-private-names', '--log-level', 'error'],
-    {
-      cwd: folder,
-    },
-  );
+  server = startEdgeplan(['serve', ...data, ...ports, '--trust-names', '--log-level', 'error'], {
+    cwd: folder,
+  });
   let said = '';
   server.stdout.setEncoding('utf8').on('data', (text: string) => {
     said += text;

@@ -37,7 +37,7 @@ export async function serve({ database, tier }: ServeOptions = {}): Promise<Serv
   const data = [where.startsWith('postgres') ? '--database' : '--data', where];
   const options = ['--port', '0', '--ops-port', '0', '--trust-names', '--log-level', 'error'];
   const tiered = tier === undefined ? [] : ['--tier', tier];
-  const child = startEdgeplan(['serve', '--allow-private-names', ...data, ...options, ...tiered], {
+  const child = startEdgeplan(['serve', ...data, ...options, ...tiered], {
     cwd: folder,
   });
   const ended = new Promise((resolve) => child.on('close', resolve));

@@ -34,7 +34,7 @@ export async function startWorkerNode(
   args: readonly string[],
   { cwd, env = {} }: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
 ): Promise<WorkerNode> {
-  const ports = ['--port', '0', '--ops-port', '0'];
+  const ports = ['--port', '0', '--ops-port', '0', '--allow-origins', '127.0.0.0/8'];
   const child = startEdgeplan(['node', ...ports, ...args], { cwd, env });
   let out = '';
   let err = '';

@@ -87,6 +87,9 @@ export function ruleTag(type: string): string {
   return `Rules: ${type}`;
 }
 
+/** The tag of operations on rules of every type. */
+const ALL_RULES_TAG = 'Rules of all types';
+
 /** The tag of what nodes ask for themselves. */
 export const NODE_TAG = 'Node feed';
 
@@ -104,7 +107,10 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
   },
   {
     name: 'Edge rules',
-    tags: RULE_TYPES.map((type) => ({ name: ruleTag(type), description: RULE_SENTENCES[type] })),
+    tags: [
+      { name: ALL_RULES_TAG, description: 'Rules of every type in one list.' },
+      ...RULE_TYPES.map((type) => ({ name: ruleTag(type), description: RULE_SENTENCES[type] })),
+    ],
   },
   {
     name: 'Publication',
@@ -144,7 +150,7 @@ const OF_DOMAIN = ['', 'developer-mode', 'verify', 'enable', 'check-ns', 'featur
 /** The tag of a path: the part of the domain it is about, and of rules their type. */
 export function tagOf(path: string): string {
   const [first = '', , part = '', slug = ''] = path.split('/').slice(1);
-  if (part === 'rules') return ruleTag(slug.replaceAll('-', '_'));
+  if (part === 'rules') return slug === '' ? ALL_RULES_TAG : ruleTag(slug.replaceAll('-', '_'));
   if (first !== 'domains') return PARTS[first] ?? capital(first);
   return OF_DOMAIN.includes(part) ? 'Domains' : (PARTS[part] ?? capital(part));
 }

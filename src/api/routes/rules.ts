@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { ruleGate } from '../../access/gates.ts';
 import { MAX_DOMAIN_TEXT, MAX_RULES } from '../../base/limits.ts';
-import type { RuleType } from '../../base/vocabulary.ts';
+import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
 import type { Stored } from '../../model/common.ts';
 import { id, list as listOf } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
@@ -23,6 +23,7 @@ import {
   type Route,
   type Writing,
 } from '../route.ts';
+import { asksForPart, RULE_LIST_QUERY, rulePage } from '../rules/list-page.ts';
 import { costsOf } from '../rules/patterns.ts';
 import { readRule } from '../rules/read.ts';
 import { RULE_SHAPES } from '../rules/shapes.ts';
@@ -49,14 +50,28 @@ export function ruleRoutes(type: RuleType): readonly Route[] {
 
 function list(type: RuleType): Operation {
   return operation({
-    summary: `Rules of type ${type} in evaluation order`,
+    summary: `Rules of type ${type} in evaluation order: all, or page by page`,
     steady: true,
+    query: RULE_LIST_QUERY,
     response: z.array(RULE_SHAPES[type].answer),
-    async handle({ domain, latest }) {
+    async handle({ domain, latest, query }) {
+      if (asksForPart(query)) {
+        const path = `/domains/${domain.name}/rules/${RULE_SLUGS[type]}/`;
+        return rulePage(latest, { domain, type, path }, query);
+      }
       return ok((await latest.rules.list(domain.id, type)).map((row) => showRule(row)));
     },
   });
 }
+
+/** All types at once, always page by page. */
+export const listEveryType: Operation = operation({
+  summary: 'Rules of all types, by type and in evaluation order within each; `Link` leads to the next page',
+  query: RULE_LIST_QUERY,
+  response: z.array(z.union(RULE_TYPES.map((type) => RULE_SHAPES[type].answer))),
+  handle: ({ domain, latest, query }) =>
+    rulePage(latest, { domain, type: null, path: `/domains/${domain.name}/rules/` }, query),
+});
 
 function read(type: RuleType): Operation {
   return operation({

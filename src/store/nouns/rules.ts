@@ -25,6 +25,7 @@ import {
   putPatterns,
   totalsOf,
 } from './rule-costs.ts';
+import { pageOfRules } from './rules-page.ts';
 
 const COLUMNS = ['id', 'domain_id', 'type', 'priority', 'body', 'created_at', 'updated_at'] as const;
 
@@ -226,6 +227,10 @@ function ruleReads(session: Session): RuleReads {
     async list(domainId, type) {
       await hold(session, domainId);
       return list(session, { domain_id: domainId, type });
+    },
+    async page(domainId, asked) {
+      await hold(session, domainId);
+      return pageOfRules(session, { ...asked, domain_id: domainId });
     },
     async listAll(domainId) {
       await hold(session, domainId);

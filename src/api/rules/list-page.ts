@@ -1,0 +1,76 @@
+/** Pages of rule lists: what may be asked, and where a page leaves off. */
+import { z } from 'zod';
+import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
+import type { RulePage } from '../../store/customer-nouns.ts';
+import type { RuleRow } from '../../store/rows.ts';
+import type { ReadTransaction } from '../../store/store.ts';
+import { MAX_PAGE, MAX_SEARCH } from '../limits.ts';
+import { queryNumber } from '../query.ts';
+import { badRequest } from '../refusal.ts';
+import { type Answer, ok } from '../route.ts';
+import { showRule } from './show.ts';
+
+export const RULE_LIST_QUERY = z.object({
+  limit: queryNumber(1, MAX_PAGE).describe('how many rules; `Link` leads to the next page'),
+  cursor: z.string().max(64).optional().describe('where the page before left off'),
+  enabled: z.enum(['true', 'false']).optional().describe('only rules that are enabled, or are not'),
+  q: z.string().min(1).max(MAX_SEARCH).optional().describe('only rules one of whose texts holds this one'),
+});
+
+interface ListQuery {
+  readonly limit?: number;
+  readonly cursor?: string;
+  readonly enabled?: 'true' | 'false';
+  readonly q?: string;
+}
+
+export interface ListOf {
+  readonly domain: { readonly id: number };
+  /** `null`: rules of all types, by type as text. */
+  readonly type: RuleType | null;
+  /** The list's path, for the link to the next page. */
+  readonly path: string;
+}
+
+/** Whether a part of the list is asked for: without any parameter the document promises all of it. */
+export function asksForPart(query: Readonly<Record<string, unknown>>): boolean {
+  return Object.values(query).some((value) => value !== undefined);
+}
+
+/** One page. @throws Refusal 400 for a cursor that no page gave */
+export async function rulePage(
+  tx: Pick<ReadTransaction, 'rules'>,
+  { domain, type, path }: ListOf,
+  query: Readonly<Record<string, unknown>>,
+): Promise<Answer> {
+  const { limit = MAX_PAGE, cursor, enabled, q } = query as ListQuery;
+  const rows = await tx.rules.page(domain.id, {
+    type,
+    after: cursor === undefined ? null : readCursor(cursor, type),
+    // One more says whether there is a next page.
+    limit: limit + 1,
+    enabled: enabled === undefined ? null : enabled === 'true',
+    text: q ?? null,
+  });
+  const shown = rows.slice(0, limit);
+  const answer = ok(shown.map((row) => showRule(row)));
+  if (rows.length <= limit) return answer;
+  const next = new URLSearchParams({ limit: String(limit), cursor: cursorOf(shown.at(-1)!) });
+  if (enabled !== undefined) next.set('enabled', enabled);
+  if (q !== undefined) next.set('q', q);
+  // RFC 8288 §3.3.
+  return { ...answer, headers: { link: `<${path}?${next}>; rel="next"` } };
+}
+
+function cursorOf({ type, priority, id }: RuleRow): string {
+  return `${type}-${priority}-${id}`;
+}
+
+function readCursor(cursor: string, type: RuleType | null): RulePage['after'] {
+  const [, of, priority, id] = /^([a-z_]+)-(\d{1,7})-(\d{1,15})$/.exec(cursor) ?? [];
+  const known = RULE_TYPES.find((one) => one === of);
+  if (known === undefined || (type !== null && known !== type)) {
+    throw badRequest('cursor: must be taken from the `Link` of a page of this list');
+  }
+  return { type: known, priority: Number(priority), id: Number(id) };
+}
