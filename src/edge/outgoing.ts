@@ -124,6 +124,14 @@ export function endToEnd(headers: HeaderList, isDropped: (name: string) => boole
   return kept;
 }
 
+/**
+ * Whether an answer of this status goes out without Content-Length (RFC 9110 §8.6). One to HEAD and 304 may have it: the
+ * length of what a GET would have got.
+ */
+export function hasNoLength(status: number): boolean {
+  return status < 200 || status === 204;
+}
+
 function isNone(): boolean {
   return false;
 }
