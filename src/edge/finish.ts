@@ -6,6 +6,7 @@ import { pageInstead } from '../answers/answer-to.ts';
 import { addedHeaders, isDropped } from '../answers/domain-headers.ts';
 import type { ClientSink } from './client.ts';
 import type { Exchange } from './exchange.ts';
+import { ANSWER_VIA } from './loops.ts';
 import { isPage } from './markdown/eligible.ts';
 import { varyingByAccept } from './markdown/vary.ts';
 import { endToEnd, hasNoLength } from './outgoing.ts';
@@ -72,6 +73,6 @@ function finished(head: ResponseHead, { id, domain }: Exchange): ResponseHead {
     forms,
     (name) => (lengthless && name === 'content-length') || isDropped(name, settings),
   );
-  answer.push(...addedHeaders(settings, id));
+  answer.push(...ANSWER_VIA, ...addedHeaders(settings, id));
   return { status, headers: answer, madeBy };
 }

@@ -92,7 +92,7 @@ function answerInstead(response: IncomingMessage, client: UpgradedClient): void 
   const status = response.statusCode ?? 502;
   const lengthless = hasNoLength(status);
   const forwarded = endToEnd(response.rawHeaders, (name) => lengthless && name === 'content-length');
-  const headers = [...forwarded, ...client.idHeader, 'Connection', 'close'];
+  const headers = [...forwarded, ...client.ownHeaders, 'Connection', 'close'];
   client.socket.write(headOf(`${status} ${STATUS_CODES[status] ?? ''}`, headers), 'latin1');
   let octets = 0;
   /** Node calls an answer without a length complete, however it ends. */
@@ -132,7 +132,7 @@ interface Switched {
 }
 
 function switchOver({ response, socket, head, client, idleMs }: Switched): void {
-  const headers = [...response.rawHeaders, ...client.idHeader];
+  const headers = [...response.rawHeaders, ...client.ownHeaders];
   client.socket.write(headOf('101 Switching Protocols', headers), 'latin1');
   if (head.length > 0) client.socket.write(head);
   if (client.head.length > 0) socket.write(client.head);
