@@ -30,6 +30,10 @@ const WORDINGS: Readonly<Record<number, Wording>> = {
   502: { title: 'The site did not answer', advice: 'Try again in a few minutes.' },
   503: { title: 'The site is not available', advice: 'Try again in a few minutes.' },
   504: { title: 'The site took too long to answer', advice: 'Try again in a few minutes.' },
+  508: {
+    title: 'The site leads back to itself',
+    advice: 'Its owner has to choose an origin that does not pass requests on to this edge.',
+  },
 };
 
 const REFUSED: Wording = { title: 'The request was refused', advice: 'Check the request and try again.' };

@@ -64,3 +64,8 @@ export const COMPUTE_HEAP_MB = 1_024;
 export const MAX_PAGE_OCTETS = 1_000_000;
 /** Findings of a page of the analysis that come unasked. */
 export const USUAL_FINDINGS = 1_000;
+/**
+ * Milliseconds that an accepted change may wait for its revision before the server reports itself not ready: a publication
+ * takes some tens, and one that failed is tried again within a minute.
+ */
+export const MAX_UNPUBLISHED_MS = 300_000;

@@ -4,9 +4,11 @@
  */
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { foreignHost } from '../base/loopback-host.ts';
 import type { RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import { type AnswerKind, addAnswerTimes, type NoteAnswer } from './answer-times.ts';
+import { MAX_UNPUBLISHED_MS } from './limits.ts';
 
 export interface Metrics {
   readonly registry: Registry;
@@ -14,6 +16,8 @@ export interface Metrics {
   answersOf(kind: AnswerKind): NoteAnswer;
   /** Notes a revision, and the milliseconds since the oldest write it covers. */
   published(revision: Pick<RevisionRow, 'digest'>, sinceWriteMs: number): void;
+  /** Whether the publisher works: it published lately, or it tries and reports domains that fail. */
+  publishes(): boolean;
 }
 
 export interface MetricsOptions {
@@ -48,13 +52,17 @@ export function createMetrics({ store, clock, failing }: MetricsOptions): Metric
     },
   });
   addBacklog(registry, store, clock);
+  let publishedAt = Number.NEGATIVE_INFINITY;
   return {
     registry,
     answersOf: addAnswerTimes(registry),
     published(revision, sinceWriteMs) {
+      publishedAt = clock();
       publications.inc({ kind: revision.digest === null ? 'tombstone' : 'plan' });
       delay.observe(sinceWriteMs / 1_000);
     },
+    // One domain that cannot be published must not take the API away from all others.
+    publishes: () => failing() > 0 || clock() - publishedAt <= MAX_UNPUBLISHED_MS,
   };
 }
 
@@ -82,18 +90,21 @@ function addBacklog(registry: Registry, store: Store, clock: () => number): void
 export interface OperationsOptions {
   readonly store: Store;
   readonly metrics: Metrics;
+  readonly clock: () => number;
   /** Whether the server has begun to drain, so that no more traffic should be sent. */
   readonly draining: () => boolean;
 }
 
 /** The second listener; the caller listens on loopback and closes. */
-export function createOperations({ store, metrics, draining }: OperationsOptions): Server {
+export function createOperations({ store, metrics, clock, draining }: OperationsOptions): Server {
   const server = createServer((request, response) => {
     const path = (request.url ?? '').split('?', 1)[0];
     const reading = request.method === 'GET' || request.method === 'HEAD';
-    if (!reading) answer(response, 405, 'only GET and HEAD\n');
+    const foreign = foreignHost(request.headers.host);
+    if (foreign !== null) answer(response, 421, `${foreign}\n`);
+    else if (!reading) answer(response, 405, 'only GET and HEAD\n');
     else if (path === '/healthz') answer(response, 200, 'ok\n');
-    else if (path === '/readyz') void answerReady(response, store, draining());
+    else if (path === '/readyz') void answerReady(response, { store, metrics, clock, draining });
     else if (path === '/metrics') void answerMetrics(response, metrics.registry);
     else answer(response, 404, 'not found\n');
   });
@@ -103,14 +114,20 @@ export function createOperations({ store, metrics, draining }: OperationsOptions
   return server;
 }
 
-async function answerReady(response: ServerResponse, store: Store, draining: boolean): Promise<void> {
-  if (draining) {
+async function answerReady(
+  response: ServerResponse,
+  { store, metrics, clock, draining }: OperationsOptions,
+): Promise<void> {
+  if (draining()) {
     answer(response, 503, 'draining\n');
     return;
   }
   try {
     await store.ping();
-    answer(response, 200, 'ready\n');
+    const { since } = await store.latest.outbox.backlog();
+    const waited = since === null ? 0 : clock() - since;
+    if (waited <= MAX_UNPUBLISHED_MS || metrics.publishes()) answer(response, 200, 'ready\n');
+    else answer(response, 503, unpublished(waited));
   } catch (error) {
     answer(
       response,
@@ -118,6 +135,11 @@ async function answerReady(response: ServerResponse, store: Store, draining: boo
       `the store does not answer: ${error instanceof Error ? error.message : 'unknown'}\n`,
     );
   }
+}
+
+function unpublished(waitedMs: number): string {
+  const [waited, most] = [waitedMs, MAX_UNPUBLISHED_MS].map((ms) => Math.floor(ms / 1_000));
+  return `an accepted change has waited ${waited} s to be published, more than ${most} s; the log says why\n`;
 }
 
 async function answerMetrics(response: ServerResponse, registry: Registry): Promise<void> {

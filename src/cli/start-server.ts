@@ -122,7 +122,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   publisher.start();
   watch.start();
   const flushing = flushRegularly(uses, log);
-  const operations = createOperations({ store, metrics, draining: () => state.draining });
+  const operations = createOperations({ store, metrics, clock, draining: () => state.draining });
   try {
     await app.listen({ host: options.host, port: options.port });
     operations.listen(options.operationsPort, '127.0.0.1');

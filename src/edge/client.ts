@@ -115,8 +115,10 @@ export function createClientSink({ request, response, done }: ClientOptions): Cl
       else source ??= asked;
     },
     informational(status, headers) {
-      if (status === 103 && request.httpVersionMajor >= 2) writeInformation(outgoing, headers);
-      else if (status === 103) writeEarlyHints(outgoing, headers);
+      // Clients of HTTP/1.0 know no interim answers (RFC 9110 §15.2); 100 to one that asked is the edge's own.
+      if (status !== 103 || outgoing.destroyed || request.httpVersion === '1.0') return;
+      if (request.httpVersionMajor >= 2) writeInformation(outgoing, headers);
+      else writeEarlyHints(outgoing, headers);
     },
     head(head, from) {
       if (over || outgoing.destroyed) return from.abort();
@@ -214,7 +216,16 @@ function writeEarlyHints(response: ServerResponse, headers: HeaderList): void {
   const { link, ...rest } = grouped(headers);
   if (link === undefined || response.headersSent) return;
   const others = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, String(value)]));
-  response.writeEarlyHints({ ...others, link });
+  try {
+    response.writeEarlyHints({ ...others, link });
+  } catch (error) {
+    // Node writes no links that it cannot read; a hint less does no harm, and the answer itself is still to come.
+    if (!isInvalidArgument(error)) throw error;
+  }
+}
+
+function isInvalidArgument(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_ARG_VALUE';
 }
 
 function writeInformation(response: ServerResponse, headers: HeaderList): void {

@@ -6,9 +6,10 @@ import { pageInstead } from '../answers/answer-to.ts';
 import { addedHeaders, isDropped } from '../answers/domain-headers.ts';
 import type { ClientSink } from './client.ts';
 import type { Exchange } from './exchange.ts';
+import { ANSWER_VIA } from './loops.ts';
 import { isPage } from './markdown/eligible.ts';
 import { varyingByAccept } from './markdown/vary.ts';
-import { endToEnd } from './outgoing.ts';
+import { endToEnd, hasNoLength } from './outgoing.ts';
 import type { EdgeAnswer, ResponseFault, ResponseHead, ResponseSink } from './response.ts';
 
 export interface FinishOptions {
@@ -39,7 +40,7 @@ export function finishing({ exchange, client, page, note }: FinishOptions): Resp
   let replaced = false;
 
   return {
-    informational: (status, headers) => client.informational(status, headers),
+    informational: (status, headers) => client.informational(status, endToEnd(headers)),
     head(head, source) {
       const instead = pageInstead(exchange, head);
       if (instead === null) return client.head(finished(head, exchange), source);
@@ -67,7 +68,11 @@ function finished(head: ResponseHead, { id, domain }: Exchange): ResponseHead {
   const { status, madeBy } = head;
   const { settings } = domain;
   const forms = settings.markdownForAgents && isPage(head) ? varyingByAccept(head.headers) : head.headers;
-  const answer = endToEnd(forms, (name) => isDropped(name, settings));
-  answer.push(...addedHeaders(settings, id));
+  const lengthless = hasNoLength(status);
+  const answer = endToEnd(
+    forms,
+    (name) => (lengthless && name === 'content-length') || isDropped(name, settings),
+  );
+  answer.push(...ANSWER_VIA, ...addedHeaders(settings, id));
   return { status, headers: answer, madeBy };
 }

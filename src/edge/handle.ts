@@ -11,6 +11,7 @@ import { type ClientOutcome, type ClientSink, createClientSink } from './client.
 import type { ClientResponse, Exchange } from './exchange.ts';
 import { finishing } from './finish.ts';
 import { lowerName } from './header-names.ts';
+import { ANSWER_VIA, isLooping, LOOP } from './loops.ts';
 import { askMarkdown, type MarkdownAsk, wantsMarkdown } from './markdown/ask.ts';
 import type { MarkdownOutcome } from './markdown/outcome.ts';
 import { outgoingHeaders } from './outgoing.ts';
@@ -167,6 +168,10 @@ function forward(walk: NodeWalk, exchange: Exchange, { client, body }: Forwardin
     client.answer(walk.page(502));
     return;
   }
+  if (loops(walk)) {
+    client.answer(walk.page(508));
+    return;
+  }
   const markdown = markdownAsk(walk, exchange, body !== null);
   /** PERF: made when an origin is asked; most answers of the cache need none of it. */
   let made: OutgoingRequest | null = null;
@@ -210,6 +215,13 @@ function forward(walk: NodeWalk, exchange: Exchange, { client, body }: Forwardin
   follow(asked);
 }
 
+/** Whether the request goes in a circle; the journal is given the reason. */
+function loops(walk: NodeWalk): boolean {
+  if (!isLooping(walk.incoming.message.headers['cdn-loop'])) return false;
+  walk.fault = LOOP;
+  return true;
+}
+
 function markdownAsk(walk: NodeWalk, exchange: Exchange, hasBody: boolean): MarkdownAsk | null {
   const renderer = walk.services.markdown;
   if (renderer === null || !wantsMarkdown(exchange, hasBody)) return null;
@@ -247,6 +259,8 @@ function outgoingOf(
       host,
       hostHeader: origin.hostHeader,
       cookies,
+      version: message.httpVersion,
+      keepUnderscores: walk.services.keepUnderscores,
     }),
     body,
   };
@@ -284,11 +298,12 @@ async function passOn(walk: NodeWalk, client: Switching): Promise<void> {
   const { origin } = exchange.decision;
   const path = forwardedTarget(exchange.decision);
   if (origin === null || path === null) return client.refuse(walk.page(502));
+  if (loops(walk)) return client.refuse(walk.page(508));
   walk.services.origins.upgrade(outgoingOf(walk, exchange, { origin, path, body: null }), {
     ...client,
     protocol: String(walk.incoming.message.headers.upgrade ?? 'websocket'),
     fail: (status) => client.refuse(walk.page(status)),
     done: (outcome) => walk.journal(outcome),
-    idHeader: [ID_HEADER, walk.id],
+    ownHeaders: [...ANSWER_VIA, ID_HEADER, walk.id],
   });
 }

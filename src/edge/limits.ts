@@ -34,6 +34,11 @@ export const WEBSOCKET_IDLE_MS = 60_000;
 export const MAX_ORIGIN_HEAD_OCTETS = 64 * 1024;
 /** Interim answers (RFC 9110 §15.2) of an origin to one request: one or two are usual, and no client holds them back. */
 export const MAX_INFORMATIONAL = 16;
+/**
+ * Passes of one request through edges, counted by its `CDN-Loop`: two in a row are usual where a customer's origin is
+ * another edge, a third where such a one is being replaced. What passed more often goes in a circle.
+ */
+export const MAX_PASSES = 3;
 /** Requests that wait for a connection to one origin: those of a second at the rate that one process serves. */
 export const MAX_QUEUED = 8_192;
 /** Milliseconds to reach an origin, and to its head where the record says nothing else. */

@@ -34,6 +34,8 @@ export interface NodeOptions {
   readonly websocketIdleMs?: number;
   /** WebSockets at most. Default: `MAX_WEBSOCKETS`. */
   readonly maxWebsockets?: number;
+  /** Passes on headers of clients with `_` in their names; absent: drops them. */
+  readonly keepUnderscores?: boolean;
   /** Octets of opened plans kept. */
   readonly openOctets: number;
   /** The node's own answers to a certificate authority; absent: it asks none for certificates. */
@@ -73,7 +75,8 @@ export function createNode(options: NodeOptions): EdgeNode {
     onFault: (name, error) => onFault(error, `the plan of ${name}`),
     openOctets: options.openOctets,
   });
-  const services = { plans, origins, cache, markdown, challenges, classifier, journal };
+  const { keepUnderscores = false } = options;
+  const services = { plans, origins, cache, markdown, challenges, classifier, journal, keepUnderscores };
   const handler = createHandler({
     services,
     ownTokens: options.ownTokens ?? null,

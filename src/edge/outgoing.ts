@@ -3,6 +3,7 @@ import { isForwarding, shapesStored } from '../answers/forwarding.ts';
 import { ID_HEADER } from '../answers/kinds.ts';
 import type { Visitor } from './exchange.ts';
 import { lowerName } from './header-names.ts';
+import { loopOf, viaOf } from './loops.ts';
 import type { HeaderList } from './response.ts';
 
 /**
@@ -26,6 +27,9 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   // `HTTP_PROXY` to programs behind CGI (httpoxy, CVE-2016-5385); no proxy sends it either.
   'proxy',
   'x-edgeplan-id',
+  // Appended to.
+  'via',
+  'cdn-loop',
 ]);
 
 /** Of these a trusted proxy's are replaced by our own, which go on where it ended. */
@@ -42,21 +46,30 @@ export interface OutgoingOptions {
   readonly hostHeader: string;
   /** The Cookie header without the edge's own; empty: none is left. */
   readonly cookies: string;
+  /** The version of HTTP that the request came by: `1.1`, `2.0`. */
+  readonly version: string;
+  /** Passes on headers with `_` in their names. */
+  readonly keepUnderscores: boolean;
 }
 
 /** From the headers as the client sent them (name, value, …) to those for the origin. */
 export function outgoingHeaders(raw: HeaderList, options: OutgoingOptions): string[] {
-  const { visitor, hostHeader, cookies, method } = options;
+  const { visitor, hostHeader, cookies, method, keepUnderscores } = options;
   const mayBeStored = method === 'GET' || method === 'HEAD';
   const named = namedInConnection(raw);
   const headers: string[] = ['Host', hostHeader];
   let forwardedFor = '';
   let forwarded = '';
+  let via = '';
+  let loop = '';
   for (let at = 0; at < raw.length; at += 2) {
     const sent = raw[at]!;
     if (sent.charCodeAt(0) === 58) continue;
     const name = lowerName(sent);
-    if (HOP_BY_HOP.has(name) || named?.has(name) === true || isAlias(name)) continue;
+    // Before what `Connection` names: with it a client would hide a loop (RFC 8586 §2).
+    if (name === 'cdn-loop') loop = joined(loop, raw[at + 1]!);
+    else if (name === 'via') via = joined(via, raw[at + 1]!);
+    if (HOP_BY_HOP.has(name) || named?.has(name) === true || isAmbiguous(name, keepUnderscores)) continue;
     if (mayBeStored && !visitor.trusted && shapesStored(name)) continue;
     if (isForwarding(name)) {
       if (!visitor.trusted) continue;
@@ -70,16 +83,19 @@ export function outgoingHeaders(raw: HeaderList, options: OutgoingOptions): stri
   const { peer, scheme } = visitor;
   headers.push('X-Forwarded-For', joined(forwardedFor, peer ?? 'unknown'), 'X-Forwarded-Proto', scheme);
   headers.push('Forwarded', joined(forwarded, forwardedElement(peer, options.host, scheme)));
+  headers.push('Via', joined(via, viaOf(options.version)), 'CDN-Loop', loopOf(loop));
   headers.push(ID_HEADER, options.id);
   return headers;
 }
 
 /**
- * Whether a name is, to servers that read `_` as `-` (CGI, WSGI, PHP), one that is set or taken out here. Nobody's is
- * passed on, a trusted proxy's neither: it would stand beside our own.
+ * Whether servers that read `_` as `-` (CGI, WSGI, PHP) take a name for another one, whose value rules and the edge have
+ * seen. None is passed on, as with nginx, a trusted proxy's neither; where the operator keeps them, none that is one set or
+ * taken out here.
  */
-function isAlias(name: string): boolean {
+function isAmbiguous(name: string, kept: boolean): boolean {
   if (!name.includes('_')) return false;
+  if (!kept) return true;
   const read = name.replaceAll('_', '-');
   return HOP_BY_HOP.has(read) || isForwarding(read) || shapesStored(read) || read === 'content-length';
 }
@@ -122,6 +138,14 @@ export function endToEnd(headers: HeaderList, isDropped: (name: string) => boole
     kept.push(headers[at]!, headers[at + 1]!);
   }
   return kept;
+}
+
+/**
+ * Whether an answer of this status goes out without Content-Length (RFC 9110 §8.6). One to HEAD and 304 may have it: the
+ * length of what a GET would have got.
+ */
+export function hasNoLength(status: number): boolean {
+  return status < 200 || status === 204;
 }
 
 function isNone(): boolean {

@@ -62,8 +62,8 @@ export interface UpgradedClient {
   fail(status: number): void;
   /** Told once, when the connection is over. `status` is 101, or what the origin answered instead. */
   done(outcome: ClientOutcome): void;
-  /** Name and value of the header to add to the origin's answer. */
-  readonly idHeader: HeaderList;
+  /** Names and values of the headers to add to the origin's answer. */
+  readonly ownHeaders: HeaderList;
 }
 
 export interface CacheRequest {
@@ -164,4 +164,6 @@ export interface NodeServices {
   readonly challenges: Challenges;
   readonly classifier: Classifier;
   readonly journal: Journal;
+  /** Origins get headers with `_` in their names. */
+  readonly keepUnderscores: boolean;
 }

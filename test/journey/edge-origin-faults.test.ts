@@ -117,8 +117,8 @@ const MISDEEDS: readonly Misdeed[] = [
   {
     what: 'goes on without being asked',
     does: writes(`HTTP/1.1 100 Continue\r\n\r\n${OK}`),
-    status: 502,
-    fault: 'reset',
+    status: 200,
+    fault: null,
   },
   {
     what: 'switches without being asked',

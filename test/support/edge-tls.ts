@@ -112,6 +112,7 @@ export interface TlsNodeOptions {
   readonly requestMs?: number;
   readonly connections?: ConnectionBounds;
   readonly maxWebsockets?: number;
+  readonly keepUnderscores?: boolean;
   readonly fallback?: string | null;
   /** Peers that must speak the PROXY protocol. */
   readonly proxies?: readonly string[];
@@ -155,6 +156,7 @@ export async function startTlsNode(options: TlsNodeOptions): Promise<TlsNode> {
     ...(options.ownTokens ? { ownTokens: options.ownTokens } : {}),
     ...(options.websocketIdleMs ? { websocketIdleMs: options.websocketIdleMs } : {}),
     ...(options.maxWebsockets ? { maxWebsockets: options.maxWebsockets } : {}),
+    ...(options.keepUnderscores ? { keepUnderscores: true } : {}),
     onFault: (error) => faults.push(error),
   });
   for (const name of [...options.names, ...(options.bare ?? [])]) {

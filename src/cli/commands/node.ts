@@ -52,6 +52,7 @@ interface Flags {
   readonly allowOrigins?: readonly string[];
   readonly resolver?: readonly string[];
   readonly websocketIdle: number;
+  readonly keepUnderscores?: boolean;
   readonly drain: number;
   readonly logLevel: string;
   readonly color: ColourChoice;
@@ -98,6 +99,7 @@ async function run(flags: Flags): Promise<void> {
       allowedOrigins: { prefixes: flags.allowOrigins ?? [], local: plans.kind === 'file' },
       resolvers: flags.resolver ?? [],
       websocketIdleMs: flags.websocketIdle * 1_000,
+      keepUnderscores: flags.keepUnderscores === true,
       decisions: flags.log === undefined ? null : { file: flags.log, rate: flags.logRate },
       operationsPort: flags.opsPort ?? null,
       log: createLog(flags.logLevel, (line) => void process.stderr.write(line)),
@@ -368,6 +370,10 @@ export function nodeCommand(): Command {
         .argParser(readWorkers)
         .default(1)
         .env('EDGEPLAN_WORKERS'),
+    )
+    .option(
+      '--keep-underscores',
+      'pass headers with `_` in their names on to origins, which may read it as `-`',
     )
     .option('--any-certificate', 'take any certificate of an origin')
     .addOption(allowOriginsOption())

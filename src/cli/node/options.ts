@@ -51,6 +51,8 @@ export interface ServeOptions {
   readonly maxWebsockets: number;
   /** Milliseconds that a WebSocket may be idle. */
   readonly websocketIdleMs: number;
+  /** Passes on headers with `_` in their names. */
+  readonly keepUnderscores: boolean;
 }
 
 export interface NodeStart extends ServeOptions {

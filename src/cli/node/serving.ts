@@ -80,6 +80,7 @@ export async function createServing(settings: ServeSettings, parts: ServingParts
     },
     resolvers: settings.resolvers,
     websocketIdleMs: settings.websocketIdleMs,
+    keepUnderscores: settings.keepUnderscores,
     maxWebsockets: settings.maxWebsockets,
     openOctets: settings.openOctets,
     onFault: (error, about) => log.error({ err: error }, `a fault in ${about}`),

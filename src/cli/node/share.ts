@@ -23,7 +23,14 @@ export interface ServeSettings extends ServeOptions {
 /** What each of so many processes serves by. */
 export function settingsOf(start: NodeStart, processes: number): ServeSettings {
   const { tls, trusted, proxies, countries, botRanges, nodeId } = start;
-  const { anyCertificate, allowedOrigins, resolvers, maxAddressConnections, websocketIdleMs } = start;
+  const {
+    anyCertificate,
+    allowedOrigins,
+    resolvers,
+    maxAddressConnections,
+    websocketIdleMs,
+    keepUnderscores,
+  } = start;
   return {
     trusted,
     proxies,
@@ -34,6 +41,7 @@ export function settingsOf(start: NodeStart, processes: number): ServeSettings {
     allowedOrigins,
     resolvers,
     websocketIdleMs,
+    keepUnderscores,
     // One address meets one process, unless a proxy speaks for it.
     maxAddressConnections,
     maxConnections: shareOf(start.maxConnections, processes),

@@ -6,6 +6,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Registry } from 'prom-client';
+import { foreignHost } from '../../base/loopback-host.ts';
 
 export interface OperationsOptions {
   /** The series of this process, or of all workers together. */
@@ -43,7 +44,9 @@ function createOperations({ registry, unready, unwell = () => null }: Operations
   const server = createServer((request, response) => {
     const path = (request.url ?? '').split('?', 1)[0];
     const reading = request.method === 'GET' || request.method === 'HEAD';
-    if (!reading) answer(response, 405, 'only GET and HEAD\n');
+    const foreign = foreignHost(request.headers.host);
+    if (foreign !== null) answer(response, 421, `${foreign}\n`);
+    else if (!reading) answer(response, 405, 'only GET and HEAD\n');
     else if (path === '/healthz') answerWell(response, { well: 'ok', reason: unwell() });
     else if (path === '/readyz') answerWell(response, { well: 'ready', reason: unready() });
     else if (path === '/metrics') void answerMetrics(response, registry);

@@ -3,6 +3,7 @@ import { isIP, isIPv6 } from 'node:net';
 import { buildConnector, Pool } from 'undici';
 import { CONNECT_MS, MAX_ORIGIN_HEAD_OCTETS, ORIGIN_IDLE_MS, STALL_MS } from '../limits.ts';
 import type { OriginGuard } from './guard.ts';
+import { allowContinue } from './interim.ts';
 import type { OriginNames } from './names.ts';
 
 /** Where a connection goes, and for TLS whom it asks for. */
@@ -63,8 +64,12 @@ export function createConnections(options: ConnectionOptions): Connections {
       // Judged here is the host that is dialled: an URL makes addresses of names like `2130706433`.
       connect: (to, callback) => {
         const refusal = guard.refusal(to.hostname, port);
-        if (refusal === null) dial(to, callback);
-        else callback(refusal, null);
+        if (refusal !== null) return callback(refusal, null);
+        dial(to, (...[error, socket]) => {
+          if (error !== null) return callback(error, null);
+          allowContinue(socket);
+          callback(null, socket);
+        });
       },
       // The head's time is ours to measure: it differs from record to record.
       headersTimeout: 0,

@@ -5,7 +5,7 @@ import type { Duplex } from 'node:stream';
 import type { ClientOutcome } from '../client.ts';
 import { CONNECT_MS, MAX_ORIGIN_HEAD_OCTETS, ORIGIN_MS, STALL_MS } from '../limits.ts';
 import { endSoon } from '../linger.ts';
-import { endToEnd } from '../outgoing.ts';
+import { endToEnd, hasNoLength } from '../outgoing.ts';
 import { GONE, type HeaderList, type ResponseFault } from '../response.ts';
 import type { OutgoingRequest, UpgradedClient } from '../services.ts';
 import type { Place } from './connections.ts';
@@ -90,7 +90,9 @@ export const GONE_BEFORE: ClientOutcome = { status: GONE, octets: 0, fault: LEFT
 /** The origin does not switch: its answer goes to the client, and the connection ends with it. */
 function answerInstead(response: IncomingMessage, client: UpgradedClient): void {
   const status = response.statusCode ?? 502;
-  const headers = [...endToEnd(response.rawHeaders), ...client.idHeader, 'Connection', 'close'];
+  const lengthless = hasNoLength(status);
+  const forwarded = endToEnd(response.rawHeaders, (name) => lengthless && name === 'content-length');
+  const headers = [...forwarded, ...client.ownHeaders, 'Connection', 'close'];
   client.socket.write(headOf(`${status} ${STATUS_CODES[status] ?? ''}`, headers), 'latin1');
   let octets = 0;
   /** Node calls an answer without a length complete, however it ends. */
@@ -130,7 +132,7 @@ interface Switched {
 }
 
 function switchOver({ response, socket, head, client, idleMs }: Switched): void {
-  const headers = [...response.rawHeaders, ...client.idHeader];
+  const headers = [...response.rawHeaders, ...client.ownHeaders];
   client.socket.write(headOf('101 Switching Protocols', headers), 'latin1');
   if (head.length > 0) client.socket.write(head);
   if (client.head.length > 0) socket.write(client.head);

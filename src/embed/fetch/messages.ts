@@ -32,7 +32,10 @@ export interface Forwarding {
   readonly challenges: Pick<Challenges, 'withoutOwn'>;
 }
 
-/** The request for the application: the very same where nothing of it changes. */
+/**
+ * The request for the application: the very same where nothing of it changes. Headers with `_` in their names stay, as
+ * the application has them without the edge.
+ */
 export function forwardedRequest(request: Request, forwarding: Forwarding): Request {
   const { target, body } = forwarding;
   const headers = forwardedHeaders(request.headers, forwarding);

@@ -12,7 +12,8 @@ export interface Preparing {
 
 /**
  * Changes the request in place: its `url` to the path and query that the decision forwards, its cookies to those that
- * are not the edge's, and no word about the client but a trusted proxy's (semantics §5 captcha, cache).
+ * are not the edge's, and no word about the client but a trusted proxy's (semantics §5 captcha, cache). Headers with `_` in
+ * their names stay, which a node drops: the application is behind the same parser as the edge, which reads no `_` as `-`.
  */
 export function prepareRequest(
   message: ClientRequest,

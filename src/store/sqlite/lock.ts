@@ -3,7 +3,7 @@
  * nameservers and count requests as if it were alone. The lock is SQLite's own exclusive lock on an empty file: the
  * system lets go of it when the process ends, however it ends.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isStoreFault, StoreFault } from '../fault.ts';
 import { faulty, openDatabase } from './driver.ts';
@@ -11,6 +11,7 @@ import { faulty, openDatabase } from './driver.ts';
 /** Takes the lock; answers the function that lets go of it. Throws `in_use`, naming the process that has it. */
 export function lockFolder(folder: string): () => void {
   const file = join(folder, 'edgeplan.lock');
+  makePrivate(file);
   const database = openDatabase(file);
   try {
     faulty(() => database.exec('BEGIN EXCLUSIVE'));
@@ -20,8 +21,21 @@ export function lockFolder(folder: string): () => void {
     const message = `the data folder \`${folder}\` is served by process ${holder(folder)}, which holds \`${file}\`; stop it first, or choose another folder`;
     throw new StoreFault('in_use', message, { cause: error });
   }
-  writeFileSync(join(folder, 'edgeplan.pid'), `${process.pid}\n`);
+  const holding = join(folder, 'edgeplan.pid');
+  makePrivate(holding);
+  writeFileSync(holding, `${process.pid}\n`);
   return () => database.close();
+}
+
+/** Makes a file that its owner alone reads, also where an earlier version made it for all; SQLite would make it for all. */
+function makePrivate(file: string): void {
+  try {
+    closeSync(openSync(file, 'a', 0o600));
+    chmodSync(file, 0o600);
+  } catch (cause) {
+    // Another user's file that this one may write: its rights are not for this process to change.
+    if ((cause as NodeJS.ErrnoException).code !== 'EPERM') throw cause;
+  }
 }
 
 function holder(folder: string): string {

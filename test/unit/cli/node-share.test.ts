@@ -37,6 +37,7 @@ function start(more: Partial<NodeStart> = {}): NodeStart {
     allowedOrigins: { prefixes: [], local: false },
     resolvers: [],
     websocketIdleMs: 60_000,
+    keepUnderscores: false,
     decisions: null,
     operationsPort: null,
     log: createLog('silent', () => undefined),
