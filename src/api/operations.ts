@@ -25,10 +25,12 @@ export interface MetricsOptions {
   readonly clock: () => number;
   /** How many domains this process could not publish when it tried last. */
   readonly failing: () => number;
+  /** How many current plans are of an older version than this process writes. */
+  readonly older: () => number;
 }
 
 /** Metrics of one process. The store's backlog is asked for whenever somebody scrapes. */
-export function createMetrics({ store, clock, failing }: MetricsOptions): Metrics {
+export function createMetrics({ store, clock, failing, older }: MetricsOptions): Metrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const publications = new Counter({
@@ -49,6 +51,14 @@ export function createMetrics({ store, clock, failing }: MetricsOptions): Metric
     registers: [registry],
     collect() {
       this.set(failing());
+    },
+  });
+  new Gauge({
+    name: 'edgeplan_plans_of_older_version',
+    help: 'Domains whose current plan has an older version than this process writes; it publishes them again',
+    registers: [registry],
+    collect() {
+      this.set(older());
     },
   });
   addBacklog(registry, store, clock);

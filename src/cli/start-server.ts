@@ -25,6 +25,7 @@ import { createDns } from '../lifecycle/dns/resolver.ts';
 import { createLifecycle, type Lifecycle as Life } from '../lifecycle/lifecycle.ts';
 import { createFeed } from '../publisher/feed.ts';
 import { createPublisher, type Publisher } from '../publisher/publisher.ts';
+import { createRepublisher, type Republisher } from '../publisher/republish.ts';
 import { clearanceSecret, openSigner } from '../publisher/signer.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
@@ -81,7 +82,12 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const { store, log } = options;
   const clock = Date.now;
   const state = { draining: false };
-  const metrics = createMetrics({ store, clock, failing: () => publisher.failing().length });
+  const metrics = createMetrics({
+    store,
+    clock,
+    failing: () => publisher.failing().length,
+    older: () => republisher.older(),
+  });
   const publisher: Publisher = createPublisher({
     store,
     log,
@@ -90,6 +96,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     boughtFor: (tx, domain) => entitlementsOf(tx, domain, options.tier),
     onPublished: ({ revision, sinceWriteMs }) => metrics.published(revision, sinceWriteMs),
   });
+  const republisher: Republisher = createRepublisher({ store, publisher, clock, log });
   const countries = options.countries === undefined ? null : openCountries(await readFile(options.countries));
   const signer = await openSigner(store, clock());
   const clearance = await clearanceSecret(store, clock());
@@ -120,6 +127,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   await feed.start();
   publisher.start();
+  republisher.start();
   watch.start();
   const flushing = flushRegularly(uses, log);
   const operations = createOperations({ store, metrics, clock, draining: () => state.draining });
@@ -129,7 +137,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await once(operations, 'listening');
   } catch (error) {
     await app.close();
-    await settle({ publisher, watch, uses, budget, compute, store, log, flushing });
+    await settle({ publisher, republisher, watch, uses, budget, compute, store, log, flushing });
     throw error;
   }
   // Made now rather than while somebody waits for it.
@@ -141,7 +149,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     async stop() {
       state.draining = true;
       await drain(app);
-      await settle({ publisher, watch, uses, budget, compute, store, log, flushing });
+      await settle({ publisher, republisher, watch, uses, budget, compute, store, log, flushing });
       operations.close();
       operations.closeAllConnections();
     },
@@ -216,6 +224,7 @@ async function drain(app: FastifyInstance): Promise<void> {
 
 interface Parts {
   readonly publisher: Publisher;
+  readonly republisher: Republisher;
   readonly watch: Watch;
   readonly uses: KeyUses;
   readonly budget: RequestBudget;
@@ -227,6 +236,7 @@ interface Parts {
 
 async function settle({
   publisher,
+  republisher,
   watch,
   uses,
   budget,
@@ -237,6 +247,7 @@ async function settle({
 }: Parts): Promise<void> {
   clearInterval(flushing);
   await watch.stop();
+  await republisher.stop();
   await publisher.stop();
   await budget.stop();
   await compute.close();

@@ -34,3 +34,27 @@ export const DOMAIN_REST = 2;
 export const LONGEST_DOMAIN_REST_MS = 4_000;
 /** Claims whose slow publications may be under way at once: as many publications as plans may wait for the thread. */
 export const CLAIMS_UNDER_WAY = 4;
+
+/**
+ * Domains that are published again at once, as after an upgrade: as many as one claim publishes side by side, so a
+ * customer's change waits for so many publications at most.
+ */
+export const REPUBLISHED_AT_ONCE = 4;
+/** Publishing again rests this many times as long as it took, so it takes half of what the publisher can do at most. */
+export const REPUBLISH_REST = 1;
+/** Milliseconds of the shortest rest: nodes get some eighty plans a second at most. */
+export const SHORTEST_REPUBLISH_REST_MS = 50;
+/** Milliseconds that publishing again gives way to customers' changes before each batch; a stream of them never ends. */
+export const LONGEST_GIVING_WAY_MS = 2_000;
+/** Milliseconds that a batch is waited for: a domain that cannot be published must not stop the others. */
+export const LONGEST_REPUBLISH_WAIT_MS = 30_000;
+/** Plans whose first octets one reading fetches; the embedded store reads each of them whole. */
+export const REPUBLISH_HEADS = 100;
+/** Milliseconds between looks whether an operator has asked for everything to be published again. */
+export const REPUBLISH_LOOK_MS = 1_000;
+/** Milliseconds between counts of older plans: an older process beside this one may have published meanwhile. */
+export const REPUBLISH_COUNT_MS = 3_600_000;
+/** The same after a pass that left some. */
+export const REPUBLISH_AFTER_FAILURE_MS = 60_000;
+/** Milliseconds between two lines of progress in the log. */
+export const REPUBLISH_PROGRESS_MS = 10_000;

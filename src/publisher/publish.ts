@@ -11,10 +11,12 @@
 import { isStoreFault } from '../store/fault.ts';
 import type { Author, DomainRow, ManifestRow, OutboxRow, PendingDomain, RevisionRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
+import { findRolledBack, type RolledBack } from './again.ts';
 import { digestOf, readBlob, reseal } from './blob.ts';
 import { PublishFault } from './fault.ts';
 import type { PlanMaker } from './plan-maker.ts';
 import { type Bought, type DomainRows, readDomainRows } from './rule-set.ts';
+import { selfTest } from './self-test.ts';
 
 /** Readings after which a publication gives way to whoever is always first; the domain is tried again later. */
 const MOST_ATTEMPTS = 8;
@@ -34,6 +36,8 @@ interface Reading {
   /** What to compile; `null` where the domain is gone or must not serve. */
   readonly rows: DomainRows | null;
   readonly successor: Successor | null;
+  /** What to publish instead of the rows. */
+  readonly rolledBack: RolledBack | null;
 }
 
 /**
@@ -101,12 +105,16 @@ async function read(
   const current = await tx.plans.current(pending.domain);
   const domain = await tx.domains.get(pending.domain_id);
   if (domain !== null) {
-    const rows = mayServe(domain) ? await readDomainRows(tx, domain, await boughtFor?.(tx, domain)) : null;
-    return { waiting, current, rows, successor: null };
+    const none = { waiting, current, rows: null, successor: null, rolledBack: null };
+    if (!mayServe(domain)) return none;
+    const rolledBack = await findRolledBack(tx, domain.id, none);
+    if (rolledBack !== null) return { ...none, rolledBack };
+    return { ...none, rows: await readDomainRows(tx, domain, await boughtFor?.(tx, domain)) };
   }
   const holder = await tx.domains.byName(pending.domain);
   const isOut = holder !== null && current !== null && current.domain_id === holder.id;
-  return { waiting, current, rows: null, successor: isOut ? await readSuccessor(tx, holder.id) : null };
+  const successor = isOut ? await readSuccessor(tx, holder.id) : null;
+  return { waiting, current, rows: null, successor, rolledBack: null };
 }
 
 async function readSuccessor(tx: ReadTransaction, domainId: number): Promise<Successor | null> {
@@ -120,9 +128,13 @@ async function make(
   pending: Pick<PendingDomain, 'domain_id' | 'domain'>,
   { plans, clock }: Pick<PublishTools, 'plans' | 'clock'>,
 ): Promise<readonly Made[]> {
-  const { waiting, current, rows, successor } = reading;
+  const { waiting, current, rows, successor, rolledBack } = reading;
   const number = (current?.revision ?? 0) + 1;
-  const bytes = rows === null ? null : await plans.make(rows, number);
+  const bytes =
+    rolledBack === null
+      ? rows && (await plans.make(rows, number))
+      : testedAgain(rolledBack, { domain: pending.domain, revision: number });
+  const why = reasonOf(waiting);
   const at = clock();
   const first: Made = {
     revision: {
@@ -130,7 +142,7 @@ async function make(
       domain_id: pending.domain_id,
       revision: number,
       digest: bytes === null ? null : digestOf(bytes),
-      reason: reasonOf(waiting),
+      reason: rolledBack === null ? why : `${rolledBack.reason}; ${why}`,
       ...authorOf(waiting),
       at,
       through: waiting.at(-1)!.id,
@@ -143,6 +155,12 @@ async function make(
   const reason = 'published again after the tombstone of an earlier domain of this name';
   const second = { ...successor.last, revision: number + 1, digest, reason, at };
   return [first, { revision: second, bytes: again }];
+}
+
+function testedAgain({ bytes }: RolledBack, expected: Parameters<typeof selfTest>[1]): Uint8Array {
+  const sealed = reseal(bytes, expected.revision);
+  selfTest(sealed, expected);
+  return sealed;
 }
 
 /** Who is named for a revision that covers several writes: the last of them. */

@@ -183,7 +183,9 @@ export function createPublisher(options: PublisherOptions): Publisher {
     let made = 0;
     const worker = async (): Promise<void> => {
       for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-        made += await attempt(next);
+        // Not `+= await`, which adds to what the count was before the others ended.
+        const revisions = await attempt(next);
+        made += revisions;
         unpublished.delete(next.domain_id);
       }
     };

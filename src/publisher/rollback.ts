@@ -9,6 +9,7 @@
 import { PlanFault } from '../plan/fault.ts';
 import type { Author, DomainRow, RevisionRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
+import { rollbackReason } from './again.ts';
 import { digestOf, readBlob, reseal } from './blob.ts';
 import { newestChange } from './newest-change.ts';
 import { prunedSentence } from './prune.ts';
@@ -54,7 +55,7 @@ export async function rollBack(tx: WriteTransaction, order: RollbackOrder): Prom
     domain_id: domain.id,
     revision: next,
     digest: digestOf(bytes),
-    reason: `rollback to revision ${revision}`,
+    reason: rollbackReason(revision),
     ...order.author,
     at: order.at,
     through: await newestChange(tx, domain.id),

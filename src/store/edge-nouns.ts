@@ -8,6 +8,7 @@ import type {
   NodeRow,
   OutboxRow,
   PendingDomain,
+  PlanHead,
   ReportRow,
   RevisionRow,
   StoredPlan,
@@ -62,6 +63,8 @@ export interface PlanReads {
     after: string,
     limit: number,
   ): Promise<readonly { readonly domain: string; readonly plans: number }[]>;
+  /** The current plans of names above `after`, by name, tombstones left out; at most `limit`. */
+  heads(after: string, limit: number): Promise<readonly PlanHead[]>;
   /** What nodes should hold for a name. */
   current(domain: string): Promise<ManifestRow | null>;
   /** Names changed after `position`, by position, at most `limit`; from 0 the whole manifest. */

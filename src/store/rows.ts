@@ -249,6 +249,12 @@ export interface StoredPlan extends Pick<RevisionRow, 'revision' | 'at'> {
   readonly octets: number;
 }
 
+/** A name's current plan, by what says which layout it has and which changes it covers. */
+export interface PlanHead extends Pick<RevisionRow, 'domain' | 'domain_id' | 'revision' | 'through'> {
+  /** The first eight octets of the sealed plan; `null` where the store does not have it. */
+  readonly head: Uint8Array | null;
+}
+
 /** What nodes should hold for one name now. */
 export interface ManifestRow {
   readonly domain: string;
@@ -327,8 +333,8 @@ export type HitSum = Pick<HitRow, 'type' | 'rule_id' | 'hits'>;
 export type UsageSum = Pick<UsageRow, 'requests' | 'octets' | 'gateway_requests'>;
 
 /**
- * What a store has one of, each under its name: secrets, made once, and `epoch`, the number of its history (milliseconds
- * at which it was restored; absent: never).
+ * What a store has one of, each under its name: secrets, made once, `epoch`, the number of its history (milliseconds
+ * at which it was restored; absent: never), and `republish`, the outbox id that every current revision has to cover.
  */
-export const SECRET_NAMES = ['signing_key', 'clearance', 'epoch'] as const;
+export const SECRET_NAMES = ['signing_key', 'clearance', 'epoch', 'republish'] as const;
 export type SecretName = (typeof SECRET_NAMES)[number];

@@ -1,13 +1,15 @@
 /**
  * A process that writes, publishes, and kills itself without warning at one point of one publication. Started with the
  * database, the point (`compiled`, `written`, `committed`) and which publication it shall be. Prints the outbox id of
- * each write once the store has acknowledged it.
+ * each write once the store has acknowledged it. With `again` as the last argument it writes nothing, and publishes the
+ * domains again whose plans are of an older version.
  */
 import { writeSync } from 'node:fs';
 import { createPublisher } from '../../dist/publisher/publisher.js';
+import { createRepublisher } from '../../dist/publisher/republish.js';
 import { openStore } from '../../dist/store/open.js';
 
-const [database, point, turn] = process.argv.slice(2);
+const [database, point, turn, again] = process.argv.slice(2);
 const store = await openStore({ database });
 let publications = 0;
 
@@ -43,7 +45,14 @@ const mortal = instead(store, 'write', async (work, options) => {
 
 const tell = (fields, message) => writeSync(2, `${message} ${fields.err?.message}\n`);
 const log = { info() {}, warn: tell, error: tell };
-createPublisher({ store: mortal, log, pollMs: 20, leaseMs: 200 }).start();
+const publisher = createPublisher({ store: mortal, log, pollMs: 20, leaseMs: 200 });
+publisher.start();
+
+if (again === 'again') {
+  createRepublisher({ store: mortal, publisher, clock: Date.now, log }).start();
+  await new Promise((resolve) => setTimeout(resolve, 60_000));
+  process.exit(1);
+}
 
 const domains = await store.latest.domains.page(0, 100);
 for (let round = 0; ; round++) {

@@ -93,6 +93,56 @@ describe('nodes and plans from the command line', () => {
     expect(node.problems).toEqual([]);
   });
 
+  test('every domain is published again by the running server', { timeout: 60_000 }, async () => {
+    const headers = { authorization: `Bearer ${key}` };
+    for (const name of ['all-1.test', 'all-2.test']) {
+      const made = await send(port, { method: 'POST', path: '/domains/', body: { name }, headers });
+      expect(made.status).toBe(200);
+      await send(port, { method: 'POST', path: `/domains/${name}/check-ns?wait=published`, headers });
+    }
+    const newest = async (): Promise<number> =>
+      (await send(port, { method: 'GET', path: '/domains/all-2.test/plans/?limit=1', headers })).body[0]
+        .revision;
+    const before = await newest();
+    const all = await run(['publish', '--all', '--wait', '30', ...data]);
+    expect([all.code, all.out]).toEqual([0, expect.stringMatching(/^\d+ domains published again\n$/)]);
+    expect(await newest()).toBe(before + 1);
+    const asked = await run(['publish', '--all', ...data]);
+    expect([asked.code, asked.out]).toEqual([
+      0,
+      expect.stringMatching(/^\d+ domains to be published again by the server of this store\n$/),
+    ]);
+  });
+
+  test.each([
+    [['publish'], /no domain was named/],
+    [['publish', 'shop.test', '--all'], /`shop\.test` and --all exclude one another/],
+    [['publish', 'shop.test', '--wait', '5'], /`--wait` goes with --all/],
+    [['publish', '--all', '--wait', '0'], /whole seconds from 1 to 86400/],
+  ])('%j is a mistake of usage', { timeout: 60_000 }, async (args, says) => {
+    const { code, err } = await run(args);
+    expect([code, err]).toEqual([2, expect.stringMatching(says)]);
+  });
+
+  test('waiting for all without a server ends with what to do', { timeout: 60_000 }, async () => {
+    const alone = ['--data', join(folder, 'alone')];
+    expect((await run(['account', 'create', 'owner', ...alone])).code).toBe(0);
+    const none = await run(['publish', '--all', ...alone]);
+    expect([none.code, none.out]).toEqual([
+      0,
+      'no domain has a plan, so there is nothing to publish again\n',
+    ]);
+    const copy = join(folder, 'copy.db');
+    expect((await run(['backup', '--to', copy, ...data])).code).toBe(0);
+    const restored = ['--data', join(folder, 'restored')];
+    expect((await run(['restore', '--from', copy, ...restored])).code).toBe(0);
+    const late = await run(['publish', '--all', '--wait', '1', ...restored]);
+    expect([late.code, late.err]).toEqual([
+      4,
+      expect.stringMatching(/not out again after 1 s\n.*a server has to run on this store/s),
+    ]);
+  });
+
   test.each([
     ['managed', 'waiting.test', 'pending', 'POST /domains/waiting.test/check-ns looks at once'],
     ['external', 'proof.test', 'unverified', 'then POST /domains/proof.test/verify'],

@@ -1,11 +1,48 @@
-/** `edgeplan publish`: publishes a domain again as it is stored, for example after an upgrade. */
-import { Command } from 'commander';
+/** `edgeplan publish`: publishes a domain, or every one of a store, again as it is stored, for example after an upgrade. */
+import { setTimeout as wait } from 'node:timers/promises';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { steadyNow } from '../../base/steady-clock.ts';
+import { requestAll, survey } from '../../publisher/republish.ts';
+import { StoreFault } from '../../store/fault.ts';
+import type { Store } from '../../store/store.ts';
 import { askInDomain, domainPath } from '../apply/remote.ts';
 import { keyOption, type ServerOptions, serverOption } from '../ask-server.ts';
+import { CommandFault, EXIT, usageFault } from '../exit.ts';
+import { openKept, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
 import { note, write } from '../output.ts';
 import { tellPublished } from '../published.ts';
 
-async function publish(domain: string, options: ServerOptions): Promise<void> {
+interface Flags extends ServerOptions, StoreFlags {
+  readonly all?: boolean;
+  /** Seconds to wait until all are out. */
+  readonly wait?: number;
+}
+
+/** Milliseconds between counts of what is not out yet. */
+const COUNT_MS = 1_000;
+/** Seconds of the longest wait: a day. */
+const MOST_WAIT_SEC = 86_400;
+
+async function publish(domain: string | undefined, flags: Flags): Promise<void> {
+  if (flags.all !== true) {
+    if (domain === undefined)
+      throw usageFault('no domain was named', 'name one, or write --all for every one');
+    if (flags.wait !== undefined)
+      throw usageFault('`--wait` goes with --all', 'a single domain is waited for without it');
+    return publishOne(domain, flags);
+  }
+  if (domain !== undefined) throw usageFault(`\`${domain}\` and --all exclude one another`);
+  const store = await openKept(flags);
+  try {
+    await publishAll(store, flags.wait ?? 0);
+  } catch (error) {
+    throw error instanceof StoreFault ? storeFault(error) : error;
+  } finally {
+    await store.close();
+  }
+}
+
+async function publishOne(domain: string, options: ServerOptions): Promise<void> {
   const path = domainPath(domain, '/plans/?wait=published');
   const { headers } = await askInDomain(domain, options, { method: 'POST', path });
   const { clause, remedy } = await tellPublished(domain, headers.get('x-revision') ?? 'unknown', options);
@@ -13,15 +50,59 @@ async function publish(domain: string, options: ServerOptions): Promise<void> {
   if (remedy !== null) note(`  ${remedy}`);
 }
 
+async function publishAll(store: Store, waitSec: number): Promise<void> {
+  const request = await requestAll(store, Date.now());
+  if (request === 0) {
+    await write('no domain has a plan, so there is nothing to publish again\n');
+    return;
+  }
+  const { left: wanted } = await survey(store.latest, request);
+  const asked = `${count(wanted)} to be published again by the server of this store`;
+  if (waitSec === 0) {
+    await write(`${asked}\n`);
+    return;
+  }
+  note(asked);
+  const end = steadyNow() + waitSec * 1_000;
+  for (let before = wanted; ; ) {
+    const { left } = await survey(store.latest, request);
+    if (left === 0) break;
+    if (left !== before) note(`${left} left`);
+    before = left;
+    if (steadyNow() >= end) {
+      const remedy = 'a server has to run on this store; its log names the domains that it cannot publish';
+      throw new CommandFault(EXIT.server, `${count(left)} not out again after ${waitSec} s`, { remedy });
+    }
+    await wait(Math.min(COUNT_MS, Math.max(1, end - steadyNow())));
+  }
+  await write(`${count(wanted)} published again\n`);
+}
+
+function count(domains: number): string {
+  return `${domains} ${domains === 1 ? 'domain' : 'domains'}`;
+}
+
+function readSeconds(text: string): number {
+  const seconds = /^\d{1,5}$/.test(text) ? Number(text) : 0;
+  if (seconds >= 1 && seconds <= MOST_WAIT_SEC) return seconds;
+  throw new InvalidArgumentError(`write whole seconds from 1 to ${MOST_WAIT_SEC}.`);
+}
+
 export function publishCommand(): Command {
-  return new Command('publish')
-    .summary('publish a domain again as the server has it')
+  const command = new Command('publish')
+    .summary('publish a domain, or all, again as the server has it')
     .description(
       'Compiles what the server has stored for a domain and publishes it as the next revision. Every change is published ' +
-        'by itself; this is for after an upgrade, or to end a rollback.',
+        'by itself; this is for after an upgrade, or to end a rollback. With --all the server of the store does so for ' +
+        'every domain, a few at a time; a domain that was rolled back keeps the content of the rollback.',
     )
-    .argument('<domain>', 'its name')
+    .argument('[domain]', 'its name')
+    .option('--all', 'every domain of the store that --data or --database names; for operators')
+    .addOption(
+      new Option('--wait <seconds>', 'with --all: wait so long until all are out').argParser(readSeconds),
+    )
     .addOption(serverOption())
-    .addOption(keyOption())
-    .action(publish);
+    .addOption(keyOption());
+  for (const option of storeOptions()) command.addOption(option);
+  return command.action(publish);
 }

@@ -66,6 +66,28 @@ const storedNames = statement((builder, p: { after: string; limit: number }) =>
     .limit(p.limit),
 );
 
+const heads = statement((builder, p: { after: string; limit: number }) =>
+  builder
+    .selectFrom('manifest')
+    .innerJoin('plan_revisions', (join) =>
+      join
+        .onRef('plan_revisions.domain', '=', 'manifest.domain')
+        .onRef('plan_revisions.revision', '=', 'manifest.revision'),
+    )
+    .leftJoin('plan_blobs', 'plan_blobs.digest', 'manifest.digest')
+    .select([
+      'manifest.domain',
+      'manifest.domain_id',
+      'manifest.revision',
+      'plan_revisions.through',
+      sql<Uint8Array | null>`substr(plan_blobs.bytes, 1, 8)`.as('head'),
+    ])
+    .where('manifest.domain', '>', p.after)
+    .where('manifest.digest', 'is not', null)
+    .orderBy('manifest.domain')
+    .limit(p.limit),
+);
+
 const covering = statement((builder, p: { domain_id: number; outbox_id: number }) =>
   builder
     .selectFrom('plan_revisions')
@@ -119,6 +141,7 @@ function planReads(session: Session): PlanReads {
     },
     stored: (domain, limit) => stored(session, { domain, limit }),
     storedNames: (after, limit) => storedNames(session, { after, limit }),
+    heads: (after, limit) => heads(session, { after, limit }),
     current: (domain) => one(session, current, { domain }),
     changedSince: (after, limit) => changedSince(session, { position: after, limit }),
     async position() {

@@ -64,6 +64,28 @@ describe.each(kinds)('$name', (kind) => {
     expect(await claim(T - 99)).toEqual([]);
   });
 
+  test('the heads of current plans are paged by name, without tombstones', async () => {
+    const other = await store.write((tx) => tx.domains.insert(newDomain('b.example', domain.user_id)));
+    const bytes = Uint8Array.from({ length: 20 }, (_, index) => index + 1);
+    await store.write(async (tx) => {
+      for (const { id, name } of [domain, other]) {
+        const wanted = publication(name, { domain_id: id, digest: `${name}-1`, through: 7 });
+        await tx.plans.putBlob(wanted.digest!, bytes, T);
+        await tx.plans.publish(wanted);
+      }
+    });
+    const names = [domain.name, other.name].sort();
+    const first = await store.latest.plans.heads('', 1);
+    expect(first.map(({ domain: name }) => name)).toEqual([names[0]]);
+    expect(first[0]).toMatchObject({ revision: 1, through: 7 });
+    expect([...first[0]!.head!]).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
+    expect((await store.latest.plans.heads(names[0]!, 9)).map(({ domain: name }) => name)).toEqual([
+      names[1],
+    ]);
+    await publish({ revision: 2, digest: null });
+    expect((await store.latest.plans.heads('', 9)).map(({ domain: name }) => name)).toEqual([other.name]);
+  });
+
   test('renewal extends claims that exist, and releaseAll ends every claim', async () => {
     const other = await store.write((tx) => tx.domains.insert(newDomain('b.example', domain.user_id)));
     await store.write((tx) => tx.outbox.append({ ...outboxRow(domain), at: T }));

@@ -1,0 +1,36 @@
+/** Plans in the layouts of other versions, to meet in an upgrade. */
+import { DIRECTORY, HEADER, PLAN_VERSION } from '../../src/plan/layout.ts';
+import { openPlan } from '../../src/plan/open.ts';
+import { sectionsOf } from '../../src/plan/previous.ts';
+import { seal, sealChecksum, startAfter } from '../../src/plan/seal.ts';
+
+/** The plan as the version before this one sealed it, under another revision; what that version lacks must be empty. */
+export function sealAsPrevious(bytes: Uint8Array, revision: number): Uint8Array {
+  const { plan } = openPlan(bytes);
+  const now = seal(plan, { revision });
+  const [sections, before] = [sectionsOf(PLAN_VERSION), sectionsOf(PLAN_VERSION - 1)];
+  for (const { name } of sections.slice(before.length)) {
+    if (plan[name].length > 0) throw new Error(`\`${name}\` has no place in version ${PLAN_VERSION - 1}`);
+  }
+  const shift = startAfter(sections.length) - startAfter(before.length);
+  const older = new Uint8Array(now.length - shift);
+  older.set(now.subarray(0, DIRECTORY));
+  older.set(now.subarray(startAfter(sections.length)), startAfter(before.length));
+  const [from, to] = [new DataView(now.buffer), new DataView(older.buffer)];
+  for (let at = DIRECTORY; at < DIRECTORY + before.length * 8; at += 8) {
+    to.setUint32(at, from.getUint32(at, true) - shift, true);
+    to.setUint32(at + 4, from.getUint32(at + 4, true), true);
+  }
+  to.setUint32(HEADER.bytes * 4, older.length, true);
+  to.setUint32(HEADER.sections * 4, before.length, true);
+  return withVersion(older, PLAN_VERSION - 1);
+}
+
+/** The same octets under another version and the right checksum. */
+export function withVersion(bytes: Uint8Array, version: number): Uint8Array {
+  const changed = Uint8Array.from(bytes);
+  const view = new DataView(changed.buffer);
+  view.setUint32(HEADER.version * 4, version, true);
+  view.setUint32(HEADER.checksum * 4, sealChecksum(changed), true);
+  return changed;
+}
