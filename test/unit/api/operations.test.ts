@@ -25,7 +25,7 @@ beforeEach(async () => {
   now = Date.now();
   const clock = (): number => now;
   failing = 0;
-  metrics = createMetrics({ store, clock, failing: () => failing });
+  metrics = createMetrics({ store, clock, failing: () => failing, older: () => 0 });
   server = createOperations({ store, metrics, clock, draining: () => false });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
