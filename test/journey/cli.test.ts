@@ -158,12 +158,12 @@ describe('simulate', () => {
     expect(tested.out).toContain('✔ GET /api/orders?id=7 is forwarded by api-origin');
   });
 
-  it('is told with a plan as with its source, but for keys and places', async () => {
+  it('decides by a plan as by its source, keys included', async () => {
     const args = [`${SHOP}/api/x`, '--json', '--at', '0'];
     const source = JSON.parse((await run('simulate', ...args)).out);
     const plan = JSON.parse((await run('simulate', ...args, '--file', 'plan.edgeplan')).out);
     expect(plan.plan.digest).toBe(source.plan.digest);
-    expect(plan.decision).toEqual({ ...source.decision, by: { ...source.decision.by, key: null } });
+    expect(plan.decision).toEqual(source.decision);
     expect(plan.effective).toEqual(source.effective);
   });
 
@@ -277,13 +277,10 @@ describe('simulate --why', () => {
     });
   });
 
-  it('says that a plan knows no keys', async () => {
-    const { code, err } = await run('simulate', SHOP, '-f', 'plan.edgeplan', '--why', 'office-only');
-    expect(code).toBe(2);
-    expect(err).toBe(
-      'edgeplan: there is no rule `office-only`\n' +
-        '  `plan.edgeplan` is a sealed plan, which knows ids only; --all lists every rule\n',
-    );
+  it('finds the rule of a plan by its key', async () => {
+    const { code, out } = await run('simulate', SHOP, '-f', 'plan.edgeplan', '--why', 'office-only');
+    expect(code).toBe(0);
+    expect(out).toContain('drop #1 office-only');
   });
 });
 

@@ -43,7 +43,7 @@ export async function startSoakedNode(options: SoakedNodeOptions): Promise<Soake
   const waiting: ((left: Left) => void)[] = [];
   createInterface({ input: child.stderr }).on('line', (line) => {
     if (line.startsWith('@left ')) waiting.shift()?.(JSON.parse(line.slice(6)));
-    else if (!line.includes(' is served ')) said.push(line);
+    else if (!line.includes(' is served ') && !line.startsWith('origins may have')) said.push(line);
   });
   let out = '';
   child.stdout.on('data', (chunk) => {

@@ -79,7 +79,22 @@ function clearedRefs(flags: Flags, subject: Subject): Pick<RequestFlags, 'cleare
     const key = (type === 'record' ? keys?.records : keys?.rules)?.get(Number(id));
     return key === undefined ? text : `${type}/${key}`;
   });
+  const odd = cleared?.find((ref) => !mayAsk(ref, subject));
+  if (odd !== undefined) {
+    throw usageFault(
+      `\`${odd}\` is not a challenge of \`${subject.name}\``,
+      'no rule or record goes by that name',
+    );
+  }
   return cleared === undefined ? {} : { cleared };
+}
+
+/** Whether a rule or record of an edge file goes by a name; whoever wrote a number means an id, which a plan may have. */
+function mayAsk(ref: string, { ruleSet }: Subject): boolean {
+  if (ruleSet?.keys === undefined || /\/\d+$/.test(ref)) return true;
+  const { rules, records } = ruleSet.keys;
+  const named = ruleSet.rules.map(({ type, id }) => `${type}/${rules.get(id) ?? id}`);
+  return named.includes(ref) || [...records.values()].some((key) => ref === `record/${key}`);
 }
 
 /** `80/0`, or the pool's key in place of its id. */
@@ -145,15 +160,13 @@ function oneLine(words: readonly string[]): Line {
   return { url, ...method };
 }
 
-function theRule(document: TraceDocument, text: string, subject: Subject): RuleNote {
+function theRule(document: TraceDocument, text: string): RuleNote {
   const rules = document.phases.flatMap((phase) => phase.rules);
   const found = findRules(rules, text);
   const [rule, second] = found;
   if (rule === undefined) {
     const said = text.trim() === '' ? '--why names no rule' : `there is no rule \`${text}\``;
-    const keyed = subject.ruleSet === null && /[^\d#/]$/.test(text);
-    const idsOnly = `\`${subject.name}\` is a sealed plan, which knows ids only; --all lists every rule`;
-    throw usageFault(said, keyed ? idsOnly : remedyFor(rules, text));
+    throw usageFault(said, remedyFor(rules, text));
   }
   if (second !== undefined) {
     throw usageFault(`\`${text}\` may mean ${found.map(labelOf).join(' or ')}; write <type>/<id>`);
@@ -168,7 +181,7 @@ async function printWhy(
   const { subject, asked, flags } = about;
   const looked = document.phases.some((phase) => phase.rules.length > 0);
   if (!looked) throw usageFault(`no rule was looked at: ${document.decision.text}`);
-  const rule = theRule(document, flags.why ?? '', subject);
+  const rule = theRule(document, flags.why ?? '');
   const wouldMatch = rule.outcome === 'skipped' ? nearMatch(subject, asked, rule) : null;
   if (flags.json === true) {
     const { format, plan, signatures, request } = document;
