@@ -5,12 +5,20 @@ import type { RuleRow } from '../rows.ts';
 import type { Session } from '../session.ts';
 import { type Flavour, freeStatement } from '../statement.ts';
 
-const COLUMNS = ['id', 'domain_id', 'type', 'priority', 'body', 'created_at', 'updated_at'] as const;
+export const RULE_COLUMNS = [
+  'id',
+  'domain_id',
+  'type',
+  'priority',
+  'body',
+  'created_at',
+  'updated_at',
+] as const;
 
 type Asked = RulePage & { readonly domain_id: number };
 
 const page = freeStatement((builder, p: Asked, flavour) => {
-  let query = builder.selectFrom('rules').select(COLUMNS).where('domain_id', '=', p.domain_id);
+  let query = builder.selectFrom('rules').select(RULE_COLUMNS).where('domain_id', '=', p.domain_id);
   if (p.type !== null) query = query.where('type', '=', p.type);
   if (p.after !== null) {
     const { type, priority, id } = p.after;

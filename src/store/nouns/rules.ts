@@ -25,14 +25,12 @@ import {
   putPatterns,
   totalsOf,
 } from './rule-costs.ts';
-import { pageOfRules } from './rules-page.ts';
-
-const COLUMNS = ['id', 'domain_id', 'type', 'priority', 'body', 'created_at', 'updated_at'] as const;
+import { pageOfRules, RULE_COLUMNS } from './rules-page.ts';
 
 const get = statement((builder, p: RuleKey) =>
   builder
     .selectFrom('rules')
-    .select(COLUMNS)
+    .select(RULE_COLUMNS)
     .where('id', '=', p.id)
     .where('domain_id', '=', p.domain_id)
     .where('type', '=', p.type),
@@ -41,7 +39,7 @@ const get = statement((builder, p: RuleKey) =>
 const list = statement((builder, p: { domain_id: number; type: RuleType }) =>
   builder
     .selectFrom('rules')
-    .select(COLUMNS)
+    .select(RULE_COLUMNS)
     .where('domain_id', '=', p.domain_id)
     .where('type', '=', p.type)
     .orderBy('priority')
@@ -51,7 +49,7 @@ const list = statement((builder, p: { domain_id: number; type: RuleType }) =>
 const listAll = statement((builder, p: { domain_id: number }) =>
   builder
     .selectFrom('rules')
-    .select(COLUMNS)
+    .select(RULE_COLUMNS)
     .where('domain_id', '=', p.domain_id)
     .orderBy('type')
     .orderBy('priority')
@@ -84,7 +82,7 @@ const contents = statement((builder, p: { domain_id: number }) =>
 const naming = statement((builder, p: { domain_id: number; ids: string }, flavour) =>
   builder
     .selectFrom('rules')
-    .select(COLUMNS)
+    .select(RULE_COLUMNS)
     .where('domain_id', '=', p.domain_id)
     .where('id', 'in', (row) =>
       row.selectFrom('rule_records').select('rule_id').where('record_id', 'in', idsIn(p.ids, flavour)),
@@ -121,7 +119,7 @@ const update = statement((builder, p: Update) =>
     .where('id', '=', p.id)
     .where('domain_id', '=', p.domain_id)
     .where('type', '=', p.type)
-    .returning(COLUMNS),
+    .returning(RULE_COLUMNS),
 );
 
 // The plus keeps SQLite from the index over the domain: with it, every rule of the domain met every one of the list.
