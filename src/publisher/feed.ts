@@ -109,10 +109,20 @@ export function createFeed(options: FeedOptions): Feed {
     if (memo?.since === since && memo.position === position) return memo.page;
     const fresh = { since, position, page: read(since) };
     memo = fresh;
-    fresh.page.catch(() => {
-      if (memo === fresh) memo = null;
-    });
+    fresh.page.then(
+      ({ manifest }) => enter(manifest.epoch ?? 0),
+      () => {
+        if (memo === fresh) memo = null;
+      },
+    );
     return fresh.page;
+  }
+
+  /** INVARIANT: a page of an earlier epoch is never answered again: nodes would take the history for the one they have. */
+  function enter(read: number): void {
+    if (read === epoch) return;
+    epoch = read;
+    memo = null;
   }
 
   function look(): Promise<void> {
@@ -134,7 +144,7 @@ export function createFeed(options: FeedOptions): Feed {
       const next = await read(position);
       const text = JSON.stringify(next);
       position = next.manifest.through;
-      epoch = next.manifest.epoch ?? 0;
+      enter(next.manifest.epoch ?? 0);
       memo = null;
       for (const follower of live) push(follower, next, text);
       for (const wake of [...sleepers]) wake();
@@ -156,7 +166,7 @@ export function createFeed(options: FeedOptions): Feed {
 
   /** Says the position to everybody who has been pushed all of it: a node that missed a page knows by this. */
   async function beat(): Promise<void> {
-    epoch = await readEpoch(store.latest);
+    enter(await readEpoch(store.latest));
     if (live.size === 0) return;
     const [since, at] = [position, clock()];
     const page = signer.sign({
@@ -169,7 +179,7 @@ export function createFeed(options: FeedOptions): Feed {
 
   /** Notes a node that has read further than this store has written. */
   async function noteLost({ nodeId, epoch: readIn, position: read }: Follower): Promise<void> {
-    epoch = await readEpoch(store.latest);
+    enter(await readEpoch(store.latest));
     if (readIn !== epoch || read <= position) return;
     if (lost?.epoch !== epoch || lost.position < read) lost = { position: read, epoch };
     log.error({ node: nodeId, read, position, epoch }, `lost history: ${ahead()}`);
@@ -236,7 +246,7 @@ export function createFeed(options: FeedOptions): Feed {
         recheck().catch(noteStore);
       }, options.pollMs ?? 1_000).unref();
       position = await store.latest.plans.position();
-      epoch = await readEpoch(store.latest);
+      enter(await readEpoch(store.latest));
     },
     stop() {
       unlisten?.();

@@ -402,7 +402,9 @@ describe('a control plane set up anew', () => {
 });
 
 describe('a control plane restored from a backup', () => {
-  test('is followed in its new epoch, and answers no write as published before', async () => {
+  test('is followed in its new epoch, and answers no write as published before', {
+    timeout: 90_000,
+  }, async () => {
     const backup = join(folder, 'backup.db');
     const domain = await addDomain(house, 'shop.test');
     await addDrop(house, domain, '/before');

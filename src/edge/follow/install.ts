@@ -66,6 +66,13 @@ interface Wanted {
   readonly failures: number;
 }
 
+/** A plan that was not put in place. `final`: it will not be at the next attempt either. */
+interface Refused extends Failing {
+  readonly digest: string | null;
+  readonly keyId: string;
+  readonly final: boolean;
+}
+
 /** Milliseconds between looks at what is to be tried again. */
 const RETRY_LOOK_MS = 250;
 
@@ -77,7 +84,7 @@ export function createInstaller(options: InstallerOptions): Installer {
   /** When to try a name again, by the clock of `performance`. */
   const later = new Map<string, number>();
   /** What each name was last refused for, until it is in place. */
-  const refused = new Map<string, Failing & { readonly digest: string | null; readonly final: boolean }>();
+  const refused = new Map<string, Refused>();
   const touched = new Map<string, number>();
   /** Plans that names are or were served by, while what takes their place is not served yet. */
   const replaced = new Map<string, Set<string>>();
@@ -136,7 +143,7 @@ export function createInstaller(options: InstallerOptions): Installer {
       const final = error instanceof PlanRefusal && error.final;
       const reason = trouble === 'disk' ? diskReason(error) : said(error);
       if (trouble === 'disk') log.error({ domain, err: said(error) }, 'what is served cannot be kept');
-      refuse({ domain, revision, reason, digest: task.entry.digest, final });
+      refuse({ domain, revision, reason, digest: task.entry.digest, keyId: task.keyId, final });
       if (trouble === 'plan') await purge(task);
       // Something newer is wanted by now.
       if (wanted.get(domain) !== task) return;
@@ -158,7 +165,7 @@ export function createInstaller(options: InstallerOptions): Installer {
     halted = { until: performance.now() + waits, failures: halted.failures + 1 };
   }
 
-  function refuse(failing: Failing & { readonly digest: string | null; readonly final: boolean }): void {
+  function refuse(failing: Refused): void {
     const { domain, revision, reason } = failing;
     const before = refused.get(domain);
     refused.set(domain, failing);
@@ -279,7 +286,7 @@ export function createInstaller(options: InstallerOptions): Installer {
     const differs = known !== undefined && known.digest !== digest;
     if (known !== undefined && (revision < known.revision || (revision === known.revision && differs))) {
       if (asOf === null) options.onSuspicion();
-      else refuse({ domain, revision, reason: backwards(known, revision), digest, final: true });
+      else refuse({ domain, revision, reason: backwards(known, revision), digest, keyId, final: true });
       return;
     }
     if (known !== undefined && revision === known.revision && tombstone === known.tombstone) {
@@ -289,7 +296,8 @@ export function createInstaller(options: InstallerOptions): Installer {
     }
     const failed = refused.get(domain);
     const purges = known !== undefined && entry.purge_epoch > known.purgeEpoch;
-    const same = failed?.digest === digest && failed.revision === revision;
+    // What another key, or an earlier epoch, said of these numbers was about another history.
+    const same = failed?.digest === digest && failed.revision === revision && failed.keyId === keyId;
     if (failed?.final === true && same && !purges) return;
     if (underway !== undefined && underway.keyId === keyId && isSameEntry(underway.entry, entry)) return;
     want(entry, keyId);
