@@ -5,7 +5,9 @@ export default defineConfig({
   test: {
     root: fileURLToPath(new URL('..', import.meta.url)),
     include: ['test/**/*.test.ts'],
-    testTimeout: 30_000,
+    // Against hangs alone: nothing is meant to take so long, on a machine that is four times slower neither.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
     // A busy machine answers late; what never comes is found all the same.
     expect: { poll: { timeout: 15_000, interval: 20 } },
     pool: 'forks',

@@ -327,6 +327,26 @@ export interface paths {
         readonly patch?: never;
         readonly trace?: never;
     };
+    readonly "/domains/{domain}/rules/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Rules of all types, by type and in evaluation order within each; `Link` leads to the next page
+         * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
+         */
+        readonly get: operations["getDomainRules"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
     readonly "/domains/{domain}/rules/drop/": {
         readonly parameters: {
             readonly query?: never;
@@ -335,7 +355,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Rules of type drop in evaluation order
+         * Rules of type drop in evaluation order: all, or page by page
          * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
          */
         readonly get: operations["getDomainRulesDrop"];
@@ -427,7 +447,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Rules of type fingerprint in evaluation order
+         * Rules of type fingerprint in evaluation order: all, or page by page
          * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
          */
         readonly get: operations["getDomainRulesFingerprint"];
@@ -519,7 +539,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Rules of type bot_route in evaluation order
+         * Rules of type bot_route in evaluation order: all, or page by page
          * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
          */
         readonly get: operations["getDomainRulesBotRoute"];
@@ -611,7 +631,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Rules of type rate_limit in evaluation order
+         * Rules of type rate_limit in evaluation order: all, or page by page
          * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
          */
         readonly get: operations["getDomainRulesRateLimit"];
@@ -703,7 +723,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Rules of type waf in evaluation order
+         * Rules of type waf in evaluation order: all, or page by page
          * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
          */
         readonly get: operations["getDomainRulesWaf"];
@@ -795,7 +815,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Rules of type redirect in evaluation order
+         * Rules of type redirect in evaluation order: all, or page by page
          * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
          */
         readonly get: operations["getDomainRulesRedirect"];
@@ -887,7 +907,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Rules of type captcha in evaluation order
+         * Rules of type captcha in evaluation order: all, or page by page
          * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
          */
         readonly get: operations["getDomainRulesCaptcha"];
@@ -979,7 +999,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Rules of type rewrite in evaluation order
+         * Rules of type rewrite in evaluation order: all, or page by page
          * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
          */
         readonly get: operations["getDomainRulesRewrite"];
@@ -1071,7 +1091,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Rules of type cache in evaluation order
+         * Rules of type cache in evaluation order: all, or page by page
          * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
          */
         readonly get: operations["getDomainRulesCache"];
@@ -1163,7 +1183,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Rules of type origin_route in evaluation order
+         * Rules of type origin_route in evaluation order: all, or page by page
          * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
          */
         readonly get: operations["getDomainRulesOriginRoute"];
@@ -1255,7 +1275,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Rules of type origin_pool in evaluation order
+         * Rules of type origin_pool in evaluation order: all, or page by page
          * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
          */
         readonly get: operations["getDomainRulesOriginPool"];
@@ -1347,7 +1367,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Rules of type error_page in evaluation order
+         * Rules of type error_page in evaluation order: all, or page by page
          * @description Needs the permission `domain.view` on the domain. A role without it is answered 404.
          */
         readonly get: operations["getDomainRulesErrorPage"];
@@ -4248,9 +4268,18 @@ export interface operations {
             readonly 504: components["responses"]["NotPublishedInTime"];
         };
     };
-    readonly getDomainRulesDrop: {
+    readonly getDomainRules: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description how many rules; `Link` leads to the next page */
+                readonly limit?: number;
+                /** @description where the page before left off */
+                readonly cursor?: string;
+                /** @description only rules that are enabled, or are not */
+                readonly enabled?: "true" | "false";
+                /** @description only rules one of whose texts holds this one */
+                readonly q?: string;
+            };
             readonly header?: {
                 /** @description an `ETag`; 304 when the answer would be the same */
                 readonly "If-None-Match"?: string;
@@ -4263,7 +4292,47 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Rules of type drop in evaluation order */
+            /** @description Rules of all types, by type and in evaluation order within each; `Link` leads to the next page */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly (components["schemas"]["DropRule"] | components["schemas"]["FingerprintRule"] | components["schemas"]["BotRouteRule"] | components["schemas"]["RateLimitRule"] | components["schemas"]["WafRule"] | components["schemas"]["RedirectRule"] | components["schemas"]["CaptchaRule"] | components["schemas"]["RewriteRule"] | components["schemas"]["CacheRule"] | components["schemas"]["OriginRouteRule"] | components["schemas"]["OriginPoolRule"] | components["schemas"]["ErrorPageRule"])[];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly getDomainRulesDrop: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description how many rules; `Link` leads to the next page */
+                readonly limit?: number;
+                /** @description where the page before left off */
+                readonly cursor?: string;
+                /** @description only rules that are enabled, or are not */
+                readonly enabled?: "true" | "false";
+                /** @description only rules one of whose texts holds this one */
+                readonly q?: string;
+            };
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Rules of type drop in evaluation order: all, or page by page */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4554,7 +4623,16 @@ export interface operations {
     };
     readonly getDomainRulesFingerprint: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description how many rules; `Link` leads to the next page */
+                readonly limit?: number;
+                /** @description where the page before left off */
+                readonly cursor?: string;
+                /** @description only rules that are enabled, or are not */
+                readonly enabled?: "true" | "false";
+                /** @description only rules one of whose texts holds this one */
+                readonly q?: string;
+            };
             readonly header?: {
                 /** @description an `ETag`; 304 when the answer would be the same */
                 readonly "If-None-Match"?: string;
@@ -4567,7 +4645,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Rules of type fingerprint in evaluation order */
+            /** @description Rules of type fingerprint in evaluation order: all, or page by page */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4855,7 +4933,16 @@ export interface operations {
     };
     readonly getDomainRulesBotRoute: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description how many rules; `Link` leads to the next page */
+                readonly limit?: number;
+                /** @description where the page before left off */
+                readonly cursor?: string;
+                /** @description only rules that are enabled, or are not */
+                readonly enabled?: "true" | "false";
+                /** @description only rules one of whose texts holds this one */
+                readonly q?: string;
+            };
             readonly header?: {
                 /** @description an `ETag`; 304 when the answer would be the same */
                 readonly "If-None-Match"?: string;
@@ -4868,7 +4955,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Rules of type bot_route in evaluation order */
+            /** @description Rules of type bot_route in evaluation order: all, or page by page */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5157,7 +5244,16 @@ export interface operations {
     };
     readonly getDomainRulesRateLimit: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description how many rules; `Link` leads to the next page */
+                readonly limit?: number;
+                /** @description where the page before left off */
+                readonly cursor?: string;
+                /** @description only rules that are enabled, or are not */
+                readonly enabled?: "true" | "false";
+                /** @description only rules one of whose texts holds this one */
+                readonly q?: string;
+            };
             readonly header?: {
                 /** @description an `ETag`; 304 when the answer would be the same */
                 readonly "If-None-Match"?: string;
@@ -5170,7 +5266,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Rules of type rate_limit in evaluation order */
+            /** @description Rules of type rate_limit in evaluation order: all, or page by page */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5460,7 +5556,16 @@ export interface operations {
     };
     readonly getDomainRulesWaf: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description how many rules; `Link` leads to the next page */
+                readonly limit?: number;
+                /** @description where the page before left off */
+                readonly cursor?: string;
+                /** @description only rules that are enabled, or are not */
+                readonly enabled?: "true" | "false";
+                /** @description only rules one of whose texts holds this one */
+                readonly q?: string;
+            };
             readonly header?: {
                 /** @description an `ETag`; 304 when the answer would be the same */
                 readonly "If-None-Match"?: string;
@@ -5473,7 +5578,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Rules of type waf in evaluation order */
+            /** @description Rules of type waf in evaluation order: all, or page by page */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -5760,7 +5865,16 @@ export interface operations {
     };
     readonly getDomainRulesRedirect: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description how many rules; `Link` leads to the next page */
+                readonly limit?: number;
+                /** @description where the page before left off */
+                readonly cursor?: string;
+                /** @description only rules that are enabled, or are not */
+                readonly enabled?: "true" | "false";
+                /** @description only rules one of whose texts holds this one */
+                readonly q?: string;
+            };
             readonly header?: {
                 /** @description an `ETag`; 304 when the answer would be the same */
                 readonly "If-None-Match"?: string;
@@ -5773,7 +5887,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Rules of type redirect in evaluation order */
+            /** @description Rules of type redirect in evaluation order: all, or page by page */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6062,7 +6176,16 @@ export interface operations {
     };
     readonly getDomainRulesCaptcha: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description how many rules; `Link` leads to the next page */
+                readonly limit?: number;
+                /** @description where the page before left off */
+                readonly cursor?: string;
+                /** @description only rules that are enabled, or are not */
+                readonly enabled?: "true" | "false";
+                /** @description only rules one of whose texts holds this one */
+                readonly q?: string;
+            };
             readonly header?: {
                 /** @description an `ETag`; 304 when the answer would be the same */
                 readonly "If-None-Match"?: string;
@@ -6075,7 +6198,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Rules of type captcha in evaluation order */
+            /** @description Rules of type captcha in evaluation order: all, or page by page */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6363,7 +6486,16 @@ export interface operations {
     };
     readonly getDomainRulesRewrite: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description how many rules; `Link` leads to the next page */
+                readonly limit?: number;
+                /** @description where the page before left off */
+                readonly cursor?: string;
+                /** @description only rules that are enabled, or are not */
+                readonly enabled?: "true" | "false";
+                /** @description only rules one of whose texts holds this one */
+                readonly q?: string;
+            };
             readonly header?: {
                 /** @description an `ETag`; 304 when the answer would be the same */
                 readonly "If-None-Match"?: string;
@@ -6376,7 +6508,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Rules of type rewrite in evaluation order */
+            /** @description Rules of type rewrite in evaluation order: all, or page by page */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6666,7 +6798,16 @@ export interface operations {
     };
     readonly getDomainRulesCache: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description how many rules; `Link` leads to the next page */
+                readonly limit?: number;
+                /** @description where the page before left off */
+                readonly cursor?: string;
+                /** @description only rules that are enabled, or are not */
+                readonly enabled?: "true" | "false";
+                /** @description only rules one of whose texts holds this one */
+                readonly q?: string;
+            };
             readonly header?: {
                 /** @description an `ETag`; 304 when the answer would be the same */
                 readonly "If-None-Match"?: string;
@@ -6679,7 +6820,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Rules of type cache in evaluation order */
+            /** @description Rules of type cache in evaluation order: all, or page by page */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -6967,7 +7108,16 @@ export interface operations {
     };
     readonly getDomainRulesOriginRoute: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description how many rules; `Link` leads to the next page */
+                readonly limit?: number;
+                /** @description where the page before left off */
+                readonly cursor?: string;
+                /** @description only rules that are enabled, or are not */
+                readonly enabled?: "true" | "false";
+                /** @description only rules one of whose texts holds this one */
+                readonly q?: string;
+            };
             readonly header?: {
                 /** @description an `ETag`; 304 when the answer would be the same */
                 readonly "If-None-Match"?: string;
@@ -6980,7 +7130,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Rules of type origin_route in evaluation order */
+            /** @description Rules of type origin_route in evaluation order: all, or page by page */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7270,7 +7420,16 @@ export interface operations {
     };
     readonly getDomainRulesOriginPool: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description how many rules; `Link` leads to the next page */
+                readonly limit?: number;
+                /** @description where the page before left off */
+                readonly cursor?: string;
+                /** @description only rules that are enabled, or are not */
+                readonly enabled?: "true" | "false";
+                /** @description only rules one of whose texts holds this one */
+                readonly q?: string;
+            };
             readonly header?: {
                 /** @description an `ETag`; 304 when the answer would be the same */
                 readonly "If-None-Match"?: string;
@@ -7283,7 +7442,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Rules of type origin_pool in evaluation order */
+            /** @description Rules of type origin_pool in evaluation order: all, or page by page */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -7578,7 +7737,16 @@ export interface operations {
     };
     readonly getDomainRulesErrorPage: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                /** @description how many rules; `Link` leads to the next page */
+                readonly limit?: number;
+                /** @description where the page before left off */
+                readonly cursor?: string;
+                /** @description only rules that are enabled, or are not */
+                readonly enabled?: "true" | "false";
+                /** @description only rules one of whose texts holds this one */
+                readonly q?: string;
+            };
             readonly header?: {
                 /** @description an `ETag`; 304 when the answer would be the same */
                 readonly "If-None-Match"?: string;
@@ -7591,7 +7759,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Rules of type error_page in evaluation order */
+            /** @description Rules of type error_page in evaluation order: all, or page by page */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;

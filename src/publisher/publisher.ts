@@ -27,6 +27,8 @@ export interface PublisherOptions {
   readonly store: Store;
   /** Milliseconds since the epoch. Default: `Date.now`. */
   readonly clock?: () => number;
+  /** Milliseconds by a clock that nobody sets, for back-off and rest. Default: `steadyNow`. */
+  readonly steady?: () => number;
   readonly log: PublisherLog;
   /** Milliseconds between looks without a hint. Default 1,000. */
   readonly pollMs?: number;
@@ -92,13 +94,14 @@ interface Failure {
   readonly domain: string;
   readonly attempts: number;
   readonly message: string;
-  /** Not before this time again, of `steadyNow`: a wall clock may be set back for hours. */
+  /** Not before this time again, of the steady clock: a wall clock may be set back for hours. */
   readonly notBefore: number;
 }
 
 export function createPublisher(options: PublisherOptions): Publisher {
   const { store, log } = options;
   const clock = options.clock ?? Date.now;
+  const steady = options.steady ?? steadyNow;
   const pollMs = options.pollMs ?? 1_000;
   const leaseMs = options.leaseMs ?? 3_000;
   const plans = options.plans ?? createPlanMaker();
@@ -142,7 +145,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       const claim = { now, until: now + leaseMs, limit: CLAIMED_AT_ONCE };
       const claimed = await store.write((tx) => tx.outbox.claim(claim));
       if (claimed.length > 0) {
-        const from = steadyNow();
+        const from = steady();
         const work = publishAll(claimed).then((revisions) => {
           made += revisions;
           claims.delete(work);
@@ -150,7 +153,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
         claims.add(work);
         // Others do not wait for a domain that takes long.
         await Promise.race([work, pause(SLOW_MS)]);
-        await pause(restAfter(claimed, steadyNow() - from));
+        await pause(restAfter(claimed, steady() - from));
         if (claims.size >= CLAIMS_UNDER_WAY) await Promise.race(claims);
       } else if (!again) {
         if (claims.size === 0) break;
@@ -207,7 +210,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       claimedAgain.add(pending.domain_id);
       return 0;
     }
-    const now = steadyNow();
+    const now = steady();
     if (failure !== undefined && failure.notBefore > now) return 0;
     const rest = started ? pacing.restOf(pending.domain_id, now) : 0;
     if (rest > 0) {
@@ -221,7 +224,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
       failures.delete(pending.domain_id);
       if (revision === null) return 0;
       tell(revision, { pending, from });
-      pacing.published(pending.domain_id, steadyNow(), steadyNow() - now);
+      pacing.published(pending.domain_id, steady(), steady() - now);
       if (revision.revision % PRUNE_EVERY === 0) {
         await pruneName(store, revision.domain, clock()).catch(noteStore);
       }
@@ -249,7 +252,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
     const message = error instanceof Error ? error.message : String(error);
     const backOff = Math.min(LAST_BACK_OFF, FIRST_BACK_OFF * 2 ** Math.min(attempts - 1, 16));
     const { domain } = pending;
-    failures.set(pending.domain_id, { domain, attempts, message, notBefore: steadyNow() + backOff });
+    failures.set(pending.domain_id, { domain, attempts, message, notBefore: steady() + backOff });
     const fields = { domain, attempts, retryInMs: backOff, err: error };
     // What the store could not do now is the weather; a plan that cannot be made is a bug that somebody must see.
     if (error instanceof PublishFault) log.error(fields, `cannot publish: ${message}`);

@@ -30,7 +30,7 @@ export interface OutboxWrites {
    * Takes domains with waiting rows, the longest waiting first, so that other publishers leave them alone until
    * `until`. Rows added meanwhile belong to the same claim. A claim saves work, nothing more: what keeps two
    * publishers of one domain apart is `plans.publish`. Locks no domain. A claim that ends later than two leases
-   * (`until - now`) from `now` is void: its clock was ahead.
+   * (`until - now`) and 10 seconds from `now` is void: its clock was ahead.
    */
   claim(claim: {
     readonly now: number;

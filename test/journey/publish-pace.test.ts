@@ -52,6 +52,7 @@ describe.each(await testDatabases())('publishing at a pace on $kind', (database)
       log: pino({ level: 'silent' }),
       plans,
       clock: () => now,
+      steady: () => now,
       pollMs: 50,
     });
     publisher.start();

@@ -27,7 +27,7 @@ async function decide(store: Store, name: string, target: string): Promise<strin
   return evaluator.evaluate({ scheme: 'https', method: 'GET', host: name, target, ip: '192.0.2.1' }).action;
 }
 
-function soon(milliseconds = 10_000): AbortSignal {
+function soon(milliseconds = 45_000): AbortSignal {
   return AbortSignal.timeout(milliseconds);
 }
 

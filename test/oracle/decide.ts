@@ -186,7 +186,8 @@ function wafPhase(run: Run): Ending | null {
         (rule.on_uninspected === 'block' && verdict.uninspected !== null));
     const effect = verdict === null ? 'unavailable' : over ? 'block' : 'passed';
     const told = verdict !== null && !acts(run, rule) ? { waf: verdict } : {};
-    run.matches.push({ type: 'waf', id: rule.id, mode: rule.action_mode, effect, ...told });
+    const ref = { type: 'waf', id: rule.id, ...keyOf(run.world, rule) } as const;
+    run.matches.push({ ...ref, mode: rule.action_mode, effect, ...told });
     if (!acts(run, rule)) continue;
     run.waf = verdict;
     return over ? block(run, rule) : null;

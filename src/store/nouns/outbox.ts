@@ -34,6 +34,9 @@ const append = statement((builder, p: Omit<OutboxRow, 'id'>) =>
     .returning('id'),
 );
 
+/** Milliseconds that no publisher claims a domain for: a claim that lasts longer was made by a clock that was ahead. */
+const LONGEST_LEASE_MS = 10_000;
+
 // A domain is claimed while any of its rows is. A claim that ends after `beyond` was made by a clock that has been set
 // back since, and lapses. The second look at `claimed_until` is for PostgreSQL, where another publisher may have claimed
 // the row between the choice and the update.
@@ -100,7 +103,8 @@ export function outbox(session: Session): OutboxReads & OutboxWrites {
     },
     async claim(wanted) {
       const { now, until } = wanted;
-      return pendingDomains(await claim(session, { ...wanted, beyond: until + (until - now) }));
+      const beyond = now + Math.max(2 * (until - now), LONGEST_LEASE_MS);
+      return pendingDomains(await claim(session, { ...wanted, beyond }));
     },
     async renew(domainIds, until) {
       await renew(session, { domains: JSON.stringify(domainIds), until });
