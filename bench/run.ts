@@ -26,6 +26,7 @@ import { run as regex } from './regex.ts';
 import type { BenchGroup, BenchOptions, Row } from './row.ts';
 import { isMet } from './row.ts';
 import { run as startUp } from './start-up.ts';
+import { run as strangers } from './strangers.ts';
 import { tableOf } from './table.ts';
 import { run as waf } from './waf.ts';
 
@@ -47,6 +48,7 @@ const GROUPS: Readonly<Record<string, BenchGroup>> = {
   'start-up': startUp,
   waf,
   node,
+  strangers,
 };
 
 interface Wanted {

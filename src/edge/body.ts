@@ -1,6 +1,9 @@
 /** The client's body: the part that rules inspect, and the whole as the origin gets it. */
-import { PassThrough, type Readable, type Transform } from 'node:stream';
+import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { type BodyFault, brokenOff, tooSlow } from './buffers/body-fault.ts';
+import type { RateBounds } from './buffers/limits.ts';
+import { createPace } from './buffers/pace.ts';
 import { type CodingFault, codingError, codingOf } from './coding.ts';
 import type { ClientRequest } from './exchange.ts';
 
@@ -9,19 +12,27 @@ export interface InspectedBody {
   readonly error: string | null;
   /** What rules look at: the first `wanted` octets, inflated where the client says it is compressed. */
   readonly inspected: Uint8Array;
-  /** For the origin: whole where all of it was read, else what was read and then the rest. */
-  readonly outgoing: Readable | Uint8Array;
+}
+
+/** What was read of a body, and whether that is all of it. */
+export interface ReadPart {
+  readonly read: Buffer;
+  readonly ended: boolean;
 }
 
 /**
  * Reads the first `wanted` octets of a body, or all of it when it is shorter.
- * @throws Error when the client breaks off
+ * @throws BodyFault when the client breaks off or is too slow
  */
-export async function inspectBody(message: ClientRequest, wanted: number): Promise<InspectedBody> {
-  const { chunks, ended } = await readUpTo(message, wanted);
+export async function inspectBody(
+  message: ClientRequest,
+  wanted: number,
+  rate: RateBounds,
+): Promise<InspectedBody & { readonly outgoing: ReadPart }> {
+  const { chunks, ended } = await readUpTo(message, wanted, rate);
   const read = Buffer.concat(chunks);
   const seen = await asInspected(message, { read, ended, wanted });
-  return { ...seen, outgoing: ended ? read : continued(read, message) };
+  return { ...seen, outgoing: { read, ended } };
 }
 
 /**
@@ -36,12 +47,6 @@ export async function peekBody(
   await Promise.resolve();
   const { read, ended } = await readAndPutBack(message, wanted);
   return { ...(await asInspected(message, { read, ended, wanted })), outgoing: message };
-}
-
-/** What was read of a body, and whether that is all of it. */
-interface ReadPart {
-  readonly read: Buffer;
-  readonly ended: boolean;
 }
 
 async function asInspected(
@@ -111,50 +116,55 @@ function hasArrived(message: ClientRequest): boolean {
   return 'stream' in message ? message.stream.readableEnded : message.complete;
 }
 
-/** A whole body of at most `most` octets; `null`: it is longer, or the client broke off. */
-export async function readBody(message: ClientRequest, most: number): Promise<Uint8Array | null> {
+/** A whole body of at most `most` octets; `null`: it is longer, or the client broke off or is too slow. */
+export async function readBody(
+  message: ClientRequest,
+  most: number,
+  rate: RateBounds,
+): Promise<Uint8Array | null> {
   if (message.readableEnded) return new Uint8Array(0);
-  const part = await readUpTo(message, most + 1).catch(() => null);
+  const part = await readUpTo(message, most + 1, rate).catch(() => null);
   if (part === null) return null;
   const read = Buffer.concat(part.chunks);
   return read.length > most ? null : read;
 }
 
-function readUpTo(message: ClientRequest, wanted: number): Promise<Part> {
+/** @throws BodyFault */
+function readUpTo(message: ClientRequest, wanted: number, rate: RateBounds): Promise<Part> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let octets = 0;
+    const stop = (): void => {
+      pace.end();
+      message.off('data', onData).off('end', onEnd).off('error', onError).off('close', onError);
+    };
     const settle = (ended: boolean): void => {
-      message.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose);
+      stop();
       if (!ended) message.pause();
       resolve({ chunks, ended });
+    };
+    const fail = (fault: BodyFault): void => {
+      stop();
+      message.pause();
+      // Other errors of its stream come to nobody.
+      message.on('error', ignore);
+      reject(fault);
     };
     const onData = (chunk: Buffer): void => {
       chunks.push(chunk);
       octets += chunk.length;
+      pace.move(chunk.length);
       if (octets >= wanted) settle(message.readableEnded);
     };
     const onEnd = (): void => settle(true);
-    const onError = (error: Error): void => reject(error);
-    const onClose = (): void => reject(new Error('the client went away within its body'));
-    message.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose);
+    const onError = (): void => fail(brokenOff());
+    const pace = createPace({ bounds: rate, onSlow: (reason) => fail(tooSlow(reason)) });
+    message.on('data', onData).on('end', onEnd).on('error', onError).on('close', onError);
+    pace.wait();
   });
 }
 
-/** A body that nobody looks at, for the origin. */
-export function streamBody(message: ClientRequest): Readable {
-  return continued(null, message);
-}
-
-/** A stream of its own: whoever sends it destroys it when its origin wants no more, and the client's must outlive that. */
-function continued(read: Buffer | null, message: ClientRequest): Readable {
-  const whole = new PassThrough();
-  if (read !== null) whole.write(read);
-  message.pipe(whole);
-  message.on('error', (error: Error) => whole.destroy(error));
-  message.on('aborted', () => whole.destroy(new Error('the client went away within its body')));
-  return whole;
-}
+function ignore(): void {}
 
 interface Inflated {
   readonly octets: Buffer;

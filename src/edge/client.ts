@@ -1,5 +1,6 @@
 /** The client's end of an answer: writes what is pushed, holds the source back while the client does not read. */
 import type { ServerResponse } from 'node:http';
+import type { RateBounds } from './buffers/limits.ts';
 import type { ClientRequest, ClientResponse } from './exchange.ts';
 import { lowerName } from './header-names.ts';
 import {
@@ -22,6 +23,8 @@ export interface ClientOutcome {
 export interface ClientOptions {
   readonly request: ClientRequest;
   readonly response: ClientResponse;
+  /** How slowly the client may take its answer; absent: as it likes. */
+  readonly rate?: RateBounds;
   /** Called once, when the answer is over, however it ends. */
   readonly done: (outcome: ClientOutcome) => void;
 }
@@ -53,7 +56,12 @@ const SMALL = 4 * 1024;
  */
 const MOST_WAITING = 128 * 1024;
 
-export function createClientSink({ request, response, done }: ClientOptions): ClientSink {
+/** Octets that may wait at the end of an answer without a look at the client's rate: a few packets. */
+const LITTLE = 16 * 1024;
+
+const ANY_RATE: RateBounds = { minRate: 0, graceMs: 0, windowMs: 0 };
+
+export function createClientSink({ request, response, rate = ANY_RATE, done }: ClientOptions): ClientSink {
   let source: ResponseSource | null = null;
   let octets = 0;
   let over = false;
@@ -61,6 +69,8 @@ export function createClientSink({ request, response, done }: ClientOptions): Cl
   let held: Uint8Array | null = null;
   /** The connection takes no more for now. */
   let full = false;
+  /** Ends a client that does not take what waits for it in time. */
+  let late: NodeJS.Timeout | null = null;
   const outgoing = response as ServerResponse;
   /**
    * Of answers that wait for each other on a connection (RFC 9112 §9.3.2) Node tells only the first, which alone has it,
@@ -80,17 +90,43 @@ export function createClientSink({ request, response, done }: ClientOptions): Cl
     source?.pause();
     if (full) return;
     full = true;
+    expectTaken();
     outgoing.once('drain', drained);
   }
 
   function drained(): void {
     full = false;
+    if (late !== null) clearTimeout(late);
+    late = null;
     source?.resume();
+  }
+
+  /**
+   * Gives the client the time for what waits that it needs at the minimum rate. Node reports only that all of a write was
+   * taken, so this is measured over as many octets as wait.
+   */
+  function expectTaken(): void {
+    const { minRate, graceMs, windowMs } = rate;
+    if (minRate === 0 || late !== null) return;
+    const waits = outgoing.writableLength;
+    const ms = graceMs + Math.max(windowMs, (waits / minRate) * 1_000);
+    late = setTimeout(() => {
+      const reason = `the client takes below ${minRate} octets a second: ${waits} waited ${Math.round(ms / 1_000)} s`;
+      fault = { code: 'slow', reason };
+      source?.abort();
+      outgoing.destroy();
+    }, ms);
+  }
+
+  /** Sees to it that what waits at the end of an answer is taken. */
+  function finishTaking(): void {
+    if (outgoing.writableLength > LITTLE) expectTaken();
   }
 
   function finish(): void {
     if (over) return;
     over = true;
+    if (late !== null) clearTimeout(late);
     connection?.off('close', leave);
     done({ status: response.headersSent ? response.statusCode : GONE, octets, fault });
   }
@@ -141,11 +177,14 @@ export function createClientSink({ request, response, done }: ClientOptions): Cl
         flush();
         addTrailers(outgoing, trailers);
       }
-      if (held === null) return void outgoing.end();
-      const body = held;
-      held = null;
-      if (octets <= SMALL) endWith(outgoing, body);
-      else outgoing.end(body);
+      if (held === null) outgoing.end();
+      else {
+        const body = held;
+        held = null;
+        if (octets <= SMALL) return endWith(outgoing, body);
+        outgoing.end(body);
+      }
+      finishTaking();
     },
     fail(why) {
       held = null;

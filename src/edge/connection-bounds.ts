@@ -4,7 +4,7 @@
  * becomes crowded, connections that carry no request are ended first, as by nginx.
  */
 import type { Socket } from 'node:net';
-import { parseIp } from '../base/ip.ts';
+import { networkOf } from './network.ts';
 
 export interface ConnectionBoundsOptions {
   /** Connections at most, over all listeners of this process. */
@@ -77,7 +77,7 @@ export function createConnectionBounds(options: ConnectionBoundsOptions): Connec
     },
     admitFrom(address, socket) {
       if (address !== null && isProxy(address)) return true;
-      const key = keyOf(address);
+      const key = networkOf(address);
       const held = byAddress.get(key) ?? 0;
       if (held >= perAddress) return refuse('address');
       byAddress.set(key, held + 1);
@@ -91,12 +91,4 @@ export function createConnectionBounds(options: ConnectionBoundsOptions): Connec
     relieveBy: (closeIdle) => void reliefs.push(closeIdle),
     counts: () => ({ open, refused }),
   };
-}
-
-const words = new Uint32Array(4);
-
-function keyOf(address: string | null): string {
-  const family = parseIp(address ?? '', words);
-  if (family === 0) return address ?? '';
-  return family === 4 ? `${words[0]}` : `${words[0]} ${words[1]}`;
 }

@@ -33,6 +33,8 @@ const STATUS_OF: Readonly<Record<ResponseFault['code'], number | null>> = {
   cut: 502,
   timeout: 504,
   body: 400,
+  busy: 503,
+  slow: 408,
   aborted: null,
 };
 

@@ -6,14 +6,17 @@ import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { forwardedTarget } from '../answers/decided.ts';
 import { ID_HEADER, pageAnswer } from '../answers/kinds.ts';
-import { inspectBody, streamBody } from './body.ts';
+import { inspectBody, type ReadPart } from './body.ts';
+import { answerSpools } from './buffers/answer-buffer.ts';
+import { type ClientBody, createClientBody } from './buffers/client-body.ts';
 import { type ClientOutcome, type ClientSink, createClientSink } from './client.ts';
-import type { ClientResponse, Exchange } from './exchange.ts';
+import type { ClientRequest, ClientResponse, Exchange } from './exchange.ts';
 import { finishing } from './finish.ts';
 import { lowerName } from './header-names.ts';
 import { ANSWER_VIA, isLooping, LOOP } from './loops.ts';
 import { askMarkdown, type MarkdownAsk, wantsMarkdown } from './markdown/ask.ts';
 import type { MarkdownOutcome } from './markdown/outcome.ts';
+import { networkOf } from './network.ts';
 import { outgoingHeaders } from './outgoing.ts';
 import { type OwnTokens, ownTokenAnswer } from './own-tokens.ts';
 import type { EdgeAnswer, ResponseSink, ResponseSource } from './response.ts';
@@ -44,6 +47,7 @@ export function createHandler({ services, ownTokens = null, onFault }: HandlerOp
       const client = createClientSink({
         request: incoming.message,
         response,
+        rate: services.buffers.rate,
         done: (outcome) => walk.journal(outcome),
       });
       const own = ownTokens === null ? null : ownTokenAnswer(incoming.message, ownTokens);
@@ -124,11 +128,12 @@ function createNodeWalk(services: NodeServices, incoming: Incoming): NodeWalk {
   return walk;
 }
 
-type DecidedRequest = Judged<OutgoingRequest['body']>;
+type DecidedRequest = Judged<ReadPart>;
 
 /** PERF: a promise only where something has to be waited for; most requests are on their way when this returns. */
 function serve(walk: NodeWalk, client: ClientSink): void | Promise<void> {
-  const decided = decide(walk, inspectBody);
+  const { rate } = walk.services.buffers;
+  const decided = decide(walk, (message, wanted) => inspectBody(message, wanted, rate));
   return decided instanceof Promise
     ? decided.then((one) => act(walk, client, one))
     : act(walk, client, decided);
@@ -145,13 +150,25 @@ function act(walk: NodeWalk, client: ClientSink, decided: DecidedRequest): void 
   }
   const { exchange } = decided;
   const goOn = (): void => {
-    const { message, proceed } = walk.incoming;
-    proceed();
-    const body = decided.body === message ? streamBody(message) : decided.body;
-    forward(walk, exchange, { client, body });
+    walk.incoming.proceed();
+    forward(walk, exchange, { client, body: decided.body === null ? null : bodyOf(walk, decided.body) });
   };
   if (exchange.decision.action === 'forward') return goOn();
   return ownAnswer(walk, exchange).then((own) => (own === null ? goOn() : client.answer(own)));
+}
+
+/** A body as an origin gets it: octets where all of it was read to be inspected. */
+function bodyOf(walk: NodeWalk, body: ReadPart | ClientRequest): Uint8Array | ClientBody {
+  if ('ended' in body && body.ended) return body.read;
+  const { buffers } = walk.services;
+  return createClientBody({
+    message: walk.incoming.message,
+    read: 'ended' in body ? body.read : null,
+    most: buffers.bodyOctets,
+    space: buffers.space,
+    network: networkOf(walk.incoming.visitor.ip),
+    rate: buffers.rate,
+  });
 }
 
 interface Forwarding {
@@ -207,6 +224,7 @@ function forward(walk: NodeWalk, exchange: Exchange, { client, body }: Forwardin
       note: (result) => {
         walk.cache = result;
       },
+      openSpool: answerSpools(services.buffers.space, networkOf(walk.incoming.visitor.ip)),
     },
     sink,
     (changes, taker: ResponseSink): ResponseSource =>
@@ -263,6 +281,7 @@ function outgoingOf(
       keepUnderscores: walk.services.keepUnderscores,
     }),
     body,
+    network: networkOf(visitor.ip),
   };
 }
 

@@ -41,6 +41,8 @@ export const MAX_INFORMATIONAL = 16;
 export const MAX_PASSES = 3;
 /** Requests that wait for a connection to one origin: those of a second at the rate that one process serves. */
 export const MAX_QUEUED = 8_192;
+/** Milliseconds that a request waits for a connection to its origin: what comes later than that is of no use to people. */
+export const QUEUE_MS = 10_000;
 /** Milliseconds to reach an origin, and to its head where the record says nothing else. */
 export const CONNECT_MS = 5_000;
 export const ORIGIN_MS = 60_000;

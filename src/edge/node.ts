@@ -5,12 +5,23 @@
 import { steadyNow } from '../base/steady-clock.ts';
 import type { EvaluatorOptions } from '../evaluator/index.ts';
 import { createCounters, type WafProgram } from '../evaluator/index.ts';
+import { BODY_OCTETS, DISK_OCTETS, RATE, type RateBounds } from './buffers/limits.ts';
+import { createBufferSpace } from './buffers/space.ts';
 import { createHandler, type Handler } from './handle.ts';
 import type { OriginBounds } from './origin/guard.ts';
 import { createOrigins } from './origin/origins.ts';
 import type { OwnTokens } from './own-tokens.ts';
 import { createPlanTable, type PlanTable } from './plans.ts';
-import type { Challenges, Classifier, EdgeCache, Journal, MarkdownRenderer, Origins } from './services.ts';
+import type {
+  Buffers,
+  Challenges,
+  Classifier,
+  EdgeCache,
+  Journal,
+  MarkdownRenderer,
+  NodeServices,
+  Origins,
+} from './services.ts';
 
 export interface NodeOptions {
   readonly challenges: Challenges;
@@ -36,6 +47,14 @@ export interface NodeOptions {
   readonly maxWebsockets?: number;
   /** Passes on headers of clients with `_` in their names; absent: drops them. */
   readonly keepUnderscores?: boolean;
+  /** The folder of what is stored for slow clients; absent: they are served from memory and their origins wait. */
+  readonly bufferFolder?: string | null;
+  /** Octets in it at most. Default: `DISK_OCTETS`. */
+  readonly bufferOctets?: number;
+  /** Octets of a request's body that are read before its origin is asked. Default: `BODY_OCTETS`. */
+  readonly bodyOctets?: number;
+  /** How slow clients may be. Default: `RATE`. */
+  readonly rate?: RateBounds;
   /** Octets of opened plans kept. */
   readonly openOctets: number;
   /** The node's own answers to a certificate authority; absent: it asks none for certificates. */
@@ -48,13 +67,25 @@ export interface EdgeNode {
   readonly handler: Handler;
   readonly plans: PlanTable;
   readonly origins: Origins;
+  /** Octets that are stored for slow clients now. */
+  buffers(): { readonly memory: number; readonly disk: number };
   /** Ends what outlives requests: connections to origins, probes, the cache's files, threads. */
   close(): Promise<void>;
 }
 
 export function createNode(options: NodeOptions): EdgeNode {
   const { challenges, classifier, journal, cache, markdown = null, onFault } = options;
+  const buffers: Buffers = {
+    space: createBufferSpace({
+      folder: options.bufferFolder ?? null,
+      diskOctets: options.bufferOctets ?? DISK_OCTETS,
+      onFault: (error) => onFault(error, 'a file for a slow client'),
+    }),
+    bodyOctets: options.bodyOctets ?? BODY_OCTETS,
+    rate: options.rate ?? RATE,
+  };
   const origins = createOrigins({
+    space: buffers.space,
     perOrigin: options.perOrigin,
     anyCertificate: options.anyCertificate,
     bounds: options.originBounds,
@@ -76,7 +107,17 @@ export function createNode(options: NodeOptions): EdgeNode {
     openOctets: options.openOctets,
   });
   const { keepUnderscores = false } = options;
-  const services = { plans, origins, cache, markdown, challenges, classifier, journal, keepUnderscores };
+  const services: NodeServices = {
+    plans,
+    origins,
+    cache,
+    markdown,
+    challenges,
+    classifier,
+    journal,
+    buffers,
+    keepUnderscores,
+  };
   const handler = createHandler({
     services,
     ownTokens: options.ownTokens ?? null,
@@ -86,6 +127,7 @@ export function createNode(options: NodeOptions): EdgeNode {
     handler,
     plans,
     origins,
+    buffers: () => ({ memory: buffers.space.memory.octets, disk: buffers.space.diskOctets() }),
     async close() {
       await origins.close();
       await cache?.close();

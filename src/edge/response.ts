@@ -29,6 +29,8 @@ export const RESPONSE_FAULTS = [
   'cut',
   'aborted',
   'body',
+  'busy',
+  'slow',
 ] as const;
 export type ResponseFaultCode = (typeof RESPONSE_FAULTS)[number];
 
@@ -43,6 +45,8 @@ export type ResponseFaultCode = (typeof RESPONSE_FAULTS)[number];
  * - `cut` the body ended early
  * - `aborted` the client is gone
  * - `body` the client's own body broke off or is malformed
+ * - `busy` all connections to the origin were in use for too long: nothing was sent
+ * - `slow` the client sends or takes fewer octets a second than it must
  */
 export interface ResponseFault {
   readonly code: ResponseFaultCode;

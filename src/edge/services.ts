@@ -1,7 +1,11 @@
 /** What the walk of a request (`handle.ts`) is given: one interface a room, so that each can be tested by itself. */
-import type { Duplex, Readable } from 'node:stream';
+import type { Duplex } from 'node:stream';
 import type { Challenges } from '../answers/challenge/challenge.ts';
 import type { CacheDirective, Origin, OriginStates, RuleRef } from '../evaluator/index.ts';
+import type { OpenSpool } from './buffers/answer-buffer.ts';
+import type { ClientBody } from './buffers/client-body.ts';
+import type { RateBounds } from './buffers/limits.ts';
+import type { BufferSpace } from './buffers/space.ts';
 import type { Budget } from './cache/fill.ts';
 import type { ClientOutcome } from './client.ts';
 import type { Exchange, ServedDomain } from './exchange.ts';
@@ -31,8 +35,10 @@ export interface OutgoingRequest {
   readonly path: string;
   /** End-to-end headers, `Host` included, hop-by-hop ones taken out. */
   readonly headers: HeaderList;
-  /** Whole when it was buffered, so that it can be sent again. */
-  readonly body: Readable | Uint8Array | null;
+  /** Octets where all of it was read already. */
+  readonly body: ClientBody | Uint8Array | null;
+  /** The network of the client, which shares in connections and buffers as one. */
+  readonly network: string;
 }
 
 export interface Origins {
@@ -76,6 +82,8 @@ export interface CacheRequest {
   readonly now: number;
   /** Told what came of it, a word for the journal: `hit`, `miss`, `stale`, … */
   readonly note: (result: string) => void;
+  /** Stores answers for the client while it is slow. */
+  readonly openSpool: OpenSpool;
 }
 
 export interface EdgeCache {
@@ -155,6 +163,14 @@ export interface JournalEntry {
   readonly fault: string | null;
 }
 
+/** What is stored for slow clients, and how slow they may be. */
+export interface Buffers {
+  readonly space: BufferSpace;
+  /** Octets of a request's body that are read before its origin is asked. */
+  readonly bodyOctets: number;
+  readonly rate: RateBounds;
+}
+
 export interface NodeServices {
   readonly plans: Plans;
   readonly origins: Origins;
@@ -164,6 +180,7 @@ export interface NodeServices {
   readonly challenges: Challenges;
   readonly classifier: Classifier;
   readonly journal: Journal;
+  readonly buffers: Buffers;
   /** Origins get headers with `_` in their names. */
   readonly keepUnderscores: boolean;
 }

@@ -8,6 +8,8 @@ import { pageAnswer } from '../answers/kinds.ts';
 import { type HostFacts, parseHost } from '../base/host.ts';
 import type { EdgeRequest } from '../evaluator/index.ts';
 import { readBody } from './body.ts';
+import { BodyFault } from './buffers/body-fault.ts';
+import { RATE } from './buffers/limits.ts';
 import type { ClientRequest, Exchange, ServedDomain, Visitor } from './exchange.ts';
 import { type ReadRequest, readRequest } from './read-request.ts';
 import type { EdgeAnswer } from './response.ts';
@@ -165,7 +167,11 @@ function judge<Body>(
       const whole = { ...request, body: inspected, bodyError: error };
       return { ok: true, exchange: exchangeOf(walk, domain, whole), body: outgoing };
     },
-    () => ({ ok: false, status: 400 }),
+    (error: unknown) => {
+      // The rest of the body would be read as the next request.
+      walk.incoming.last();
+      return { ok: false, status: error instanceof BodyFault && error.code === 'slow' ? 408 : 400 };
+    },
   );
 }
 
@@ -191,7 +197,7 @@ export async function ownAnswer(walk: Walk, exchange: Exchange): Promise<EdgeAns
     challenges: services.challenges,
     readBody: (most) => {
       incoming.proceed();
-      return readBody(incoming.message, most);
+      return readBody(incoming.message, most, RATE);
     },
   });
 }

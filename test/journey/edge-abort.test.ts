@@ -18,7 +18,7 @@ describe.skipIf(OPENSSL_MISSING)('a client that leaves before the head of its an
     // Takes requests, answers none.
     origin = createServer(() => undefined).listen(0, '127.0.0.1');
     await once(origin, 'listening');
-    edge = await startTlsNode({ names: [HOST] });
+    edge = await startTlsNode({ names: [HOST], bodyOctets: 0 });
     const bytes = planOf(HOST, (origin.address() as AddressInfo).port);
     edge.node.plans.set(HOST, { revision: 2, digest: 'd'.repeat(64), purgeEpoch: 0, read: () => bytes });
   });

@@ -146,7 +146,7 @@ describe.skipIf(OPENSSL_MISSING !== null)(`an origin (${OPENSSL_MISSING ?? 'open
       `one is refused, ${MAX_QUEUED} waiting`,
       30_000,
     );
-    expect(statusesOf(answer)).toEqual([502]);
+    expect(statusesOf(answer)).toEqual([503]);
   });
 });
 

@@ -122,6 +122,10 @@ describe.skipIf(OPENSSL_MISSING !== null)(`large bodies (${OPENSSL_MISSING ?? 'o
       names: ['shop.test'],
       originPort: (origin.address() as AddressInfo).port,
       plan: { rules: [waf, block] },
+      // Uploads are longer than that.
+      bodyOctets: PIECE.length,
+      // A quarter of it is for one address.
+      bufferOctets: 32 * 1024 * 1024,
       // Finds nothing, and wants to see bodies.
       waf: { inspect: () => finding(), has: () => false },
     });
@@ -178,7 +182,9 @@ describe.skipIf(OPENSSL_MISSING !== null)(`large bodies (${OPENSSL_MISSING ?? 'o
     },
   );
 
-  test('an answer waits for a client that does not read', { timeout: 120_000 }, async () => {
+  test('an answer that is longer than what is stored for one address waits for its client', {
+    timeout: 120_000,
+  }, async () => {
     const socket = connect(edge.httpPort, '127.0.0.1');
     socket.pause();
     socket.write('GET /give HTTP/1.1\r\nHost: shop.test\r\nConnection: close\r\n\r\n');

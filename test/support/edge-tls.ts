@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { compile, parseRuleSet, seal } from '../../src/compiler/index.ts';
+import type { RateBounds } from '../../src/edge/buffers/limits.ts';
 import type { ConnectionBounds } from '../../src/edge/connection-bounds.ts';
 import { createNode, type EdgeNode } from '../../src/edge/node.ts';
 import type { OriginBounds } from '../../src/edge/origin/guard.ts';
@@ -113,6 +114,13 @@ export interface TlsNodeOptions {
   readonly connections?: ConnectionBounds;
   readonly maxWebsockets?: number;
   readonly keepUnderscores?: boolean;
+  /** Connections to the origin. Default: 64. */
+  readonly perOrigin?: number;
+  readonly rate?: RateBounds;
+  readonly bodyOctets?: number;
+  readonly bufferOctets?: number;
+  /** Default: a folder of the node's own. */
+  readonly bufferFolder?: string | null;
   readonly fallback?: string | null;
   /** Peers that must speak the PROXY protocol. */
   readonly proxies?: readonly string[];
@@ -148,7 +156,11 @@ export async function startTlsNode(options: TlsNodeOptions): Promise<TlsNode> {
     cache: options.cache ?? null,
     waf: options.waf ?? null,
     nodeId: null,
-    perOrigin: 64,
+    perOrigin: options.perOrigin ?? 64,
+    bufferFolder: options.bufferFolder === undefined ? join(folder, 'buffers') : options.bufferFolder,
+    ...(options.rate ? { rate: options.rate } : {}),
+    ...(options.bodyOctets === undefined ? {} : { bodyOctets: options.bodyOctets }),
+    ...(options.bufferOctets === undefined ? {} : { bufferOctets: options.bufferOctets }),
     anyCertificate: options.anyCertificate ?? false,
     ...(options.resolvers ? { resolvers: options.resolvers } : {}),
     originBounds: options.originBounds ?? LOCAL_ORIGINS,

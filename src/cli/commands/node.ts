@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseIpEntry } from '../../base/ip.ts';
+import { BODY_OCTETS, DISK_OCTETS, RATE } from '../../edge/buffers/limits.ts';
 import { MAX_ADDRESS_CONNECTIONS, MAX_CONNECTIONS, MAX_WEBSOCKETS } from '../../edge/limits.ts';
 import { parseServerAddress } from '../../lifecycle/dns/server-address.ts';
 import { usageFault } from '../exit.ts';
@@ -53,13 +54,16 @@ interface Flags {
   readonly resolver?: readonly string[];
   readonly websocketIdle: number;
   readonly keepUnderscores?: boolean;
+  readonly bodyBuffer: number;
+  readonly bufferDisk: number;
+  readonly minRate: number;
   readonly drain: number;
   readonly logLevel: string;
   readonly color: ColourChoice;
 }
 
 const WORKERS_HELP =
-  'processes that serve, or `auto` for one a core; cache memory and disk, --origin-connections, --max-connections and --max-websockets are shared out';
+  'processes that serve, or `auto` for one a core; cache memory and disk, --buffer-disk, --origin-connections, --max-connections and --max-websockets are shared out';
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 
 async function run(flags: Flags): Promise<void> {
@@ -100,6 +104,9 @@ async function run(flags: Flags): Promise<void> {
       resolvers: flags.resolver ?? [],
       websocketIdleMs: flags.websocketIdle * 1_000,
       keepUnderscores: flags.keepUnderscores === true,
+      bodyOctets: flags.bodyBuffer * 1024,
+      bufferOctets: flags.bufferDisk * 1024 * 1024,
+      minRate: flags.minRate,
       decisions: flags.log === undefined ? null : { file: flags.log, rate: flags.logRate },
       operationsPort: flags.opsPort ?? null,
       log: createLog(flags.logLevel, (line) => void process.stderr.write(line)),
@@ -249,6 +256,8 @@ function readCount(fewest: number, most: number): (text: string) => number {
 
 /** More than one machine has ports and memory for. */
 const MOST_CONNECTIONS = 10_000_000;
+/** A gigabyte: a file of this size is written for each upload. */
+const MOST_BODY_KB = 1_048_576;
 /** A day. */
 const LONGEST_IDLE_SEC = 86_400;
 
@@ -370,6 +379,30 @@ export function nodeCommand(): Command {
         .argParser(readWorkers)
         .default(1)
         .env('EDGEPLAN_WORKERS'),
+    )
+    .addOption(
+      new Option(
+        '--body-buffer <kilobytes>',
+        'read a request body of up to so much before a connection to its origin is taken; longer ones stream',
+      )
+        .argParser(readCount(0, MOST_BODY_KB))
+        .default(BODY_OCTETS / 1024),
+    )
+    .addOption(
+      new Option(
+        '--buffer-disk <megabytes>',
+        'disk under --data for bodies of slow clients; 0: their origins wait for them',
+      )
+        .argParser(readCount(0, 1_048_576))
+        .default(DISK_OCTETS / 1024 / 1024),
+    )
+    .addOption(
+      new Option(
+        '--min-rate <octets>',
+        'end clients that send or take fewer octets a second over 10 s, after the first 5 s; 0: none',
+      )
+        .argParser(readCount(0, 1_000_000_000))
+        .default(RATE.minRate),
     )
     .option(
       '--keep-underscores',

@@ -53,6 +53,12 @@ export interface ServeOptions {
   readonly websocketIdleMs: number;
   /** Passes on headers with `_` in their names. */
   readonly keepUnderscores: boolean;
+  /** Octets of a request's body that are read before its origin is asked. */
+  readonly bodyOctets: number;
+  /** Octets of files in which answers and bodies of slow clients are stored; 0: none. */
+  readonly bufferOctets: number;
+  /** Octets a second below which a client is ended; 0: none is. */
+  readonly minRate: number;
 }
 
 export interface NodeStart extends ServeOptions {

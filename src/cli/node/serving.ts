@@ -2,6 +2,7 @@
 import type { Logger } from 'pino';
 import { createChallenges } from '../../answers/challenge/challenge.ts';
 import type { Secrets } from '../../answers/challenge/keys.ts';
+import { RATE } from '../../edge/buffers/limits.ts';
 import { createCache } from '../../edge/cache/cache.ts';
 import { type ClassificationFiles, openClassificationFiles } from '../../edge/classification-files.ts';
 import { createBotResolver, createClassifier } from '../../edge/classifier.ts';
@@ -82,11 +83,19 @@ export async function createServing(settings: ServeSettings, parts: ServingParts
     websocketIdleMs: settings.websocketIdleMs,
     keepUnderscores: settings.keepUnderscores,
     maxWebsockets: settings.maxWebsockets,
+    bufferFolder: settings.bufferFolder,
+    bufferOctets: settings.bufferOctets,
+    bodyOctets: settings.bodyOctets,
+    rate: { ...RATE, minRate: settings.minRate },
     openOctets: settings.openOctets,
     onFault: (error, about) => log.error({ err: error }, `a fault in ${about}`),
   });
   const connections = openBounds(settings, log);
-  addConnections(metrics.registry, { connections: connections.counts, websockets: node.origins.websockets });
+  addConnections(metrics.registry, {
+    connections: connections.counts,
+    websockets: node.origins.websockets,
+    buffers: node.buffers,
+  });
   return {
     node,
     metrics,

@@ -12,6 +12,8 @@ export interface ServeSettings extends ServeOptions {
   readonly openOctets: number;
   /** Where cached answers are kept: this process's folder, or that of the workers' folders; `null`: in memory only. */
   readonly cacheFolder: string | null;
+  /** Where bodies of slow clients are stored: files without names, whichever process's they are. */
+  readonly bufferFolder: string;
   /** The part of each domain's room on disk. */
   readonly diskShare: number;
   /** Threads that render pages as Markdown, and octets of pages held for them. */
@@ -30,6 +32,8 @@ export function settingsOf(start: NodeStart, processes: number): ServeSettings {
     maxAddressConnections,
     websocketIdleMs,
     keepUnderscores,
+    bodyOctets,
+    minRate,
   } = start;
   return {
     trusted,
@@ -42,6 +46,10 @@ export function settingsOf(start: NodeStart, processes: number): ServeSettings {
     resolvers,
     websocketIdleMs,
     keepUnderscores,
+    bodyOctets,
+    minRate,
+    bufferFolder: join(start.data, 'buffers'),
+    bufferOctets: Math.floor(start.bufferOctets / processes),
     // One address meets one process, unless a proxy speaks for it.
     maxAddressConnections,
     maxConnections: shareOf(start.maxConnections, processes),

@@ -1,8 +1,9 @@
 /**
  * One answer of an origin on its way to everybody who asked for it at the same time, and into the cache. It is recorded
  * in memory as it comes, so that each reader takes it at its own pace and a slow one holds nobody. Past the bounds it goes
- * live: what all have read is let go, the origin waits for the slowest, and a file may be written beside.
+ * live: what all have read is let go, a file may be written beside, and each reader of several has a buffer of its own.
  */
+import { type AnswerBuffer, createAnswerBuffer, type OpenSpool } from '../buffers/answer-buffer.ts';
 import type { HeaderList, ResponseFault, ResponseSink, ResponseSource } from '../response.ts';
 import { LIVE_WINDOW, ORPHAN_MS } from './limits.ts';
 
@@ -55,6 +56,7 @@ export interface ReaderOptions {
   readonly from: number;
   /** The octet after the last wanted; `Infinity`: to the end. */
   readonly to: number;
+  readonly openSpool: OpenSpool;
 }
 
 export interface Fill {
@@ -72,7 +74,10 @@ export interface Reader extends ResponseSource {
 }
 
 interface Place {
-  readonly sink: ResponseSink;
+  sink: Pick<ResponseSink, 'data' | 'end' | 'fail'>;
+  readonly openSpool: OpenSpool;
+  /** What stands between the answer and a reader that shares it live; `null`: nothing. */
+  buffer: AnswerBuffer | null;
   /** Octets to leave out before the first one wanted. */
   skip: number;
   /** Octets still wanted. */
@@ -154,11 +159,37 @@ export function createFill(options: FillOptions): Fill {
 
   function goLive(keep: boolean): void {
     live = true;
+    if (readers.size > 1) for (const reader of readers) shield(reader);
     budget.give(taken);
     taken = 0;
     spill = keep ? options.spill(rested) : null;
     for (const chunk of chunks) write(chunk);
     if (readers.size === 0) orphan();
+  }
+
+  /** Gives a reader a buffer: while it is slow, others would wait for it. */
+  function shield(reader: Place): void {
+    const { openSpool, paused } = reader;
+    const buffer = createAnswerBuffer({ sink: reader.sink, source: directSource(reader), openSpool });
+    reader.sink = buffer;
+    reader.buffer = buffer;
+    if (paused) buffer.pause();
+  }
+
+  /** The answer as a reader has it without a buffer. */
+  function directSource(reader: Place): ResponseSource {
+    return {
+      pause: () => {
+        reader.paused = true;
+      },
+      resume: () => {
+        if (!reader.paused) return;
+        reader.paused = false;
+        push(reader);
+        if (live) trim();
+      },
+      abort: () => drop(reader),
+    };
   }
 
   function write(chunk: Uint8Array): void {
@@ -207,9 +238,11 @@ export function createFill(options: FillOptions): Fill {
   }
 
   return {
-    attach({ sink, from, to }) {
+    attach({ sink, from, to, openSpool }) {
       const reader: Place = {
         sink,
+        openSpool,
+        buffer: null,
         skip: from,
         left: to - from,
         chunk: 0,
@@ -218,6 +251,7 @@ export function createFill(options: FillOptions): Fill {
         pushing: false,
         started: false,
       };
+      const direct = directSource(reader);
       readers.add(reader);
       if (orphaned !== null) clearTimeout(orphaned);
       orphaned = null;
@@ -226,16 +260,9 @@ export function createFill(options: FillOptions): Fill {
           reader.started = true;
           push(reader);
         },
-        pause: () => {
-          reader.paused = true;
-        },
-        resume: () => {
-          if (!reader.paused) return;
-          reader.paused = false;
-          push(reader);
-          if (live) trim();
-        },
-        abort: () => drop(reader),
+        pause: () => (reader.buffer ?? direct).pause(),
+        resume: () => (reader.buffer ?? direct).resume(),
+        abort: () => (reader.buffer ?? direct).abort(),
       };
     },
     isRecording: () => !live,

@@ -131,7 +131,13 @@ export function read({ request, sink }: Ask, { fill, draft, result }: Reading): 
   request.note(result);
   // Who reads to the end waits for the end: only then is it certain that the answer is whole.
   const to = shaped.to === announced ? Number.POSITIVE_INFINITY : shaped.to;
-  const reader = fill.attach({ sink, from: shaped.from, to: shaped.from === shaped.to ? shaped.to : to });
+  const { openSpool } = request;
+  const reader = fill.attach({
+    sink,
+    from: shaped.from,
+    to: shaped.from === shaped.to ? shaped.to : to,
+    openSpool,
+  });
   const status = `edgeplan; fwd=miss; ${result === 'shared' ? 'collapsed' : 'stored'}`;
   const told = [...shaped.headers, ...aged, 'Cache-Status', status];
   sink.head({ status: shaped.status, headers: told, madeBy: 'origin' }, reader);

@@ -200,7 +200,7 @@ function record(one: Lead, draft: Draft, source: ResponseSource): Rest {
     tower.recent.setShareable(flight.key, shared !== null);
     if (shared === null) land(tower, flight);
   }
-  if (ask.gone) fill.attach({ sink: NOBODY, from: 0, to: 0 }).abort();
+  if (ask.gone) fill.attach({ sink: NOBODY, from: 0, to: 0, openSpool: ask.request.openSpool }).abort();
   else one.later.become(read(ask, { fill, draft, result: 'miss' }));
   release(tower, flight, (waiting) => shared !== null && join(shared, waiting.ask) !== null);
   return fill;
@@ -229,6 +229,7 @@ function takeFault({ tower, ask, held, flight }: Lead, fault: ResponseFault): vo
 }
 
 const UNREACHED: ReadonlySet<string> = new Set([
+  'busy',
   'unresolved',
   'forbidden',
   'refused',

@@ -1,10 +1,18 @@
 /** Connections to origins, kept open and used again: one pool for each place and name that is spoken to there. */
 import { isIP, isIPv6 } from 'node:net';
 import { buildConnector, Pool } from 'undici';
-import { CONNECT_MS, MAX_ORIGIN_HEAD_OCTETS, ORIGIN_IDLE_MS, STALL_MS } from '../limits.ts';
+import {
+  CONNECT_MS,
+  MAX_ORIGIN_HEAD_OCTETS,
+  MAX_QUEUED,
+  ORIGIN_IDLE_MS,
+  QUEUE_MS,
+  STALL_MS,
+} from '../limits.ts';
 import type { OriginGuard } from './guard.ts';
 import { allowContinue } from './interim.ts';
 import type { OriginNames } from './names.ts';
+import { createSlots, type Slots } from './slots.ts';
 
 /** Where a connection goes, and for TLS whom it asks for. */
 export interface Place {
@@ -18,8 +26,8 @@ export interface Place {
 /** What is open towards one place. */
 export interface Opened {
   readonly pool: Pool;
-  /** Requests that wait for a connection. PERF: kept by who sends them, for the pool would go through all it has. */
-  waiting: number;
+  /** Who may use its connections. */
+  readonly slots: Slots;
   /** The name it is known by; `null`: by its address. */
   readonly name: string | null;
   /** That of the name's addresses when it was opened. */
@@ -78,7 +86,8 @@ export function createConnections(options: ConnectionOptions): Connections {
       maxHeaderSize: MAX_ORIGIN_HEAD_OCTETS,
     });
     const name = isIP(address) === 0 ? address : null;
-    return { pool, waiting: 0, name, generation: name === null ? 0 : names.generation(name) };
+    const slots = createSlots({ most: perOrigin, mostWaiting: MAX_QUEUED, waitMs: QUEUE_MS });
+    return { pool, slots, name, generation: name === null ? 0 : names.generation(name) };
   }
 
   /** Whether connections go where the place's name points now. */

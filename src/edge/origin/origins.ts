@@ -3,11 +3,14 @@
  * reached and nothing was answered yet, that of another origin of the same pool.
  */
 import type { OriginStates } from '../../evaluator/index.ts';
+import { type AnswerBuffer, answerSpools, createAnswerBuffer } from '../buffers/answer-buffer.ts';
+import { BodyFault } from '../buffers/body-fault.ts';
+import type { BufferSpace } from '../buffers/space.ts';
 import type { ServedDomain } from '../exchange.ts';
 import { MAX_WEBSOCKETS, ORIGIN_MS, WEBSOCKET_IDLE_MS } from '../limits.ts';
 import type { ResponseFault, ResponseSink, ResponseSource } from '../response.ts';
 import type { Origins, OutgoingRequest } from '../services.ts';
-import { type ConnectionOptions, createConnections, type Place } from './connections.ts';
+import { type ConnectionOptions, createConnections, type Opened, type Place } from './connections.ts';
 import { createGuard, type OriginBounds } from './guard.ts';
 import { hostOf } from './host-name.ts';
 import { createOriginNames } from './names.ts';
@@ -15,24 +18,30 @@ import { createDomainPools, type DomainPools, keyOf, type PoolOrigin } from './p
 import { createProbe, createSchemeProbe } from './probe.ts';
 import { createResolve } from './resolve.ts';
 import { attempt } from './send.ts';
+import type { SlotUse } from './slots.ts';
 import { GONE_BEFORE, upgradeTo } from './upgrade.ts';
 
 /** Other origins tried after the first. */
 const MORE_TRIES = 2;
 /** Faults before anything was sent. */
 const UNSENT: ReadonlySet<string> = new Set([
+  'busy',
   'unresolved',
   'forbidden',
   'refused',
   'unreachable',
   'unreached',
 ]);
+/** Faults that say nothing of the origin. */
+const NOT_ITS_OWN: ReadonlySet<string> = new Set(['aborted', 'body', 'busy', 'slow']);
 /** Methods that may be sent twice (RFC 9110 §9.2.2). */
 const IDEMPOTENT: ReadonlySet<string> = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE']);
 
 export interface OriginsOptions extends Omit<ConnectionOptions, 'names' | 'guard'> {
   /** Where no connection may go. */
   readonly bounds: OriginBounds;
+  /** Where answers are stored for slow clients. */
+  readonly space: BufferSpace;
   /** Resolvers that origins' names are asked of: addresses with an optional port each; none: the system's. */
   readonly resolvers?: readonly string[];
   /** Milliseconds that a WebSocket may be idle. Default: `WEBSOCKET_IDLE_MS`. */
@@ -42,8 +51,20 @@ export interface OriginsOptions extends Omit<ConnectionOptions, 'names' | 'guard
   readonly clock?: () => number;
 }
 
+/** One request to one origin, with a slot of its connections. */
+interface Sending {
+  readonly request: OutgoingRequest;
+  readonly to: Opened;
+  readonly release: () => void;
+}
+
 export function createOrigins(options: OriginsOptions): Origins {
-  const { anyCertificate, websocketIdleMs = WEBSOCKET_IDLE_MS, maxWebsockets = MAX_WEBSOCKETS } = options;
+  const {
+    space,
+    anyCertificate,
+    websocketIdleMs = WEBSOCKET_IDLE_MS,
+    maxWebsockets = MAX_WEBSOCKETS,
+  } = options;
   // How long ago something was matters here and never when: the time of day may jump.
   const clock = options.clock ?? (() => performance.now());
   const names = createOriginNames({ resolve: createResolve({ servers: options.resolvers ?? [] }), clock });
@@ -90,7 +111,7 @@ export function createOrigins(options: OriginsOptions): Origins {
     const { rule, method, body, domain } = request;
     const unsent = UNSENT.has(fault.code);
     const again = fault.code === 'reset' && IDEMPOTENT.has(method);
-    const replayable = body === null || body instanceof Uint8Array;
+    const replayable = body === null || body instanceof Uint8Array || body.isReplayable();
     if (rule?.type !== 'origin_pool' || !(unsent || again) || !replayable) return null;
     if (tried.length > MORE_TRIES) return null;
     const other = poolsOf(domain.name).another(rule, tried);
@@ -98,25 +119,38 @@ export function createOrigins(options: OriginsOptions): Origins {
   }
 
   function send(first: OutgoingRequest, sink: ResponseSink): ResponseSource {
+    const { network } = first;
+    const body = first.body === null || first.body instanceof Uint8Array ? null : first.body;
+    /** Where the answer comes from; `null`: nobody was asked yet. */
     let current: ResponseSource | null = null;
+    let answer: AnswerBuffer | null = null;
     let account: (() => void) | null = null;
+    let leaveQueue: (() => void) | null = null;
     let stopped = false;
     const tried: string[] = [];
-    const began = performance.now();
+    /** Milliseconds that origins took before the one that is asked now. */
+    let spent = 0;
     /** Milliseconds left to the head: those of the record, however many origins are tried in them. */
     const leftMs = ({ origin: { timeoutSec } }: OutgoingRequest): number => {
       const headMs = timeoutSec === null ? ORIGIN_MS : timeoutSec * 1_000;
-      return Math.max(1, Math.ceil(headMs - (performance.now() - began)));
+      return Math.max(1, Math.ceil(headMs - spent));
     };
     const source: ResponseSource = {
-      pause: () => current?.pause(),
-      resume: () => current?.resume(),
+      pause: () => (answer ?? current)?.pause(),
+      resume: () => (answer ?? current)?.resume(),
       abort: () => {
         stopped = true;
+        leaveQueue?.();
         account?.();
-        current?.abort();
+        body?.close();
+        (answer ?? current)?.abort();
       },
     };
+
+    function fail(fault: ResponseFault): void {
+      body?.close();
+      if (!stopped) sink.fail(fault);
+    }
 
     function tryOne(request: OutgoingRequest): void {
       const place = placeOf(request);
@@ -125,52 +159,123 @@ export function createOrigins(options: OriginsOptions): Origins {
         return;
       }
       const headMs = leftMs(request);
+      const began = performance.now();
       const late = setTimeout(() => {
         if (stopped) return;
+        fail({ code: 'timeout', reason: `whether it speaks TLS was not known within ${headMs} ms` });
         stopped = true;
-        sink.fail({ code: 'timeout', reason: `whether it speaks TLS was not known within ${headMs} ms` });
       }, headMs);
       void place.then((found) => {
         clearTimeout(late);
+        spent += performance.now() - began;
         if (!stopped) dispatch(request, found);
       });
     }
+
+    /** Sends to one origin once it may have one of its connections. */
     function dispatch(request: OutgoingRequest, place: Place): void {
+      const to = connections.to(place);
       tried.push(keyOf(request.origin));
+      leaveQueue = to.slots.take({
+        network,
+        begin: (release) => {
+          exchange({ request, to, release });
+          return { flow, end: endSlow, hurry: () => answer?.hurry() };
+        },
+        refuse: (reason) => failed(request, { code: 'busy', reason }),
+      });
+    }
+
+    function failed(request: OutgoingRequest, fault: ResponseFault): void {
+      if (stopped) return;
+      const other = elsewhere(request, tried, fault);
+      if (other === null) fail(fault);
+      else tryOne(other);
+    }
+
+    function exchange({ request, to, release }: Sending): void {
       const accounted = begin(request);
+      const began = performance.now();
       let ended = false;
       const end = (outcome: 'well' | 'failed'): void => {
         if (ended) return;
         ended = true;
         accounted?.end(outcome);
+        release();
       };
       account = () => end('well');
       const taker: ResponseSink = {
         informational: (status, headers) => sink.informational(status, headers),
-        head: (head, from) =>
-          sink.head(head, {
-            pause: from.pause,
-            resume: from.resume,
+        head: (head, { pause, resume, abort }) => {
+          const from: ResponseSource = {
+            pause,
+            resume,
             abort: () => {
               end('well');
-              from.abort();
+              body?.close();
+              abort();
             },
-          }),
-        data: (chunk) => sink.data(chunk),
+          };
+          answer = createAnswerBuffer({
+            sink,
+            source: from,
+            openSpool: answerSpools(space, network),
+            isWanted: () => to.slots.counts().waiting > 0,
+          });
+          sink.head(head, answer);
+        },
+        data: (chunk) => answer!.data(chunk),
         end: (trailers) => {
           end('well');
-          sink.end(trailers);
+          body?.close();
+          answer!.end(trailers);
         },
         fail: (fault) => {
-          end(fault.code === 'aborted' || fault.code === 'body' ? 'well' : 'failed');
-          const other = elsewhere(request, tried, fault);
-          if (other === null) sink.fail(fault);
-          else tryOne(other);
+          end(NOT_ITS_OWN.has(fault.code) ? 'well' : 'failed');
+          if (answer !== null) {
+            body?.close();
+            answer.fail(fault);
+            return;
+          }
+          spent += performance.now() - began;
+          failed(request, fault);
         },
       };
-      current = attempt({ to: connections.to(place), request, headMs: leftMs(request) }, taker);
+      current = attempt(
+        {
+          to,
+          request,
+          body: body === null ? (first.body as Uint8Array | null) : body.open(),
+          isClientAwaited: () => body?.isAwaited() ?? false,
+          headMs: leftMs(request),
+        },
+        taker,
+      );
     }
-    tryOne(first);
+
+    function flow(): ReturnType<SlotUse['flow']> {
+      const pace = body?.pace() ?? null;
+      return {
+        waitedMs: (pace?.waitedMs() ?? 0) + (answer?.waitedMs() ?? 0),
+        octets: (pace?.octets() ?? 0) + (answer?.octets() ?? 0),
+      };
+    }
+
+    function endSlow(): void {
+      const reason = 'the client is slow and other requests wait for its connection to the origin';
+      if (answer === null) body?.stop(new BodyFault('slow', reason));
+      else answer.cut({ code: 'slow', reason });
+    }
+
+    if (body === null) tryOne(first);
+    else {
+      body.ready().then(
+        () => {
+          if (!stopped) tryOne(first);
+        },
+        (fault: BodyFault) => fail({ code: fault.code, reason: fault.message }),
+      );
+    }
     return source;
   }
 

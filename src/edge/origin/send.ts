@@ -1,7 +1,8 @@
 /** One request to one origin: pushes the answer, measures the time to its head, and names what went wrong. */
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
-import { MAX_INFORMATIONAL, MAX_QUEUED } from '../limits.ts';
+import { BodyFault } from '../buffers/body-fault.ts';
+import { MAX_INFORMATIONAL } from '../limits.ts';
 import type { HeaderList, ResponseFault, ResponseSink, ResponseSource } from '../response.ts';
 import type { OutgoingRequest } from '../services.ts';
 import type { Opened } from './connections.ts';
@@ -10,32 +11,44 @@ import { UNRESOLVED } from './names.ts';
 
 export interface Attempt {
   readonly to: Opened;
-  readonly request: OutgoingRequest;
-  /** Milliseconds to the head of the answer. */
+  readonly request: Pick<OutgoingRequest, 'method' | 'path' | 'headers'>;
+  readonly body: Uint8Array | Readable | null;
+  /** Whether the body's client is waited for, and not the origin. */
+  readonly isClientAwaited: () => boolean;
+  /**
+   * Milliseconds that the origin may take to connect, to take each piece of the body, and from the end of the request to
+   * the head of its answer.
+   */
   readonly headMs: number;
 }
 
 /** Sends, and pushes whatever comes of it. Nothing is pushed before this has returned. */
-export function attempt({ to, request, headMs }: Attempt, sink: ResponseSink): ResponseSource {
+export function attempt(
+  { to, request, body, isClientAwaited, headMs }: Attempt,
+  sink: ResponseSink,
+): ResponseSource {
   let abort: (error?: Error) => void = () => undefined;
   let resume: () => void = () => undefined;
   let paused = false;
   let over = false;
   /** A connection is there and the request is about to be written on it. */
   let begun = false;
-  /** It is counted among those that wait for a connection. */
-  let waits = false;
   let started = false;
   let informed = 0;
-  const late = setTimeout(() => {
+  /** The moment from which on the origin is waited for. */
+  let since = performance.now();
+  let late = setTimeout(look, headMs);
+
+  /** PERF: one timer, looked at when it is due, since a body's pieces come often. */
+  function look(): void {
+    if (isClientAwaited()) since = performance.now();
+    const left = headMs - (performance.now() - since);
+    if (left >= 1) {
+      late = setTimeout(look, left);
+      return;
+    }
     fail({ code: 'timeout', reason: `no answer within ${headMs} ms` });
     abort();
-  }, headMs);
-
-  function stopWaiting(): void {
-    if (!waits) return;
-    waits = false;
-    to.waiting--;
   }
   function fail(fault: ResponseFault): void {
     if (over) return;
@@ -68,9 +81,12 @@ export function attempt({ to, request, headMs }: Attempt, sink: ResponseSink): R
   const handler: Dispatcher.DispatchHandler = {
     onConnect(stop) {
       begun = true;
-      stopWaiting();
+      since = performance.now();
       abort = stop;
       if (over) stop();
+    },
+    onBodySent() {
+      since = performance.now();
     },
     onHeaders(status, headers, go) {
       if (over) return true;
@@ -97,21 +113,18 @@ export function attempt({ to, request, headMs }: Attempt, sink: ResponseSink): R
       complete(trailers === null ? [] : texts(trailers as unknown as readonly Buffer[]));
     },
     onError(error) {
-      stopWaiting();
       fail(faultOf(error, started ? 'answered' : begun ? 'sent' : 'unsent'));
     },
   };
-  const { method, path, headers, body } = request;
+  const { method, path, headers } = request;
   if (body instanceof Readable) {
-    body.on('error', () => fail({ code: 'body', reason: 'the client broke off within its body' }));
+    body.on('end', () => {
+      since = performance.now();
+    });
+    body.on('error', (error: Error) => {
+      fail({ code: error instanceof BodyFault ? error.code : 'body', reason: error.message });
+    });
   }
-  if (to.waiting >= MAX_QUEUED) {
-    const reason = `${MAX_QUEUED} requests wait for a connection to this origin already`;
-    queueMicrotask(() => fail({ code: 'refused', reason }));
-    return source;
-  }
-  waits = true;
-  to.waiting++;
   try {
     to.pool.dispatch({ method, path, headers: headers as string[], body: bodyOf(body) }, handler);
   } catch (error) {
@@ -121,7 +134,7 @@ export function attempt({ to, request, headMs }: Attempt, sink: ResponseSink): R
   return source;
 }
 
-function bodyOf(body: OutgoingRequest['body']): Readable | Uint8Array | null {
+function bodyOf(body: Attempt['body']): Readable | Uint8Array | null {
   return body instanceof Uint8Array && body.length === 0 ? null : body;
 }
 

@@ -1,7 +1,13 @@
-import { describe, expect, test } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { answerSpools } from '../../../../src/edge/buffers/answer-buffer.ts';
+import { type BufferSpace, createBufferSpace } from '../../../../src/edge/buffers/space.ts';
 import { createBudget, createFill, type FillOptions, type Reader } from '../../../../src/edge/cache/fill.ts';
 import { LIVE_WINDOW } from '../../../../src/edge/cache/limits.ts';
 import type { ResponseSink } from '../../../../src/edge/response.ts';
+import { until } from '../../../support/until.ts';
 
 interface Client {
   readonly sink: ResponseSink;
@@ -37,7 +43,28 @@ function client(): Client {
   return one;
 }
 
-function setUp(options: Partial<FillOptions> = {}) {
+const NO_DISK = createBufferSpace({
+  folder: null,
+  diskOctets: 0,
+  onFault: (error) => {
+    throw error;
+  },
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'edgeplan-fill-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const DISK = createBufferSpace({
+  folder,
+  diskOctets: 1e9,
+  onFault: (error) => {
+    throw error;
+  },
+});
+
+function setUp({
+  space = NO_DISK,
+  ...options
+}: Partial<FillOptions> & { readonly space?: BufferSpace } = {}) {
   const source = { paused: false, aborted: false };
   const kept: unknown[] = [];
   const spilled: string[] = [];
@@ -61,7 +88,7 @@ function setUp(options: Partial<FillOptions> = {}) {
     ...options,
   });
   const attach = (one: Client, from = 0, to = Number.POSITIVE_INFINITY): Reader => {
-    const reader = fill.attach({ sink: one.sink, from, to });
+    const reader = fill.attach({ sink: one.sink, from, to, openSpool: answerSpools(space, 'n') });
     reader.start();
     return reader;
   };
@@ -142,6 +169,30 @@ describe('an answer being recorded', () => {
     first.fill.end([]);
     expect(first.kept).toEqual(['12345678']);
     expect(budget.take(10)).toBe(true);
+  });
+});
+
+describe('an answer that leaves memory while several read it', () => {
+  test('is stored for who is slow, and waits for nobody', async () => {
+    const { fill, source, attach } = setUp({ mostInMemory: 10, space: DISK });
+    const [fast, slow] = [client(), client()];
+    attach(fast);
+    const slowly = attach(slow);
+    slowly.pause();
+    const piece = new Uint8Array(LIVE_WINDOW);
+    let paused = 0;
+    for (let sent = 0; sent < 20; sent++) {
+      fill.data(piece);
+      if (source.paused) paused++;
+      await until(() => !source.paused, 'the source goes on');
+    }
+    fill.end([]);
+    expect([fast.octets, fast.over, slow.octets]).toEqual([20 * LIVE_WINDOW, 'end', 0]);
+    expect(paused).toBeGreaterThan(0);
+    slowly.resume();
+    await until(() => slow.over === 'end', 'the slow one has it');
+    expect(slow.octets).toBe(20 * LIVE_WINDOW);
+    expect(DISK.diskOctets()).toBe(0);
   });
 });
 
