@@ -69,3 +69,5 @@ export const USUAL_FINDINGS = 1_000;
  * takes some tens, and one that failed is tried again within a minute.
  */
 export const MAX_UNPUBLISHED_MS = 300_000;
+/** Rules of one batch: each is a transaction, and a client that waits for a hundred of them waits about a second. */
+export const MAX_RULE_BATCH = 100;

@@ -19,6 +19,7 @@ import * as records from './routes/records.ts';
 import * as recordBatches from './routes/records-batch.ts';
 import * as zoneFiles from './routes/records-zone.ts';
 import { listEveryType, ruleRoutes } from './routes/rules.ts';
+import { ruleBatchRoutes } from './routes/rules-batch.ts';
 import * as questions from './routes/simulate.ts';
 import { traffic } from './routes/traffic.ts';
 
@@ -51,9 +52,10 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'PUT', path: '/domains/{domain}/records/{recordId}', permission: 'records.edit', ...records.update },
   { method: 'DELETE', path: '/domains/{domain}/records/{recordId}', permission: 'records.edit', ...records.remove },
 
-  // Edge rules: seven operations for each of the twelve types
+  // Edge rules: ten operations for each of the twelve types
   { method: 'GET', path: '/domains/{domain}/rules/', permission: 'domain.view', hides: true, ...listEveryType },
   ...RULE_TYPES.flatMap(ruleRoutes),
+  ...RULE_TYPES.flatMap(ruleBatchRoutes),
 
   // Sharing and history
   { method: 'GET', path: '/domains/{domain}/members/', permission: 'domain.view', ...members.list },

@@ -1,4 +1,4 @@
-/** Edge rules: the seven operations of every type. */
+/** Edge rules: the operations of every type on one rule and on their order; `rules-batch.ts` has those on many. */
 import { z } from 'zod';
 import { ruleGate } from '../../access/gates.ts';
 import { MAX_DOMAIN_TEXT, MAX_RULES } from '../../base/limits.ts';
@@ -32,7 +32,7 @@ import { RULE_SLUGS } from '../rules/slugs.ts';
 import { provisionWww } from '../rules/www-record.ts';
 import { messageShape } from '../shapes.ts';
 
-/** The routes of one type. An insufficient role is told as 404 on all of them (API document, "Errors"). */
+/** The routes of one type for a rule and for their order. An insufficient role is told as 404 on all of them (API document, "Errors"). */
 // biome-ignore format: a table is read in columns
 export function ruleRoutes(type: RuleType): readonly Route[] {
   const all = `/domains/{domain}/rules/${RULE_SLUGS[type]}/`;
@@ -98,6 +98,19 @@ function create(type: RuleType): Operation {
 }
 
 async function createRule(w: Writing, type: RuleType, input: unknown): Promise<Answer> {
+  const { answer, id: ruleId } = await addRule(w, type, input);
+  await w.publish(`rule ${type}/${ruleId} created`);
+  return ok(answer);
+}
+
+/** What a rule that was added is answered as. */
+export interface AddedRule {
+  readonly id: number;
+  readonly answer: object;
+}
+
+/** Adds a rule; publishing it is left to the caller. @throws Refusal before anything is written */
+export async function addRule(w: Writing, type: RuleType, input: unknown): Promise<AddedRule> {
   const { domain, now, tx } = w;
   const fields = await readRule(w, { type, input });
   await judgeRoom(w);
@@ -111,16 +124,10 @@ async function createRule(w: Writing, type: RuleType, input: unknown): Promise<A
     updated_at: now,
   });
   const after = showRule(row, rule.content);
-  const entry = { action: 'rule.create', subject: `${type}/${row.id}`, after };
-  const reason = `rule ${type}/${row.id} created`;
-  if (type !== 'redirect') {
-    await Promise.all([w.audit(entry), w.publish(reason)]);
-    return ok(after);
-  }
-  await w.audit(entry);
+  await w.audit({ action: 'rule.create', subject: `${type}/${row.id}`, after });
+  if (type !== 'redirect') return { id: row.id, answer: after };
   const made = await provisionWww(w, fields as Stored<RedirectRule>);
-  await w.publish(reason);
-  return ok(made === null ? after : { ...after, www_record: made });
+  return { id: row.id, answer: made === null ? after : { ...after, www_record: made } };
 }
 
 /** What a plan can hold, whatever the entitlements say. */
@@ -205,7 +212,18 @@ interface Change {
   readonly action: 'rule.update' | 'rule.toggle';
 }
 
-async function changeRule(w: Writing, { before, input, action }: Change): Promise<Answer> {
+async function changeRule(w: Writing, change: Change): Promise<Answer> {
+  const { answer, changed } = await applyChange(w, change);
+  const { type, id: ruleId } = change.before;
+  if (changed) await w.publish(`rule ${type}/${ruleId} changed`);
+  return ok(answer);
+}
+
+/** Changes a rule; publishing it is left to the caller. @throws Refusal before anything is written */
+export async function applyChange(
+  w: Writing,
+  { before, input, action }: Change,
+): Promise<{ readonly answer: object; readonly changed: boolean }> {
   const { now, tx } = w;
   const { domain_id, id: ruleId, type } = before;
   const fields = await readRule(w, { type, input, before });
@@ -217,7 +235,9 @@ async function changeRule(w: Writing, { before, input, action }: Change): Promis
   const had = type === 'error_page' ? await tx.rules.content(ruleId) : undefined;
   const content = rule.content === undefined ? had : rule.content;
   const shown = showRule(before, had);
-  if (rule.body === before.body && rule.priority === before.priority && content === had) return ok(shown);
+  if (rule.body === before.body && rule.priority === before.priority && content === had) {
+    return { answer: shown, changed: false };
+  }
   const { body, priority } = rule;
   await judgeText(w, { body, content: content ?? null }, { body: before.body, content: had ?? null });
   const after = showRule({ ...before, body, priority, updated_at: now }, content);
@@ -225,9 +245,8 @@ async function changeRule(w: Writing, { before, input, action }: Change): Promis
   await Promise.all([
     tx.rules.update({ domain_id, type, id: ruleId }, { ...rule, updated_at: now }),
     w.audit({ action, subject: `${type}/${ruleId}`, before: shown, after }),
-    w.publish(`rule ${type}/${ruleId} changed`),
   ]);
-  return ok(after);
+  return { answer: after, changed: true };
 }
 
 function remove(type: RuleType): Operation {
@@ -237,17 +256,22 @@ function remove(type: RuleType): Operation {
     response: messageShape,
     async handle({ params, write }) {
       return write(async (w) => {
-        const { domain_id, id: ruleId, ...row } = await present(w, type, params);
-        const before = await showWhole(w.tx, { domain_id, id: ruleId, ...row });
-        await Promise.all([
-          w.tx.rules.remove({ domain_id, type, id: ruleId }),
-          w.audit({ action: 'rule.delete', subject: `${type}/${ruleId}`, before }),
-          w.publish(`rule ${type}/${ruleId} deleted`),
-        ]);
-        return message(`rule ${type}/${ruleId} deleted`);
+        const row = await present(w, type, params);
+        await Promise.all([removeRule(w, row), w.publish(`rule ${type}/${row.id} deleted`)]);
+        return message(`rule ${type}/${row.id} deleted`);
       });
     },
   });
+}
+
+/** Deletes a rule; publishing that is left to the caller. */
+export async function removeRule(w: Writing, row: RuleRow): Promise<void> {
+  const { domain_id, type, id: ruleId } = row;
+  const before = await showWhole(w.tx, row);
+  await Promise.all([
+    w.tx.rules.remove({ domain_id, type, id: ruleId }),
+    w.audit({ action: 'rule.delete', subject: `${type}/${ruleId}`, before }),
+  ]);
 }
 
 const orderForm = form({

@@ -1,0 +1,205 @@
+/**
+ * Many rules at once, in the shape of the batches of records: each by itself, 200 even when some fail. Each is a
+ * transaction of its own, so that other customers' requests are answered in between.
+ */
+import { setImmediate as breathe } from 'node:timers/promises';
+import { z } from 'zod';
+import { ruleGate } from '../../access/gates.ts';
+import type { RuleType } from '../../base/vocabulary.ts';
+import { id, list as listOf } from '../../model/fields.ts';
+import { form } from '../../model/form.ts';
+import { MAX_RULE_BATCH } from '../limits.ts';
+import { formBody, readBody } from '../read-body.ts';
+import { type BatchEntry, batchShape, showBatch } from '../records/shape.ts';
+import { badRequest, notFound, Refusal } from '../refusal.ts';
+import {
+  type Answer,
+  type BodyReader,
+  type Call,
+  type Operation,
+  ok,
+  operation,
+  type Route,
+  type Writing,
+} from '../route.ts';
+import { RULE_SHAPES } from '../rules/shapes.ts';
+import { RULE_SLUGS } from '../rules/slugs.ts';
+import { addRule, applyChange, removeRule } from './rules.ts';
+
+/** The routes of one type for many rules. */
+// biome-ignore format: a table is read in columns
+export function ruleBatchRoutes(type: RuleType): readonly Route[] {
+  const all = `/domains/{domain}/rules/${RULE_SLUGS[type]}/`;
+  return [
+    { method: 'POST', path: `${all}batch-create`, permission: 'rules.edit', hides: true, gate: ruleGate(type), ...batchCreate(type) },
+    { method: 'POST', path: `${all}batch-update`, permission: 'rules.edit', hides: true, ...batchUpdate(type) },
+    { method: 'POST', path: `${all}batch-delete`, permission: 'rules.edit', hides: true, ...batchDelete(type) },
+  ];
+}
+
+const MOST = `at most ${MAX_RULE_BATCH}`;
+
+const createForm = form({
+  fields: { creates: listOf(z.unknown(), MAX_RULE_BATCH) },
+  ignored: [],
+  finish: (values): { readonly creates: readonly unknown[] } => values,
+});
+
+const createdShape = z
+  .object({
+    succeeded: z.int(),
+    failed: z.int(),
+    results: z.array(
+      z.object({
+        index: z.int().describe('place in `creates`, from 0'),
+        id: z.int().nullable().describe('of the rule; null when ok is false'),
+        ok: z.boolean(),
+        error: z.string().optional().describe('only when ok is false'),
+      }),
+    ),
+  })
+  .meta({ id: 'BatchCreateResult' });
+
+function batchCreate(type: RuleType): Operation {
+  const body: BodyReader<{ readonly creates: readonly unknown[] }> = {
+    kind: 'read',
+    schema: z.object({ creates: z.array(RULE_SHAPES[type].create).max(MAX_RULE_BATCH) }),
+    read: (sent) => readBody(createForm, sent),
+  };
+  return operation({
+    summary: `Add rules of type ${type}, ${MOST}; each by itself, and 200 even when some fail`,
+    body,
+    response: createdShape,
+    async handle({ body: { creates }, write }) {
+      const outcomes = await eachInTurn(write, creates, async (w, input) => {
+        const rule = await addRule(w, type, input);
+        await w.publish(`rule ${type}/${rule.id} created`);
+        return rule.id;
+      });
+      const results = outcomes.map((outcome, index) => ({
+        index,
+        id: 'error' in outcome ? null : outcome.value,
+        ok: !('error' in outcome),
+        ...('error' in outcome ? outcome : {}),
+      }));
+      const failed = results.filter((one) => !one.ok).length;
+      return ok({ succeeded: results.length - failed, failed, results });
+    },
+  });
+}
+
+interface Item {
+  readonly id: number;
+}
+
+const updateForm = form({
+  fields: { updates: listOf(z.looseObject({ id: id() }), MAX_RULE_BATCH) },
+  ignored: [],
+  finish: (values): { readonly updates: readonly Item[] } => values,
+});
+
+function batchUpdate(type: RuleType): Operation {
+  const item = z.intersection(z.object({ id: z.int() }), RULE_SHAPES[type].update);
+  const body: BodyReader<{ readonly updates: readonly Item[] }> = {
+    kind: 'read',
+    schema: z.object({ updates: z.array(item).max(MAX_RULE_BATCH) }),
+    read: (sent) => readBody(updateForm, sent),
+  };
+  return operation({
+    summary: `Change rules of type ${type}, ${MOST}; each by itself, and 200 even when some fail`,
+    body,
+    response: batchShape,
+    async handle({ body: { updates }, write }) {
+      const outcomes = await eachInTurn(write, updates, async (w, { id: ruleId, ...input }) => {
+        const before = await ruleOf(w, type, ruleId);
+        const { changed } = await applyChange(w, { before, input, action: 'rule.update' });
+        if (changed) await w.publish(`rule ${type}/${ruleId} changed`);
+        return ruleId;
+      });
+      return showOutcomes(
+        updates.map((one) => one.id),
+        outcomes,
+      );
+    },
+  });
+}
+
+const deleteForm = form({
+  fields: { ids: listOf(id(), MAX_RULE_BATCH) },
+  ignored: [],
+  finish: (values): { readonly ids: readonly number[] } => values,
+});
+
+function batchDelete(type: RuleType): Operation {
+  return operation({
+    summary: `Delete rules of type ${type}, ${MOST}; 200 even when some are not there`,
+    body: formBody(deleteForm),
+    response: batchShape,
+    async handle({ body: { ids }, write }) {
+      const outcomes = await eachInTurn(write, ids, async (w, ruleId) => {
+        const row = await ruleOf(w, type, ruleId);
+        await Promise.all([removeRule(w, row), w.publish(`rule ${type}/${ruleId} deleted`)]);
+        return ruleId;
+      });
+      return showOutcomes(ids, outcomes);
+    },
+  });
+}
+
+async function ruleOf({ tx, domain }: Writing, type: RuleType, ruleId: number) {
+  const row = await tx.rules.get({ domain_id: domain.id, type, id: ruleId });
+  if (row === null) throw notFound();
+  return row;
+}
+
+type Outcome<Value> = { readonly value: Value } | { readonly error: string };
+
+/**
+ * Does one item after the other, each in a transaction. A refusal of the item, and of the plan's bound, is the item's
+ * own and undoes the item; anything else ends the batch, with what was done before it done.
+ */
+async function eachInTurn<Input, Value>(
+  write: Call<unknown>['write'],
+  inputs: readonly Input[],
+  work: (w: Writing, input: Input) => Promise<Value>,
+): Promise<readonly Outcome<Value>[]> {
+  const outcomes: Outcome<Value>[] = [];
+  for (const [index, input] of inputs.entries()) {
+    if (index > 0) await breathe();
+    outcomes.push(await attempt(write, (w) => work(w, input)));
+  }
+  return outcomes;
+}
+
+async function attempt<Value>(
+  write: Call<unknown>['write'],
+  work: (w: Writing) => Promise<Value>,
+): Promise<Outcome<Value>> {
+  let ofItem: unknown;
+  try {
+    const value = await write(async (w) => {
+      if (w.conditional) throw badRequest(`If-Match: ${UNCONDITIONAL}`);
+      try {
+        return await work(w);
+      } catch (error) {
+        ofItem = error;
+        throw error;
+      }
+    });
+    return { value };
+  } catch (error) {
+    const own = error instanceof Refusal && (error === ofItem || error.status === 403);
+    if (!own) throw error;
+    return { error: error.message };
+  }
+}
+
+const UNCONDITIONAL = 'a batch of rules is several changes; send it with the change of a single rule';
+
+function showOutcomes(ids: readonly number[], outcomes: readonly Outcome<unknown>[]): Answer {
+  const results = outcomes.map((outcome, index): BatchEntry => {
+    const ruleId = ids[index]!;
+    return 'error' in outcome ? { id: ruleId, ok: false, error: outcome.error } : { id: ruleId, ok: true };
+  });
+  return ok(showBatch(results));
+}
