@@ -2,7 +2,8 @@
  * How many requests were answered and how long each took, as Prometheus metrics. prom-client's own counters and
  * histograms look their labels up with every observation, a microsecond a request; here whoever answers holds the series.
  */
-import type { Metric, MetricObject, Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { addHistogram, addMetric, createSeries, observe, type Series } from '../metrics/histogram.ts';
 
 /** What one series is about. */
 export interface AnswerKind {
@@ -22,37 +23,26 @@ interface Count {
   answers: number;
 }
 
-interface Times {
-  readonly labels: { readonly method: string; readonly path: string };
-  /** Answers up to each bound and above the one before it; the last ones are above all. */
-  readonly buckets: number[];
-  seconds: number;
-}
-
 /** Adds the metrics to a registry; answers how the series of a kind is found. */
 export function addAnswerTimes(registry: Registry): (kind: AnswerKind) => NoteAnswer {
   const counts: Count[] = [];
-  const times = new Map<string, Times>();
+  const times = new Map<string, Series>();
   const known = new Map<string, NoteAnswer>();
-  add(registry, {
+  addMetric(registry, {
     name: 'edgeplan_api_requests_total',
     help: 'Answered requests of the management API',
     type: 'counter',
     values: () => counts.map(({ labels, answers }) => ({ labels, value: answers })),
   });
-  add(registry, {
+  addHistogram(registry, {
     name: 'edgeplan_api_request_seconds',
     help: 'Seconds from the first octet of a request to the last of its answer',
-    type: 'histogram',
-    values: () => [...times.values()].flatMap(linesOf),
+    bounds: BOUNDS,
+    series: () => times.values(),
   });
-  function timesOf({ method, path }: AnswerKind): Times {
+  function timesOf({ method, path }: AnswerKind): Series {
     const name = `${method} ${path}`;
-    const found = times.get(name) ?? {
-      labels: { method, path },
-      buckets: Array<number>(BOUNDS.length + 1).fill(0),
-      seconds: 0,
-    };
+    const found = times.get(name) ?? createSeries(BOUNDS, { method, path });
     times.set(name, found);
     return found;
   }
@@ -62,10 +52,7 @@ export function addAnswerTimes(registry: Registry): (kind: AnswerKind) => NoteAn
     counts.push(count);
     const time = timesOf(kind);
     return (seconds) => {
-      let at = 0;
-      while (at < BOUNDS.length && seconds > BOUNDS[at]!) at++;
-      time.buckets[at]! += 1;
-      time.seconds += seconds;
+      observe(time, BOUNDS, seconds);
       count.answers += 1;
     };
   }
@@ -75,41 +62,4 @@ export function addAnswerTimes(registry: Registry): (kind: AnswerKind) => NoteAn
     known.set(name, found);
     return found;
   };
-}
-
-interface Value {
-  readonly labels: Readonly<Record<string, string | number>>;
-  readonly value: number;
-  readonly metricName?: string;
-}
-
-/** A histogram's lines for one set of labels: each bucket counts those below it too. */
-function linesOf({ labels, buckets, seconds }: Times): readonly Value[] {
-  const name = 'edgeplan_api_request_seconds';
-  let below = 0;
-  const lines: Value[] = buckets.map((answers, at) => {
-    below += answers;
-    return { metricName: `${name}_bucket`, labels: { ...labels, le: BOUNDS[at] ?? '+Inf' }, value: below };
-  });
-  return [
-    ...lines,
-    { metricName: `${name}_sum`, labels, value: seconds },
-    { metricName: `${name}_count`, labels, value: below },
-  ];
-}
-
-interface Added {
-  readonly name: string;
-  readonly help: string;
-  readonly type: 'counter' | 'histogram';
-  readonly values: () => readonly Value[];
-}
-
-function add(registry: Registry, { name, help, type, values }: Added): void {
-  // What a registry asks of a metric is its name and `get`; the types name prom-client's classes only.
-  const metric = {
-    name,
-    get: async () => ({ name, help, type, values: values(), aggregator: 'sum' }) as unknown as MetricObject,
-  };
-  registry.registerMetric(metric as unknown as Metric);
 }

@@ -3,17 +3,25 @@
  * `/readyz` (the store answers and the server is not draining), `/metrics` (Prometheus).
  */
 import { createServer, type Server, type ServerResponse } from 'node:http';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { foreignHost } from '../base/loopback-host.ts';
+import { addProcessMetrics } from '../metrics/process.ts';
 import type { RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
+import { addAccountTimes } from './account-times.ts';
 import { type AnswerKind, addAnswerTimes, type NoteAnswer } from './answer-times.ts';
+import type { JobDone } from './compute/job.ts';
+import { addComputeTimes } from './compute/times.ts';
 import { MAX_UNPUBLISHED_MS } from './limits.ts';
 
 export interface Metrics {
   readonly registry: Registry;
   /** Answers of the API are noted by their kind. */
   answersOf(kind: AnswerKind): NoteAnswer;
+  /** Notes an answered request of an account, and the seconds it took. */
+  answered(account: number, seconds: number): void;
+  /** Notes a computation, answered or not. */
+  computed(done: JobDone): void;
   /** Notes a revision, and the milliseconds since the oldest write it covers. */
   published(revision: Pick<RevisionRow, 'digest'>, sinceWriteMs: number): void;
   /** Whether the publisher works: it published lately, or it tries and reports domains that fail. */
@@ -32,7 +40,7 @@ export interface MetricsOptions {
 /** Metrics of one process. The store's backlog is asked for whenever somebody scrapes. */
 export function createMetrics({ store, clock, failing, older }: MetricsOptions): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  addProcessMetrics(registry);
   const publications = new Counter({
     name: 'edgeplan_publications_total',
     help: 'Revisions published by this process',
@@ -66,6 +74,8 @@ export function createMetrics({ store, clock, failing, older }: MetricsOptions):
   return {
     registry,
     answersOf: addAnswerTimes(registry),
+    answered: addAccountTimes(registry, { prefix: 'edgeplan_api_account', what: 'requests' }),
+    computed: addComputeTimes(registry),
     published(revision, sinceWriteMs) {
       publishedAt = clock();
       publications.inc({ kind: revision.digest === null ? 'tombstone' : 'plan' });

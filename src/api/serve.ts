@@ -46,6 +46,8 @@ export interface ServeOptions {
   readonly log: Logger;
   /** Told of every answer, for metrics. */
   readonly watch?: (kind: AnswerKind) => NoteAnswer;
+  /** Notes an answered request of an account, for metrics; answers that were stored for the same key cost nothing. */
+  readonly answered?: (account: number, seconds: number) => void;
   /** What nodes are served from; closing the server ends their streams with a reason. */
   readonly nodes: NodeServices;
 }
@@ -63,6 +65,8 @@ declare module 'fastify' {
     arrivedAt: number;
     /** The id of the key, once it is known to open something. */
     callerKey: number | null;
+    /** The account of that key. */
+    callerAccount: number | null;
     /** The route's path as the table has it; empty when there is none. */
     routePath: string;
   }
@@ -70,7 +74,7 @@ declare module 'fastify' {
 
 /** Builds the server; the caller listens and closes. */
 export async function createApi(options: ServeOptions): Promise<FastifyInstance> {
-  const { services, log, watch, nodes } = options;
+  const { services, log, watch, answered, nodes } = options;
   const identify = createIdentify(nodes);
   const app: FastifyInstance = Fastify({
     loggerInstance: log as never,
@@ -101,6 +105,7 @@ export async function createApi(options: ServeOptions): Promise<FastifyInstance>
   app.decorateRequest('node', null);
   app.decorateRequest('arrivedAt', 0);
   app.decorateRequest('callerKey', null);
+  app.decorateRequest('callerAccount', null);
   app.decorateRequest('routePath', '');
   readBodies(app);
   app.setErrorHandler((error, request, reply) => answerRefusal(error, { request, reply }));
@@ -121,6 +126,7 @@ export async function createApi(options: ServeOptions): Promise<FastifyInstance>
     const status = reply.statusCode;
     const ms = reply.elapsedTime;
     watch?.({ method, path: request.routePath, status })(ms / 1_000);
+    if (request.callerAccount !== null) answered?.(request.callerAccount, ms / 1_000);
     request.log.info(
       {
         reqId: request.id,
@@ -196,6 +202,7 @@ async function admitRequest(services: Services, { request, identify }: Door): Pr
     pathMeant: () => pathMeant(ROUTES, segments),
     onCaller: (caller) => {
       request.callerKey = caller.key_id;
+      request.callerAccount = caller.account_id;
     },
     now,
   });

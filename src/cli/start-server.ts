@@ -104,7 +104,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const uses = createKeyUses(store);
   const watch = watchDomains(options);
   const budget = budgetOf(options);
-  const compute = createCompute();
+  const compute = createCompute({ onJob: metrics.computed });
   const services: Services = {
     store,
     uses,
@@ -123,6 +123,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     services,
     log,
     watch: metrics.answersOf,
+    answered: metrics.answered,
     nodes: { store, feed, signer, clearance, log, clock },
   });
   await feed.start();

@@ -2275,7 +2275,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Read one revision: its printed plan, and how far it has come
+         * Read one revision: its printed plan, page by page, and how far it has come
          * @description Needs the permission `domain.view` on the domain.
          */
         readonly get: operations["getDomainPlansByRevision"];
@@ -2295,7 +2295,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Compare two revisions, as a unified diff of their printed plans
+         * Compare two revisions, as a unified diff of their printed plans; `Link` leads to the next page of whole lines
          * @description Needs the permission `domain.view` on the domain.
          */
         readonly get: operations["getDomainPlansByRevisionDiffByOther"];
@@ -2355,7 +2355,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * Compare two revisions by their rules: added, removed, changed field by field, or only moved
+         * Compare two revisions by their rules: added, removed, changed field by field, or only moved; page by page
          * @description Needs the permission `domain.view` on the domain.
          */
         readonly get: operations["getDomainDiff"];
@@ -10764,7 +10764,10 @@ export interface operations {
     };
     readonly getDomainPlansByRevision: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly limit?: number;
+                readonly cursor?: number;
+            };
             readonly header?: {
                 /** @description an `ETag`; 304 when the answer would be the same */
                 readonly "If-None-Match"?: string;
@@ -10778,7 +10781,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Read one revision: its printed plan, and how far it has come */
+            /** @description Read one revision: its printed plan, page by page, and how far it has come */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10812,6 +10815,16 @@ export interface operations {
                         readonly plan: {
                             readonly [key: string]: unknown;
                         } | null;
+                        readonly page: {
+                            readonly limit: number;
+                            readonly shown: number;
+                            readonly of: number;
+                            readonly next: number | null;
+                        } | null;
+                        readonly shortened: readonly {
+                            readonly path: string;
+                            readonly of: number;
+                        }[];
                     };
                 };
             };
@@ -10826,7 +10839,9 @@ export interface operations {
     };
     readonly getDomainPlansByRevisionDiffByOther: {
         readonly parameters: {
-            readonly query?: never;
+            readonly query?: {
+                readonly cursor?: number;
+            };
             readonly header?: {
                 /** @description an `ETag`; 304 when the answer would be the same */
                 readonly "If-None-Match"?: string;
@@ -10841,7 +10856,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Compare two revisions, as a unified diff of their printed plans */
+            /** @description Compare two revisions, as a unified diff of their printed plans; `Link` leads to the next page of whole lines */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -10959,6 +10974,9 @@ export interface operations {
             readonly query?: {
                 readonly from?: number;
                 readonly to?: number;
+                readonly limit?: number;
+                /** @description `page.next` of the page before; it has `from` and `to` in it */
+                readonly cursor?: string;
             };
             readonly header?: {
                 /** @description an `ETag`; 304 when the answer would be the same */
@@ -10972,7 +10990,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Compare two revisions by their rules: added, removed, changed field by field, or only moved */
+            /** @description Compare two revisions by their rules: added, removed, changed field by field, or only moved; page by page */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -11007,6 +11025,23 @@ export interface operations {
                                 readonly was?: unknown;
                                 readonly now?: unknown;
                             }[];
+                        }[];
+                        readonly counts: {
+                            readonly hosts: number;
+                            readonly added: number;
+                            readonly removed: number;
+                            readonly changed: number;
+                            readonly moved: number;
+                        };
+                        readonly page: {
+                            readonly limit: number;
+                            readonly shown: number;
+                            readonly of: number;
+                            readonly next: string | null;
+                        };
+                        readonly shortened: readonly {
+                            readonly path: string;
+                            readonly of: number;
                         }[];
                     };
                 };

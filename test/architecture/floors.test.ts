@@ -10,6 +10,7 @@ const SRC = new URL('../../src/', import.meta.url).pathname;
 /** Rooms from the ground floor up, each with the rooms it may import besides itself. */
 const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   base: [],
+  metrics: [],
   model: ['base'],
   plan: ['base'],
   files: ['model', 'base'],
@@ -26,7 +27,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   lifecycle: ['access', 'store', 'model', 'base'],
   analysis: ['compiler', 'evaluator', 'model', 'plan', 'base'],
   simulator: ['files', 'analysis', 'classify', 'compiler', 'evaluator', 'model', 'plan', 'base'],
-  edge: ['classify', 'answers', 'evaluator', 'plan', 'base'],
+  edge: ['metrics', 'classify', 'answers', 'evaluator', 'plan', 'base'],
   embed: [
     'files',
     'compiler',
@@ -50,6 +51,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
     'publisher',
     'waf/runtime',
     'store',
+    'metrics',
     'model',
     'plan',
     'base',

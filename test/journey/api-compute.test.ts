@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createCompute } from '../../src/api/compute/pool.ts';
 import { MAX_WAITING_OF_ACCOUNT } from '../../src/api/limits.ts';
 import { createPublisher } from '../../src/publisher/publisher.ts';
-import { startApi, type TestApi } from '../support/api.ts';
+import { type Answer, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/api-databases.ts';
 import { addSubject, type Subject } from './api-rules-subject.ts';
 import { builtCli } from './built.ts';
@@ -99,6 +99,68 @@ describe('with 10,000 rules on a domain', () => {
     } while (cursor !== '');
     expect(new Set(seen).size).toBe(RULES);
     expect(seen.length).toBe(RULES);
+  });
+
+  test('pages of the printed plan, of the diff and of its text follow one another, within 1 MB each', async () => {
+    const domain_id = large.domain.id;
+    const rules = await api.store.latest.rules.list(domain_id, 'drop');
+    for (let from = 0; from < RULES; from += 500) {
+      await api.store.write(async (tx) => {
+        for (const { id, body: before, priority } of rules.slice(from, from + 500)) {
+          const body = before.replace('"/p', '"/r');
+          const change = { body, priority, record_ids: [], updated_at: api.now() };
+          await tx.rules.update({ domain_id, type: 'drop', id }, change);
+        }
+      });
+    }
+    await large.ask('POST', '/plans/');
+    const publisher = createPublisher({ store: api.store, log: SILENT });
+    await publisher.publishNow();
+    await publisher.stop();
+    const [{ revision }] = (await large.ask('GET', '/plans/?limit=1')).body;
+
+    /** The first page and the one after it. */
+    const pagesOf = async (path: string): Promise<readonly Answer['body'][]> => {
+      const first = await large.ask('GET', path);
+      const second = await large.ask('GET', `${path}?cursor=${first.body.page.next}`);
+      for (const { status, text } of [first, second]) {
+        expect(status, text.slice(0, 200)).toBe(200);
+        expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1_000_000);
+      }
+      return [first.body, second.body];
+    };
+    const diff = await pagesOf('/diff');
+    const changed = diff.flatMap(({ counts, rules }) => {
+      expect(counts).toEqual({ hosts: 0, added: 0, removed: 0, changed: RULES, moved: 0 });
+      return rules.map(({ rule }: { rule: string }) => rule);
+    });
+    const shown: number = diff[0].page.shown + diff[1].page.shown;
+    expect([changed.length, new Set(changed).size]).toEqual([shown, shown]);
+
+    const printed = await pagesOf(`/plans/${revision}`);
+    expect(printed.map(({ page }) => page)).toEqual([
+      { limit: 1_000, shown: 1_000, of: 3 * RULES + 1, next: 1_000 },
+      { limit: 1_000, shown: 1_000, of: 3 * RULES + 1, next: 2_000 },
+    ]);
+    const ids = printed.flatMap(({ plan }) => plan.rules.map(({ id }: { id: number }) => id));
+    expect([ids.length, new Set(ids).size]).toEqual([1_999, 1_999]);
+    const last = await large.ask('GET', `/plans/${revision}?cursor=${3 * RULES - 9}`);
+    expect(Object.keys(last.body.plan.indexes.path)).toHaveLength(10);
+    expect(last.body.page).toMatchObject({ shown: 10, next: null });
+
+    const text = await large.ask('GET', `/plans/${revision - 1}/diff/${revision}`);
+    expect(Buffer.byteLength(text.text)).toBeLessThanOrEqual(1_000_000);
+    const lines = text.text.split('\n').length - 1;
+    expect(Number(text.headers['x-total-count'])).toBeGreaterThan(lines);
+    const next = /^<([^>]+)>; rel="next"$/.exec(text.headers['link'] ?? '')?.[1] ?? '';
+    expect(next).toBe(large.at(`/plans/${revision - 1}/diff/${revision}?cursor=${lines}`));
+    expect((await large.owner.call('GET', next)).text.slice(0, 3)).not.toBe('---');
+  });
+
+  test('a cursor of a diff has the revisions in it, and one that is none a mistake', async () => {
+    expect((await large.ask('GET', '/diff?cursor=1-2-0&from=1')).status).toBe(400);
+    expect((await large.ask('GET', '/diff?cursor=1-2')).body.error).toContain('page.next');
+    expect((await large.ask('GET', '/diff?cursor=98-99-0')).status).toBe(404);
   });
 
   test('a cursor of another revision is a conflict, and one that is none a mistake', async () => {

@@ -112,6 +112,7 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
       expect((await ask(first.port, '/domains/', readOnly, 'POST', { name: 'x.example' })).status).toBe(403);
       const active = await ask(first.port, '/domains/shop.example/check-ns?wait=published', key, 'POST');
       expect([active.body.status, active.headers['x-revision']]).toEqual(['active', '1']);
+      expect((await ask(first.port, '/domains/shop.example/analysis', key)).status).toBe(200);
 
       for (const [path, expected] of [
         ['/healthz', /^ok\n$/],
@@ -120,6 +121,10 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
         ['/metrics', /edgeplan_outbox_rows 0\n/],
         ['/metrics', /edgeplan_publications_failing 0\n/],
         ['/metrics', /edgeplan_publications_total\{kind="plan"\} 1\n/],
+        ['/metrics', /edgeplan_api_account_requests_total\{account="1"\} 4\n/],
+        ['/metrics', /edgeplan_compute_seconds_count\{kind="analysis"\} 1\n/],
+        ['/metrics', /edgeplan_compute_account_computations_total\{account="1"\} 1\n/],
+        ['/metrics', /edgeplan_stall_seconds_count \d+\n/],
       ] as const)
         expect((await send(first.operations, { method: 'GET', path })).text).toMatch(expected);
       expect((await send(first.port, { method: 'GET', path: '/metrics' })).status).toBe(401);
@@ -136,7 +141,7 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
         id: 1,
         name: 'deploy',
         read_only: false,
-        requests: [{ requests: 2 }],
+        requests: [{ requests: 3 }],
       });
       expect(listed[0].revoked_at).toBeTruthy();
       expect((await run('key', 'list')).out).toMatch(/^id {2}account {2}name {4}access/);

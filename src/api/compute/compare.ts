@@ -1,24 +1,125 @@
-/** Sealed plans as people read them, alone or compared. */
-import { diffPlans } from '../../analysis/diff.ts';
+/** Sealed plans as people read them, alone or compared, page by page. */
+import { diffPlans, type HostChange, type PlanSide, type RuleChange } from '../../analysis/diff.ts';
 import { openPlan } from '../../plan/open.ts';
 import { diffSealed, printSealed } from '../../publisher/printed.ts';
-import type { DiffJob, PrintJob, TextDiffJob } from './job.ts';
+import { MAX_PAGE_OCTETS } from '../limits.ts';
+import type { DiffJob, Page, PrintJob, TextDiffJob, TextPage } from './job.ts';
+import { fitEntry, type PageNote, type Shortened, takePage } from './take-page.ts';
 
-/** The answer of `/diff`. @throws PlanFault */
-export function compareRevisions({ from, to, before, after }: DiffJob): string {
-  return JSON.stringify({ from, to, ...diffPlans(opened(before), opened(after)) });
+/** One entry of a part of an answer: of a list, or of an object under its key. */
+interface Entry {
+  readonly part: string;
+  readonly key: string | null;
+  readonly value: unknown;
 }
 
-function opened(bytes: Uint8Array | null): Parameters<typeof diffPlans>[0] {
+/** A page of the answer of `/diff`; its entries are the changes of hosts, then those of rules. @throws PlanFault */
+export function compareRevisions({ from, to, before, after, page }: DiffJob): string {
+  const { hosts, rules, ...rest } = diffPlans(opened(before), opened(after));
+  const entries = [...entriesOf('hosts', hosts), ...entriesOf('rules', rules)];
+  const counts = { hosts: hosts.length, ...countRules(rules) };
+  const head = { from, to, ...rest, counts };
+  const { parts, note, shortened } = pageOf(entries, page, head);
+  const next = note.next === null ? null : `${from}-${to}-${note.next}`;
+  const shown: { readonly hosts: readonly HostChange[]; readonly rules: readonly RuleChange[] } = {
+    hosts: (parts['hosts'] ?? []) as readonly HostChange[],
+    rules: (parts['rules'] ?? []) as readonly RuleChange[],
+  };
+  return JSON.stringify({ ...head, ...shown, page: { ...note, next }, shortened });
+}
+
+function opened(bytes: Uint8Array | null): PlanSide {
   return { opened: bytes === null ? null : openPlan(bytes) };
 }
 
-/** The unified diff of two printed plans. @throws PlanFault */
-export function compareTexts({ before, after }: TextDiffJob): string {
-  return diffSealed(before, after);
+function countRules(rules: readonly RuleChange[]): Readonly<Record<RuleChange['change'], number>> {
+  const counts = { added: 0, removed: 0, changed: 0, moved: 0 };
+  for (const { change } of rules) counts[change] += 1;
+  return counts;
 }
 
-/** The printed plan. @throws PlanFault */
-export function printRevision({ bytes }: PrintJob): string {
-  return JSON.stringify(printSealed(bytes));
+/** A page of the unified diff of two printed plans: whole lines, as many as fit. @throws PlanFault */
+export function compareTexts({ before, after, from }: TextDiffJob): TextPage {
+  const text = diffSealed(before, after);
+  const lines = text === '' ? [] : text.slice(0, -1).split('\n');
+  let [next, octets] = [from, 0];
+  while (next < lines.length) {
+    octets += Buffer.byteLength(lines[next]!) + 1;
+    // A page has one line at least, so that reading page after page comes to an end.
+    if (octets > MAX_PAGE_OCTETS && next > from) break;
+    next += 1;
+  }
+  const shown = lines.slice(from, next).map((line) => `${line}\n`);
+  return { text: shown.join(''), of: lines.length, next: next < lines.length ? next : null };
+}
+
+/** A page of the printed plan, its note and what was cut, as JSON texts. @throws PlanFault */
+export function printRevision({ bytes, page }: PrintJob): string {
+  const { hosts, rules, indexes, ...rest } = printSealed(bytes);
+  const indexParts = Object.entries(indexes as Readonly<Record<string, unknown>>);
+  const entries = [
+    ...entriesOf('hosts', hosts),
+    ...entriesOf('rules', rules),
+    ...indexParts.flatMap(([name, index]) => (isLong(index) ? entriesOf(`indexes.${name}`, index) : [])),
+  ];
+  const { parts, note, shortened } = pageOf(entries, page, rest);
+  const shownIndexes = indexParts.map(([name, index]) => {
+    const empty = Array.isArray(index) ? [] : {};
+    return [name, isLong(index) ? (parts[`indexes.${name}`] ?? empty) : index];
+  });
+  const plan = {
+    ...rest,
+    hosts: parts['hosts'] ?? [],
+    rules: parts['rules'] ?? [],
+    indexes: Object.fromEntries(shownIndexes),
+  };
+  return JSON.stringify({ plan, page: note, shortened });
+}
+
+/** Whether an index lists rules, by key or in a row; others are a few numbers and on every page. */
+function isLong(index: unknown): boolean {
+  return (
+    Array.isArray(index) || (typeof index === 'object' && Object.values(index ?? {}).every(Array.isArray))
+  );
+}
+
+function entriesOf(part: string, of: unknown): readonly Entry[] {
+  if (Array.isArray(of)) return of.map((value): Entry => ({ part, key: null, value }));
+  if (typeof of !== 'object' || of === null) return [];
+  return Object.entries(of).map(([key, value]): Entry => ({ part, key, value }));
+}
+
+interface Shown {
+  readonly parts: Readonly<Record<string, unknown>>;
+  readonly note: PageNote;
+  readonly shortened: readonly Shortened[];
+}
+
+function pageOf(entries: readonly Entry[], page: Page, around: object): Shown {
+  const shortened: Shortened[] = [];
+  const places = new Map<string, number>();
+  const taken = takePage(entries, { ...page, around }, ({ part, key, value }) => {
+    const place = places.get(part) ?? 0;
+    places.set(part, place + 1);
+    return { part, key, value: fitEntry(value, [part, key ?? place], shortened) };
+  });
+  return { parts: partsOf(taken.shown), note: taken.page, shortened };
+}
+
+/** Entries by their part: a list, or an object where they have keys. */
+function partsOf(entries: readonly Entry[]): Readonly<Record<string, unknown>> {
+  const lists = new Map<string, Entry[]>();
+  for (const entry of entries) {
+    const list = lists.get(entry.part);
+    if (list === undefined) lists.set(entry.part, [entry]);
+    else list.push(entry);
+  }
+  const parts = [...lists].map(([part, list]) => {
+    const keyed = list[0]?.key !== null;
+    return [
+      part,
+      keyed ? Object.fromEntries(list.map(({ key, value }) => [key, value])) : list.map(({ value }) => value),
+    ];
+  });
+  return Object.fromEntries(parts);
 }

@@ -39,17 +39,21 @@ export interface DiffJob {
   /** `null`: a tombstone. */
   readonly before: Uint8Array | null;
   readonly after: Uint8Array | null;
+  readonly page: Page;
 }
 
 export interface TextDiffJob {
   readonly kind: 'text_diff';
   readonly before: Side;
   readonly after: Side;
+  /** How many lines come before the page. */
+  readonly from: number;
 }
 
 export interface PrintJob {
   readonly kind: 'print';
   readonly bytes: Uint8Array;
+  readonly page: Page;
 }
 
 export interface ZoneJob {
@@ -87,12 +91,21 @@ export interface ListPage {
   readonly shown: number;
 }
 
+/** A page of lines. */
+export interface TextPage {
+  readonly text: string;
+  /** Lines of the whole text. */
+  readonly of: number;
+  /** How many lines come before the next page; `null` on the last one. */
+  readonly next: number | null;
+}
+
 /** Texts are JSON where the answer is JSON, so that the API's thread only sends them. */
 export interface JobResults {
   readonly analysis: ListPage;
   readonly simulate: string;
   readonly diff: string;
-  readonly text_diff: string;
+  readonly text_diff: TextPage;
   readonly print: string;
   readonly zone: ReadZoneFile;
 }

@@ -149,7 +149,13 @@ export function createCompute(options: ComputeOptions = {}): Compute {
         reject(refusal);
       };
       thread.on('message', answered);
-      thread.postMessage(job);
+      try {
+        thread.postMessage(job);
+      } catch (error) {
+        // What cannot be cloned is a mistake of ours; the thread is as good as before.
+        settle();
+        reject(error);
+      }
     });
   }
 

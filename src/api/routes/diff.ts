@@ -1,9 +1,13 @@
 /** `/domains/{domain}/diff`: what two revisions do differently, in terms of rules. `edgeplan diff` tells the same of files. */
 import { z } from 'zod';
 import { RULE_CHANGES } from '../../analysis/diff.ts';
+import type { DomainRow } from '../../store/rows.ts';
+import type { ReadTransaction } from '../../store/store.ts';
+import { MAX_PAGE } from '../limits.ts';
 import { queryNumber } from '../query.ts';
-import { conflict } from '../refusal.ts';
+import { badRequest, conflict } from '../refusal.ts';
 import { jsonText, operation } from '../route.ts';
+import { pageNote, shortenedList } from '../shapes.ts';
 import { currentOf, side } from './plans.ts';
 
 const field = z.object({
@@ -14,10 +18,13 @@ const field = z.object({
 });
 
 export const diff = operation({
-  summary: 'Compare two revisions by their rules: added, removed, changed field by field, or only moved',
+  summary:
+    'Compare two revisions by their rules: added, removed, changed field by field, or only moved; page by page',
   query: z.object({
     from: queryNumber(1, Number.MAX_SAFE_INTEGER),
     to: queryNumber(1, Number.MAX_SAFE_INTEGER),
+    limit: queryNumber(1, MAX_PAGE),
+    cursor: z.string().optional().describe('`page.next` of the page before; it has `from` and `to` in it'),
   }),
   response: z.object({
     from: z.int(),
@@ -37,19 +44,68 @@ export const diff = operation({
         fields: z.array(field),
       }),
     ),
+    /** Changes of all pages. */
+    counts: z.object({
+      hosts: z.int(),
+      added: z.int(),
+      removed: z.int(),
+      changed: z.int(),
+      moved: z.int(),
+    }),
+    /** Its entries are changes of hosts, then of rules. */
+    page: pageNote.extend({
+      /** The `cursor` of the next page; `null` on the last one. */
+      next: z.string().nullable(),
+    }),
+    shortened: shortenedList,
   }),
   statuses: [409],
   async handle({ caller, domain, query, read, services }) {
-    const asked = query as { readonly from?: number; readonly to?: number };
+    const { limit = MAX_PAGE, ...asked } = query as Question & { readonly limit?: number };
+    const start = startOf(asked);
     const text = await services.compute.run(caller.account_id, () =>
       read(async (tx) => {
-        const to = asked.to ?? (await currentOf(tx, domain))?.revision ?? 0;
-        const from = asked.from ?? to - 1;
-        if (to < 1 || from < 1) throw conflict('there are no two revisions to compare yet');
+        const { from, to } = await revisionsOf(tx, domain, start);
         const [before, after] = [await side(tx, domain, from), await side(tx, domain, to)];
-        return { kind: 'diff', from, to, before: before.bytes, after: after.bytes };
+        const page = { limit, from: start.entries };
+        return { kind: 'diff', from, to, before: before.bytes, after: after.bytes, page };
       }),
     );
     return jsonText(text);
   },
 });
+
+interface Question {
+  readonly from?: number;
+  readonly to?: number;
+  readonly cursor?: string;
+}
+
+/** Where a page starts: revisions, and how many entries come before it. */
+interface Start {
+  readonly from?: number;
+  readonly to?: number;
+  readonly entries: number;
+}
+
+/** A cursor is `<from>-<to>-<entries>`, so that every page is of the same two revisions. */
+function startOf({ cursor, ...given }: Question): Start {
+  if (cursor === undefined) return { ...given, entries: 0 };
+  if (given.from !== undefined || given.to !== undefined) {
+    throw badRequest('cursor: has `from` and `to` in it; send it without them');
+  }
+  const parts = /^([1-9]\d{0,14})-([1-9]\d{0,14})-(\d{1,9})$/.exec(cursor);
+  if (parts === null) throw badRequest('cursor: must be `page.next` of the page before');
+  return { from: Number(parts[1]), to: Number(parts[2]), entries: Number(parts[3]) };
+}
+
+async function revisionsOf(
+  tx: ReadTransaction,
+  domain: DomainRow,
+  given: Start,
+): Promise<{ readonly from: number; readonly to: number }> {
+  const to = given.to ?? (await currentOf(tx, domain))?.revision ?? 0;
+  const from = given.from ?? to - 1;
+  if (to < 1 || from < 1) throw conflict('there are no two revisions to compare yet');
+  return { from, to };
+}

@@ -11,6 +11,7 @@ import { MAX_PAGE, USUAL_PAGE } from '../limits.ts';
 import { queryNumber } from '../query.ts';
 import { conflict, notFound } from '../refusal.ts';
 import { jsonText, message, ok, operation } from '../route.ts';
+import { pageNote, shortenedList } from '../shapes.ts';
 
 const revisionShape = z.object({
   revision: z.int(),
@@ -42,9 +43,19 @@ const detailShape = revisionShape.extend({
   /** Whether it is the one nodes should hold. */
   current: z.boolean(),
   propagation: propagationShape,
-  /** The printed plan; `null` for a tombstone. */
+  /** The printed plan; `null` for a tombstone. Its hosts, rules and indexes are those of the page. */
   plan: z.record(z.string(), z.unknown()).nullable(),
+  /** Its entries are hosts, then rules, then keys of indexes; `null` for a tombstone. */
+  page: pageNote
+    .extend({
+      /** The `cursor` of the next page; `null` on the last one. */
+      next: z.int().nullable(),
+    })
+    .nullable(),
+  shortened: shortenedList,
 });
+
+const cursorQuery = queryNumber(0, Number.MAX_SAFE_INTEGER);
 
 type RevisionAnswer = z.infer<typeof revisionShape>;
 
@@ -110,7 +121,8 @@ export const list = operation({
 });
 
 export const read = operation({
-  summary: 'Read one revision: its printed plan, and how far it has come',
+  summary: 'Read one revision: its printed plan, page by page, and how far it has come',
+  query: z.object({ limit: queryNumber(1, MAX_PAGE), cursor: cursorQuery }),
   response: detailShape,
   statuses: [409],
   async handle(call) {
@@ -127,28 +139,41 @@ export const read = operation({
         },
       };
     });
-    if (bytes === null) return ok({ ...head, plan: null });
+    if (bytes === null) return ok({ ...head, plan: null, page: null, shortened: [] });
     const { caller, services } = call;
-    const plan = await services.compute.run(caller.account_id, async () => ({ kind: 'print', bytes }));
-    return jsonText(`${JSON.stringify(head).slice(0, -1)},"plan":${plan}}`);
+    const { limit = MAX_PAGE, cursor: from = 0 } = call.query as { limit?: number; cursor?: number };
+    const printed = await services.compute.run(caller.account_id, async () => ({
+      kind: 'print',
+      bytes,
+      page: { limit, from },
+    }));
+    return jsonText(`${JSON.stringify(head).slice(0, -1)},${printed.slice(1)}`);
   },
 });
 
 export const diff = operation({
-  summary: 'Compare two revisions, as a unified diff of their printed plans',
+  summary:
+    'Compare two revisions, as a unified diff of their printed plans; `Link` leads to the next page of whole lines',
+  query: z.object({ cursor: cursorQuery }),
   response: z.string(),
   produces: 'text/plain; charset=utf-8',
   statuses: [409],
-  async handle({ caller, domain, params, read, services }) {
+  async handle({ caller, domain, params, query, read, services }) {
     const [revision, other] = [revisionOf(params['revision']), revisionOf(params['other'])];
-    const body = await services.compute.run(caller.account_id, () =>
+    const { cursor: from = 0 } = query as { cursor?: number };
+    const { text, of, next } = await services.compute.run(caller.account_id, () =>
       read(async (tx) => ({
         kind: 'text_diff',
         before: await side(tx, domain, revision),
         after: await side(tx, domain, other),
+        from,
       })),
     );
-    return { body, type: 'text/plain; charset=utf-8' };
+    const path = `/domains/${domain.name}/plans/${revision}/diff/${other}?cursor=${next}`;
+    // RFC 8288 §3.3.
+    const link = next === null ? {} : { link: `<${path}>; rel="next"` };
+    const headers = { 'x-total-count': String(of), ...link };
+    return { body: text, type: 'text/plain; charset=utf-8', headers };
   },
 });
 

@@ -15,6 +15,7 @@ import { MAX_PAGE, USUAL_FINDINGS, USUAL_PAGE } from '../limits.ts';
 import { queryNumber } from '../query.ts';
 import { badRequest, conflict } from '../refusal.ts';
 import { jsonText, operation } from '../route.ts';
+import { shortenedList } from '../shapes.ts';
 import { currentOf } from './plans.ts';
 
 const question = z.strictObject({
@@ -36,8 +37,7 @@ const trace = z
       /** The `cursor` of the next page; `null` on the last. */
       next: z.string().nullable(),
     }),
-    /** Lists of which only the beginning is shown, with their lengths. */
-    shortened: z.array(z.object({ path: z.string(), of: z.int() })),
+    shortened: shortenedList,
   })
   .meta({ id: 'TracePage' });
 

@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import { addFollowing } from '../../edge/log/following.ts';
 import { addLog } from '../../edge/log/metrics.ts';
 import { listenOperations, type RunningOperations } from '../../edge/log/operations.ts';
@@ -17,6 +17,7 @@ import { type Alike, createAlike } from '../../edge/workers/alike.ts';
 import { collectLines } from '../../edge/workers/collect.ts';
 import type { WorkerEvent } from '../../edge/workers/events.ts';
 import { type RunningPrimary, startPrimary } from '../../edge/workers/primary.ts';
+import { addProcessMetrics } from '../../metrics/process.ts';
 import { readAgain } from './again.ts';
 import { openLines } from './decisions.ts';
 import { followPlans, type PlanSource } from './follow-plans.ts';
@@ -102,7 +103,7 @@ function startProcesses(
     );
   };
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  addProcessMetrics(registry);
   if (lines !== null) addLog(registry, lines.stats);
   if (source.following !== null) addFollowing(registry, source.following);
   return startPrimary({

@@ -1,0 +1,28 @@
+/** How long computations took, by their kind and by account, as Prometheus metrics. */
+import type { Registry } from 'prom-client';
+import { addHistogram, createSeries, observe, type Series } from '../../metrics/histogram.ts';
+import { addAccountTimes } from '../account-times.ts';
+import type { JobDone, JobKind } from './job.ts';
+
+const BOUNDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
+
+/** Adds the metrics; answers how a computation is noted. */
+export function addComputeTimes(registry: Registry): (done: JobDone) => void {
+  const kinds = new Map<JobKind, Series>();
+  addHistogram(registry, {
+    name: 'edgeplan_compute_seconds',
+    help: 'Seconds that computations took in their thread, those past a limit too',
+    bounds: BOUNDS,
+    series: () => kinds.values(),
+  });
+  const ofAccount = addAccountTimes(registry, {
+    prefix: 'edgeplan_compute_account',
+    what: 'computations',
+  });
+  return ({ account, kind, seconds }) => {
+    const series = kinds.get(kind) ?? createSeries(BOUNDS, { kind });
+    kinds.set(kind, series);
+    observe(series, BOUNDS, seconds);
+    ofAccount(account, seconds);
+  };
+}
