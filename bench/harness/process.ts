@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { ALLOW_ORIGINS } from '../../test/support/origin-bounds.ts';
 
 const CLI = fileURLToPath(new URL('../cli/main.js', import.meta.url));
 
@@ -33,7 +34,7 @@ const REQUESTS_PER_MINUTE = 1_000_000;
 /** Starts `edgeplan serve` as it ships on a data folder; its log goes where a service's log goes, to a stream. */
 export async function startServe(folder: string, flags: readonly string[] = []): Promise<Served> {
   const own = ['--data', folder, '--port', '0', '--ops-port', '0', '--tier', 'enterprise', '--trust-names'];
-  const budget = ['--requests-per-minute', String(REQUESTS_PER_MINUTE)];
+  const budget = ['--requests-per-minute', String(REQUESTS_PER_MINUTE), ...ALLOW_ORIGINS];
   const begun = performance.now();
   const child = spawn(process.execPath, [...execArgv(), CLI, 'serve', ...own, ...budget, ...flags], {
     stdio: ['ignore', 'pipe', 'ignore'],

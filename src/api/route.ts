@@ -30,6 +30,7 @@ import type { z } from 'zod';
 import type { Entitlements } from '../access/entitlements.ts';
 import type { Gate } from '../access/gates.ts';
 import type { Permission, Role } from '../access/roles.ts';
+import type { SpecialJudge } from '../base/special-addresses.ts';
 import type { Author, DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import type { Services } from './services.ts';
@@ -155,6 +156,7 @@ export interface Writing {
   readonly beside: Promise<unknown> | null;
   /** Where an address is; `null`: not known, or no geo database is configured. */
   countryOf(address: string): string | null;
+  readonly specialOrigin: SpecialJudge;
   /** Whether `If-Match` was sent: without it nothing needs to be read for `match`. */
   readonly conditional: boolean;
   /** Compares `If-Match` with the ETag of what a GET would answer now; 412 when they differ. */

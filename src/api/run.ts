@@ -215,6 +215,7 @@ async function openWriting(
     now,
     beside: beside !== undefined && place?.domain.id === expected?.id ? beside : null,
     countryOf: (address) => services.countryOf?.(address) ?? null,
+    specialOrigin: services.specialOrigin,
     conditional: ifMatch !== null,
     match(representation) {
       if (ifMatch !== null && !namesTag(ifMatch, tagOf(JSON.stringify(representation)))) throw mismatch();

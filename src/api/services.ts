@@ -2,6 +2,7 @@
 import type { KeyUses } from '../access/key-uses.ts';
 import type { RequestBudget } from '../access/request-budget.ts';
 import type { TierSlug } from '../access/tiers.ts';
+import type { SpecialJudge } from '../base/special-addresses.ts';
 import type { Feed } from '../publisher/feed.ts';
 import type { PublisherLog } from '../publisher/publisher.ts';
 import type { Signer } from '../publisher/signer.ts';
@@ -22,6 +23,7 @@ export interface Services {
   readonly tier: TierSlug;
   /** Registers names under no public suffix too, such as `shop.test`. */
   readonly privateNames: boolean;
+  readonly specialOrigin: SpecialJudge;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** Where an address is, ISO 3166-1 alpha-2; absent: no geo database is configured. */

@@ -121,6 +121,9 @@ export interface AllowedOrigins {
   readonly local: boolean;
 }
 
+/** The kind of special address that keeps an origin out; `null` for a public address, an allowed one, and a name. */
+export type SpecialJudge = (address: string) => SpecialKind | null;
+
 const LOCAL: ReadonlySet<SpecialKind> = new Set(['loopback', 'private', 'unique-local']);
 
 /**
@@ -128,10 +131,7 @@ const LOCAL: ReadonlySet<SpecialKind> = new Set(['loopback', 'private', 'unique-
  * no address.
  * @throws when a prefix is none
  */
-export function createSpecialJudge({
-  prefixes,
-  local,
-}: AllowedOrigins): (address: string) => SpecialKind | null {
+export function createSpecialJudge({ prefixes, local }: AllowedOrigins): SpecialJudge {
   const allowed = prefixes.map(intervalOf);
   return (text) => {
     const kind = specialKind(text);

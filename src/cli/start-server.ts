@@ -20,6 +20,7 @@ import { DRAIN_MS, USES_FLUSH_MS } from '../api/limits.ts';
 import { createMetrics, createOperations } from '../api/operations.ts';
 import { createApi } from '../api/serve.ts';
 import type { Services } from '../api/services.ts';
+import { type AllowedOrigins, createSpecialJudge } from '../base/special-addresses.ts';
 import { type Countries, openCountries } from '../classify/country.ts';
 import { createDns } from '../lifecycle/dns/resolver.ts';
 import { createLifecycle, type Lifecycle as Life } from '../lifecycle/lifecycle.ts';
@@ -46,6 +47,8 @@ export interface ServerOptions {
   readonly trustNames: boolean;
   /** As `Services.privateNames`. */
   readonly privateNames: boolean;
+  /** Special addresses that a write may name as origins. */
+  readonly allowedOrigins: AllowedOrigins;
   /** What each API key may ask for in any minute. */
   readonly requestsPerMinute: number;
   /** A country database in MaxMind's format; absent: none. */
@@ -112,6 +115,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     budget,
     tier: options.tier,
     privateNames: options.privateNames,
+    specialOrigin: createSpecialJudge(options.allowedOrigins),
     lifecycle: watch.lookups,
     publication: publisher,
     aheadOfStore: feed.ahead,
@@ -183,6 +187,7 @@ function watchDomains(options: ServerOptions): Watch {
     store,
     dns,
     sets: nameserverSets,
+    specialOrigin: createSpecialJudge(options.allowedOrigins),
     maxRecords: async (domain) => (await entitlementsOf(store.latest, domain, tier)).max_records,
     note: (note) => {
       if (note.kind === 'failed') log.warn({ domain: note.domain, err: note.error }, 'lifecycle');

@@ -1,5 +1,6 @@
 /** Puts records that were found elsewhere (a scan) beside those a domain has, without touching any of them. */
 
+import type { SpecialJudge } from '../base/special-addresses.ts';
 import { parseRecord } from '../model/parse.ts';
 import { absoluteName } from '../model/record-name.ts';
 import type { NewRecord } from '../store/customer-nouns.ts';
@@ -12,6 +13,8 @@ export interface ImportOptions {
   readonly now: number;
   /** Records the domain may hold in all; `null`: no limit. */
   readonly maxRecords: number | null;
+  /** What keeps an address from being an origin. */
+  readonly specialOrigin: SpecialJudge;
 }
 
 export interface Imported {
@@ -28,14 +31,16 @@ export async function importRecords(
   tx: WriteTransaction,
   domain: DomainRow,
   found: readonly ZoneRecord[],
-  { author, now, maxRecords }: ImportOptions,
+  { author, now, maxRecords, specialOrigin }: ImportOptions,
 ): Promise<Imported> {
   const existing = await tx.records.list(domain.id);
   const room = maxRecords === null ? found.length : Math.max(0, maxRecords - existing.length);
   const wanted = withoutTaken(domain.name, existing, found).slice(0, room);
   const rows: NewRecord[] = [];
   for (const record of wanted) {
-    const parsed = parseRecord({ id: 1, ...record }, domain.name);
+    // A private address is served as it was, to those who can reach it.
+    const proxied = record.proxied && specialOrigin(record.destination) === null;
+    const parsed = parseRecord({ id: 1, ...record, proxied }, domain.name);
     if (!parsed.ok) continue;
     const { id: _, ...fields } = parsed.record;
     rows.push({ ...fields, domain_id: domain.id, created_at: now, updated_at: now });

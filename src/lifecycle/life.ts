@@ -1,4 +1,5 @@
 /** What the watch over domains works with, whichever of its files does the work. */
+import type { SpecialJudge } from '../base/special-addresses.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import type { Delegation } from './check-delegation.ts';
@@ -11,6 +12,8 @@ export interface LifecycleOptions {
   readonly sets: readonly (readonly string[])[];
   /** Records a domain may hold; `null`: no limit. Default: no limit. */
   readonly maxRecords?: (domain: DomainRow) => Promise<number | null>;
+  /** What keeps an address from being an origin: such a record is imported unproxied. Default: nothing does. */
+  readonly specialOrigin?: SpecialJudge;
   /** Milliseconds since the epoch. */
   readonly clock?: () => number;
   /** Milliseconds between two looks for due domains. */

@@ -55,7 +55,8 @@ async function runScan(life: Life, { domain_id, account_id, key_id, tries }: Sca
       const fresh = await tx.domains.get(domain_id);
       if (fresh === null || !(await tx.scans.remove(domain_id))) return null;
       const author = { account_id, key_id };
-      return importRecords(tx, fresh, found.records, { author, now: clock(), maxRecords });
+      const { specialOrigin = () => null } = life;
+      return importRecords(tx, fresh, found.records, { author, now: clock(), maxRecords, specialOrigin });
     });
     const count = imported?.records.length ?? 0;
     if (imported !== null) note({ kind: 'scanned', domain: name, imported: count, complete: found.complete });

@@ -9,6 +9,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { send } from '../support/api.ts';
 import { testDatabases } from '../support/api-databases.ts';
+import { ALLOW_ORIGINS } from '../support/origin-bounds.ts';
 import { builtCli, edgeplan, type Run, startEdgeplan } from './built.ts';
 
 /** Milliseconds: every command is a process of its own, and a busy machine takes seconds to start one. */
@@ -37,8 +38,10 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await wait(20);
 }
 
+const PORTS = ['--port', '0', '--ops-port', '0'];
+
 async function serve(cwd: string, args: readonly string[]): Promise<Serving> {
-  const child = startEdgeplan(['serve', '--port', '0', '--ops-port', '0', '--trust-names', ...args], { cwd });
+  const child = startEdgeplan(['serve', ...PORTS, '--trust-names', ...ALLOW_ORIGINS, ...args], { cwd });
   children.add(child);
   let out = '';
   let log = '';

@@ -10,6 +10,7 @@ import { type RunningServer, startServer } from '../../src/cli/start-server.ts';
 import { createClient, dataOf } from '../../src/client/index.ts';
 import { openStore } from '../../src/store/open.ts';
 import { writeMmdb } from '../support/mmdb.ts';
+import { TEST_ORIGINS } from '../support/origin-bounds.ts';
 
 describe('with a geo database', () => {
   const folder = mkdtempSync(join(tmpdir(), 'edgeplan-country-'));
@@ -31,6 +32,7 @@ describe('with a geo database', () => {
       resolvers: [],
       trustNames: true,
       privateNames: true,
+      allowedOrigins: { prefixes: TEST_ORIGINS, local: false },
       requestsPerMinute: REQUESTS_PER_MINUTE,
       countries,
       log: createLog('silent', () => undefined),

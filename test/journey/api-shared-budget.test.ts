@@ -8,6 +8,7 @@ import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { send } from '../support/api.ts';
 import { testDatabases } from '../support/api-databases.ts';
+import { TEST_ORIGINS } from '../support/origin-bounds.ts';
 
 const MINUTE = 60_000;
 const BUDGET = 60;
@@ -63,6 +64,7 @@ describe.runIf(found !== undefined)('a budget that processes share', () => {
       resolvers: [],
       trustNames: true,
       privateNames: true,
+      allowedOrigins: { prefixes: TEST_ORIGINS, local: false },
       requestsPerMinute: BUDGET,
       log: pino({ level: 'silent' }),
     });

@@ -17,6 +17,7 @@ import { send, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/api-databases.ts';
 import { missingBrowser, startBrowser } from '../support/browser.ts';
 import { clientSchema, SCHEMA_FILE } from '../support/client-schema.ts';
+import { TEST_ORIGINS } from '../support/origin-bounds.ts';
 
 const missing = missingBrowser();
 if (missing !== null) console.warn(`SKIPPED: the client in a browser, ${missing}`);
@@ -42,6 +43,7 @@ describe('on a whole server', () => {
       resolvers: [],
       trustNames: true,
       privateNames: true,
+      allowedOrigins: { prefixes: TEST_ORIGINS, local: false },
       requestsPerMinute: REQUESTS_PER_MINUTE,
       log: createLog('silent', () => undefined),
     });

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createSpecialJudge } from '../../src/base/special-addresses.ts';
 import { newChallenge } from '../../src/lifecycle/challenge.ts';
 import { createDns } from '../../src/lifecycle/dns/resolver.ts';
 import type { LifecycleNote } from '../../src/lifecycle/life.ts';
@@ -56,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([resolver.stop(), registry.stop(), host.stop()]));
 
-function watch(on: Store, timeoutMs = 100): Lifecycle {
+function watch(on: Store, timeoutMs = 100, allowed: readonly string[] | null = null): Lifecycle {
   const dns = createDns({
     resolvers: [`127.0.0.96:${resolver.port}`],
     authorityPort: resolver.port,
@@ -72,6 +73,7 @@ function watch(on: Store, timeoutMs = 100): Lifecycle {
     pollMs: 10,
     note,
     maxRecords: async () => 100,
+    ...(allowed === null ? {} : { specialOrigin: createSpecialJudge({ prefixes: allowed, local: false }) }),
   });
 }
 
@@ -340,6 +342,19 @@ describe.for(STORES.filter(([, , here]) => here))('on %s', ([database, makePlace
       await askForScan(domain);
       expect(await life.runScans()).toBe(1);
       expect(await store.latest.records.count(domain.id)).toBe(1);
+    });
+
+    it.each([
+      [[], false],
+      [['192.0.2.0/24'], true],
+    ])('proxies no special address but those of %j', async (allowed, proxied) => {
+      const careful = watch(store, 100, allowed);
+      const domain = await createToScan();
+      expect(await careful.runScans()).toBe(1);
+      await careful.stop();
+      expect(await store.latest.records.list(domain.id)).toMatchObject([
+        { destination: '192.0.2.1', proxied },
+      ]);
     });
 
     it('scans no external domain, and survives a domain that is deleted meanwhile', async () => {

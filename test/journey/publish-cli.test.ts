@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { send } from '../support/api.ts';
+import { ALLOW_ORIGINS } from '../support/origin-bounds.ts';
 import { builtCli, edgeplan, type Run, startEdgeplan } from './built.ts';
 import { startNode } from './feed-node.ts';
 import { until } from './publish-setup.ts';
@@ -23,7 +24,7 @@ function run(args: readonly string[], env: Record<string, string> = {}): Promise
 
 beforeAll(async () => {
   await builtCli();
-  const ports = ['--port', '0', '--ops-port', '0'];
+  const ports = ['--port', '0', '--ops-port', '0', ...ALLOW_ORIGINS];
   server = startEdgeplan(['serve', ...data, ...ports, '--trust-names', '--log-level', 'error'], {
     cwd: folder,
   });

@@ -8,6 +8,7 @@ import { createRequestBudget } from '../../src/access/request-budget.ts';
 import { createCompute } from '../../src/api/compute/pool.ts';
 import { createApi } from '../../src/api/serve.ts';
 import type { Services } from '../../src/api/services.ts';
+import { createSpecialJudge } from '../../src/base/special-addresses.ts';
 import { createFeed, type Feed } from '../../src/publisher/feed.ts';
 import { createNode } from '../../src/publisher/node-token.ts';
 import { createPublisher, type Publisher } from '../../src/publisher/publisher.ts';
@@ -16,6 +17,7 @@ import { openStore } from '../../src/store/open.ts';
 import type { DomainRow, RuleRow } from '../../src/store/rows.ts';
 import { SERVICE, type Store } from '../../src/store/store.ts';
 import { type Answer, send } from '../support/api.ts';
+import { TEST_ORIGINS } from '../support/origin-bounds.ts';
 import { SETTINGS } from '../unit/publisher/rows.ts';
 
 export interface House {
@@ -97,6 +99,7 @@ function servicesOf(store: Store, publisher: Publisher): Services {
     budget: createRequestBudget(1_000_000),
     tier: 'enterprise',
     privateNames: true,
+    specialOrigin: createSpecialJudge({ prefixes: TEST_ORIGINS, local: false }),
     compute: createCompute({ file: null }),
     lifecycle: {
       nameserverSets: [['ns1.edge.test', 'ns2.edge.test']],

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Answer, send } from '../support/api.ts';
+import { ALLOW_ORIGINS } from '../support/origin-bounds.ts';
 import { edgeplan, type Run, startEdgeplan } from './built.ts';
 import { until } from './publish-setup.ts';
 
@@ -35,7 +36,16 @@ export async function serve({ database, tier }: ServeOptions = {}): Promise<Serv
   const folder = mkdtempSync(join(tmpdir(), 'edgeplan-served-'));
   const where = database ?? join(folder, 'data');
   const data = [where.startsWith('postgres') ? '--database' : '--data', where];
-  const options = ['--port', '0', '--ops-port', '0', '--trust-names', '--log-level', 'error'];
+  const options = [
+    '--port',
+    '0',
+    '--ops-port',
+    '0',
+    '--trust-names',
+    '--log-level',
+    'error',
+    ...ALLOW_ORIGINS,
+  ];
   const tiered = tier === undefined ? [] : ['--tier', tier];
   const child = startEdgeplan(['serve', ...data, ...options, ...tiered], {
     cwd: folder,

@@ -11,6 +11,7 @@ import { createCompute } from '../../src/api/compute/pool.ts';
 import type { Lifecycle } from '../../src/api/lifecycle.ts';
 import { createApi } from '../../src/api/serve.ts';
 import type { Publication, Services } from '../../src/api/services.ts';
+import { createSpecialJudge } from '../../src/base/special-addresses.ts';
 import { createFeed } from '../../src/publisher/feed.ts';
 import { clearanceSecret, openSigner } from '../../src/publisher/signer.ts';
 import { openStore } from '../../src/store/open.ts';
@@ -18,6 +19,7 @@ import type { AccountRow } from '../../src/store/rows.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { TestDatabase } from './api-databases.ts';
 import { judgeAnswer } from './api-shapes.ts';
+import { TEST_ORIGINS } from './origin-bounds.ts';
 
 /** What the DNS says until told otherwise. */
 export interface ScriptedDns {
@@ -69,6 +71,8 @@ export interface TestApiOptions {
   readonly budget?: number;
   /** Default: true, so that tests register names that are nobody's. */
   readonly privateNames?: boolean;
+  /** Special addresses that origins may have. Default: those of tests. */
+  readonly allowedOrigins?: readonly string[];
   readonly publication?: Publication;
   /** What the API sees of the store. */
   readonly around?: (store: Store) => Store;
@@ -103,6 +107,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     budget: createRequestBudget(options.budget ?? 1_000_000),
     tier: options.tier ?? 'enterprise',
     privateNames: options.privateNames ?? true,
+    specialOrigin: createSpecialJudge({ prefixes: options.allowedOrigins ?? TEST_ORIGINS, local: false }),
     lifecycle: scriptLifecycle(dns),
     publication: options.publication ?? { waitForOutbox: async () => null },
     compute,

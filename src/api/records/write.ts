@@ -7,10 +7,11 @@ import { canonicalData } from '../../lifecycle/zone/rdata.ts';
 import { parseRecord } from '../../model/parse.ts';
 import type { DnsRecord } from '../../model/types.ts';
 import type { RecordRow } from '../../store/rows.ts';
+import { originsOfRecord, refuseSpecial } from '../origins.ts';
 import { wrongInput } from '../read-body.ts';
 import { conflict, forbidden } from '../refusal.ts';
 import type { Writing } from '../route.ts';
-import type { Neighbours } from './neighbours.ts';
+import type { Candidate, Neighbours } from './neighbours.ts';
 import { showRecord } from './shape.ts';
 
 /**
@@ -47,6 +48,12 @@ function canonical(record: DnsRecord): DnsRecord {
     found: data.found ?? quoteValue(destination),
   };
   throw wrongInput([diagnostic]);
+}
+
+/** Refuses a special address as the origin of a proxied record. Throws the 400. */
+export function judgeOrigin(w: Pick<Writing, 'specialOrigin'>, record: Candidate): void {
+  const special = refuseSpecial(w.specialOrigin, originsOfRecord(record));
+  if (special !== null) throw special;
 }
 
 /** A host header that is new needs the feature; one that was there stays. Throws the 403. */
@@ -93,6 +100,7 @@ export async function judgeChange(
   const { domain_id: _, created_at: __, updated_at: ___, ...stored } = before;
   const record = readRecord(w.domain.name, isObject(input) ? { ...stored, ...input } : input);
   const changed = CHANGEABLE.filter((name) => record[name] !== before[name]);
+  judgeOrigin(w, record);
   if (changed.length === 0) return before;
   judgeHostHeader(await w.entitlements(), record.host_header, before.host_header);
   const after: RecordRow = { ...before, ...record, id: before.id, updated_at: w.now };

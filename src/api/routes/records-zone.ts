@@ -7,6 +7,7 @@ import type { NewRecord } from '../../store/customer-nouns.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import type { ReadLine, ReadZoneFile, ZoneProblem } from '../compute/job.ts';
+import { originsOfRecord, refuseSpecial } from '../origins.ts';
 import { neighboursOf } from '../records/neighbours.ts';
 import { recordShape, showRecord } from '../records/shape.ts';
 import { badRequest, forbidden, type Refusal } from '../refusal.ts';
@@ -66,14 +67,18 @@ async function importRecords(w: Writing, zone: ReadZoneFile): Promise<Answer> {
 
 /** The records that can stand beside those that are there, and why the others cannot. */
 function readAll(
-  { domain, now }: Writing,
+  { domain, now, specialOrigin }: Writing,
   lines: readonly ReadLine[],
   neighbours: ReturnType<typeof neighboursOf>,
 ): { readonly rows: readonly NewRecord[]; readonly problems: readonly ZoneProblem[] } {
   const rows: NewRecord[] = [];
   const problems: ZoneProblem[] = [];
   for (const read of lines) {
-    const error = 'error' in read ? read.error : neighbours.judge(read.record);
+    const error =
+      'error' in read
+        ? read.error
+        : (refuseSpecial(specialOrigin, originsOfRecord(read.record))?.message ??
+          neighbours.judge(read.record));
     if (error !== null) problems.push({ line: read.line, error });
     else if ('record' in read) {
       neighbours.put(read.record);

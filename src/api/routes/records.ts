@@ -6,7 +6,7 @@ import { idOf } from '../paths.ts';
 import { neighboursOf, spellingsOf } from '../records/neighbours.ts';
 import { removeRecords } from '../records/remove.ts';
 import { recordCreateShape, recordShape, recordUpdateShape, showRecord } from '../records/shape.ts';
-import { judgeChange, judgeHostHeader, readRecord, writeChanges } from '../records/write.ts';
+import { judgeChange, judgeHostHeader, judgeOrigin, readRecord, writeChanges } from '../records/write.ts';
 import { conflict, forbidden, notFound } from '../refusal.ts';
 import { type Answer, message, ok, operation, type Writing } from '../route.ts';
 import { messageShape } from '../shapes.ts';
@@ -42,6 +42,7 @@ export const create = operation<unknown>({
 async function createRecord(w: Writing, input: unknown): Promise<Answer> {
   const { domain, now, tx } = w;
   const { id: _, ...record } = readRecord(domain.name, input);
+  judgeOrigin(w, record);
   judgeHostHeader(await w.entitlements(), record.host_header);
   const [count, there] = await Promise.all([
     tx.records.count(domain.id),

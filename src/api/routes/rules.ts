@@ -226,7 +226,8 @@ export async function applyChange(
 ): Promise<{ readonly answer: object; readonly changed: boolean }> {
   const { now, tx } = w;
   const { domain_id, id: ruleId, type } = before;
-  const fields = await readRule(w, { type, input, before });
+  const toggled = action === 'rule.toggle' ? ({ toggled: true } as const) : {};
+  const fields = await readRule(w, { type, input, before, ...toggled });
   const sent = typeof input === 'object' && input !== null && Object.hasOwn(input, 'content');
   const rule = {
     ...toWrite(fields, sent ? 'replace' : { keep: bodyOf(before) }),

@@ -10,6 +10,7 @@ import type { Stored } from '../../model/common.ts';
 import { parseRule } from '../../model/parse.ts';
 import type { DropRule, OriginRouteRule, Rule } from '../../model/types.ts';
 import type { RuleRow } from '../../store/rows.ts';
+import { originsOfRule, refuseSpecial } from '../origins.ts';
 import { wrongInput } from '../read-body.ts';
 import { forbidden } from '../refusal.ts';
 import type { Writing } from '../route.ts';
@@ -21,15 +22,23 @@ export interface RuleInput {
   readonly type: RuleType;
   readonly input: unknown;
   readonly before?: RuleRow;
+  /** Only `enabled` changes: a rule can always be turned off and on, whatever later versions refuse of it. */
+  readonly toggled?: true;
 }
 
 /** The fields of a rule, with everything judged but its place in the domain. Throws the 400, or the 403 on a host header. */
-export async function readRule(w: Writing, { type, input, before }: RuleInput): Promise<Stored<Rule>> {
+export async function readRule(
+  w: Writing,
+  { type, input, before, toggled }: RuleInput,
+): Promise<Stored<Rule>> {
   const whole = before === undefined ? input : mergeRule(before, input);
   const stored = before === undefined ? [] : bodyOf(before).record_ids;
   const recordIds = await knownRecords(w, idsIn(whole), stored);
   const parsed = parseRule(type, whole, recordIds === null ? {} : { recordIds });
   if (!parsed.ok) throw wrongInput(parsed.diagnostics);
+  const special =
+    toggled === true ? null : refuseSpecial(w.specialOrigin, originsOfRule(type, parsed.fields));
+  if (special !== null) throw special;
   await judgePatterns(w, { type, whole, ...(before === undefined ? {} : { before }) });
   if (type === 'drop') await judgeAddresses(w, parsed.fields as Stored<DropRule>, before);
   await judgeHostHeader(w, parsed.fields, before);

@@ -22,7 +22,9 @@ export async function provisionWww(w: Writing, rule: Stored<RedirectRule>): Prom
   const records = await tx.records.list(domain.id);
   const there = findWww(domain.name, records);
   if (there !== null) return there;
-  const apex = addressOf(domain.name, records);
+  // The mirror is proxied, so the address becomes an origin's.
+  const allowed = records.filter(({ destination }) => w.specialOrigin(destination) === null);
+  const apex = addressOf(domain.name, allowed);
   if (apex === null) return 'no_apex';
   if (records.length >= MAX_RECORDS || (await recordGate()(w)) !== null) return 'limit';
   // A plan that no longer includes editing host headers leaves those that are there, and gets no new one.

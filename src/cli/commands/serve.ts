@@ -6,7 +6,7 @@ import { normalizeName } from '../../base/host.ts';
 import { DnsFault } from '../../lifecycle/dns/fault.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { openData, type StoreFlags, storeOptions } from '../open-data.ts';
-import { gather, readPort } from '../options.ts';
+import { allowOriginsOption, gather, readPort } from '../options.ts';
 import { note, write } from '../output.ts';
 import type { RunningServer } from '../start-server.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
@@ -20,6 +20,7 @@ interface Flags extends StoreFlags {
   readonly resolver?: readonly string[];
   readonly trustNames?: boolean;
   readonly allowPrivateNames?: boolean;
+  readonly allowOrigins?: readonly string[];
   readonly countries?: string;
   readonly requestsPerMinute: number;
   readonly logLevel: string;
@@ -48,6 +49,7 @@ async function run(flags: Flags): Promise<void> {
       resolvers: flags.resolver ?? [],
       trustNames: flags.trustNames === true,
       privateNames: flags.allowPrivateNames === true,
+      allowedOrigins: { prefixes: flags.allowOrigins ?? [], local: false },
       ...(flags.countries === undefined ? {} : { countries: flags.countries }),
       requestsPerMinute: flags.requestsPerMinute,
       log: createLog(flags.logLevel, (line) => void process.stderr.write(line)),
@@ -140,6 +142,7 @@ export function serveCommand(): Command {
         'register names under no public suffix too, such as shop.test or intranet.local',
       ).env('EDGEPLAN_ALLOW_PRIVATE_NAMES'),
     )
+    .addOption(allowOriginsOption())
     .addOption(
       new Option('--requests-per-minute <number>', 'what each API key may ask for in any minute')
         .argParser(readBudget)

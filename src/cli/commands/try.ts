@@ -6,6 +6,7 @@ import { Command, Option } from 'commander';
 import { createAccount, createKey, revokeKey } from '../../access/keys.ts';
 import { REQUESTS_PER_MINUTE } from '../../access/request-budget.ts';
 import { DEFAULT_TIER } from '../../access/tiers.ts';
+import type { AllowedOrigins } from '../../base/special-addresses.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { openData } from '../open-data.ts';
@@ -21,6 +22,11 @@ interface Flags {
 }
 
 const USUAL_PORTS = { port: 8787, operationsPort: 8788 };
+/** What a node beside it is started with to reach this machine, and the documentation addresses of the sample shop. */
+const TRIED_ORIGINS: AllowedOrigins = {
+  prefixes: ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32'],
+  local: true,
+};
 const ACCOUNT = 'try';
 /** The domain of `fixtures/shop/edge.yaml`. */
 const SHOP_DOMAIN = 'example.com';
@@ -70,6 +76,7 @@ async function start(folder: string, asked: number | undefined): Promise<Started
         resolvers: [],
         trustNames: true,
         privateNames: true,
+        allowedOrigins: TRIED_ORIGINS,
         requestsPerMinute: REQUESTS_PER_MINUTE,
         log: createLog('error', (line) => void process.stderr.write(line)),
       });

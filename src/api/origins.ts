@@ -1,0 +1,68 @@
+/**
+ * Refuses special addresses (loopback, private, metadata and others) wherever a write names an origin (semantics §7).
+ * Nodes refuse them once more when they connect, names included.
+ */
+import { type Diagnostic, type FieldPath, quoteValue } from '../base/diagnostic.ts';
+import { canonicalAddress, type SpecialJudge } from '../base/special-addresses.ts';
+import type { RuleType } from '../base/vocabulary.ts';
+import type { Stored } from '../model/common.ts';
+import type { BotRouteRule, DnsRecord, OriginPoolRule, OriginRouteRule, Rule } from '../model/types.ts';
+import { wrongInput } from './read-body.ts';
+import type { Refusal } from './refusal.ts';
+
+/** An address that the edge would connect to, and the field it was written in. */
+export interface WrittenOrigin {
+  readonly path: FieldPath;
+  readonly address: string;
+  /** What the customer can do; starting the server with the option is the operator's part. */
+  readonly instead?: string;
+}
+
+/** A record's destination where the edge connects to it; of others, any address is the zone's own affair. */
+export function originsOfRecord({
+  proxied,
+  destination,
+}: Pick<DnsRecord, 'proxied' | 'destination'>): readonly WrittenOrigin[] {
+  const instead = 'set `proxied` to `false`, or';
+  return proxied ? [{ path: ['destination'], address: destination, instead }] : [];
+}
+
+/** Every address a rule of a type sends requests to. */
+export function originsOfRule(type: RuleType, fields: Stored<Rule>): readonly WrittenOrigin[] {
+  switch (type) {
+    case 'origin_route':
+      return [{ path: ['address'], address: (fields as Stored<OriginRouteRule>).address }];
+    case 'origin_pool':
+      return (fields as Stored<OriginPoolRule>).origins.map(({ address }, index) => ({
+        path: ['origins', index, 'address'],
+        address,
+      }));
+    case 'bot_route':
+      return [{ path: ['alt_dest'], address: (fields as Stored<BotRouteRule>).alt_dest }];
+    default:
+      return [];
+  }
+}
+
+/** The 400 that lists the special addresses among origins; `null` when there is none. */
+export function refuseSpecial(
+  specialOrigin: SpecialJudge,
+  origins: readonly WrittenOrigin[],
+): Refusal | null {
+  const diagnostics = origins.flatMap(({ path, address, instead }): readonly Diagnostic[] => {
+    const kind = specialOrigin(address);
+    if (kind === null) return [];
+    const option = `start the server with --allow-origins ${canonicalAddress(address)}`;
+    return [
+      {
+        code: 'special_address',
+        severity: 'error',
+        path,
+        message: `must be a public address, and this one is ${kind}`,
+        found: quoteValue(address),
+        remedy: instead === undefined ? option : `${instead} ${option}`,
+      },
+    ];
+  });
+  return diagnostics.length === 0 ? null : wrongInput(diagnostics);
+}
