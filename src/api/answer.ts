@@ -40,7 +40,7 @@ export function sendAnswer(
     const known = request.headers['if-none-match'];
     if (known !== undefined && onlyReads(route.method) && namesTag(known, tag)) return reply.code(304).send();
   }
-  reply.code(200).type(answer.type ?? JSON_TYPE);
+  reply.code(route.status ?? 200).type(answer.type ?? JSON_TYPE);
   if (!isWorthCompressing(text)) return reply.send(text);
   reply.header('vary', 'accept-encoding');
   if (!takesGzip(request.headers['accept-encoding'])) return reply.send(text);

@@ -71,3 +71,19 @@ export const USUAL_FINDINGS = 1_000;
 export const MAX_UNPUBLISHED_MS = 300_000;
 /** Rules of one batch: each is a transaction, and a client that waits for a hundred of them waits about a second. */
 export const MAX_RULE_BATCH = 100;
+/**
+ * Members and pending invitations of one domain together: an invitation takes its place when it is made, so accepting one
+ * needs no count. More people than that are a group, which roles of single accounts do not describe.
+ */
+export const MAX_SHARED = 200;
+/** Days until an invitation lapses. Given (semantics §7). */
+export const INVITATION_DAYS = 14;
+/**
+ * Pending invitations of one name, and those among them to domains of one owner: what a list shows at a glance, of ten
+ * owners at least. Counted by name, whether or not there is such an account. Writes of different domains that are under
+ * way at once may exceed them by their number.
+ */
+export const MAX_INVITATIONS = 200;
+export const MAX_INVITATIONS_OF_OWNER = 20;
+/** Lapsed invitations that a new one removes: more than one, so that they do not add up. */
+export const PRUNED_INVITATIONS = 10;

@@ -94,7 +94,7 @@ function schemaForKeys(route: Route): FastifySchema {
     ...(Object.keys(query).length === 0 ? {} : { querystring: z.object(query) }),
     ...documentHeaders(method),
     ...documentBody(route),
-    response: { 200: documentAnswer(route) },
+    response: { [route.status ?? 200]: documentAnswer(route) },
     [REFUSED]: refusedWith(route),
   } as FastifySchema;
 }

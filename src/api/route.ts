@@ -59,6 +59,8 @@ export interface Operation<Body = unknown> {
   readonly query?: z.ZodObject;
   /** The body of the 200; for another content type see `produces`. */
   readonly response: z.ZodType;
+  /** What it answers instead of 200: the request was accepted and takes effect later. */
+  readonly status?: 202;
   /** The content type of the 200 where it is not JSON. */
   readonly produces?: string;
   /** The answer follows from path, key and store alone, by no clock and no query: it may be sent again (`kept.ts`). */
@@ -179,7 +181,7 @@ export interface AuditEntry {
   readonly domain?: Pick<DomainRow, 'id' | 'name'>;
 }
 
-/** What a handler answers; the status is 200. */
+/** What a handler answers; the status is that of its operation. */
 export interface Answer {
   readonly body: unknown;
   /** What the ETag is made from, where the body holds what changes by itself (`seconds_remaining`). */

@@ -12,6 +12,7 @@ import * as life from './routes/domain-life.ts';
 import * as domains from './routes/domains.ts';
 import { features } from './routes/features.ts';
 import * as feed from './routes/feed.ts';
+import * as invitations from './routes/invitations.ts';
 import * as members from './routes/members.ts';
 import * as nodes from './routes/nodes.ts';
 import * as plans from './routes/plans.ts';
@@ -59,10 +60,15 @@ export const ROUTES: readonly AnyRoute[] = [
 
   // Sharing and history
   { method: 'GET', path: '/domains/{domain}/members/', permission: 'domain.view', ...members.list },
-  { method: 'POST', path: '/domains/{domain}/members/', permission: 'domain.settings', ...members.add },
+  { method: 'POST', path: '/domains/{domain}/members/', permission: 'domain.settings', ...invitations.invite },
   { method: 'GET', path: '/domains/{domain}/members/{userId}', permission: 'domain.view', ...members.read },
   { method: 'PUT', path: '/domains/{domain}/members/{userId}', permission: 'domain.settings', ...members.change },
   { method: 'DELETE', path: '/domains/{domain}/members/{userId}', permission: 'domain.view', ...members.remove },
+  { method: 'GET', path: '/domains/{domain}/invitations/', permission: 'domain.settings', ...invitations.list },
+  { method: 'DELETE', path: '/domains/{domain}/invitations/{invitationId}', permission: 'domain.settings', ...invitations.withdraw },
+  { method: 'GET', path: '/invitations/', permission: null, ...invitations.received },
+  { method: 'POST', path: '/invitations/{invitationId}/accept', permission: null, ...invitations.accept },
+  { method: 'POST', path: '/invitations/{invitationId}/decline', permission: null, ...invitations.decline },
   { method: 'GET', path: '/domains/{domain}/audit/', permission: 'domain.view', ...audit.list },
 
   // Publication

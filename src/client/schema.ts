@@ -2185,7 +2185,7 @@ export interface paths {
         readonly get: operations["getDomainMembers"];
         readonly put?: never;
         /**
-         * Grant an account a role on a domain
+         * Invite an account to the domain; it becomes a member when it accepts, within 14 days
          * @description Needs the permission `domain.settings` on the domain.
          */
         readonly post: operations["postDomainMembers"];
@@ -2218,6 +2218,106 @@ export interface paths {
          * @description Needs the permission `domain.view` on the domain.
          */
         readonly delete: operations["deleteDomainMembersByUserId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/invitations/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Pending invitations to the domain
+         * @description Needs the permission `domain.settings` on the domain.
+         */
+        readonly get: operations["getDomainInvitations"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/domains/{domain}/invitations/{invitationId}": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        readonly post?: never;
+        /**
+         * Withdraw a pending invitation
+         * @description Needs the permission `domain.settings` on the domain.
+         */
+        readonly delete: operations["deleteDomainInvitationsByInvitationId"];
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/invitations/": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        /**
+         * Pending invitations of the account
+         * @description Any key may.
+         */
+        readonly get: operations["getInvitations"];
+        readonly put?: never;
+        readonly post?: never;
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/invitations/{invitationId}/accept": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Accept an invitation: the account becomes a member of the domain
+         * @description Any key may.
+         */
+        readonly post: operations["postInvitationsByInvitationIdAccept"];
+        readonly delete?: never;
+        readonly options?: never;
+        readonly head?: never;
+        readonly patch?: never;
+        readonly trace?: never;
+    };
+    readonly "/invitations/{invitationId}/decline": {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: never;
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly get?: never;
+        readonly put?: never;
+        /**
+         * Decline an invitation
+         * @description Any key may.
+         */
+        readonly post: operations["postInvitationsByInvitationIdDecline"];
+        readonly delete?: never;
         readonly options?: never;
         readonly head?: never;
         readonly patch?: never;
@@ -3438,6 +3538,30 @@ export interface components {
             readonly created_at: string;
             /** Format: date-time */
             readonly updated_at: string;
+        };
+        readonly Invitation: {
+            readonly id: number;
+            readonly name: string;
+            /** @enum {string} */
+            readonly role: "viewer" | "editor" | "admin";
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+            /** Format: date-time */
+            readonly expires_at: string;
+        };
+        readonly ReceivedInvitation: {
+            readonly id: number;
+            readonly domain: string;
+            /** @enum {string} */
+            readonly role: "viewer" | "editor" | "admin";
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+            /** Format: date-time */
+            readonly expires_at: string;
         };
         readonly ZoneImport: {
             readonly imported: number;
@@ -10488,13 +10612,13 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Grant an account a role on a domain */
-            readonly 200: {
+            /** @description Invite an account to the domain; it becomes a member when it accepts, within 14 days */
+            readonly 202: {
                 headers: {
                     readonly [name: string]: unknown;
                 };
                 content: {
-                    readonly "application/json": components["schemas"]["Member"];
+                    readonly "application/json": components["schemas"]["Invitation"];
                 };
             };
             readonly 400: components["responses"]["BadRequest"];
@@ -10633,6 +10757,184 @@ export interface operations {
             readonly 403: components["responses"]["Forbidden"];
             readonly 404: components["responses"]["NotFound"];
             readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getDomainInvitations: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Pending invitations to the domain */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["Invitation"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly deleteDomainInvitationsByInvitationId: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: {
+                /** @description the `ETag` a GET answered; 412 when it has changed since */
+                readonly "If-Match"?: string;
+            };
+            readonly path: {
+                /** @description the name of the domain */
+                readonly domain: string;
+                readonly invitationId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Withdraw a pending invitation */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly getInvitations: {
+        readonly parameters: {
+            readonly query?: never;
+            readonly header?: {
+                /** @description an `ETag`; 304 when the answer would be the same */
+                readonly "If-None-Match"?: string;
+            };
+            readonly path?: never;
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Pending invitations of the account */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": readonly components["schemas"]["ReceivedInvitation"][];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+        };
+    };
+    readonly postInvitationsByInvitationIdAccept: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly invitationId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Accept an invitation: the account becomes a member of the domain */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Member"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
+            readonly 409: components["responses"]["Conflict"];
+            readonly 412: components["responses"]["PreconditionFailed"];
+            readonly 413: components["responses"]["ContentTooLarge"];
+            readonly 415: components["responses"]["UnsupportedMediaType"];
+            readonly 429: components["responses"]["TooManyRequests"];
+            readonly 503: components["responses"]["ServiceUnavailable"];
+            readonly 504: components["responses"]["NotPublishedInTime"];
+        };
+    };
+    readonly postInvitationsByInvitationIdDecline: {
+        readonly parameters: {
+            readonly query?: {
+                /** @description run every check and change nothing */
+                readonly validate_only?: "true" | "false";
+                /** @description answer once a revision that covers the change is out */
+                readonly wait?: "published";
+            };
+            readonly header?: never;
+            readonly path: {
+                readonly invitationId: number;
+            };
+            readonly cookie?: never;
+        };
+        readonly requestBody?: never;
+        readonly responses: {
+            /** @description Decline an invitation */
+            readonly 200: {
+                headers: {
+                    readonly [name: string]: unknown;
+                };
+                content: {
+                    readonly "application/json": components["schemas"]["Message"];
+                };
+            };
+            readonly 400: components["responses"]["BadRequest"];
+            readonly 401: components["responses"]["Unauthorized"];
+            readonly 403: components["responses"]["Forbidden"];
+            readonly 404: components["responses"]["NotFound"];
             readonly 412: components["responses"]["PreconditionFailed"];
             readonly 413: components["responses"]["ContentTooLarge"];
             readonly 415: components["responses"]["UnsupportedMediaType"];

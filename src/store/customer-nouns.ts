@@ -5,6 +5,7 @@ import type {
   AuditRow,
   CertificateRow,
   DomainRow,
+  InvitationRow,
   KeyRow,
   KeyUseRow,
   KeyWithOwner,
@@ -95,12 +96,46 @@ export interface MemberReads {
   get(domainId: number, accountId: number): Promise<MemberRow | null>;
   /** By account. */
   list(domainId: number): Promise<readonly MemberRow[]>;
+  /** The member whose account has this name. */
+  byName(domainId: number, name: string): Promise<MemberRow | null>;
+  count(domainId: number): Promise<number>;
 }
 
 export interface MemberWrites {
   /** Grants the role, in place of an earlier one (whose `created_at` stays). `missing` when there is no such account. */
   put(member: MemberRow): Promise<void>;
   remove(domainId: number, accountId: number): Promise<boolean>;
+}
+
+export interface InvitationReads {
+  /** The domain's invitation with this id, lapsed or not. */
+  get(domainId: number, id: number): Promise<InvitationRow | null>;
+  /** The invitation of that name with this id, lapsed or not; in a write its domain is locked. */
+  received(name: string, id: number): Promise<InvitationRow | null>;
+  /** The invitation of that name to the domain, lapsed or not. */
+  byName(domainId: number, name: string): Promise<InvitationRow | null>;
+  /** Invitations to the domain that have not lapsed at `now`, by id. */
+  list(domainId: number, now: number): Promise<readonly InvitationRow[]>;
+  /** Invitations of that name that have not lapsed at `now`, with the name of their domain, by id. */
+  listOf(name: string, now: number): Promise<readonly (InvitationRow & { readonly domain: string })[]>;
+  /** How many of those there are, and how many are to domains of the account `ownerId`. */
+  countOf(
+    name: string,
+    question: { readonly ownerId: number; readonly now: number },
+  ): Promise<{ readonly all: number; readonly ofOwner: number }>;
+}
+
+export interface InvitationWrites {
+  /** `conflict` on `invitations.domain_id` when the name is invited to the domain already. */
+  insert(invitation: Omit<InvitationRow, 'id'>): Promise<InvitationRow>;
+  /** Replaces the role and the times of one that is there. */
+  renew(
+    invitation: Pick<InvitationRow, 'id' | 'domain_id' | 'role' | 'updated_at' | 'expires_at'>,
+  ): Promise<void>;
+  /** True when it was there. */
+  remove(domainId: number, id: number): Promise<boolean>;
+  /** Removes invitations that have lapsed at `now`, those of longest ago first, at most `limit`. Locks no domain. */
+  prune(now: number, limit: number): Promise<void>;
 }
 
 export interface SubscriptionReads {

@@ -111,6 +111,22 @@ export interface MemberRow {
   readonly updated_at: number;
 }
 
+/**
+ * A membership that was offered and is neither accepted nor declined. It names an account, which may not exist (yet), and
+ * so applies to an account that is made later under that name.
+ */
+export interface InvitationRow {
+  readonly id: number;
+  readonly domain_id: number;
+  /** The name of the invited account; once in a domain. */
+  readonly name: string;
+  readonly role: MemberRole;
+  readonly created_at: number;
+  readonly updated_at: number;
+  /** From then on it has lapsed. */
+  readonly expires_at: number;
+}
+
 /** What a domain has bought; at most one a domain. */
 export interface SubscriptionRow {
   readonly id: number;

@@ -17,6 +17,8 @@ import type {
   CertificateWrites,
   DomainReads,
   DomainWrites,
+  InvitationReads,
+  InvitationWrites,
   KeyReads,
   KeyWrites,
   MemberReads,
@@ -153,6 +155,7 @@ export interface ReadTransaction {
   readonly keys: KeyReads;
   readonly domains: DomainReads;
   readonly members: MemberReads;
+  readonly invitations: InvitationReads;
   readonly subscriptions: SubscriptionReads;
   readonly certificates: CertificateReads;
   readonly records: RecordReads;
@@ -179,6 +182,7 @@ export interface WriteTransaction {
   readonly keys: KeyReads & KeyWrites;
   readonly domains: DomainReads & DomainWrites;
   readonly members: MemberReads & MemberWrites;
+  readonly invitations: InvitationReads & InvitationWrites;
   readonly subscriptions: SubscriptionReads & SubscriptionWrites;
   readonly certificates: CertificateReads & CertificateWrites;
   readonly records: RecordReads & RecordWrites;

@@ -7,6 +7,7 @@ import type {
   CertificateRow,
   DomainRow,
   HitRow,
+  InvitationRow,
   KeyRow,
   KeyUseRow,
   ManifestRow,
@@ -42,6 +43,7 @@ export interface Tables {
   readonly key_uses: Table<KeyUseRow>;
   readonly domains: Numbered<DomainRow>;
   readonly domain_members: Table<MemberRow>;
+  readonly invitations: Numbered<InvitationRow>;
   readonly subscriptions: Numbered<SubscriptionRow>;
   readonly certificates: Numbered<CertificateRow>;
   readonly dns_records: Numbered<RecordRow>;

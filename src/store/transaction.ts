@@ -4,6 +4,7 @@ import { accounts } from './nouns/accounts.ts';
 import { audit, secrets } from './nouns/audit.ts';
 import { domains } from './nouns/domains.ts';
 import { hits } from './nouns/hits.ts';
+import { invitations } from './nouns/invitations.ts';
 import { keys } from './nouns/keys.ts';
 import { nodes, usage } from './nouns/nodes.ts';
 import { outbox } from './nouns/outbox.ts';
@@ -20,6 +21,7 @@ const NOUNS = {
   keys,
   domains,
   members,
+  invitations,
   subscriptions,
   certificates,
   records,

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { dayOf } from '../../src/access/key-uses.ts';
 import { revokeKey } from '../../src/access/keys.ts';
-import { type Person, send, startApi, type TestApi } from '../support/api.ts';
+import { addMember, type Person, send, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/api-databases.ts';
 
 const DAY = 86_400_000;
@@ -89,10 +89,9 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
       await warm(owner);
       const stranger = await api.person('stranger');
       for (let time = 0; time < 2; time++) expect((await stranger.call('GET', path)).status).toBe(404);
-      const members = '/domains/shop.example/members/';
-      await owner.call('POST', members, { name: 'stranger', role: 'viewer' });
+      await addMember(owner, { member: stranger, domain: 'shop.example', role: 'viewer' });
       await warm(stranger);
-      await owner.call('DELETE', `${members}${stranger.account.id}`);
+      await owner.call('DELETE', `/domains/shop.example/members/${stranger.account.id}`);
       expect((await stranger.call('GET', path)).status).toBe(404);
     });
 

@@ -1,5 +1,5 @@
 /** What the journeys through rules and records start from: an API, its owner, a domain. */
-import type { Answer, Person, TestApi } from '../support/api.ts';
+import { type Answer, addMember, type Person, type TestApi } from '../support/api.ts';
 
 export interface Subject {
   readonly api: TestApi;
@@ -62,8 +62,7 @@ export async function addSubject(
     },
     async member(memberName, role) {
       const person = await api.person(`${memberName}${number}`);
-      const granted = await owner.call('POST', at('/members/'), { name: `${memberName}${number}`, role });
-      if (granted.status !== 200) throw new Error(granted.text);
+      await addMember(owner, { member: person, domain: name, role });
       return person;
     },
   };

@@ -15,7 +15,7 @@ import { createSpecialJudge } from '../../src/base/special-addresses.ts';
 import { createFeed } from '../../src/publisher/feed.ts';
 import { clearanceSecret, openSigner } from '../../src/publisher/signer.ts';
 import { openStore } from '../../src/store/open.ts';
-import type { AccountRow } from '../../src/store/rows.ts';
+import type { AccountRow, MemberRole } from '../../src/store/rows.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { TestDatabase } from './api-databases.ts';
 import { judgeAnswer } from './api-shapes.ts';
@@ -211,6 +211,18 @@ async function makePerson(store: Store, port: number, name: string): Promise<Per
       return answer;
     },
   };
+}
+
+/** Makes an account a member of a domain, as people do: the owner invites, the account accepts. */
+export async function addMember(
+  owner: Person,
+  { member, domain, role }: { readonly member: Person; readonly domain: string; readonly role: MemberRole },
+): Promise<void> {
+  const { name } = member.account;
+  const invited = await owner.call('POST', `/domains/${domain}/members/`, { name, role });
+  if (invited.status !== 202) throw new Error(invited.text);
+  const accepted = await member.call('POST', `/invitations/${invited.body.id}/accept`);
+  if (accepted.status !== 200) throw new Error(accepted.text);
 }
 
 export interface Sent {

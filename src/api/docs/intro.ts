@@ -102,6 +102,10 @@ export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readon
       { name: 'DNS records', description: 'Records one at a time, in batches, and as BIND zone files.' },
       { name: 'Cache', description: 'What the edge keeps.' },
       { name: 'Members', description: 'Who shares a domain, and with which role.' },
+      {
+        name: 'Invitations',
+        description: "Memberships that were offered: a domain's own, and those an account has received.",
+      },
       { name: 'Audit log', description: 'Who changed what, and when.' },
     ],
   },

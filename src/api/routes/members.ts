@@ -1,22 +1,20 @@
 /**
- * Who shares a domain. Whoever may change settings grants and takes the roles below their own; anybody may leave; the
- * owner's role is nobody's to give.
+ * Who shares a domain. A membership starts as an invitation (`invitations.ts`); an account with the permission
+ * `domain.settings` changes and takes the roles below its own; every member may leave; the owner's role cannot be given.
  */
 import { z } from 'zod';
-import { MAX_LABEL_CHARACTERS } from '../../access/keys.ts';
 import { mayDo, ROLES, type Role } from '../../access/roles.ts';
-import { filledText } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
 import { type DomainRow, MEMBER_ROLES, type MemberRole, type MemberRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { timeText } from '../domain-shape.ts';
 import { idOf } from '../paths.ts';
 import { formBody } from '../read-body.ts';
-import { badRequest, conflict, forbidden, notFound, type Refusal } from '../refusal.ts';
+import { conflict, forbidden, notFound, type Refusal } from '../refusal.ts';
 import { message, ok, operation, type Writing } from '../route.ts';
 import { messageShape } from '../shapes.ts';
 
-const MEMBER = z
+export const MEMBER = z
   .object({
     user_id: z.int(),
     name: z.string(),
@@ -29,19 +27,13 @@ type Member = z.output<typeof MEMBER>;
 
 const ANSWERED = ['user_id', 'created_at', 'updated_at'];
 
-const addForm = form({
-  fields: { name: filledText(MAX_LABEL_CHARACTERS), role: z.enum(MEMBER_ROLES) },
-  ignored: ANSWERED,
-  finish: (values): { readonly name: string; readonly role: MemberRole } => values,
-});
-
 const changeForm = form({
   fields: { role: z.enum(MEMBER_ROLES) },
   ignored: [...ANSWERED, 'name'],
   finish: (values): { readonly role: MemberRole } => values,
 });
 
-async function show(tx: ReadTransaction, row: MemberRow): Promise<Member> {
+export async function showMember(tx: ReadTransaction, row: MemberRow): Promise<Member> {
   const account = await tx.accounts.get(row.account_id);
   return {
     user_id: row.account_id,
@@ -67,19 +59,19 @@ export const list = operation({
   async handle({ domain, read }) {
     return read(async (tx) => {
       const body = [await showOwner(tx, domain)];
-      for (const row of await tx.members.list(domain.id)) body.push(await show(tx, row));
+      for (const row of await tx.members.list(domain.id)) body.push(await showMember(tx, row));
       return ok(body);
     });
   },
 });
 
 /** An admin grants and takes what is below an admin; throws the 403. */
-function judgeGrant(granter: Role, role: Role): void {
+export function judgeGrant(granter: Role, role: Role): void {
   if (granter === 'owner' || role !== 'admin') return;
   throw forbidden('only the owner grants, changes or takes the role `admin`');
 }
 
-const ownersOwn = (): Refusal => conflict('the account owns this domain');
+export const ownersOwn = (): Refusal => conflict('the account owns this domain');
 
 /** A member other than the owner; throws the refusal. */
 async function present({ domain, tx }: Writing, accountId: number): Promise<MemberRow> {
@@ -88,46 +80,6 @@ async function present({ domain, tx }: Writing, accountId: number): Promise<Memb
   if (row === null) throw notFound();
   return row;
 }
-
-async function grant(w: Writing, accountId: number, role: MemberRole): Promise<Member> {
-  const { domain, now, tx } = w;
-  const before = await tx.members.get(domain.id, accountId);
-  judgeGrant(w.role, role);
-  if (before !== null) judgeGrant(w.role, before.role);
-  const row = {
-    domain_id: domain.id,
-    account_id: accountId,
-    role,
-    created_at: before?.created_at ?? now,
-    updated_at: now,
-  };
-  await tx.members.put(row);
-  await w.audit({
-    action: before === null ? 'member.create' : 'member.update',
-    subject: `member/${accountId}`,
-    ...(before === null ? {} : { before: { role: before.role } }),
-    after: { role },
-  });
-  return show(tx, row);
-}
-
-export const add = operation({
-  summary: 'Grant an account a role on a domain',
-  body: formBody(addForm),
-  response: MEMBER,
-  statuses: [409],
-  async handle({ body, write }) {
-    return write(async (w) => {
-      const account = await w.tx.accounts.byName(body.name);
-      if (account === null) throw badRequest(`name: there is no account \`${body.name}\``);
-      judgeGrant(w.role, body.role);
-      if (account.id === w.domain.user_id) throw ownersOwn();
-      if ((await w.tx.members.get(w.domain.id, account.id)) !== null)
-        throw conflict('the account is a member already');
-      return ok(await grant(w, account.id, body.role));
-    });
-  },
-});
 
 export const change = operation({
   summary: "Change a member's role",
@@ -138,8 +90,18 @@ export const change = operation({
     const accountId = idOf(params['userId']);
     return write(async (w) => {
       const before = await present(w, accountId);
-      w.match(await show(w.tx, before));
-      return ok(await grant(w, accountId, body.role));
+      w.match(await showMember(w.tx, before));
+      judgeGrant(w.role, body.role);
+      judgeGrant(w.role, before.role);
+      const row = { ...before, role: body.role, updated_at: w.now };
+      await w.tx.members.put(row);
+      await w.audit({
+        action: 'member.update',
+        subject: `member/${accountId}`,
+        before: { role: before.role },
+        after: { role: row.role },
+      });
+      return ok(await showMember(w.tx, row));
     });
   },
 });
@@ -156,7 +118,7 @@ export const remove = operation({
         throw forbidden(`role \`${w.role}\` lacks the permission \`domain.settings\``);
       const before = await present(w, accountId);
       if (other) judgeGrant(w.role, before.role);
-      w.match(await show(w.tx, before));
+      w.match(await showMember(w.tx, before));
       await w.tx.members.remove(w.domain.id, accountId);
       await w.audit({
         action: 'member.delete',
@@ -176,6 +138,6 @@ export const read = operation({
     if (accountId === domain.user_id) return ok(await showOwner(latest, domain));
     const row = await latest.members.get(domain.id, accountId);
     if (row === null) throw notFound();
-    return ok(await show(latest, row));
+    return ok(await showMember(latest, row));
   },
 });

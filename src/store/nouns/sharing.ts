@@ -25,6 +25,22 @@ const listMembers = statement((builder, p: { domain_id: number }) =>
   builder.selectFrom('domain_members').selectAll().where('domain_id', '=', p.domain_id).orderBy('account_id'),
 );
 
+const memberByName = statement((builder, p: { domain_id: number; name: string }) =>
+  builder
+    .selectFrom('domain_members')
+    .innerJoin('accounts', 'accounts.id', 'domain_members.account_id')
+    .selectAll('domain_members')
+    .where('domain_id', '=', p.domain_id)
+    .where('accounts.name', '=', p.name),
+);
+
+const countMembers = statement((builder, p: { domain_id: number }) =>
+  builder
+    .selectFrom('domain_members')
+    .select(({ fn }) => fn.countAll<number>().as('members'))
+    .where('domain_id', '=', p.domain_id),
+);
+
 const putMember = statement((builder, p: MemberRow) =>
   builder
     .insertInto('domain_members')
@@ -60,6 +76,14 @@ export function members(session: Session): MemberReads & MemberWrites {
     async list(domainId) {
       await hold(session, domainId);
       return listMembers(session, { domain_id: domainId });
+    },
+    async byName(domainId, name) {
+      await hold(session, domainId);
+      return one(session, memberByName, { domain_id: domainId, name });
+    },
+    async count(domainId) {
+      await hold(session, domainId);
+      return (await one(session, countMembers, { domain_id: domainId }))!.members;
     },
     async put(member) {
       await hold(session, member.domain_id);

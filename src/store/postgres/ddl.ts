@@ -336,6 +336,22 @@ WHERE digest IS NOT NULL AND digest NOT IN (SELECT digest FROM plan_blobs);
 CREATE INDEX plan_revisions_unpruned ON plan_revisions (domain, revision) WHERE pruned = 0 AND digest IS NOT NULL;
 `;
 
+/** An invitation names an account that may not exist, so it refers to none. */
+const INVITATIONS = `
+CREATE TABLE invitations (
+  id bigint GENERATED ALWAYS AS IDENTITY (MAXVALUE 4294967295) PRIMARY KEY,
+  domain_id bigint NOT NULL REFERENCES domains ON DELETE CASCADE,
+  name text COLLATE "C" NOT NULL,
+  role text COLLATE "C" NOT NULL,
+  created_at bigint NOT NULL,
+  updated_at bigint NOT NULL,
+  expires_at bigint NOT NULL,
+  CONSTRAINT "invitations.domain_id" UNIQUE (domain_id, name)
+);
+CREATE INDEX invitations_by_name ON invitations (name, id);
+CREATE INDEX invitations_by_end ON invitations (expires_at);
+`;
+
 /** The steps from an empty database to this version's tables. */
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
@@ -346,4 +362,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 6, ddl: RECORD_SCANS },
   { version: 7, ddl: RULE_TOTALS },
   { version: 8, ddl: PRUNED_PLANS },
+  { version: 9, ddl: INVITATIONS },
 ];

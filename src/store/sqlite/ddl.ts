@@ -327,6 +327,22 @@ WHERE digest IS NOT NULL AND digest NOT IN (SELECT digest FROM plan_blobs);
 CREATE INDEX plan_revisions_unpruned ON plan_revisions (domain, revision) WHERE pruned = 0 AND digest IS NOT NULL;
 `;
 
+/** An invitation names an account that may not exist, so it refers to none. */
+const INVITATIONS = `
+CREATE TABLE invitations (
+  id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id <= 4294967295),
+  domain_id INTEGER NOT NULL REFERENCES domains ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  role TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL,
+  UNIQUE (domain_id, name)
+) STRICT;
+CREATE INDEX invitations_by_name ON invitations (name, id);
+CREATE INDEX invitations_by_end ON invitations (expires_at);
+`;
+
 /** The steps from an empty file to this version's tables. */
 export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
@@ -337,4 +353,5 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 6, ddl: RECORD_SCANS },
   { version: 7, ddl: RULE_TOTALS },
   { version: 8, ddl: PRUNED_PLANS },
+  { version: 9, ddl: INVITATIONS },
 ];
