@@ -23,10 +23,11 @@ import type { Services } from '../api/services.ts';
 import { type Countries, openCountries } from '../classify/country.ts';
 import { createDns } from '../lifecycle/dns/resolver.ts';
 import { createLifecycle, type Lifecycle as Life } from '../lifecycle/lifecycle.ts';
+import { openClearance } from '../publisher/clearance.ts';
 import { createFeed } from '../publisher/feed.ts';
 import { createPublisher, type Publisher } from '../publisher/publisher.ts';
 import { createRepublisher, type Republisher } from '../publisher/republish.ts';
-import { clearanceSecret, openSigner } from '../publisher/signer.ts';
+import { openSigner } from '../publisher/signer.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
 import { sealedSignaturesFor } from './choose-signatures.ts';
@@ -99,7 +100,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const republisher: Republisher = createRepublisher({ store, publisher, clock, log });
   const countries = options.countries === undefined ? null : openCountries(await readFile(options.countries));
   const signer = await openSigner(store, clock());
-  const clearance = await clearanceSecret(store, clock());
+  await openClearance(store, clock());
   const feed = createFeed({ store, signer, log });
   const uses = createKeyUses(store);
   const watch = watchDomains(options);
@@ -123,7 +124,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     services,
     log,
     watch: metrics.answersOf,
-    nodes: { store, feed, signer, clearance, log, clock },
+    nodes: { store, feed, signer, log, clock },
   });
   await feed.start();
   publisher.start();
