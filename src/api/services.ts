@@ -52,8 +52,6 @@ export interface NodeServices {
   readonly store: Store;
   readonly feed: Feed;
   readonly signer: Pick<Signer, 'signSelf'>;
-  /** What clearance cookies are signed with, base64. */
-  readonly clearance: string;
   readonly log: PublisherLog;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;

@@ -6,6 +6,7 @@ import { accountCommand } from './commands/account.ts';
 import { applyCommand } from './commands/apply.ts';
 import { auditCommand } from './commands/audit.ts';
 import { backupCommand } from './commands/backup.ts';
+import { clearanceCommand } from './commands/clearance.ts';
 import { compileCommand } from './commands/compile.ts';
 import { completionCommand } from './commands/completion.ts';
 import { diffCommand } from './commands/diff.ts';
@@ -78,6 +79,7 @@ function program(): Command {
     .addCommand(domainCommand())
     .addCommand(subscriptionCommand())
     .addCommand(nodeTokenCommand())
+    .addCommand(clearanceCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())
     .addCommand(exportCommand())

@@ -81,3 +81,27 @@ export function readPort(text: string): number {
     throw new InvalidArgumentError('a port is a number up to 65535; 0 takes any free one.');
   return port;
 }
+
+const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 24 * 3_600_000 };
+/** A year: what is replaced for so long is not replaced. */
+const LONGEST_OVERLAP_MS = 366 * 24 * 3_600_000;
+
+/** For how long what is replaced stays valid, in milliseconds. */
+export function overlapOption(what: string, { milliseconds }: { readonly milliseconds: number }): Option {
+  return new Option('--overlap <duration>', `${what}: a number and s, m, h or d; 0: not at all`)
+    .argParser(readOverlap)
+    .default(milliseconds, durationText(milliseconds));
+}
+
+function readOverlap(text: string): number {
+  const parts = /^(\d{1,9})([smhd])$/.exec(text);
+  const milliseconds = text === '0' ? 0 : parts === null ? -1 : Number(parts[1]) * UNITS[parts[2]!]!;
+  if (milliseconds >= 0 && milliseconds <= LONGEST_OVERLAP_MS) return milliseconds;
+  throw new InvalidArgumentError('write a duration of up to 366d, such as 90s, 30m, 12h or 7d; or 0.');
+}
+
+/** As it is written for `overlapOption`. */
+function durationText(milliseconds: number): string {
+  const unit = Object.keys(UNITS).findLast((one) => milliseconds % UNITS[one]! === 0) ?? 's';
+  return `${milliseconds / UNITS[unit]!}${unit}`;
+}

@@ -30,7 +30,7 @@ export async function startNode(options: NodeStart): Promise<RunningNode> {
   let source: PlanSource | null = null;
   const serving = await createServing(settingsOf(options, 1), {
     waf: signatures === null ? null : loadWarm(signatures.program),
-    secrets: secrets.read,
+    secrets,
     usage: { done: (entry) => source?.usage?.done(entry) },
     tokens,
     ownPorts,

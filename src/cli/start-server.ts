@@ -24,10 +24,11 @@ import { type AllowedOrigins, createSpecialJudge } from '../base/special-address
 import { type Countries, openCountries } from '../classify/country.ts';
 import { createDns } from '../lifecycle/dns/resolver.ts';
 import { createLifecycle, type Lifecycle as Life } from '../lifecycle/lifecycle.ts';
+import { openClearance } from '../publisher/clearance.ts';
 import { createFeed } from '../publisher/feed.ts';
 import { createPublisher, type Publisher } from '../publisher/publisher.ts';
 import { createRepublisher, type Republisher } from '../publisher/republish.ts';
-import { clearanceSecret, openSigner } from '../publisher/signer.ts';
+import { openSigner } from '../publisher/signer.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
 import { sealedSignaturesFor } from './choose-signatures.ts';
@@ -102,7 +103,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const republisher: Republisher = createRepublisher({ store, publisher, clock, log });
   const countries = options.countries === undefined ? null : openCountries(await readFile(options.countries));
   const signer = await openSigner(store, clock());
-  const clearance = await clearanceSecret(store, clock());
+  await openClearance(store, clock());
   const feed = createFeed({ store, signer, log });
   const uses = createKeyUses(store);
   const watch = watchDomains(options);
@@ -128,7 +129,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log,
     watch: metrics.answersOf,
     answered: metrics.answered,
-    nodes: { store, feed, signer, clearance, log, clock },
+    nodes: { store, feed, signer, log, clock },
   });
   await feed.start();
   publisher.start();

@@ -6,6 +6,7 @@
 import { LRUCache } from 'lru-cache';
 import { normalizeName } from '../base/host.ts';
 import { createDomains, type Evaluator, type EvaluatorOptions, loadPlan } from '../evaluator/index.ts';
+import type { Clearance } from '../plan/manifest.ts';
 import type { ServedDomain } from './exchange.ts';
 import type { Plans } from './services.ts';
 
@@ -14,6 +15,8 @@ export interface Installed {
   readonly revision: number;
   readonly digest: string;
   readonly purgeEpoch: number;
+  /** What the domain's clearance cookies are signed with; absent or `null`: what all domains without have in common. */
+  readonly clearance?: Clearance | null;
   /** Reads the sealed plan; called whenever it is opened. Its bytes were checked when it was installed. */
   readonly read: () => Uint8Array;
   /** What serves the name while this plan cannot be read; absent or `null`: nothing, the name is refused. */
@@ -36,6 +39,8 @@ export interface PlanTable extends Plans, PlanSink {
    * @throws what keeps it from being opened
    */
   prepare(name: string, entry: Installed): () => void;
+  /** As `Installed.clearance`, of a domain by its name. */
+  clearanceOf(name: string): Clearance | null;
   /** What is installed, for acks and for counting. */
   entries(): IterableIterator<readonly [string, Installed | 'refused']>;
   readonly size: number;
@@ -99,6 +104,13 @@ export function createPlanTable(options: PlanTableOptions): PlanTable {
     }
   }
 
+  /** Whether a name is open and served by exactly this plan: what else is said of it needs no opening. */
+  function isOpen(name: string, entry: Installed): boolean {
+    const served = open.peek(name);
+    const same = served?.revision === entry.revision && served.digest === entry.digest;
+    return same && served.purgeEpoch === entry.purgeEpoch;
+  }
+
   /** @returns whether it was open */
   function install(name: string, entry: Installed | 'refused'): boolean {
     installed.set(name, entry);
@@ -108,6 +120,10 @@ export function createPlanTable(options: PlanTableOptions): PlanTable {
 
   function set(name: string, entry: Installed | 'refused'): void {
     const canonical = canonicalName(name);
+    if (entry !== 'refused' && isOpen(canonical, entry)) {
+      installed.set(canonical, entry);
+      return;
+    }
     if (!install(canonical, entry)) return;
     if (entry === 'refused') options.onChange(canonical, null);
     else opened(canonical, entry);
@@ -129,6 +145,7 @@ export function createPlanTable(options: PlanTableOptions): PlanTable {
     set,
     prepare(name, entry) {
       const canonical = canonicalName(name);
+      if (isOpen(canonical, entry)) return () => set(canonical, entry);
       const before = open.peek(canonical);
       const loaded = load(canonical, entry);
       // One that is not asked for is not kept open, nor what loading it began to watch.
@@ -145,6 +162,10 @@ export function createPlanTable(options: PlanTableOptions): PlanTable {
       installed.delete(canonical);
       names.delete(canonical);
       if (open.delete(canonical)) options.onChange(canonical, null);
+    },
+    clearanceOf(name) {
+      const entry = installed.get(name);
+      return entry === undefined || entry === 'refused' ? null : (entry.clearance ?? null);
     },
     entries: () => installed.entries(),
   };

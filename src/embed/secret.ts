@@ -18,10 +18,10 @@ export function createSecrets(given: Uint8Array | string | undefined): () => Sec
         `\`secret\` has ${current.length} octets; give at least ${LEAST_OCTETS} random ones`,
       );
     }
-    secrets = { current, previous: null };
+    secrets = { current, previous: [] };
   }
   return () => {
-    secrets ??= { current: crypto.getRandomValues(new Uint8Array(RANDOM_OCTETS)), previous: null };
+    secrets ??= { current: crypto.getRandomValues(new Uint8Array(RANDOM_OCTETS)), previous: [] };
     return secrets;
   };
 }

@@ -17,6 +17,19 @@ export const MANIFEST_FORMAT = 'edgeplan.manifest/v1';
 export const TOMBSTONES = ['refused', 'gone'] as const;
 export type Tombstone = (typeof TOMBSTONES)[number];
 
+/** What clearance cookies of a domain are signed with; secrets are octets in base64. */
+export interface Clearance {
+  readonly current: string;
+  /** Those that were current before and are still accepted. */
+  readonly previous: readonly PreviousSecret[];
+}
+
+export interface PreviousSecret {
+  readonly secret: string;
+  /** Accepted before this, milliseconds since the epoch. */
+  readonly until: number;
+}
+
 /** What a node should hold for one name. */
 export interface ManifestEntry {
   readonly domain: string;
@@ -29,6 +42,8 @@ export interface ManifestEntry {
   readonly purge_epoch: number;
   /** Rises with every change of any name. */
   readonly position: number;
+  /** This domain's own; absent where there is a tombstone, and from servers of releases with one secret for all domains. */
+  readonly clearance?: Clearance;
 }
 
 /** The names that changed at positions above `since`, up to and including `through`. */
@@ -63,7 +78,10 @@ export interface NodeSelf {
   readonly name: string;
   /** SubjectPublicKeyInfo (RFC 8410) in base64: what pages are signed with. */
   readonly public_key: string;
-  /** What clearance cookies are signed with: 32 octets in base64. */
+  /**
+   * What nodes of releases with one secret for all domains sign clearance cookies with, octets in base64; other nodes use
+   * `ManifestEntry.clearance`.
+   */
   readonly clearance: string;
   /** As the node sent it, so that an earlier answer cannot stand in for this one. */
   readonly nonce: string;

@@ -69,7 +69,7 @@ export interface FeedOptions {
   readonly maxBacklog?: number;
 }
 
-/** Some twenty full pages: more than any pause of a live reader, and a thousand slow ones fit into memory. */
+/** Some ten full pages: more than any pause of a live reader, and a thousand slow ones fit into memory. */
 export const MAX_BACKLOG = 2 * 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
 

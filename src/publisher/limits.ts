@@ -1,4 +1,5 @@
 /** Bounds on what a publisher keeps and how often it works, each with its reason. */
+import { MAX_CAPTCHA_TTL_SEC } from '../base/limits.ts';
 
 /**
  * Octets of the plans of one name that are stored, to print, compare and roll back to: some forty of a domain with
@@ -58,3 +59,11 @@ export const REPUBLISH_COUNT_MS = 3_600_000;
 export const REPUBLISH_AFTER_FAILURE_MS = 60_000;
 /** Milliseconds between two lines of progress in the log. */
 export const REPUBLISH_PROGRESS_MS = 10_000;
+
+/**
+ * Milliseconds for which a secret of clearance is accepted after it was replaced: as long as a cookie lasts that was
+ * signed right before, and a day for nodes that were away and signed with it after that.
+ */
+export const CLEARANCE_OVERLAP_MS = MAX_CAPTCHA_TTL_SEC * 1_000 + 24 * 3_600_000;
+/** Secrets accepted beside the current one: each is a signature more for a node to check. */
+export const MAX_PREVIOUS_SECRETS = 2;

@@ -1,12 +1,5 @@
 /** Signs manifest pages. What is signed, and how, stands in `plan/manifest.ts`. */
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  randomBytes,
-  sign,
-} from 'node:crypto';
+import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
 import {
   type ManifestPage,
   manifestText,
@@ -31,7 +24,7 @@ export interface Signer {
 /** The store's signing key; the first who asks makes it (Ed25519, PKCS #8 in PEM). */
 export async function openSigner(store: Store, now: number): Promise<Signer> {
   const kept = await store.latest.secrets.get('signing_key');
-  const pem = kept ?? (await keep(store, { name: 'signing_key', value: newKey(), at: now }));
+  const pem = kept ?? (await store.write((tx) => tx.secrets.putOnce('signing_key', newKey(), now)));
   const key = createPrivateKey(pem);
   const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });
   const keyId = createHash('sha256').update(spki).digest('hex').slice(0, 16);
@@ -46,23 +39,6 @@ export async function openSigner(store: Store, now: number): Promise<Signer> {
       return { ...whole, key_id: keyId, signature: signText(selfText(whole)) };
     },
   };
-}
-
-/** The secret that clearance cookies are signed with, 32 octets in base64; every node gets the same. */
-export async function clearanceSecret(store: Store, now: number): Promise<string> {
-  const kept = await store.latest.secrets.get('clearance');
-  const value = randomBytes(32).toString('base64');
-  return kept ?? (await keep(store, { name: 'clearance', value, at: now }));
-}
-
-interface Kept {
-  readonly name: 'signing_key' | 'clearance';
-  readonly value: string;
-  readonly at: number;
-}
-
-function keep(store: Store, { name, value, at }: Kept): Promise<string> {
-  return store.write((tx) => tx.secrets.putOnce(name, value, at));
 }
 
 function newKey(): string {

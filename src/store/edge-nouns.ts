@@ -91,6 +91,11 @@ export interface PlanWrites {
    */
   purgeAll(floor: number): Promise<void>;
   /**
+   * Gives every name a new position, so that nodes read its entry again. Publications of all domains wait for it from
+   * here to the commit.
+   */
+  renewAll(): Promise<void>;
+  /**
    * Marks revisions of a name as pruned and removes the blobs that no other revision and no name's current one needs.
    * The history keeps its rows. Answers how many blobs went.
    */

@@ -349,8 +349,9 @@ export type HitSum = Pick<HitRow, 'type' | 'rule_id' | 'hits'>;
 export type UsageSum = Pick<UsageRow, 'requests' | 'octets' | 'gateway_requests'>;
 
 /**
- * What a store has one of, each under its name: secrets, made once, `epoch`, the number of its history (milliseconds
- * at which it was restored; absent: never), and `republish`, the outbox id that every current revision has to cover.
+ * What a store has one of, each under its name: secrets (`clearance_masters` as `publisher/clearance.ts` writes it,
+ * `clearance` as releases before it made it), `epoch`, the number of its history (milliseconds at which it was restored;
+ * absent: never), and `republish`, the outbox id that every current revision has to cover.
  */
-export const SECRET_NAMES = ['signing_key', 'clearance', 'epoch', 'republish'] as const;
+export const SECRET_NAMES = ['signing_key', 'clearance', 'clearance_masters', 'epoch', 'republish'] as const;
 export type SecretName = (typeof SECRET_NAMES)[number];

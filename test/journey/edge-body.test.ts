@@ -27,7 +27,7 @@ let edge: TestEdge;
 beforeAll(async () => {
   edge = await startEdge({
     file: FILE,
-    challenges: createChallenges({ secrets: () => ({ current: randomBytes(32), previous: null }), cost: 20 }),
+    challenges: createChallenges({ secrets: () => ({ current: randomBytes(32), previous: [] }), cost: 20 }),
     waf: signatures(PROGRAM),
   });
 });

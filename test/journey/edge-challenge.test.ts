@@ -35,7 +35,7 @@ let challenges: Challenges;
 let edge: TestEdge;
 
 beforeEach(async () => {
-  secrets = { current: randomBytes(32), previous: null };
+  secrets = { current: randomBytes(32), previous: [] };
   challenges = createChallenges({ secrets: () => secrets, cost: 20 });
   edge = await startEdge({ file: FILE, challenges, trusted: ['127.0.0.1'] });
 });
@@ -245,13 +245,26 @@ describe('a clearance', () => {
     expect([await status('2001:db8:1:2:ffff::1'), await status('2001:db8:1:3::7')]).toEqual([200, 403]);
   });
 
-  test('outlives one change of the secret, and not two', async () => {
+  test('is accepted after the secret was replaced, until the secret before ends', async () => {
+    const before = await clear();
+    const old = secrets.current;
+    secrets = { current: randomBytes(32), previous: [{ secret: old, until: Date.now() + 60_000 }] };
+    const after = await clear();
+    const status = async (cookie: string): Promise<number> =>
+      (await ask('/members/a', { headers: { cookie } })).status;
+    expect([await status(before), await status(after)]).toEqual([200, 200]);
+    secrets = { current: secrets.current, previous: [{ secret: old, until: Date.now() - 1 }] };
+    expect([await status(before), await status(after)]).toEqual([403, 200]);
+  });
+
+  test('ends with its secret by the clock alone', async () => {
     const cookie = await clear();
+    const until = Date.now() + 1_500;
+    secrets = { current: randomBytes(32), previous: [{ secret: secrets.current, until }] };
     const status = async (): Promise<number> => (await ask('/members/a', { headers: { cookie } })).status;
-    secrets = { current: randomBytes(32), previous: secrets.current };
     expect(await status()).toBe(200);
-    secrets = { current: randomBytes(32), previous: secrets.current };
-    expect(await status()).toBe(403);
+    await expect.poll(status, { timeout: 10_000 }).toBe(403);
+    expect(Date.now()).toBeGreaterThanOrEqual(until);
   });
 });
 

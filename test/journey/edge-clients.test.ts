@@ -31,7 +31,7 @@ const RULES = [
 let edge: TlsNode;
 beforeAll(async () => {
   if (OPENSSL_MISSING !== null) return;
-  const secrets = { current: randomBytes(32), previous: null };
+  const secrets = { current: randomBytes(32), previous: [] };
   edge = await startTlsNode({
     names: ['shop.test', 'other.test', 'shop.localhost'],
     refused: ['gone.test'],

@@ -9,10 +9,11 @@ import { createCompute } from '../../src/api/compute/pool.ts';
 import { createApi } from '../../src/api/serve.ts';
 import type { Services } from '../../src/api/services.ts';
 import { createSpecialJudge } from '../../src/base/special-addresses.ts';
+import { openClearance } from '../../src/publisher/clearance.ts';
 import { createFeed, type Feed } from '../../src/publisher/feed.ts';
 import { createNode } from '../../src/publisher/node-token.ts';
 import { createPublisher, type Publisher } from '../../src/publisher/publisher.ts';
-import { clearanceSecret, openSigner, type Signer } from '../../src/publisher/signer.ts';
+import { openSigner, type Signer } from '../../src/publisher/signer.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { DomainRow, RuleRow } from '../../src/store/rows.ts';
 import { SERVICE, type Store } from '../../src/store/store.ts';
@@ -49,6 +50,7 @@ export async function openHouse({ database, maxBacklog, idle }: HouseOptions): P
   const store = await openStore({ database });
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
+  await openClearance(store, Date.now());
   const signer = await openSigner(store, Date.now());
   const publisher = createPublisher({ store, log, pollMs: 200, leaseMs: 500 });
   const feed = createFeed({
@@ -60,11 +62,10 @@ export async function openHouse({ database, maxBacklog, idle }: HouseOptions): P
     ...(maxBacklog === undefined ? {} : { maxBacklog }),
   });
   await feed.start();
-  const clearance = await clearanceSecret(store, Date.now());
   const app = await createApi({
     services: { ...servicesOf(store, publisher), aheadOfStore: feed.ahead },
     log,
-    nodes: { store, feed, signer, clearance, log, clock: Date.now },
+    nodes: { store, feed, signer, log, clock: Date.now },
   });
   await app.listen({ host: '127.0.0.1', port: 0 });
   const { port } = app.server.address() as AddressInfo;

@@ -3,9 +3,9 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Follower, followControl } from '../../src/edge/follow/follow.ts';
-import type { Clearance } from '../../src/edge/follow/identity.ts';
 import type { FollowOptions, FollowTimes } from '../../src/edge/follow/options.ts';
 import { createPlanTable, type PlanTable } from '../../src/edge/plans.ts';
+import type { Clearance } from '../../src/plan/manifest.ts';
 
 export interface TestFollower extends Follower {
   readonly plans: PlanTable;

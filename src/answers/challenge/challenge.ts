@@ -40,8 +40,8 @@ export interface ChallengeVisit {
 }
 
 export interface ChallengeOptions {
-  /** Asked at every use, so that it may change while the node runs. */
-  readonly secrets: () => Secrets;
+  /** The secrets of a domain; asked at every use, so that they may change while the node runs. */
+  readonly secrets: (domain: string) => Secrets;
   /** For tests: rounds of PBKDF2 for one attempt; default `COST`. */
   readonly cost?: number;
 }
@@ -59,7 +59,7 @@ export function createChallenges(options: ChallengeOptions): Challenges {
     cleared({ domain, ip, userAgent, cookies, now }) {
       const network = mayHoldOwn(cookies) ? networkOf(ip) : null;
       if (network === null) return NOTHING;
-      return keys().then((all) => clearedBy(all, cookies, { domain, network, userAgent, now }));
+      return keys(domain, now).then((all) => clearedBy(all, cookies, { domain, network, userAgent, now }));
     },
     async ask(decided) {
       const { id, request, decision, domain } = decided;
@@ -68,6 +68,7 @@ export function createChallenges(options: ChallengeOptions): Challenges {
       const { rule } = decision;
       const cost = options.cost ?? COST;
       const userAgent = requestHeader(decided, 'user-agent');
+      const now = request.now ?? Date.now();
       const challenge =
         network === null || rule === null
           ? null
@@ -76,9 +77,9 @@ export function createChallenges(options: ChallengeOptions): Challenges {
                 domain: domain.name,
                 asker: refText(rule),
                 seconds: domain.evaluator.clearanceSec(rule),
-                visitor: await visitorOf((await keys())[0]!, { network, userAgent }),
+                visitor: await visitorOf((await keys(domain.name, now))[0]!, { network, userAgent }),
               },
-              { now: request.now ?? Date.now(), cost },
+              { now, cost },
             );
       const body = challengePage({ id, challenge, back: safeBack(request.target) });
       const html = ['Content-Type', 'text/html; charset=utf-8', ...UNKEPT, ID_HEADER, id];
@@ -97,11 +98,11 @@ export function createChallenges(options: ChallengeOptions): Challenges {
       const network = networkOf(request.ip ?? null);
       const userAgent = requestHeader(decided, 'user-agent');
       const now = request.now ?? Date.now();
-      const proven = network === null ? null : await proofs.check(claimed, now);
+      const proven = network === null ? null : await proofs.check(claimed, { domain: domain.name, now });
       // Whoever is not cleared is asked anew at the place it goes back to.
       const elsewhere = { status: 303, headers: back, body: null };
-      if (proven === null || network === null || proven.domain !== domain.name) return elsewhere;
-      const all = await keys();
+      if (proven === null || network === null) return elsewhere;
+      const all = await keys(domain.name, now);
       const visitors = await Promise.all(all.map((one) => visitorOf(one, { network, userAgent })));
       if (!visitors.includes(proven.visitor)) return elsewhere;
       const { asker, seconds } = proven;

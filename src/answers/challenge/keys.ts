@@ -1,12 +1,19 @@
 /**
- * One secret of the control plane, cut into a key for each use, so that what is signed for one is worth nothing for
- * another. By WebCrypto, which Node, Workers, Deno and Bun share.
+ * A domain's secret, cut into a key for each use, so that what is signed for one is worth nothing for another. By
+ * WebCrypto, which Node, Workers, Deno and Bun share.
  */
+import { MAX_KEYRINGS } from './limits.ts';
 
-/** What is signed with now, and what was until lately and is still believed. */
+/** What is signed with now, and what was signed with before and is still accepted. */
 export interface Secrets {
   readonly current: Uint8Array;
-  readonly previous: Uint8Array | null;
+  readonly previous: readonly PreviousSecret[];
+}
+
+export interface PreviousSecret {
+  readonly secret: Uint8Array;
+  /** Accepted before this, milliseconds since the epoch. */
+  readonly until: number;
 }
 
 /** A key of HMAC-SHA-256. */
@@ -18,15 +25,38 @@ export interface Keys {
   readonly proof: string;
 }
 
-/** Keys of the secrets, the current ones first; made anew when these change. */
-export function createKeyring(secrets: () => Secrets): () => Promise<readonly Keys[]> {
-  let made: { readonly of: Secrets; readonly keys: Promise<readonly Keys[]> } | null = null;
-  return () => {
-    const now = secrets();
-    if (made?.of.current === now.current && made.of.previous === now.previous) return made.keys;
-    const all = now.previous === null ? [now.current] : [now.current, now.previous];
-    made = { of: now, keys: Promise.all(all.map(keysOf)) };
-    return made.keys;
+/** The keys of a domain that are accepted at a time, those of its current secret first. */
+export type Keyring = (domain: string, now: number) => Promise<readonly Keys[]>;
+
+/** One domain's keys, each as long as it is accepted. */
+interface Ring {
+  readonly of: Secrets;
+  readonly keys: readonly Promise<Keys>[];
+}
+
+/** @param secrets asked at every use; the keys are derived again when it returns another object for a domain */
+export function createKeyring(secrets: (domain: string) => Secrets): Keyring {
+  /** In the order in which they were derived. */
+  const rings = new Map<string, Ring>();
+
+  function ringOf(domain: string): Ring {
+    const of = secrets(domain);
+    const known = rings.get(domain);
+    if (known?.of === of) return known;
+    const all = [of.current, ...of.previous.map(({ secret }) => secret)];
+    const ring = { of, keys: all.map(keysOf) };
+    rings.delete(domain);
+    for (const [oldest] of rings) {
+      if (rings.size < MAX_KEYRINGS) break;
+      rings.delete(oldest);
+    }
+    rings.set(domain, ring);
+    return ring;
+  }
+
+  return (domain, now) => {
+    const { of, keys } = ringOf(domain);
+    return Promise.all(keys.filter((_, at) => at === 0 || now < of.previous[at - 1]!.until));
   };
 }
 

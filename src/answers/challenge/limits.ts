@@ -17,6 +17,8 @@ export const MAX_USED_PROOFS = 100_000;
  * secret is replaced; most of it is WebCrypto's way to its threads and back.
  */
 export const MAX_CLEARANCES = 64;
+/** Domains whose derived keys are cached, a kilobyte or two each; deriving them again takes a millisecond. */
+export const MAX_KEYRINGS = 1_000;
 /**
  * Characters of the place to go back to; a longer one begins at the root. In the form each may take three octets, and the
  * proof beside it takes less than two thousand: both stay within `MAX_PROOF_OCTETS`.

@@ -6,7 +6,7 @@
 import { createChallenge, verifySolution } from 'altcha-lib';
 import { deriveKey } from 'altcha-lib/algorithms/web/pbkdf2';
 import type { Challenge, Solution } from 'altcha-lib/types';
-import type { Keys } from './keys.ts';
+import type { Keyring } from './keys.ts';
 import { KEY_PREFIX, MAX_USED_PROOFS, PROOF_SEC } from './limits.ts';
 
 const ALGORITHM = 'PBKDF2/SHA-256';
@@ -26,14 +26,21 @@ export interface Proofs {
   /** `cost`: rounds for one attempt. */
   ask(subject: ProofSubject, how: { readonly now: number; readonly cost: number }): Promise<Challenge>;
   /**
-   * What a proof handed in proves; `null`: nothing. `claimed` is what a client sent. A proof counts once, right or
-   * wrong, so that nobody makes the node work for more than was asked.
+   * What a proof handed in at a domain proves; `null`: nothing. `claimed` is what a client sent. A proof counts once,
+   * right or wrong, so that nobody makes the node work for more than was asked.
    */
-  check(claimed: unknown, now: number): Promise<ProofSubject | null>;
+  check(claimed: unknown, at: ProofPlace): Promise<ProofSubject | null>;
+}
+
+/** Where and when a proof is handed in. */
+export interface ProofPlace {
+  readonly domain: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
 }
 
 export interface ProofOptions {
-  readonly keys: () => Promise<readonly Keys[]>;
+  readonly keys: Keyring;
   readonly maxUsed?: number;
 }
 
@@ -60,17 +67,17 @@ export function createProofs({ keys, maxUsed = MAX_USED_PROOFS }: ProofOptions):
         deriveKey,
         data: { ...subject },
         expiresAt: Math.floor(now / 1_000) + PROOF_SEC,
-        hmacSignatureSecret: (await keys())[0]!.proof,
+        hmacSignatureSecret: (await keys(subject.domain, now))[0]!.proof,
       }),
-    async check(claimed, now) {
+    async check(claimed, { domain, now }) {
       const read = readClaim(claimed);
       if (read === null) return null;
       const { challenge, solution } = read;
       const { algorithm, expiresAt, data } = challenge.parameters;
       if (algorithm !== ALGORITHM || !(Number(expiresAt) > now / 1_000)) return null;
       const subject = readSubject(data);
-      if (subject === null) return null;
-      for (const { proof } of await keys()) {
+      if (subject === null || subject.domain !== domain) return null;
+      for (const { proof } of await keys(domain, now)) {
         // The signature first, by a solution that cannot be right: only what was asked for is worth the work below.
         const asked = await verifySolution({ ...TRIAL, challenge, hmacSignatureSecret: proof });
         if (asked.invalidSignature !== false) continue;

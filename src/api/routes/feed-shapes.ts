@@ -77,6 +77,8 @@ export const reportsBody = z.strictObject({
     .default([]),
 });
 
+const secret = z.string().describe('octets in base64');
+
 /** A signed page of the manifest, see `plan/manifest.ts`. */
 export const signedPage = z.object({
   manifest: z.object({
@@ -94,6 +96,15 @@ export const signedPage = z.object({
         tombstone: z.enum(TOMBSTONES).nullable(),
         purge_epoch: count,
         position: count,
+        clearance: z
+          .object({
+            current: secret,
+            previous: z.array(
+              z.object({ secret, until: count.describe('accepted before this, milliseconds since 1970') }),
+            ),
+          })
+          .optional()
+          .describe("what the domain's clearance cookies are signed with; absent where there is a tombstone"),
       }),
     ),
   }),
@@ -106,7 +117,9 @@ export const nodeSelf = z.object({
   id: z.int(),
   name: z.string(),
   public_key: z.string().describe('what manifests are signed with: SubjectPublicKeyInfo in base64'),
-  clearance: z.string().describe('what clearance cookies are signed with: 32 octets in base64'),
+  clearance: z
+    .string()
+    .describe('what nodes of releases with one secret for all domains sign clearance cookies with: base64'),
   nonce: z.string(),
   key_id: z.string(),
   signature: z

@@ -4,13 +4,14 @@
  * - `GET /nodes/feed` signed manifest pages as server-sent events; `Last-Event-ID` (or `?since=`) resumes after a gap
  * - `GET /nodes/manifest?since=…&wait=…` the same by long-poll, with ETag
  * - `GET /nodes/plans/{digest}` a sealed plan; never changes
- * - `GET /nodes/self` who the node is, the public key manifests are signed with, the clearance secret
+ * - `GET /nodes/self` who the node is, and the public key manifests are signed with
  * - `POST /nodes/reports` acks, nacks with reasons, and traffic
  */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { findBlob } from '../../publisher/blob.ts';
+import { readMasters, sharedClearance } from '../../publisher/clearance.ts';
 import type { FeedSink } from '../../publisher/feed.ts';
 import type { NodeRow } from '../../store/rows.ts';
 import { nodeOperation, readSent } from '../node-route.ts';
@@ -99,8 +100,9 @@ export const self = nodeOperation({
   summary: 'Learn who the node is and whom it should believe',
   query: selfQuery,
   response: nodeSelf,
-  async serve({ signer, clearance }, { node: { id, name }, query: { nonce }, reply }) {
+  async serve({ store, signer, clock }, { node: { id, name }, query: { nonce }, reply }) {
     reply.header('cache-control', 'no-store');
+    const clearance = sharedClearance(await readMasters(store.latest), clock());
     return signer.signSelf({ id, name, clearance, nonce });
   },
 });

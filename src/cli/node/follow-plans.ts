@@ -1,9 +1,9 @@
 /** Who brings a node its plans: an edge file, or a control plane, which also says the secret and is told of traffic. */
 import { followControl } from '../../edge/follow/follow.ts';
-import type { Clearance } from '../../edge/follow/identity.ts';
 import { createUsage, type Usage } from '../../edge/follow/usage.ts';
 import type { Following } from '../../edge/log/following.ts';
 import type { PlanSink } from '../../edge/plans.ts';
+import type { Clearance } from '../../plan/manifest.ts';
 import { watchFile } from '../watch-file.ts';
 import type { NodeStart } from './options.ts';
 

@@ -12,7 +12,7 @@ export function plainControlLines({ url, publicKey }: ControlStart): readonly st
   const { protocol, hostname, origin } = new URL(url);
   if (protocol === 'https:' || isThisMachine(hostname)) return [];
   const lines = [
-    `\`${origin}\` is asked in the clear: whoever is on the way reads this node's token and the secret of clearance; an https:// address hides them`,
+    `\`${origin}\` is asked in the clear: whoever is on the way reads this node's token and the secrets of clearance; an https:// address hides them`,
   ];
   if (publicKey === null) {
     lines.push(

@@ -1,25 +1,27 @@
-/** What clearance is signed with. */
+/** What clearance is signed with where the domain has no secret of its own. */
 import { randomBytes } from 'node:crypto';
 import type { Secrets } from '../../answers/challenge/keys.ts';
-import type { Clearance } from '../../edge/follow/identity.ts';
 import { secretsOf } from '../../edge/follow/secrets.ts';
+import type { PlanTable } from '../../edge/plans.ts';
+import type { Clearance } from '../../plan/manifest.ts';
 
 export interface SecretBox {
-  readonly read: () => Secrets;
+  /** The secrets of a domain. */
+  readonly of: (plans: Pick<PlanTable, 'clearanceOf'>, domain: string) => Secrets;
   readonly set: (clearance: Clearance) => void;
 }
 
 /** A node's own, until a control plane says. */
 export function ownClearance(): Clearance {
-  return { current: randomBytes(32).toString('base64'), previous: null };
+  return { current: randomBytes(32).toString('base64'), previous: [] };
 }
 
 export function createSecrets(first: Clearance): SecretBox {
-  let secrets = secretsOf(first);
+  let common = first;
   return {
-    read: () => secrets,
+    of: (plans, domain) => secretsOf(plans.clearanceOf(domain) ?? common),
     set(clearance) {
-      secrets = secretsOf(clearance);
+      common = clearance;
     },
   };
 }

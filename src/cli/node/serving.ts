@@ -1,7 +1,6 @@
 /** What serves requests, wired together: the node, what it finds out about visitors, its cache, its journals. */
 import type { Logger } from 'pino';
 import { createChallenges } from '../../answers/challenge/challenge.ts';
-import type { Secrets } from '../../answers/challenge/keys.ts';
 import { RATE } from '../../edge/buffers/limits.ts';
 import { createCache } from '../../edge/cache/cache.ts';
 import { type ClassificationFiles, openClassificationFiles } from '../../edge/classification-files.ts';
@@ -17,6 +16,7 @@ import type { Classifier, EdgeCache, Journal } from '../../edge/services.ts';
 import { trustProxies } from '../../edge/visitor.ts';
 import type { WafProgram } from '../../evaluator/index.ts';
 import { FILES_MS } from './limits.ts';
+import type { SecretBox } from './secrets.ts';
 import type { ServeSettings } from './share.ts';
 
 export interface Serving {
@@ -32,8 +32,7 @@ export interface Serving {
 
 export interface ServingParts {
   readonly waf: WafProgram | null;
-  /** What clearance is signed with now. */
-  readonly secrets: () => Secrets;
+  readonly secrets: Pick<SecretBox, 'of'>;
   /** Counts what each domain was asked. */
   readonly usage: Journal;
   readonly tokens: OwnTokens;
@@ -62,7 +61,7 @@ export async function createServing(settings: ServeSettings, parts: ServingParts
   const journal = [metrics, usage, ...(decisions === null ? [] : [decisions])];
   const node: EdgeNode = createNode({
     ownTokens: parts.tokens,
-    challenges: createChallenges({ secrets: parts.secrets }),
+    challenges: createChallenges({ secrets: (domain) => parts.secrets.of(node.plans, domain) }),
     classifier: classifierOf(files, settings.resolvers),
     journal: journals(journal, (error) => log.error({ err: error }, 'a request could not be counted')),
     cache: openCache(settings, log),

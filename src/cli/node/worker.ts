@@ -33,7 +33,7 @@ async function begin({ index, settings: sent, changes }: Beginning, link: Link):
   const counts = settings.counted ? createCounts(link.counted) : null;
   const serving = await createServing(shareOf(settings.serve, index), {
     waf: openWaf(settings.signatures),
-    secrets: secrets.read,
+    secrets,
     usage: { done: (entry) => counts?.done(entry) },
     tokens,
     ownPorts: new Set(settings.ownPorts),

@@ -1,23 +1,19 @@
 /**
  * Whom the node believes, kept beside the plans: the public key is taken from the operator, or else from the control
- * plane at the first meeting and held to from then on. The clearance secret is kept too, so that visitors stay cleared
- * over a restart without a control plane, and the one before it, so that they stay so while it changes.
+ * plane at the first meeting and held to from then on. The clearance secret of servers that have one for all domains is
+ * kept too, so that visitors stay cleared over a restart without a control plane, and the one before it, so that they stay
+ * so while it changes.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { SignedSelf } from '../../plan/manifest.ts';
+import type { Clearance, SignedSelf } from '../../plan/manifest.ts';
 import { putLasting } from '../safe-file.ts';
 import { createTrust, type Trust, TrustFault } from './trust.ts';
-
-/** What clearance cookies are signed with, and were before; base64. */
-export interface Clearance {
-  readonly current: string;
-  readonly previous: string | null;
-}
 
 export interface Identity {
   /** `null`: the control plane was never met, and the operator named no key. */
   readonly trust: Trust | null;
+  /** Of domains whose entry has none: the server is of a release with one secret for all domains. */
   readonly clearance: Clearance | null;
   /** This node's number and name; `null`: never met. */
   readonly node: { readonly id: number; readonly name: string } | null;
@@ -42,14 +38,19 @@ export function readIdentity(directory: string, pinned: string | null): Identity
   const publicKey = pinned ?? kept.public_key;
   return {
     trust: publicKey === null ? null : createTrust(publicKey),
-    clearance:
-      kept.clearance === null ? null : { current: kept.clearance, previous: kept.previous_clearance },
+    clearance: kept.clearance === null ? null : sharedOf(kept.clearance, kept.previous_clearance),
     node: kept.id === null || kept.name === null ? null : { id: kept.id, name: kept.name },
     epoch: publicKey === kept.public_key ? kept.epoch : 0,
     kept: read !== null && publicKey === kept.public_key,
     // Else whoever comes first would be believed.
     fault: read === null && pinned === null ? damageOf(file) : null,
   };
+}
+
+/** A server with one secret for all domains does not say until when the one before is accepted. */
+function sharedOf(current: string, before: string | null): Clearance {
+  const previous = before === null ? [] : [{ secret: before, until: Number.MAX_SAFE_INTEGER }];
+  return { current, previous };
 }
 
 /**
@@ -71,7 +72,7 @@ export async function meet(directory: string, before: Identity, self: SignedSelf
   if (before.kept && trust !== null && same && node?.id === self.id && node.name === self.name) return before;
   const after: Identity = {
     trust: trust ?? met,
-    clearance: same ? clearance : { current: self.clearance, previous: clearance?.current ?? null },
+    clearance: same ? clearance : sharedOf(self.clearance, clearance?.current ?? null),
     node: { id: self.id, name: self.name },
     epoch,
     kept: true,
@@ -110,7 +111,7 @@ function keptText({ trust, clearance, node, epoch }: Identity): string {
   const kept: Kept = {
     public_key: trust?.publicKey ?? null,
     clearance: clearance?.current ?? null,
-    previous_clearance: clearance?.previous ?? null,
+    previous_clearance: clearance?.previous[0]?.secret ?? null,
     id: node?.id ?? null,
     name: node?.name ?? null,
     epoch,

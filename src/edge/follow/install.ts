@@ -17,6 +17,7 @@ import type { Held, PlanMark } from './name-lines.ts';
 import { DamageFault, type Keeper } from './persist.ts';
 import { diskReason, PlanRefusal, providePlan, troubleOf } from './provide.ts';
 import type { Report } from './reports.ts';
+import { isSameClearance } from './secrets.ts';
 import { retryMs } from './wait.ts';
 
 export interface Installer {
@@ -182,8 +183,11 @@ export function createInstaller(options: InstallerOptions): Installer {
     const before = keeper.held.get(domain);
     const purgeEpoch = epochOf(entry, before, keyId);
     const previous = digest === null ? null : previousOf(digest, before, keyId);
-    const held: Held = { revision, digest, tombstone, previous, purgeEpoch, keyId };
-    if (digest !== null) {
+    const clearance = entry.clearance ?? (digest === null ? null : (before?.clearance ?? null));
+    const held: Held = { revision, digest, tombstone, previous, purgeEpoch, keyId, clearance };
+    const doubted = damages.has(digest ?? '') || refused.has(domain) || replaced.has(domain);
+    const served = !doubted && isServed(before, held);
+    if (digest !== null && !served) {
       await providePlan(digest, entry, { control, keeper });
       damages.delete(digest);
     }
@@ -198,7 +202,7 @@ export function createInstaller(options: InstallerOptions): Installer {
     if (!suspends) await serve(domain, held);
     replaced.delete(domain);
     touched.set(domain, ++ticks);
-    report({ domain, revision, outcome: 'ack', reason: '' });
+    if (!served) report({ domain, revision, outcome: 'ack', reason: '' });
     for (const one of old) {
       if (one === digest || one === previous?.digest) continue;
       damages.delete(one);
@@ -208,12 +212,14 @@ export function createInstaller(options: InstallerOptions): Installer {
     }
   }
 
-  /** What is served on, since the newest plan is refused, is purged with it. */
+  /** What is served on, since the newest plan is refused, is purged with it, and its clearance signed as it says. */
   async function purge({ entry, keyId }: Wanted): Promise<void> {
-    const { domain, purge_epoch: purgeEpoch } = entry;
+    const { domain } = entry;
     const before = keeper.held.get(domain);
-    if (before === undefined || before.keyId !== keyId || before.purgeEpoch >= purgeEpoch) return;
-    const held = { ...before, purgeEpoch };
+    if (before === undefined || before.keyId !== keyId) return;
+    const { clearance = before.clearance } = entry;
+    const held = { ...before, purgeEpoch: epochOf(entry, before, keyId), clearance };
+    if (isSame(before, held)) return;
     try {
       // In this order: one that is not kept is asked for again by the next comparison, one that is not served is not.
       await serve(domain, held);
@@ -229,7 +235,7 @@ export function createInstaller(options: InstallerOptions): Installer {
   }
 
   function installedOf(name: string, held: Held, digest: string): Installed {
-    const { revision, purgeEpoch, previous } = held;
+    const { revision, purgeEpoch, previous, clearance } = held;
     const read = (): Uint8Array => {
       const known = damages.get(digest);
       if (known !== undefined) throw known;
@@ -242,7 +248,7 @@ export function createInstaller(options: InstallerOptions): Installer {
     };
     const fallback =
       previous === null ? null : { ...previous, purgeEpoch, read: () => keeper.readPlan(previous.digest) };
-    return { revision, digest, purgeEpoch, read, previous: fallback };
+    return { revision, digest, purgeEpoch, clearance, read, previous: fallback };
   }
 
   /**
@@ -272,8 +278,9 @@ export function createInstaller(options: InstallerOptions): Installer {
   function mendHeld(domain: string): void {
     const held = keeper.held.get(domain);
     if (held === undefined || held.digest === null || !damages.has(held.digest)) return;
-    const { revision, digest, purgeEpoch, keyId } = held;
-    want({ domain, revision, digest, tombstone: null, purge_epoch: purgeEpoch, position: 0 }, keyId);
+    const { revision, digest, purgeEpoch, keyId, clearance } = held;
+    const entry = { domain, revision, digest, tombstone: null, purge_epoch: purgeEpoch, position: 0 };
+    want(clearance === null ? entry : { ...entry, clearance }, keyId);
   }
 
   function offer(entry: ManifestEntry, { keyId, asOf }: Told): void {
@@ -292,10 +299,11 @@ export function createInstaller(options: InstallerOptions): Installer {
     if (known !== undefined && revision === known.revision && tombstone === known.tombstone) {
       // A step back that was refused once is over.
       if (underway === undefined) refused.delete(domain);
-      if (entry.purge_epoch <= known.purgeEpoch) return;
+      if (entry.purge_epoch <= known.purgeEpoch && isSigningAlike(known, entry)) return;
     }
     const failed = refused.get(domain);
-    const purges = known !== undefined && entry.purge_epoch > known.purgeEpoch;
+    const purges =
+      known !== undefined && (entry.purge_epoch > known.purgeEpoch || !isSigningAlike(known, entry));
     // What another key, or an earlier epoch, said of these numbers was about another history.
     const same = failed?.digest === digest && failed.revision === revision && failed.keyId === keyId;
     if (failed?.final === true && same && !purges) return;
@@ -354,13 +362,26 @@ function isSame(a: Held | undefined, b: Held): boolean {
     a.tombstone === b.tombstone &&
     a.previous?.digest === b.previous?.digest &&
     a.purgeEpoch === b.purgeEpoch &&
-    a.keyId === b.keyId
+    a.keyId === b.keyId &&
+    isSameClearance(a.clearance, b.clearance, Date.now())
   );
+}
+
+/** Whether what is served is what is wanted but for its clearance: it was fetched, tried out and acknowledged before. */
+function isServed(before: Held | undefined, { digest, revision, purgeEpoch, keyId }: Held): boolean {
+  if (before === undefined || digest === null || before.digest !== digest) return false;
+  return before.revision === revision && before.purgeEpoch === purgeEpoch && before.keyId === keyId;
+}
+
+/** Whether an entry says nothing new of clearance; one without says nothing. */
+function isSigningAlike({ clearance }: Pick<Held, 'clearance'>, entry: ManifestEntry): boolean {
+  return entry.clearance === undefined || isSameClearance(clearance, entry.clearance, Date.now());
 }
 
 function isSameEntry(a: ManifestEntry, b: ManifestEntry): boolean {
   const same = a.revision === b.revision && a.digest === b.digest;
-  return same && a.tombstone === b.tombstone && a.purge_epoch === b.purge_epoch;
+  if (!same || a.tombstone !== b.tombstone || a.purge_epoch !== b.purge_epoch) return false;
+  return isSameClearance(a.clearance ?? null, b.clearance ?? null, Date.now());
 }
 
 function backwards(known: Held, revision: number): string {

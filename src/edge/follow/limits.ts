@@ -1,9 +1,13 @@
 /** Bounds of following the control plane, each with its reason. */
 
-/** Octets of a page of the manifest and of an event that carries one: 500 names take 100 to 200 KB. */
+/** Octets of a page of the manifest and of an event that carries one: 500 names take 100 to 250 KB. */
 export const MAX_MANIFEST_OCTETS = 1_048_576;
 /** Names on one page: four times what a control plane puts there. */
 export const MAX_MANIFEST_ENTRIES = 2_000;
+/** Secrets of a domain that are accepted beside the current one: twice what a control plane sends. */
+export const MAX_PREVIOUS_SECRETS = 4;
+/** Octets of a secret. */
+export const SECRET_OCTETS = 32;
 /** Octets of a sealed plan: twice what the largest rule set within the compiler's limits takes. */
 export const MAX_PLAN_OCTETS = 64 * 1024 * 1024;
 /** Octets of any other answer: who the node is, and what became of a report. */

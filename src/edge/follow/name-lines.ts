@@ -3,7 +3,8 @@
  * itself, so that of a file which was cut off or damaged everything else can still be read, and a change is a line more.
  */
 import { xxhash32 } from '../../base/xxhash32.ts';
-import { TOMBSTONES, type Tombstone } from '../../plan/manifest.ts';
+import { type Clearance, TOMBSTONES, type Tombstone } from '../../plan/manifest.ts';
+import { readClearance } from './secrets.ts';
 
 /** A plan by its revision and the SHA-256 of its sealed bytes. */
 export interface PlanMark {
@@ -22,6 +23,8 @@ export interface Held {
   readonly purgeEpoch: number;
   /** Whose word it is, the key and above 0 its epoch (`k.e`): revisions of another say nothing. */
   readonly keyId: string;
+  /** What the domain's clearance cookies are signed with; `null`: the server has one secret for all domains. */
+  readonly clearance: Clearance | null;
 }
 
 /** What one line says: what is held for a name (`null`: nothing any more), or how far the manifest was read. */
@@ -40,9 +43,9 @@ export function lineText(line: Line): string {
   const { name, held } = line;
   if (held === null) return checked(JSON.stringify([name]));
   const what = held.digest ?? held.tombstone;
-  const { revision, purgeEpoch, keyId, previous } = held;
-  const before = previous === null ? [] : [previous.revision, previous.digest];
-  return checked(JSON.stringify([name, revision, what, purgeEpoch, keyId, ...before]));
+  const { revision, purgeEpoch, keyId, previous, clearance } = held;
+  const before = previous === null ? [null, null] : [previous.revision, previous.digest];
+  return checked(JSON.stringify([name, revision, what, purgeEpoch, keyId, ...before, clearance]));
 }
 
 /** Names are ASCII, so a line has as many octets as characters. */
@@ -103,7 +106,8 @@ function readValues(line: Buffer): readonly unknown[] | null {
 }
 
 function readLine(values: readonly unknown[]): Line | null {
-  const [first, revision, what, purgeEpoch, keyId, ...before] = values;
+  // Lines of earlier releases end before `clearance`, or before what precedes it.
+  const [first, revision, what, purgeEpoch, keyId, before, digestBefore, clearance] = values;
   if (typeof first === 'number') return { kind: 'position', position: first };
   if (typeof first !== 'string') return null;
   if (values.length === 1) return { kind: 'name', name: first, held: null };
@@ -111,10 +115,19 @@ function readLine(values: readonly unknown[]): Line | null {
   if (typeof what !== 'string' || typeof keyId !== 'string') return null;
   const tombstone = TOMBSTONES.find((one) => one === what) ?? null;
   const digest = tombstone === null ? what : null;
-  const held = { revision, digest, tombstone, previous: readMark(before), purgeEpoch, keyId };
+  const previous = readMark(before, digestBefore);
+  const held = {
+    revision,
+    digest,
+    tombstone,
+    previous,
+    purgeEpoch,
+    keyId,
+    clearance: readClearance(clearance),
+  };
   return { kind: 'name', name: first, held };
 }
 
-function readMark([revision, digest]: readonly unknown[]): PlanMark | null {
+function readMark(revision: unknown, digest: unknown): PlanMark | null {
   return typeof revision === 'number' && typeof digest === 'string' ? { revision, digest } : null;
 }

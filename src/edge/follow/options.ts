@@ -1,7 +1,8 @@
 /** What following a control plane is given, and what it tells of itself. */
+
+import type { Clearance } from '../../plan/manifest.ts';
 import type { PlanSink } from '../plans.ts';
 import type { StreamTimes } from './feed.ts';
-import type { Clearance } from './identity.ts';
 import type { Failing } from './install.ts';
 import { COMPARE_MS, FIRST_OCTET_MS, LAST_RETRY_MS, POLL_SEC, POLLING_MS, STALL_MS } from './limits.ts';
 import type { FollowLog } from './log.ts';
@@ -17,7 +18,10 @@ export interface FollowOptions {
   readonly directory: string;
   /** What it is given before `followControl` resolves must be taken at once. */
   readonly plans: PlanSink;
-  /** Told what clearance cookies are signed with, as kept and whenever it changes. */
+  /**
+   * Called with what clearance cookies are signed with where the entry of a domain says nothing, as stored and whenever it
+   * changes.
+   */
   readonly onSecret: (clearance: Clearance) => void;
   /** Told once, when everything that the first whole comparison brought is in place. */
   readonly onCaughtUp?: (names: CaughtUp) => void;

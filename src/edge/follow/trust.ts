@@ -12,6 +12,7 @@ import {
   TOMBSTONES,
 } from '../../plan/manifest.ts';
 import { MAX_MANIFEST_ENTRIES } from './limits.ts';
+import { readClearance } from './secrets.ts';
 
 /** A page, or all of a control plane, that is not to be believed. */
 export class TrustFault extends Error {
@@ -128,14 +129,21 @@ function faultOf(page: ManifestPage): string | null {
   }
   if (!page.complete && page.through === page.since) return 'it leads nowhere';
   const wrong = page.entries.find((entry) => !isEntry(entry));
-  return wrong === undefined ? null : `the entry \`${JSON.stringify(wrong).slice(0, 200)}\``;
+  return wrong === undefined ? null : `the entry \`${entryText(wrong)}\``;
+}
+
+/** Without its secrets, since it is logged. */
+function entryText(entry: ManifestEntry): string {
+  const shown = isRecord(entry) ? { ...entry, clearance: undefined } : entry;
+  return String(JSON.stringify(shown)).slice(0, 200);
 }
 
 function isEntry(entry: ManifestEntry): boolean {
   if (!isRecord(entry)) return false;
-  const { domain, revision, digest, tombstone, purge_epoch, position } = entry;
+  const { domain, revision, digest, tombstone, purge_epoch, position, clearance } = entry;
   if (typeof domain !== 'string' || normalizeName(domain) !== domain) return false;
   if (!isCount(revision) || !isCount(purge_epoch) || !isCount(position)) return false;
+  if (clearance !== undefined && readClearance(clearance) === null) return false;
   if (digest === null) return tombstone !== null && TOMBSTONES.includes(tombstone);
   return tombstone === null && typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest);
 }

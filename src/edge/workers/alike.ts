@@ -4,7 +4,8 @@
  * them could: so a change that one of them refuses is made by none, and after one that is made no worker serves what was
  * before, now or later.
  */
-import type { Clearance } from '../follow/identity.ts';
+
+import type { Clearance } from '../../plan/manifest.ts';
 import { PlanRefusal } from '../follow/provide.ts';
 import type { Installed, PlanSink } from '../plans.ts';
 import type { Change, ChangeStep, ToldPlan } from './messages.ts';
@@ -50,11 +51,11 @@ export function createAlike({ inFiles }: AlikeOptions): Alike {
 
   function toldOf(entry: Installed | 'refused'): ToldPlan | 'refused' {
     if (entry === 'refused') return entry;
-    const { revision, digest, purgeEpoch } = entry;
+    const { revision, digest, purgeEpoch, clearance = null } = entry;
     const octets = inFiles ? null : Buffer.from(entry.read()).toString('base64');
     const { previous = null } = entry;
     const before = previous === null ? null : { revision: previous.revision, digest: previous.digest };
-    return { revision, digest, purgeEpoch, octets, previous: before };
+    return { revision, digest, purgeEpoch, clearance, octets, previous: before };
   }
 
   /** @param hold keeps it for workers that begin from now on @throws PlanRefusal naming a worker that could not */

@@ -1,6 +1,6 @@
 /** What a primary and its workers say to each other. A connection's socket travels beside its message. */
 import type { Registry } from 'prom-client';
-import type { Clearance } from '../follow/identity.ts';
+import type { Clearance } from '../../plan/manifest.ts';
 import type { PlanMark } from '../follow/name-lines.ts';
 import type { ToldTally } from '../follow/tally.ts';
 
@@ -9,6 +9,8 @@ export interface ToldPlan {
   readonly revision: number;
   readonly digest: string;
   readonly purgeEpoch: number;
+  /** As `Installed.clearance`. */
+  readonly clearance: Clearance | null;
   /** The sealed plan in base64; `null`: it is read from the folder of plans. */
   readonly octets: string | null;
   /** The plan that serves the name while this one cannot be read, from the folder of plans. */

@@ -37,7 +37,7 @@ export function createPlanTaker({ plans, directory, onDamaged }: PlanTakerOption
   }
 
   function installed(plan: ToldPlan, tell: () => void): Installed {
-    const { revision, digest, purgeEpoch, previous } = plan;
+    const { revision, digest, purgeEpoch, clearance, previous } = plan;
     const readIt = readOf(plan);
     let damage: DamageFault | null = null;
     const read = (): Uint8Array => {
@@ -58,7 +58,7 @@ export function createPlanTaker({ plans, directory, onDamaged }: PlanTakerOption
       previous === null
         ? null
         : { ...previous, purgeEpoch, read: () => readPlanFile(directory, previous.digest) };
-    return { revision, digest, purgeEpoch, read, previous: fallback };
+    return { revision, digest, purgeEpoch, clearance, read, previous: fallback };
   }
 
   return {

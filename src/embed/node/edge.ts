@@ -10,6 +10,7 @@ import type { Secrets } from '../../answers/challenge/keys.ts';
 import { openClassificationFiles } from '../../edge/classification-files.ts';
 import { createBotResolver, createClassifier } from '../../edge/classifier.ts';
 import type { ClientRequest, ClientResponse } from '../../edge/exchange.ts';
+import { secretsOf } from '../../edge/follow/secrets.ts';
 import type { FollowedFile } from '../../edge/followed-file.ts';
 import { trustProxies } from '../../edge/visitor.ts';
 import {
@@ -103,10 +104,15 @@ export async function createEdge(options: NodeEdgeOptions = {}): Promise<NodeEdg
   const trusted = trustProxies(options.trustProxy ?? []);
   const own = createSecrets(options.secret);
   let served: Secrets | null = null;
-  const challenges = createChallenges({ secrets: () => served ?? own() });
   const plans = openPlans(options, telling);
+  function secretsAt(domain: string): Secrets {
+    if (options.secret !== undefined) return own();
+    const clearance = plans.table.clearanceOf(domain);
+    return clearance === null ? (served ?? own()) : secretsOf(clearance);
+  }
+  const challenges = createChallenges({ secrets: secretsAt });
   const onSecrets: ServerParts['onSecrets'] = (secrets) => {
-    if (options.secret === undefined) served = secrets;
+    served = secrets;
   };
   const { started, close } = createParts();
   await started(follow(options, plans, telling), (followed) => followed?.stop());

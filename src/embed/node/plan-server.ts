@@ -17,7 +17,7 @@ export interface FollowedServer {
 
 export interface ServerParts {
   readonly table: PlanTable;
-  /** Told what challenges are signed with, as kept and whenever it changes. */
+  /** Called with what challenges are signed with at domains without secrets of their own, whenever it changes. */
   readonly onSecrets: (secrets: Secrets) => void;
   readonly telling: Telling;
 }

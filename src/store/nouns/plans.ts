@@ -239,6 +239,25 @@ const purgeAll = statement((builder, p: { floor: number }) =>
   })),
 );
 
+const renewAll = statement((builder, p: { from: number }) =>
+  raw<never>(
+    sql`update manifest set "position" = renewed."position" from (
+        select domain, ${int(p.from)} + row_number() over (order by "position") as "position" from manifest
+      ) as renewed where manifest.domain = renewed.domain`,
+    builder,
+  ),
+);
+
+const skipPositions = statement((builder, _: object) =>
+  builder.updateTable('manifest_position').set((row) => ({
+    position: row(
+      'position',
+      '+',
+      row.selectFrom('manifest').select(({ fn }) => fn.countAll<number>().as('names')),
+    ),
+  })),
+);
+
 const markPruned = statement((builder, p: { domain: string; revisions: string }, flavour) =>
   builder
     .updateTable('plan_revisions')
@@ -313,6 +332,13 @@ export function plans(session: Session): PlanReads & PlanWrites {
     async purgeAll(floor) {
       session.note('manifest');
       await purgeAll(session, { floor });
+    },
+    async renewAll() {
+      session.note('manifest');
+      // The lock on the position first: only then is the count of names the one that is numbered.
+      const [given] = await nextPosition(session, {});
+      await skipPositions(session, {});
+      await renewAll(session, { from: given!.position });
     },
     async prune(domain, numbers) {
       const revisions = JSON.stringify(numbers);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openClearance } from '../../../src/publisher/clearance.ts';
 import { createFeed, type Feed } from '../../../src/publisher/feed.ts';
 import { createNode } from '../../../src/publisher/node-token.ts';
 import { openSigner } from '../../../src/publisher/signer.ts';
@@ -17,6 +18,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'edgeplan-feed-'));
   store = await openStore({ database: folder });
   const deaf: Store = { ...store, listen: () => () => undefined };
+  await openClearance(store, Date.now());
   const signer = await openSigner(store, Date.now());
   feed = createFeed({ store: deaf, signer, log: pino({ level: 'silent' }), pollMs: 20 });
   await feed.start();

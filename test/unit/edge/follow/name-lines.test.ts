@@ -2,12 +2,20 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type Held, type Line, lineText, readLines } from '../../../../src/edge/follow/name-lines.ts';
 
+const secret = fc
+  .uint8Array({ minLength: 32, maxLength: 32 })
+  .map((octets) => Buffer.from(octets).toString('base64'));
+const clearance = fc.record({
+  current: secret,
+  previous: fc.array(fc.record({ secret, until: fc.nat() }), { maxLength: 2 }),
+});
 const held = fc.record({
   revision: fc.nat(),
   digest: fc.option(fc.stringMatching(/^[0-9a-f]{64}$/)),
   previous: fc.option(fc.record({ revision: fc.nat(), digest: fc.stringMatching(/^[0-9a-f]{64}$/) })),
   purgeEpoch: fc.nat(),
   keyId: fc.stringMatching(/^[0-9a-f]{16}$/),
+  clearance: fc.option(clearance),
 });
 const line = fc.oneof(
   fc.record({

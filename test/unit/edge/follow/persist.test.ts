@@ -31,6 +31,7 @@ function nameLine(at: number): Line {
     previous: null,
     purgeEpoch: 0,
     keyId: 'k'.repeat(16),
+    clearance: null,
   };
   return { kind: 'name', name: `d${at}.test`, held };
 }

@@ -28,7 +28,7 @@ const PLAN = { revision: 3, digest: 'd'.repeat(64), purgeEpoch: 1, read: () => n
 const HELD = {
   kind: 'plan',
   name: 'shop.test',
-  plan: { revision: 3, digest: PLAN.digest, purgeEpoch: 1, octets: null, previous: null },
+  plan: { revision: 3, digest: PLAN.digest, purgeEpoch: 1, clearance: null, octets: null, previous: null },
 };
 
 describe('a change', () => {

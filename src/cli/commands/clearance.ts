@@ -1,0 +1,82 @@
+/** `edgeplan clearance`: the secrets that visitors' clearance cookies are signed with. Works beside a running server. */
+import { createHash } from 'node:crypto';
+import { Command } from 'commander';
+import {
+  acceptedAt,
+  type Master,
+  type Masters,
+  openClearance,
+  readMasters,
+  rotateClearance,
+} from '../../publisher/clearance.ts';
+import { CLEARANCE_OVERLAP_MS } from '../../publisher/limits.ts';
+import { CommandFault, EXIT } from '../exit.ts';
+import type { StoreFlags } from '../open-data.ts';
+import { overlapOption } from '../options.ts';
+import { note, write } from '../output.ts';
+import { tableText } from '../table.ts';
+import { withData, withStore } from '../with-store.ts';
+
+interface RotateFlags extends StoreFlags {
+  readonly overlap: number;
+}
+
+async function rotate(flags: RotateFlags): Promise<void> {
+  await withData(flags, async (store) => {
+    const now = Date.now();
+    await openClearance(store, now);
+    const rotation = await store.write((tx) => rotateClearance(tx, { now, overlapMs: flags.overlap }));
+    if (!rotation.ok) {
+      const message = `the last rotations overlap still, the first until ${time(rotation.until)}`;
+      throw new CommandFault(EXIT.no, message, {
+        remedy:
+          'wait for it, or end all secrets before with --overlap 0: visitors solve their challenge again',
+      });
+    }
+    await write(tableOf(rotation.masters, now));
+    note('nodes that follow a server sign with the new secret within seconds, the others once they do');
+  });
+}
+
+async function show(flags: StoreFlags): Promise<void> {
+  await withData(flags, async (store) => {
+    const now = Date.now();
+    await openClearance(store, now);
+    await write(tableOf(await readMasters(store.latest), now));
+  });
+}
+
+function tableOf({ current, previous }: Masters, now: number): string {
+  const rows = [
+    [fingerprint(current), time(current.since), 'signs'],
+    ...acceptedAt(previous, now).map((master) => [
+      fingerprint(master),
+      time(master.since),
+      `accepted until ${time(master.until)}${master.shared ? ', shared by all domains' : ''}`,
+    ]),
+  ];
+  return tableText(['secret', 'since', 'state'], rows);
+}
+
+/** Which secret it is, and nothing that helps to guess it: a master has 256 random bits. */
+function fingerprint({ secret }: Master): string {
+  return createHash('sha256').update(Buffer.from(secret, 'base64')).digest('hex').slice(0, 16);
+}
+
+function time(at: number): string {
+  return new Date(at).toISOString();
+}
+
+/** The command, to be added to a program. */
+export function clearanceCommand(): Command {
+  const overlap = overlapOption('how long cookies of the secret before are accepted', {
+    milliseconds: CLEARANCE_OVERLAP_MS,
+  });
+  const rotation = new Command('rotate').description(
+    'Sign with a new secret, from which nodes get one a domain.',
+  );
+  return new Command('clearance')
+    .description('Show and rotate the secret of clearance cookies; works beside a running server.')
+    .addCommand(withStore(rotation).addOption(overlap).action(rotate))
+    .addCommand(withStore(new Command('show').description('List the secrets by fingerprint.')).action(show));
+}
