@@ -4,7 +4,7 @@
  * are the command's.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addFollowing } from '../edge/log/following.ts';
+import { addFollowing, unreadyFollower } from '../edge/log/following.ts';
 import { listenOperations, type RunningOperations } from '../edge/log/operations.ts';
 import type { AcmeTokens } from '../edge/tls/acme.ts';
 import { loadWarm } from '../waf/runtime/load.ts';
@@ -43,14 +43,16 @@ export async function startNode(options: NodeStart): Promise<RunningNode> {
   let stage: 'starting' | 'serving' | 'draining' = 'starting';
   try {
     source = await followPlans(options, { plans: node.plans, onSecret: secrets.set });
-    if (source.following !== null) addFollowing(metrics.registry, source.following);
+    const { following } = source;
+    if (following !== null) addFollowing(metrics.registry, following);
     if (options.operationsPort !== null) {
       operations = await listenOperations({
         port: options.operationsPort,
         registry: () => metrics.registry,
         unready() {
           if (stage !== 'serving') return stage;
-          return node.plans.size === 0 ? 'no plan is served yet' : null;
+          if (node.plans.size === 0) return 'no plan is served yet';
+          return following === null ? null : unreadyFollower(following());
         },
       });
       ownPorts.add(Number(new URL(operations.url).port));

@@ -1,4 +1,5 @@
 /** What `edgeplan node` tells its operators, of one process and of several: readiness, how it follows, its ports. */
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -10,7 +11,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { startControlProxy } from '../support/control-proxy.ts';
 import { makeCertificate, OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { builtCli, edgeplan } from './built.ts';
-import { addDomain, openHouse, until } from './publish-setup.ts';
+import { addDomain, addDrop, openHouse, until } from './publish-setup.ts';
 import { ask, isRunning, startWorkerNode, type WorkerNode } from './worker-node.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-node-operations-'));
@@ -75,6 +76,34 @@ describe.each(['1', '2'])('a node of %s processes', (workers) => {
     held[0]!();
     expect((await asked).status).toBe(200);
     expect(await node.ended).toBe(0);
+  });
+
+  test('is not ready while its disk takes no changes, and serves on', PATIENT, async () => {
+    const house = await openHouse({ database: mkdtempSync(join(folder, 'house-')) });
+    try {
+      const domain = await addDomain(house, 'shop.test');
+      const env = { EDGEPLAN_NODE_TOKEN: await house.token('n1') };
+      const control = `http://127.0.0.1:${house.port}`;
+      const node = await start(['--control', control, '--workers', workers], env);
+      const ready = async (): Promise<string> => (await fetch(`${node.operations}/readyz`)).text();
+      await until(async () => (await ready()) === 'ready\n', 'the first plan');
+      // No file may grow beyond a few octets: every write fails, as on a full disk.
+      execFileSync('prlimit', ['--pid', String(node.pid), '--fsize=16:unlimited']);
+      await addDrop(house, domain, '/p1');
+      const stale = 'changes cannot be stored, so that what is served grows old: EFBIG\n';
+      await until(async () => (await ready()) === stale, 'the fault of the disk');
+      expect(await node.status('/healthz')).toBe(200);
+      expect(await (await fetch(`${node.operations}/metrics`)).text()).toContain(
+        '\nedgeplan_node_disk_failing 1\n',
+      );
+      execFileSync('prlimit', ['--pid', String(node.pid), '--fsize=unlimited:unlimited']);
+      await until(async () => (await ready()) === 'ready\n', 'the change');
+      expect(await (await fetch(`${node.operations}/metrics`)).text()).toContain(
+        '\nedgeplan_node_disk_failing 0\n',
+      );
+    } finally {
+      await house.close();
+    }
   });
 
   test('says that its token is refused, and how to get one', PATIENT, async () => {

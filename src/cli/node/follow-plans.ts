@@ -47,8 +47,8 @@ export async function followPlans(
   return {
     usage,
     following() {
-      const { mode, silentMs, pending, refused, unreported } = follower.state();
-      return { connected: mode !== 'away', silentMs, pending, refused, unreported, rows: usage.rows() };
+      const { mode, silentMs, pending, refused, disk, unreported } = follower.state();
+      return { connected: mode !== 'away', silentMs, pending, refused, disk, unreported, rows: usage.rows() };
     },
     // The control plane tells by itself.
     look: async () => undefined,

@@ -8,7 +8,7 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Registry } from 'prom-client';
-import { addFollowing } from '../../edge/log/following.ts';
+import { addFollowing, unreadyFollower } from '../../edge/log/following.ts';
 import { addLog } from '../../edge/log/metrics.ts';
 import { listenOperations, type RunningOperations } from '../../edge/log/operations.ts';
 import type { LineWriter } from '../../edge/log/writer.ts';
@@ -62,7 +62,7 @@ export async function startWorkers(options: WorkersStart): Promise<RunningNode> 
   try {
     source = await followPlans(options, { plans: alike, onSecret });
     // Before the workers, which must not take its port for an origin's.
-    operations = await openOperations(options, { alike, primary: () => primary });
+    operations = await openOperations(options, { alike, source, primary: () => primary });
     primary = await startProcesses(options, { alike, lines, source, operations });
     ordering = await orderCertificates(options, alike);
   } catch (error) {
@@ -154,16 +154,25 @@ function workerSettings(options: WorkersStart, { addresses, operations, counted 
   };
 }
 
+interface Watched extends Pick<Parts, 'alike' | 'source'> {
+  readonly primary: () => RunningPrimary | null;
+}
+
 async function openOperations(
   { operationsPort }: WorkersStart,
-  { alike, primary }: { readonly alike: Alike; readonly primary: () => RunningPrimary | null },
+  { alike, source, primary }: Watched,
 ): Promise<RunningOperations | null> {
   if (operationsPort === null) return null;
   return listenOperations({
     port: operationsPort,
     registry: () => primary()?.registry() ?? new Registry(),
     unwell: () => primary()?.unwell() ?? null,
-    unready: () => reason(primary()) ?? (alike.size === 0 ? 'no plan is served yet' : null),
+    unready() {
+      const processes = reason(primary());
+      if (processes !== null) return processes;
+      if (alike.size === 0) return 'no plan is served yet';
+      return source.following === null ? null : unreadyFollower(source.following());
+    },
   });
 }
 

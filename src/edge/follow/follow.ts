@@ -19,6 +19,7 @@ import { DEAD_STREAMS, FIRST_RETRY_MS } from './limits.ts';
 import { said } from './log.ts';
 import { type FollowOptions, type FollowState, type FollowTimes, TIMES } from './options.ts';
 import { type Keeper, openKeeper } from './persist.ts';
+import { diskTrouble } from './provide.ts';
 import { createReports, type Reports } from './reports.ts';
 import { type Trust, TrustFault } from './trust.ts';
 import { pause, retryMs } from './wait.ts';
@@ -347,6 +348,7 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
       names: keeper.held.size,
       pending: installer.pending(),
       refused: installer.refused(),
+      disk: keeper.fault === null ? null : diskTrouble(keeper.fault),
       failing: installer.failing(),
       unreported: reports.waiting(),
       comparisons,

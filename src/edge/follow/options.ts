@@ -65,6 +65,8 @@ export interface FollowState {
   readonly refused: number;
   /** Some of them, and why. */
   readonly failing: readonly Failing[];
+  /** What is wrong with the disk, by the last write; `null`: nothing. */
+  readonly disk: string | null;
   /** Answers the control plane has not heard. */
   readonly unreported: number;
   /** Whole comparisons with the manifest since the start. */

@@ -23,6 +23,8 @@ export interface Keeper {
   readonly position: number;
   /** Names whose lines were written last before the start. */
   readonly recent: readonly string[];
+  /** What the last write failed with; `null`: it did not. */
+  readonly fault: unknown;
   /** Whether there is a file for a plan; says nothing of what is in it. */
   hasPlan(digest: string): boolean;
   /** A plan's octets. @throws DamageFault when they are gone or are not those of the digest; the system's error else */
@@ -85,6 +87,18 @@ export async function openKeeper(directory: string, log: FollowLog): Promise<Kee
   let plansChanged = false;
   let queue: Waiting[] = [];
   let writing: Promise<void> | null = null;
+  let fault: unknown = null;
+
+  /** Runs a write and remembers whether it failed. */
+  async function attempt(write: () => Promise<void>): Promise<void> {
+    try {
+      await write();
+      fault = null;
+    } catch (error) {
+      fault = error;
+      throw error;
+    }
+  }
 
   function take(line: Line): void {
     if (line.kind === 'position') position = line.position;
@@ -133,7 +147,7 @@ export async function openKeeper(directory: string, log: FollowLog): Promise<Kee
       const batch = queue;
       queue = [];
       try {
-        await append(batch);
+        await attempt(() => append(batch));
       } catch (error) {
         plansChanged = true;
         for (const { reject } of batch) reject(error);
@@ -153,6 +167,9 @@ export async function openKeeper(directory: string, log: FollowLog): Promise<Kee
       return position;
     },
     recent: read.recent,
+    get fault() {
+      return fault;
+    },
     hasPlan: (digest) => files.has(digest),
     readPlan(digest) {
       // Whoever reads it is about to name it.
@@ -160,7 +177,7 @@ export async function openKeeper(directory: string, log: FollowLog): Promise<Kee
       return readPlanFile(directory, digest);
     },
     async putPlan(digest, bytes) {
-      await putFile(join(plansFolder, digest), (handle) => handle.writeFile(bytes));
+      await attempt(() => putFile(join(plansFolder, digest), (handle) => handle.writeFile(bytes)));
       files.add(digest);
       strays.delete(digest);
       plansChanged = true;

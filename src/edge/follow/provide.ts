@@ -68,9 +68,19 @@ export function troubleOf(error: unknown): 'control' | 'disk' | 'plan' {
   return error instanceof PlanRefusal ? 'plan' : 'disk';
 }
 
-/** Without the paths that the system's own sentence holds: customers read it. */
+/** Why a plan is refused for the disk, without the paths that the system's own sentence has: customers read it. */
 export function diskReason(error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException;
-  const why = code === 'ENOSPC' || code === 'EDQUOT' ? 'its disk is full' : (code ?? 'its disk failed');
-  return `the node cannot keep the plan: ${why}`;
+  return `the node cannot keep the plan: ${diskTrouble(error)}`;
 }
+
+/** What is wrong with the node's disk, without paths. */
+export function diskTrouble(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return (code === undefined ? undefined : DISK_TROUBLES[code]) ?? code ?? 'its disk failed';
+}
+
+const DISK_TROUBLES: Readonly<Record<string, string>> = {
+  ENOSPC: 'its disk is full',
+  EDQUOT: 'its disk is full',
+  EROFS: 'its disk is read-only',
+};

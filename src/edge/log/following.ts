@@ -11,10 +11,17 @@ export interface Following {
   readonly pending: number;
   /** Names whose newest plan was refused. */
   readonly refused: number;
+  /** Why what the control plane says cannot be stored, as a phrase; `null`: it can. */
+  readonly disk: string | null;
   /** Answers about plans that the control plane has not heard. */
   readonly unreported: number;
   /** Rows of traffic that it has not taken. */
   readonly rows: number;
+}
+
+/** Why no traffic should be sent to a node that follows, as a sentence; `null`: it should. */
+export function unreadyFollower({ disk }: Following): string | null {
+  return disk === null ? null : `changes cannot be stored, so that what is served grows old: ${disk}`;
 }
 
 export function addFollowing(registry: Registry, read: () => Following): void {
@@ -43,6 +50,11 @@ export function addFollowing(registry: Registry, read: () => Following): void {
     'edgeplan_node_reports_waiting',
     'Answers about plans that the control plane has not heard',
     ({ unreported }) => unreported,
+  );
+  add(
+    'edgeplan_node_disk_failing',
+    'Whether the last change could not be stored, for want of room or another fault of the disk: 1 or 0',
+    ({ disk }) => (disk === null ? 0 : 1),
   );
   add('edgeplan_node_usage_rows', 'Rows of traffic that the control plane has not taken', ({ rows }) => rows);
 }
