@@ -152,7 +152,7 @@ async function answerReady(
     answer(
       response,
       503,
-      `the store does not answer: ${error instanceof Error ? error.message : 'unknown'}\n`,
+      `the store does not answer or takes no writes: ${error instanceof Error ? error.message : 'unknown'}\n`,
     );
   }
 }

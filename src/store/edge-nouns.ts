@@ -95,6 +95,8 @@ export interface PlanWrites {
    * here to the commit.
    */
   renewAll(): Promise<void>;
+  /** Writes the manifest's position as it is: the smallest write that needs the disk. */
+  rewritePosition(): Promise<void>;
   /**
    * Marks revisions of a name as pruned and removes the blobs that no other revision and no name's current one needs.
    * The history keeps its rows. Answers how many blobs went.

@@ -44,6 +44,11 @@ test('a process killed while it writes leaves whole files and no others', { time
     const disk = createDisk({ directory, share: 1, clock: Date.now, onFault: (error) => faults.push(error) });
     await disk.ready;
     expect(filesIn(join(directory, 'tmp'))).toEqual([]);
+    // Answers to visitors are nobody else's to read.
+    const modes = readdirSync(directory, { recursive: true, encoding: 'utf8' }).map(
+      (path) => statSync(join(directory, path)).mode & 0o077,
+    );
+    expect(new Set(modes)).toEqual(new Set([0]));
     const settings = { diskMaxGb: 10, diskTtlDays: 7 };
     const domain = { name: 'cache.test', purgeEpoch: 0, settings } as ServedDomain;
     const { shelf } = disk.enter(domain, 'any');

@@ -125,7 +125,7 @@ export function createDisk({ directory, share, clock, onFault }: DiskOptions): D
     const path = join(temporary, `${process.pid}-${serial++}`);
     try {
       const size = await fill(path);
-      await mkdir(join(place.path, '..'), { recursive: true });
+      await mkdir(join(place.path, '..'), { recursive: true, mode: 0o700 });
       await rename(path, place.path);
       placed(place, size);
       return true;
@@ -177,7 +177,7 @@ export function createDisk({ directory, share, clock, onFault }: DiskOptions): D
   try {
     // What a process that was killed left half-written.
     rmSync(temporary, { recursive: true, force: true });
-    mkdirSync(temporary, { recursive: true });
+    mkdirSync(temporary, { recursive: true, mode: 0o700 });
   } catch (error) {
     failed(error);
   }
@@ -227,7 +227,7 @@ export function createDisk({ directory, share, clock, onFault }: DiskOptions): D
       backlog += body.length;
       writing.set(place.path, true);
       const written = create(place, async (path) => {
-        const handle = await open(path, 'wx');
+        const handle = await open(path, 'wx', 0o600);
         try {
           await writeAll(handle, body);
           await writeAll(handle, ending);
@@ -251,7 +251,7 @@ export function createDisk({ directory, share, clock, onFault }: DiskOptions): D
         failed,
         onRest,
         move: async (size) => {
-          await mkdir(join(place.path, '..'), { recursive: true });
+          await mkdir(join(place.path, '..'), { recursive: true, mode: 0o700 });
           await rename(path, place.path);
           return placed(place, size);
         },

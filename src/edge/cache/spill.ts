@@ -35,7 +35,7 @@ export function createSpill(
   const finished = new Promise<void>((resolve) => {
     finish = resolve;
   });
-  const opening = open(path, 'wx');
+  const opening = open(path, 'wx', 0o600);
   let writing: Promise<void> | null = null;
 
   async function writeOut(): Promise<void> {

@@ -248,6 +248,10 @@ const renewAll = statement((builder, p: { from: number }) =>
   ),
 );
 
+const rewritePosition = statement((builder, _: object) =>
+  builder.updateTable('manifest_position').set((row) => ({ position: row.ref('position') })),
+);
+
 const skipPositions = statement((builder, _: object) =>
   builder.updateTable('manifest_position').set((row) => ({
     position: row(
@@ -339,6 +343,9 @@ export function plans(session: Session): PlanReads & PlanWrites {
       const [given] = await nextPosition(session, {});
       await skipPositions(session, {});
       await renewAll(session, { from: given!.position });
+    },
+    async rewritePosition() {
+      await rewritePosition(session, {});
     },
     async prune(domain, numbers) {
       const revisions = JSON.stringify(numbers);

@@ -6,6 +6,7 @@ import { createListeners } from '../listeners.ts';
 import type { Migration } from '../migration.ts';
 import type { Store } from '../store.ts';
 import { readTransaction } from '../transaction.ts';
+import { watchRoom } from '../watch-room.ts';
 import { POSTGRES_MIGRATIONS } from './ddl.ts';
 import { inspect, migrate } from './migrate.ts';
 import { createNotices } from './notices.ts';
@@ -51,7 +52,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     await pool.end();
   }
   const latest = readTransaction(readSession(() => (sql, values) => track(() => runOn(pool, sql, values))));
-  return {
+  return watchRoom({
     about: { database: 'postgres', where: withoutPassword(options.address), warnings },
     latest,
     looked: latest,
@@ -76,7 +77,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
       closing ??= close();
       return closing;
     },
-  };
+  });
 }
 
 async function prepare(options: PostgresOptions): Promise<readonly string[]> {

@@ -1,10 +1,12 @@
 /** The embedded database: a folder with one file, its log, and a lock. */
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { StoreFault } from '../fault.ts';
 import { createListeners } from '../listeners.ts';
 import type { Migration } from '../migration.ts';
 import type { Change, Store } from '../store.ts';
+import { watchRoom } from '../watch-room.ts';
 import { backupDatabase, flush } from './backup.ts';
 import { type Channel, openChannel } from './channel.ts';
 import { SQLITE_MIGRATIONS } from './ddl.ts';
@@ -17,6 +19,9 @@ import { createWriter } from './writer.ts';
 
 /** Milliseconds between two looks for commits of other processes, while somebody listens. */
 const LOOK_MS = 250;
+
+/** Octets of room below which `ping` fails: a write of the largest body needs some of them, and so does its log. */
+const MIN_ROOM_OCTETS = 1_048_576;
 
 export interface SqliteOptions {
   readonly folder: string;
@@ -78,7 +83,7 @@ function overChannel({ folder, file, channel, unlock }: Opened): Store {
   const writer = createWriter(channel, listeners.emit);
   const reader = createReader(file);
   let closing: Promise<void> | null = null;
-  return {
+  return watchRoom({
     about: { database: 'sqlite', where: folder, warnings: [] },
     latest: reader.latest,
     looked: reader.looked,
@@ -88,7 +93,10 @@ function overChannel({ folder, file, channel, unlock }: Opened): Store {
     write: writer.write,
     listen: listeners.add,
     backup: (to) => backupDatabase(file, to),
-    ping: () => writer.write(async () => undefined),
+    async ping() {
+      await judgeRoom(folder);
+      await writer.write(async () => undefined);
+    },
     close() {
       closing ??= (async () => {
         watch.stop();
@@ -99,7 +107,19 @@ function overChannel({ folder, file, channel, unlock }: Opened): Store {
       })();
       return closing;
     },
-  };
+  });
+}
+
+/** @throws StoreFault where the disk has no room for a write of ordinary size */
+async function judgeRoom(folder: string): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  const octets = bavail * bsize;
+  if (octets >= MIN_ROOM_OCTETS) return;
+  const [left, least] = [octets, MIN_ROOM_OCTETS].map((room) => Math.floor(room / 1_024));
+  throw new StoreFault(
+    'full',
+    `the disk that holds the data folder has ${left} KiB left, less than ${least}`,
+  );
 }
 
 /** Looks for commits of other processes: the writing connection's `data_version` changes with theirs, not with its own. */

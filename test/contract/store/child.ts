@@ -50,6 +50,11 @@ async function writeForever(domainId: number, from: number, abreast: number): Pr
 /** Writes until a fault, says its code, waits for a line on stdin, and says whether writing works again. */
 async function writeUntilFull(domainId: number): Promise<void> {
   const store = await openSqlite({ folder: folder!, role: 'server' });
+  const ping = (): Promise<string> =>
+    store.ping().then(
+      () => 'answers',
+      (error: { readonly code: string }) => error.code,
+    );
   const write = (priority: number) =>
     store.write((tx) =>
       tx.rules.insert(newRule(domainId, { priority, body: JSON.stringify('x'.repeat(20_000)) })),
@@ -63,11 +68,13 @@ async function writeUntilFull(domainId: number): Promise<void> {
     const failed = settled.find((one) => one.status === 'rejected');
     if (failed === undefined) continue;
     say(`fault ${failed.reason.code} ${failed.reason.message}`);
+    say(`ping ${await ping()}`);
     say(`reads ${await store.latest.rules.count(domainId, 'drop')}`);
     break;
   }
   await new Promise((resolve) => process.stdin.once('data', resolve));
   process.stdin.destroy();
+  say(`ping ${await ping()}`);
   await write(1_000_000);
   say('ok 1000000');
   await store.close();

@@ -199,11 +199,13 @@ test('a full disk is a fault that passes', { timeout: 60_000 }, async ({ skip })
     domainId = await prepare(join(disk, 'data'));
     const child = startChild(code.file, [join(disk, 'data'), 'fill', `${domainId}`]);
     expect(await child.line('fault')).toContain('fault full the disk that holds the data folder is full');
+    expect(await child.line('ping ')).toBe('ping full');
     const acked = acknowledged(child);
     expect(acked.length).toBeGreaterThan(10);
     expect(Number((await child.line('reads ')).slice(6))).toBe(acked.length);
     await rm(ballast);
     child.process.stdin!.write('go on\n');
+    expect(await child.line('ping answers')).toBe('ping answers');
     await child.line('ok 1000000');
     await child.ended;
     const store = await openSqlite({ folder: join(disk, 'data'), role: 'server' });
