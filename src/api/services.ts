@@ -21,7 +21,7 @@ export interface Services {
   readonly uses: KeyUses;
   /** The tier of domains without a subscription in force. */
   readonly tier: TierSlug;
-  /** Registers names under no public suffix too, such as `shop.test`. */
+  /** Registers names under no public suffix and of special use too, such as `shop.test`. */
   readonly privateNames: boolean;
   readonly specialOrigin: SpecialJudge;
   /** Milliseconds since the epoch. */

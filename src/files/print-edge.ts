@@ -148,7 +148,7 @@ export function shortRule({ id: _, type, record_ids: __, ...fields }: Rule): Fie
 }
 
 function readsAs(type: RuleType, short: Fields, fields: object): boolean {
-  const parsed = parseRule(type, short);
+  const parsed = parseRule(type, short, { stored: true });
   if (!parsed.ok) return false;
   const { record_ids: _, ...read } = parsed.fields;
   return same(read, fields);

@@ -155,6 +155,7 @@ function tell(
   if (problem === null) return;
   const told = { found: quoteValue(entry), ...problem };
   if (problem.mild === true) scope.warn(path, told);
+  else if (problem.atWrite === true) scope.refuse(path, told);
   else scope.error(path, told);
 }
 

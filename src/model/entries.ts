@@ -5,8 +5,11 @@ import { decodeEscapes, hasBadEscape } from '../base/octets.ts';
 import { pathPieces } from '../base/path.ts';
 import type { Problem } from './report.ts';
 
-/** A mistake, or (with `mild`) something that is allowed and almost surely not meant. */
-export type EntryProblem = Problem & { readonly mild?: true };
+/**
+ * A mistake. With `mild` it is allowed and almost surely not meant; with `atWrite` it is an error at a write, and a
+ * warning of a stored rule.
+ */
+export type EntryProblem = Problem & { readonly mild?: true; readonly atWrite?: true };
 
 /** Judges one wildcard or exact host entry that is not empty. */
 export function judgeHostEntry(entry: string, type: 'exact' | 'wildcard'): EntryProblem | null {
@@ -84,10 +87,11 @@ export function judgePathEntry(entry: string): EntryProblem | null {
     );
   }
   if (pathPieces(entry) === null) return pathProblem('could never match any path');
-  if (text.startsWith('^')) return { ...REGEX_IN_WILDCARD, mild: true };
+  if (text.startsWith('^')) return { ...REGEX_IN_WILDCARD, atWrite: true };
   if (!/^[/*]/.test(text)) {
     const message = 'matches no path: every path starts with `/`';
-    return { code: 'relative_path', message, remedy: `write \`/${entry.slice(0, 60)}\``, mild: true };
+    const start = entry.slice(0, 60);
+    return { code: 'relative_path', message, remedy: `write \`/${start}\` or \`*${start}\``, atWrite: true };
   }
   if (entry.includes('?') || entry.includes('#')) {
     const message = 'holds a `?` or `#`: the query and the fragment are not part of the path';

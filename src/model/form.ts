@@ -14,6 +14,8 @@ export type Values<F extends Fields> = z.output<z.ZodObject<F>>;
 export interface Scope {
   error(path: FieldPath, problem: Problem): void;
   warn(path: FieldPath, problem: Problem): void;
+  /** An error at a write, a warning of what was stored before this version refused it. */
+  refuse(path: FieldPath, problem: Problem): void;
   readonly patterns: PatternBook;
   full(): boolean;
 }
@@ -65,6 +67,8 @@ export interface ReadContext {
   readonly patterns: PatternBook;
   /** Where the object stands in the whole input. */
   readonly path: FieldPath;
+  /** The object was accepted once, perhaps by an earlier version. */
+  readonly stored?: boolean;
 }
 
 /**
@@ -74,7 +78,7 @@ export interface ReadContext {
 export function readForm<F extends Fields, Out>(
   { fields, ignored, nested, checks, finish, schema }: Form<F, Out>,
   input: unknown,
-  { report, patterns, path }: ReadContext,
+  { report, patterns, path, stored = false }: ReadContext,
 ): Out | null {
   const before = report.errors();
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
@@ -112,6 +116,7 @@ export function readForm<F extends Fields, Out>(
   const scope: Scope = {
     error: (below, problem) => report.add('error', [...path, ...below], problem),
     warn: (below, problem) => report.add('warning', [...path, ...below], problem),
+    refuse: (below, problem) => report.add(stored ? 'warning' : 'error', [...path, ...below], problem),
     patterns,
     full: report.full,
   };

@@ -1,23 +1,68 @@
-/** The longest word that is compared; a longer one is no slip of the pen. */
-const LONGEST = 40;
+/**
+ * Finds the known word that a misspelt one stands for. Names are compared word by word (`path_includes` is not a slip
+ * of `host_includes`), and a word is a slip of another only within a number of edits that follows its length.
+ */
 
-/** The known word that was probably meant: the one fewest edits away, `null` when none is near. */
-export function nearest(word: string, known: Iterable<string>): string | null {
-  if (word.length > LONGEST) return null;
-  const folded = fold(word);
+/** The longest name that is compared; a longer one is no slip of the pen. */
+const LONGEST = 40;
+/** A word has one edit; from this length on two, its first letter apart. */
+const TWO_EDITS = 8;
+/** Below this length a replaced first letter makes another word (`code`, `mode`). */
+const FIRST_REPLACED = 6;
+/** Up to this length any replaced letter makes another word (`ip`, `id`). */
+const ANY_REPLACED = 3;
+
+/** The known name that was probably meant: the one fewest edits away, `null` when none is near. */
+export function nearest(name: string, known: Iterable<string>): string | null {
+  if (name.length > LONGEST) return null;
+  const wanted = wordsOf(name);
   let best: string | null = null;
-  let least = Math.max(1, Math.floor(word.length / 3)) + 1;
+  let least = Number.POSITIVE_INFINITY;
   for (const candidate of known) {
-    const edits = distance(folded, fold(candidate));
-    if (edits >= least) continue;
+    const edits = slips(wanted, wordsOf(candidate));
+    if (edits === null || edits >= least) continue;
     best = candidate;
     least = edits;
   }
   return best;
 }
 
-function fold(word: string): string {
-  return word.toLowerCase().replaceAll('-', '_');
+function wordsOf(name: string): readonly string[] {
+  return name.toLowerCase().split(/[_-]/);
+}
+
+/** Edits between two names, `null` where a word of one is no slip of the other's; names cut otherwise are joined. */
+function slips(a: readonly string[], b: readonly string[]): number | null {
+  if (a.length !== b.length) {
+    const [one, other] = [a.join(''), b.join('')];
+    return one === other ? 1 : null;
+  }
+  let edits = 0;
+  for (const [index, word] of a.entries()) {
+    const own = slipsOfWord(word, b[index]!);
+    if (own === null) return null;
+    edits += own;
+  }
+  return edits;
+}
+
+function slipsOfWord(a: string, b: string): number | null {
+  if (a === b) return 0;
+  const length = Math.max(a.length, b.length);
+  if (Math.min(a.length, b.length) === 0 || Math.abs(a.length - b.length) > 2) return null;
+  // `rule-1` and `rule-2` are two names, not a slip.
+  if (/[0-9]/.test(a + b) && a.replace(/[0-9]/g, '') === b.replace(/[0-9]/g, '')) return null;
+  const edits = distance(a, b);
+  if (edits === 2 && length >= TWO_EDITS) return a[0] === b[0] ? 2 : null;
+  if (edits !== 1) return null;
+  const replaced = a.length === b.length && letters(a) !== letters(b);
+  if (replaced && (length <= ANY_REPLACED || (length < FIRST_REPLACED && a[0] !== b[0]))) return null;
+  return 1;
+}
+
+/** The letters of a word, each once: a swap and a wrong doubling (`tll` for `ttl`) bring no new one. */
+function letters(word: string): string {
+  return [...new Set(word)].sort().join('');
 }
 
 /** Edits between two words, a swap of neighbours being one (Damerau–Levenshtein, optimal string alignment). */

@@ -14,7 +14,7 @@ import { nearest } from './nearest.ts';
 import { createPatternBook, type PatternBook } from './pattern.ts';
 import { plainCopy } from './plain.ts';
 import { recordForm } from './record.ts';
-import { judgeRecordName } from './record-name.ts';
+import { judgeOwnTarget, judgeRecordName } from './record-name.ts';
 import { createReport, type Problem, type Report, readIssue, unknownField } from './report.ts';
 import { ruleForm } from './rule.ts';
 import type { DnsRecord, Domain, Rule, RuleSet } from './types.ts';
@@ -26,6 +26,15 @@ export type Parsed<Key extends string, Value> =
 interface Reading {
   readonly report: Report;
   readonly patterns: PatternBook;
+}
+
+interface StoredOption {
+  /** It was accepted once: what this version has come to refuse is only warned of. */
+  readonly stored?: boolean;
+}
+
+interface RuleOptions extends StoredOption {
+  readonly recordIds?: ReadonlySet<number>;
 }
 
 const TOP_FIELDS = ['domain', 'records', 'rules', 'entitlements'] as const;
@@ -61,18 +70,22 @@ export function parseRuleSet(input: unknown): Parsed<'ruleSet', RuleSet> {
 export function parseRule(
   type: RuleType,
   input: unknown,
-  { recordIds }: { readonly recordIds?: ReadonlySet<number> } = {},
+  { recordIds, stored = false }: RuleOptions = {},
 ): Parsed<'fields', Stored<Rule>> {
   return collect('fields', input, (plain, reading) =>
-    readRuleFields(type, plain, { ...reading, path: [], recordIds }),
+    readRuleFields(type, plain, { ...reading, path: [], recordIds, stored }),
   );
 }
 
 /** Reads one record of the domain of that name. */
-export function parseRecord(input: unknown, domain: string): Parsed<'record', DnsRecord> {
+export function parseRecord(
+  input: unknown,
+  domain: string,
+  { stored = false }: StoredOption = {},
+): Parsed<'record', DnsRecord> {
   return collect('record', input, (plain, { report, patterns }) => {
-    const record = readForm(recordForm, plain, { report, patterns, path: [] });
-    if (record !== null) tellName(record, domain, { report, path: [] });
+    const record = readForm(recordForm, plain, { report, patterns, path: [], stored });
+    if (record !== null) tellName(record, domain, { report, path: [], stored });
     return record;
   });
 }
@@ -113,7 +126,7 @@ function readRecords(
     const record = readForm(recordForm, entry, { report, patterns, path });
     noteId(record?.id, seen, path, report);
     if (record === null) continue;
-    if (domain !== null) tellName(record, domain, { report, path });
+    if (domain !== null) tellName(record, domain, { report, path, stored: false });
     records.push(record);
   }
   return records;
@@ -122,11 +135,15 @@ function readRecords(
 function tellName(
   record: DnsRecord,
   domain: string,
-  { report, path }: { report: Report; path: FieldPath },
+  { report, path, stored }: { report: Report; path: FieldPath; stored: boolean },
 ): void {
   const problem = judgeRecordName(record.name, domain);
   if (problem !== null)
     report.add('error', [...path, 'name'], { found: quoteValue(record.name), ...problem });
+  const loop = judgeOwnTarget(record, domain);
+  if (loop === null) return;
+  const told = { found: quoteValue(record.destination), ...loop };
+  report.add(stored ? 'warning' : 'error', [...path, 'destination'], told);
 }
 
 function readRules(input: unknown, recordIds: ReadonlySet<number>, reading: Reading): Rule[] | null {

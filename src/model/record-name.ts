@@ -1,6 +1,7 @@
 /** Record names: stored relative or absolute, `@` for the apex (semantics §2). */
 import { normalizeName } from '../base/host.ts';
 import type { Problem } from './report.ts';
+import type { DnsRecord } from './types.ts';
 
 /**
  * The absolute name a record stands for, canonical (lower case, ASCII, no trailing dot), or `null` when it has none.
@@ -29,4 +30,15 @@ export function judgeRecordName(name: string, domain: string): Problem | null {
     return null;
   const message = 'may hold `*` only as its whole first label (RFC 4592 §2.1.1)';
   return { code: 'invalid_name', message };
+}
+
+/** What is wrong with a record that is an alias of itself, or `null`. */
+export function judgeOwnTarget(
+  { name, type, destination }: Pick<DnsRecord, 'name' | 'type' | 'destination'>,
+  domain: string,
+): Problem | null {
+  if (type !== 'CNAME' && type !== 'ALIAS') return null;
+  if (absoluteName(name, domain) !== normalizeName(destination)) return null;
+  const message = "must be another name: this is the record's own";
+  return { code: 'own_target', message, remedy: 'write the name of the host that answers' };
 }

@@ -1,6 +1,6 @@
 /** DNS records. */
 import { z } from 'zod';
-import { parseIpv4, parseIpv6 } from '../base/ip.ts';
+import { parseIp, parseIpv4, parseIpv6 } from '../base/ip.ts';
 import {
   MAX_COMMENT_CHARACTERS,
   MAX_DESTINATION_CHARACTERS,
@@ -53,6 +53,32 @@ function judgeDestination(type: RecordType, value: string): Problem | null {
   return { code, message: `must be a host name for type \`${type}\``, found };
 }
 
+/** Types whose data ends in the name of a host, and who says so. */
+const NAMED_HOST: Partial<Readonly<Record<RecordType, string>>> = {
+  MX: 'RFC 5321 §5.1',
+  NS: 'RFC 1035 §3.3.11',
+  SRV: 'RFC 2782',
+};
+
+const target = crossCheck<Pick<FieldValues, 'type' | 'destination'>>(
+  ['type', 'destination'],
+  ({ type, destination: data }, scope) => {
+    const source = NAMED_HOST[type];
+    const host = data.trim().split(/\s+/).at(-1)!.replace(/\.$/, '');
+    if (source === undefined || !isAddress(host)) return;
+    scope.refuse(['destination'], {
+      code: 'invalid_destination',
+      message: `must name a host for type \`${type}\`, never an address (${source})`,
+      remedy: 'give the address a name with a record of type `A` or `AAAA`, and write that name',
+    });
+  },
+);
+
+/** An address in any spelling: no name ends in a label of digits alone. */
+function isAddress(host: string): boolean {
+  return /^[0-9.]*[0-9]$/.test(host) || parseIp(host.replace(/^\[|\]$/g, ''), new Uint32Array(4)) !== 0;
+}
+
 const proxying = crossCheck<Pick<FieldValues, 'type' | 'proxied'>>(
   ['type', 'proxied'],
   ({ type, proxied }, scope) => {
@@ -65,7 +91,7 @@ const proxying = crossCheck<Pick<FieldValues, 'type' | 'proxied'>>(
 export const recordForm = form({
   fields: FIELDS,
   ignored: ['domain_id', 'created_at', 'updated_at'],
-  checks: [destination, proxying],
+  checks: [destination, target, proxying],
   finish: (values): DnsRecord => ({
     id: values.id,
     name: values.name,

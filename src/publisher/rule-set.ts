@@ -70,7 +70,7 @@ function toDomain({ domain: row, websocketsOff }: DomainRows): Domain {
 }
 
 function toRecord(row: RecordRow, domain: string): DnsRecord {
-  const parsed = parseRecord(row, domain);
+  const parsed = parseRecord(row, domain, { stored: true });
   return parsed.ok ? parsed.record : refuse(`record ${row.id}`, parsed.diagnostics);
 }
 
@@ -79,7 +79,7 @@ export function toRule(row: RuleRow, content?: string | undefined): Rule {
   const name = `rule ${row.type}/${row.id}`;
   const body = readJson(row.body, name);
   const pages = content === undefined ? {} : { content: readJson(content, name) };
-  const parsed = parseRule(row.type, { ...body, ...pages, priority: row.priority });
+  const parsed = parseRule(row.type, { ...body, ...pages, priority: row.priority }, { stored: true });
   if (!parsed.ok) return refuse(name, parsed.diagnostics);
   return { id: row.id, type: row.type, ...parsed.fields } as Rule;
 }

@@ -98,6 +98,7 @@ describe.each(await testDatabases())('records on $kind', (database) => {
       [{ name: '_443._tcp', type: 'TLSA', destination: '3 1 1 ABCD' }, '3 1 1 abcd'],
     ] as const;
     for (const [body, destination] of good) expect(await add(body)).toMatchObject({ ...body, destination });
+    const at = (name: string): string => `${name}.${subject.domain.name}`;
     const bad = [
       [{ ...A, destination: '192.0.2.256' }, 'destination: must be an IPv4 address for type `A`'],
       [{ ...A, type: 'TXT' }, 'proxied: must be `false` for type `TXT`; only A, AAAA, CNAME, ALIAS can be'],
@@ -106,6 +107,14 @@ describe.each(await testDatabases())('records on $kind', (database) => {
       [{ ...A, scheme: 'https' }, 'scheme: must be one of'],
       [{ ...A, destnation: 'x' }, 'destnation: is not a known field; did you mean `destination`?'],
       [{ name: 'x', type: 'SRV', destination: '1 2 s.example.net' }, 'destination: type `SRV` takes'],
+      [{ name: '@', type: 'MX', destination: '192.0.2.1' }, 'destination: must name a host for type `MX`'],
+      [{ name: '@', type: 'MX', destination: '\\0492.0.2.1' }, 'destination: must name a host for type `MX`'],
+      [{ name: 'x', type: 'NS', destination: '2001:db8::1' }, 'destination: must name a host for type `NS`'],
+      [{ name: 'x', type: 'SRV', destination: '1 2 3 192.0.2.1' }, 'must name a host for type `SRV`'],
+      [{ name: 'x', type: 'SRV', destination: '1 2 3 (192.0.2.1)' }, 'must name a host for type `SRV`'],
+      [{ name: 'x', type: 'CNAME', destination: at('x') }, 'destination: must be another name'],
+      [{ name: 'x', type: 'CNAME', destination: at('X'), proxied: true }, 'must be another name'],
+      [{ name: '@', type: 'ALIAS', destination: subject.domain.name }, 'must be another name'],
       [{ name: 'x', destination: '192.0.2.1' }, 'type: is missing; it must be one of'],
       [{ ...A, comment: null }, 'comment: must be text, found null'],
       [[], 'must be an object'],

@@ -41,6 +41,52 @@ describe.each(await testDatabases())('rule fields on $kind', (database) => {
     return { path: `/rules/${slug}/${answer.body.id}`, body: answer.body };
   }
 
+  test.each([
+    [
+      'captcha',
+      { path_includes: ['api/*'] },
+      /^path_includes\[0\]: .*`api\/\*`; write `\/api\/\*` or `\*api\/\*`$/,
+    ],
+    ['error-page', { codes: [] }, /^codes: must not be empty; list a status code from 400 to 599$/],
+    ['rewrite', {}, /^this rule changes nothing: .*; set `path_target`, or `query_mode`/],
+    ['rewrite', { query_mode: 'preserve', path_target: '' }, /^this rule changes nothing: /],
+  ])('a rule of type %s with %j, which has no effect, is 400', async (slug, body, sentence) => {
+    for (const query of ['', '?validate_only=true']) {
+      const answer = await ask('POST', `/rules/${slug}/${query}`, body);
+      expect([answer.status, answer.body.error]).toEqual([400, expect.stringMatching(sentence)]);
+    }
+    const { results } = (await ask('POST', `/rules/${slug}/batch-create`, { creates: [body] })).body;
+    expect(results).toEqual([{ index: 0, id: null, ok: false, error: expect.stringMatching(sentence) }]);
+  });
+
+  test('a rule that an earlier version accepted is shown and toggled; another change says what is wrong', async () => {
+    const { path, body } = await addRule('captcha', { path_includes: ['/api/*'] });
+    const key = { domain_id: subject.domain.id, type: 'captcha', id: Number(body['id']) } as const;
+    await api.store.write(async (tx) => {
+      const row = await tx.rules.get(key);
+      const old = row!.body.replace('/api/*', 'api/*');
+      await tx.rules.update(key, {
+        body: old,
+        priority: row!.priority,
+        record_ids: [],
+        updated_at: api.now(),
+      });
+    });
+    expect((await ask('GET', path)).body.path_includes).toEqual(['api/*']);
+    expect((await ask('PATCH', `${path}/toggle`)).body).toMatchObject({
+      enabled: false,
+      path_includes: ['api/*'],
+    });
+    const changed = await ask('PUT', path, { priority: 3 });
+    expect([changed.status, changed.body.error]).toEqual([
+      400,
+      expect.stringMatching(/^path_includes\[0\]: matches no/),
+    ]);
+    expect((await ask('PUT', path, { priority: 3, path_includes: ['/api/*'] })).status).toBe(200);
+    const cleared = await ask('PUT', path, { path_includes: ['*api'] });
+    expect(cleared.body).toMatchObject({ priority: 3, enabled: false, path_includes: ['*api'] });
+  });
+
   test('record_id and record_ids: both ways in, the first id out, nothing of other domains', async () => {
     const [one, two] = [await addRecord('a'), await addRecord('b')];
     await subject.owner.call('POST', '/domains/', { name: 'other.example' });

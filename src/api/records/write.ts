@@ -21,7 +21,12 @@ import { showRecord } from './shape.ts';
 export function readRecord(domain: string, input: unknown): DnsRecord {
   const parsed = parseRecord(isObject(input) ? { ...input, id: 1 } : input, domain);
   if (!parsed.ok) throw wrongInput(parsed.diagnostics);
-  return canonical(parsed.record);
+  const record = canonical(parsed.record);
+  if (record.destination === parsed.record.destination) return record;
+  // An escape may have hidden what the model refuses.
+  const again = parseRecord(record, domain);
+  if (!again.ok) throw wrongInput(again.diagnostics);
+  return record;
 }
 
 function isObject(value: unknown): value is object {

@@ -34,7 +34,10 @@ export async function readRule(
   const whole = before === undefined ? input : mergeRule(before, input);
   const stored = before === undefined ? [] : bodyOf(before).record_ids;
   const recordIds = await knownRecords(w, idsIn(whole), stored);
-  const parsed = parseRule(type, whole, recordIds === null ? {} : { recordIds });
+  const parsed = parseRule(type, whole, {
+    ...(recordIds === null ? {} : { recordIds }),
+    stored: toggled === true,
+  });
   if (!parsed.ok) throw wrongInput(parsed.diagnostics);
   const special =
     toggled === true ? null : refuseSpecial(w.specialOrigin, originsOfRule(type, parsed.fields));

@@ -98,14 +98,14 @@ export async function askInDomain(
 
 /** A record as the server shows it. */
 export function readRecord(shown: unknown, domain: string): DnsRecord {
-  const parsed = parseRecord(shown, domain);
+  const parsed = parseRecord(shown, domain, { stored: true });
   if (parsed.ok) return parsed.record;
   throw unreadable('a record', parsed.diagnostics);
 }
 
 /** A rule as the server shows it, error pages as they are shown alone. */
 export function readRule(type: Rule['type'], shown: Fields): Rule {
-  const parsed = parseRule(type, shown);
+  const parsed = parseRule(type, shown, { stored: true });
   if (!parsed.ok) throw unreadable(`a rule of type \`${type}\``, parsed.diagnostics);
   return { id: Number(shown['id']), type, ...parsed.fields } as Rule;
 }

@@ -139,7 +139,7 @@ export function serveCommand(): Command {
     .addOption(
       new Option(
         '--allow-private-names',
-        'register names under no public suffix too, such as shop.test or intranet.local',
+        'register names under no public suffix and of special use too, such as shop.test, intranet.local or nas.home.arpa',
       ).env('EDGEPLAN_ALLOW_PRIVATE_NAMES'),
     )
     .addOption(allowOriginsOption())

@@ -57,10 +57,7 @@ const inert = crossCheck<OwnValues>(
   ['mode', 'codes', 'content'],
   ({ mode, codes, content: pages }, scope) => {
     if (codes.length === 0) {
-      scope.warn(['codes'], {
-        code: 'no_codes',
-        message: `lists nothing, so the rule covers nothing; list ${CODES}`,
-      });
+      scope.refuse(['codes'], { code: 'too_few', message: 'must not be empty', remedy: `list ${CODES}` });
     }
     const blank = codes.find((code) => !Object.hasOwn(pages, code) && !Object.hasOwn(pages, '0'));
     if (mode !== 'custom' || blank === undefined) return;

@@ -103,12 +103,22 @@ const query = crossCheck<Pick<OwnValues, 'query_mode' | 'query_target'>>(
   },
 );
 
+const effect = crossCheck<Pick<OwnValues, 'path_target' | 'query_mode'>>(
+  ['path_target', 'query_mode'],
+  ({ path_target, query_mode }, scope) => {
+    if (path_target !== '' || query_mode !== 'preserve') return;
+    const message = 'this rule changes nothing: `path_target` is empty and `query_mode` is `preserve`';
+    const remedy = 'set `path_target`, or `query_mode` to `strip` or `replace`';
+    scope.refuse([], { code: 'changes_nothing', message, remedy });
+  },
+);
+
 export const rewriteForm = {
   type: 'rewrite',
   ...form({
     fields: { ...COMMON_FIELDS, ...PATH_FIELDS, ...OWN_FIELDS },
     ignored: COMMON_IGNORED,
-    checks: [...PATH_CHECKS, target, query],
+    checks: [...PATH_CHECKS, target, query, { ...effect, ofAbsence: true }],
     finish: (values): Stored<RewriteRule> => ({
       ...finishCommon(values),
       ...finishPath(values),

@@ -1,5 +1,6 @@
 /** Runs a core rule set of attack signatures. */
 import { z } from 'zod';
+import { quoteValue } from '../../base/diagnostic.ts';
 import {
   MAX_BODY_CAP_KB,
   MAX_PARANOIA,
@@ -60,8 +61,11 @@ const exclusions = crossCheck<{ readonly exclusions: readonly WafExclusion[] }>(
       }
       const problem = judgePathEntry(path);
       if (problem === null) continue;
-      if (problem.mild === true) scope.warn(['exclusions', index, 'path'], problem);
-      else scope.error(['exclusions', index, 'path'], problem);
+      const at = ['exclusions', index, 'path'];
+      const told = { found: quoteValue(path), ...problem };
+      if (problem.mild === true) scope.warn(at, told);
+      else if (problem.atWrite === true) scope.refuse(at, told);
+      else scope.error(at, told);
     }
   },
 );

@@ -155,8 +155,31 @@ rules:
     expect(lines).toEqual([3, 5, 5, 6, 6, 7]);
   });
 
+  it.each([
+    ['  - { type: waf, path_includes: [api] }', 34, 'rules[0].path_includes[0]: matches no path'],
+    ['  - { type: error_page, codes: [] }', 32, 'rules[0].codes: must not be empty'],
+    ['  - { type: rewrite, priority: 3 }', 5, 'rules[0]: this rule changes nothing'],
+  ])('tell what a rule without effect lacks: %s', (rule, column, message) => {
+    expect(told(`domain: example.com\nrules:\n${rule}\n`)).toEqual([
+      expect.stringContaining(`edge.yaml:3:${column}: error: ${message}`),
+    ]);
+  });
+
+  it.each([
+    [
+      '{ name: www, type: CNAME, destination: www.example.com }',
+      "must be another name: this is the record's own",
+    ],
+    ['{ name: "@", type: MX, destination: 192.0.2.1 }', 'must name a host for type `MX`, never an address'],
+  ])('tell what the target of a record must be: %s', (record, message) => {
+    expect(told(`domain: example.com\nrecords:\n  - ${record}\n`)).toEqual([
+      expect.stringMatching(/^edge\.yaml:3:\d+: error: records\[0\]\.destination: /),
+    ]);
+    expect(told(`domain: example.com\nrecords:\n  - ${record}\n`)[0]).toContain(message);
+  });
+
   it('keep warnings beside an accepted file', () => {
-    expect(read('domain: example.com\nrules:\n  - { type: waf, path_includes: [api] }\n')).toMatchObject({
+    expect(read('domain: example.com\nrules:\n  - { type: waf, path_includes: [/a?b] }\n')).toMatchObject({
       ok: true,
       diagnostics: [{ severity: 'warning', at: { line: 3, column: 34 } }],
     });

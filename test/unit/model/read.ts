@@ -14,7 +14,7 @@ export const LEAST: { readonly [T in RuleType]: Input } = {
   waf: {},
   redirect: { target: '/new' },
   captcha: {},
-  rewrite: {},
+  rewrite: { path_target: '/v2' },
   cache: {},
   origin_route: { address: '10.0.0.1' },
   origin_pool: { origins: [{ address: '10.0.0.1' }] },
@@ -31,6 +31,12 @@ export function stored(type: RuleType, input: Input): Input {
 /** Every error of a rule as the text of a 400 would say it; empty when it is accepted. */
 export function mistakes(type: RuleType, input: Input): string[] {
   const { diagnostics } = parseRule(type, { ...LEAST[type], ...input });
+  return diagnostics.filter(({ severity }) => severity === 'error').map(describeDiagnostic);
+}
+
+/** Every mistake of a rule that an earlier version accepted. */
+export function mistakesOfStored(type: RuleType, input: Input): string[] {
+  const { diagnostics } = parseRule(type, { ...LEAST[type], ...input }, { stored: true });
   return diagnostics.filter(({ severity }) => severity === 'error').map(describeDiagnostic);
 }
 

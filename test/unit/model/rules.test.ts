@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { describeDiagnostic } from '../../../src/base/diagnostic.ts';
 import { RULE_TYPES, type RuleType } from '../../../src/base/vocabulary.ts';
 import { parseRule } from '../../../src/model/parse.ts';
-import { type Input, LEAST, mistakes, stored, times, warnings } from './read.ts';
+import { type Input, LEAST, mistakes, mistakesOfStored, stored, times, warnings } from './read.ts';
 
 const COMMON_DEFAULTS = {
   record_ids: [],
@@ -40,7 +40,7 @@ describe('defaults', () => {
     },
     redirect: { ...PATH_DEFAULTS, status_code: 302, preserve_query: true, preserve_path: false },
     captcha: { ...PATH_DEFAULTS, ttl_sec: 1800 },
-    rewrite: { ...PATH_DEFAULTS, path_target: '', query_mode: 'preserve', query_target: '' },
+    rewrite: { ...PATH_DEFAULTS, query_mode: 'preserve', query_target: '' },
     cache: {
       ...PATH_DEFAULTS,
       mode: 'standard',
@@ -158,7 +158,7 @@ const BOUNDS: readonly [RuleType, string, readonly unknown[], readonly unknown[]
   ['origin_route', 'country', ['', 'DE', 'de'], ['XX', 'Germany']],
   ['origin_pool', 'name', ['x'.repeat(64), '🛒'.repeat(64)], ['x'.repeat(65)]],
   ['origin_pool', 'lb_type', ['round_robin', 'least_load', 'geo'], ['random']],
-  ['error_page', 'codes', [[400, 599], []], [[399], [600], ['502'], undefined]],
+  ['error_page', 'codes', [[400, 599]], [[], [399], [600], ['502'], undefined]],
   ['error_page', 'mode', ['svc', 'custom', 'origin'], ['']],
   [
     'error_page',
@@ -331,12 +331,65 @@ describe('conditions across fields', () => {
   it('warns about rules that do less than they seem to', () => {
     expect(warnings('cache', { query_mode: 'include' })).toHaveLength(1);
     expect(warnings('cache', { query_params: ['a'] })).toHaveLength(1);
-    expect(warnings('error_page', { codes: [] })).toHaveLength(1);
     expect(warnings('error_page', { mode: 'custom', content: { 503: 'x' } })).toEqual([
       "content: has no page for 502 and no fallback `0`, so visitors get the service's own page",
     ]);
     expect(warnings('error_page', { mode: 'custom', content: { 0: 'x' } })).toEqual([]);
     expect(warnings('rewrite', { path_target: '/a/../b' })).toHaveLength(1);
+  });
+});
+
+describe('a rule without effect', () => {
+  const CASES: readonly [RuleType, Input, string][] = [
+    ['error_page', { codes: [] }, 'codes: must not be empty; list a status code from 400 to 599'],
+    [
+      'rewrite',
+      { path_target: '' },
+      'this rule changes nothing: `path_target` is empty and `query_mode` is `preserve`; set `path_target`, or `query_mode` to `strip` or `replace`',
+    ],
+    [
+      'rewrite',
+      { path_target: '', query_target: 'a=b', enabled: false },
+      'this rule changes nothing: `path_target` is empty and `query_mode` is `preserve`; set `path_target`, or `query_mode` to `strip` or `replace`',
+    ],
+    [
+      'captcha',
+      { path_includes: ['/a', 'api/*'] },
+      'path_includes[1]: matches no path: every path starts with `/`, found `api/*`; write `/api/*` or `*api/*`',
+    ],
+    [
+      'captcha',
+      { path_excludes: ['login'] },
+      'path_excludes[0]: matches no path: every path starts with `/`, found `login`; write `/login` or `*login`',
+    ],
+    [
+      'captcha',
+      { path_includes: ['^/api/'] },
+      'path_includes[0]: looks like a regex, and under `wildcard` everything but `*` is literal, found `^/api/`; set `path_match_type` to `regex`, or write a wildcard',
+    ],
+    [
+      'waf',
+      { exclusions: [{ id: 942100, path: 'forum/*' }] },
+      'exclusions[0].path: matches no path: every path starts with `/`, found `forum/*`; write `/forum/*` or `*forum/*`',
+    ],
+  ];
+
+  it.each(CASES)('of type %s with %j is refused', (type, input, mistake) => {
+    expect(mistakes(type, input)).toEqual([mistake]);
+  });
+
+  it.each(CASES)('of type %s with %j is read where it is stored', (type, input) => {
+    expect(mistakesOfStored(type, input)).toEqual([]);
+  });
+
+  it.each<[RuleType, Input]>([
+    ['rewrite', { path_target: '', query_mode: 'strip' }],
+    ['rewrite', { path_target: '', query_mode: 'replace', query_target: 'a=b' }],
+    ['rewrite', { path_target: '/', query_mode: 'preserve' }],
+    ['captcha', { path_includes: ['*.php', '*', '/', '/*', '%2Fapi'] }],
+    ['captcha', { path_match_type: 'regex', path_includes: ['api', '^/api/'] }],
+  ])('is none of type %s with %j', (type, input) => {
+    expect(mistakes(type, input)).toEqual([]);
   });
 });
 

@@ -30,6 +30,37 @@ describe('toRuleSet', () => {
     expect(toRuleSet(toRows(shop)).domain.developer_mode_until).toBe(until);
   });
 
+  test('reads and compiles what earlier versions accepted and this one refuses', () => {
+    const all = {
+      record_ids: [],
+      enabled: true,
+      priority: 7,
+      host_pattern: '',
+      action_mode: 'enforce',
+    } as const;
+    const hosts = { host_match_type: '', host_includes: [], host_excludes: [] } as const;
+    const paths = { path_match_type: 'wildcard', path_includes: ['api/*'], path_excludes: ['^/x'] } as const;
+    const old = { ...all, ...hosts, ...paths };
+    const [record] = SHOP.records;
+    const blank = { ...record!, proxied: false, mx_priority: 1 };
+    const before: RuleSet = {
+      ...SHOP,
+      records: [
+        { ...blank, id: 801, name: 'loop', type: 'CNAME', destination: `loop.${SHOP.domain.name}` },
+        { ...blank, id: 802, name: '@', type: 'MX', destination: '192.0.2.1' },
+      ],
+      rules: [
+        { ...old, id: 1, type: 'rewrite', path_target: '', query_mode: 'preserve', query_target: '' },
+        { ...old, id: 2, type: 'error_page', mode: 'svc', codes: [], content: {} },
+        { ...old, id: 3, type: 'captcha', ttl_sec: 1_800 },
+      ],
+    };
+    expect(toRuleSet(toRows(before))).toEqual(before);
+    const request = { scheme: 'https', method: 'GET', host: SHOP.domain.name, target: '/', ip: '192.0.2.7' };
+    const evaluator = loadPlan(seal(compile(toRuleSet(toRows(before))).plan));
+    expect(evaluator.evaluate(request).action).not.toBe('challenge');
+  });
+
   test('names the row that no longer reads, and why', () => {
     const rows = toRows(SHOP);
     const [first, ...rest] = rows.rules;

@@ -135,7 +135,9 @@ describe('mistakes', () => {
       'edge.test.yaml:4:23: error: tests[0].with.cleared[0]: there is no rule `captcha/logn`; write `captcha/login`',
     ]);
     const [down] = mistakes(one(ROOT, 'with: { down: [10.0.0.3] }', 'expect: forward'));
-    expect(down).toContain('is the address of no pool origin, found `10.0.0.3`; write `10.0.0.1`');
+    expect(down).toContain(
+      'is the address of no pool origin, found `10.0.0.3`; write one of `10.0.0.1`, `10.0.0.2`',
+    );
   });
 
   test('a page where there is no decision', () => {
