@@ -1,7 +1,7 @@
 /** Making, listing and revoking API keys: what the command line does, since no key may do it (API document). */
 import { isStoreFault } from '../store/fault.ts';
 import type { AccountRow, KeyRow, KeyUseRow, KeyWithUse } from '../store/rows.ts';
-import type { Store } from '../store/store.ts';
+import { SERVICE, type Store } from '../store/store.ts';
 import { hashKey, makeKey } from './key.ts';
 import { DAYS_KEPT, dayOf } from './key-uses.ts';
 
@@ -47,6 +47,40 @@ export async function createAccount(
       return refuse(`there is an account \`${name}\` already`);
     throw error;
   }
+}
+
+/**
+ * Makes an account active or inactive; an inactive one's keys answer 401. The audit log of each domain that it owns says
+ * so: an account has no log of its own, and the domain's members are whom it concerns.
+ */
+export async function setAccountActive(
+  store: Store,
+  { name, active, now }: { readonly name: string; readonly active: boolean; readonly now: number },
+): Promise<Outcome<AccountRow>> {
+  return store.write(async (tx) => {
+    const account = await tx.accounts.byName(name);
+    if (account === null) return refuse(`there is no account \`${name}\``);
+    if (account.active === active)
+      return refuse(`the account \`${name}\` is ${active ? 'active' : 'inactive'} already`);
+    // Before the domains, in the order in which a write of the account's key locks them.
+    await tx.accounts.setActive(account.id, { active, at: now });
+    const seen = await tx.domains.listSeenBy(account.id);
+    const owned = seen.flatMap(({ domain, role }) => (role === 'owner' ? [domain] : []));
+    const entries = owned
+      .sort((left, right) => left.id - right.id)
+      .map((domain) => ({
+        ...SERVICE,
+        domain_id: domain.id,
+        domain: domain.name,
+        at: now,
+        action: active ? 'account.enable' : 'account.disable',
+        subject: `account/${account.id}`,
+        before_json: JSON.stringify({ active: account.active }),
+        after_json: JSON.stringify({ active }),
+      }));
+    await tx.audit.append(...entries);
+    return { ok: true as const, value: { ...account, active, updated_at: now } };
+  });
 }
 
 export interface NewKey {

@@ -5,6 +5,7 @@ import { PERMISSIONS, permissionsOf, ROLES, type Role } from '../access/roles.ts
 import { CACHE_CAPS_MB } from '../base/limits.ts';
 import { DOMAIN_STATUSES } from '../base/vocabulary.ts';
 import { challengeHost } from '../lifecycle/challenge.ts';
+import { takesChallenge } from '../lifecycle/state.ts';
 import { absoluteName } from '../model/record-name.ts';
 import type { CertificateRow, DomainRow, RecordRow, SubscriptionRow } from '../store/rows.ts';
 import { DNS_MODES } from '../store/rows.ts';
@@ -172,7 +173,7 @@ function presentTimes<Name extends string>(
 }
 
 function showVerification(domain: DomainRow, now: number): Pick<DomainDetail, 'verification'> {
-  const host = domain.dns_mode === 'external' ? challengeHost(domain.name) : null;
+  const host = takesChallenge(domain) ? challengeHost(domain.name) : null;
   if (host === null || domain.verification_token === '') return {};
   const expires = domain.verification_expires_at;
   const left = expires === null ? null : Math.max(0, Math.floor((expires - now) / 1_000));

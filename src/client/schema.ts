@@ -105,7 +105,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Prove ownership of an external domain once its TXT record is published
+         * Prove ownership of the name once the TXT record of `verification` is published
          * @description Needs the permission `domain.settings` on the domain.
          */
         readonly post: operations["postDomainVerify"];
@@ -4542,7 +4542,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description Prove ownership of an external domain once its TXT record is published */
+            /** @description Prove ownership of the name once the TXT record of `verification` is published */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;
@@ -4628,7 +4628,7 @@ export interface operations {
                 content: {
                     readonly "application/json": {
                         /** @enum {string} */
-                        readonly state: "delegated" | "other" | "none" | "unreachable" | "unchecked";
+                        readonly state: "delegated" | "contested" | "other" | "none" | "unreachable" | "unchecked";
                         readonly found: readonly string[];
                         /** @enum {string} */
                         readonly status: "pending" | "unverified" | "active" | "moved" | "disabled" | "banned";

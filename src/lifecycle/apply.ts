@@ -1,6 +1,7 @@
 /** Writes what an event does to a domain: its fields, the audit entry, the work for the publisher, in one transaction. */
 import type { Author, DomainRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
+import { removeRivals, weigh } from './claims.ts';
 import { type LifeEvent, type LifeFields, nextRow, type Transition } from './state.ts';
 
 export interface ApplyOptions {
@@ -17,8 +18,10 @@ export interface Applied {
   readonly domain: DomainRow;
 }
 
-/** Fields that come and go with every check and tell nobody anything. */
-const SILENT: readonly (keyof LifeFields)[] = ['next_check_at'];
+/** Whether a field's change is one of the domain, for its audit log and `updated_at`; what the service counts by is not. */
+export function isAudited(field: keyof DomainRow): boolean {
+  return field !== 'next_check_at' && field !== 'unproved_since';
+}
 
 /**
  * Applies an event to a domain read in this very transaction. A refusal writes nothing. The audit entry
@@ -27,17 +30,19 @@ const SILENT: readonly (keyof LifeFields)[] = ['next_check_at'];
 export async function applyEvent(
   tx: WriteTransaction,
   domain: DomainRow,
-  event: LifeEvent,
+  given: LifeEvent,
   { author, now, reason }: ApplyOptions,
 ): Promise<Applied> {
+  const event = await weigh(tx, { domain, event: given, now });
   const transition = nextRow(domain, event, now);
   if (!transition.ok) return { transition, domain };
   const { changes, publish } = transition;
   const fields = Object.keys(changes) as (keyof LifeFields)[];
   if (fields.length === 0) return { transition, domain };
-  const told = fields.filter((field) => !SILENT.includes(field));
+  const told = fields.filter(isAudited);
   // A check that only sets the next one is no change of the domain that anybody made.
   const touched = told.length === 0 ? changes : { ...changes, updated_at: now };
+  if (changes.unproved_since === null) await removeRivals(tx, domain, now);
   const after = (await tx.domains.update(domain.id, touched)) ?? domain;
   if (told.length > 0) {
     await tx.audit.append({
@@ -71,7 +76,7 @@ export function audible(
   domain: DomainRow,
   fields: readonly (keyof DomainRow)[],
 ): Readonly<Record<string, unknown>> {
-  const shown = fields.filter((field) => field !== 'verification_token');
+  const shown = fields.filter((field) => field !== 'verification_token' && isAudited(field));
   return Object.fromEntries(shown.map((field) => [field, audibleValue(field, domain[field])]));
 }
 

@@ -31,6 +31,8 @@ export type LifecycleNote =
       readonly imported: number;
       readonly complete: boolean;
     }
+  /** It was removed, since nobody proved its name. */
+  | { readonly kind: 'lapsed'; readonly domain: string }
   /** The world failed; it is tried again later by itself. */
   | { readonly kind: 'failed'; readonly domain: string | null; readonly error: unknown };
 

@@ -10,12 +10,13 @@ import { SERVICE } from '../store/store.ts';
 import { type Applied, applyEvent } from './apply.ts';
 import { checkChallenge, newChallenge } from './challenge.ts';
 import { checkDelegation, type Delegation } from './check-delegation.ts';
+import { removeLapsed } from './claims.ts';
 import { createGate } from './gate.ts';
 import type { Life, LifecycleOptions } from './life.ts';
 import { CHECK_BATCH, CHECK_CONCURRENCY, CLAIM_MS, POLL_MS, SCANS_AT_ONCE } from './limits.ts';
 import { runScans } from './run-scans.ts';
 import { manualCheckWait } from './schedule.ts';
-import type { LifeEvent, Proof } from './state.ts';
+import { type LifeEvent, type Proof, takesChallenge } from './state.ts';
 
 /** The answer to what a user asked for; `null`: the domain is gone. */
 export type Outcome = Applied | null;
@@ -36,7 +37,7 @@ export interface Lifecycle {
   runDue(): Promise<number>;
   /** The nameserver check a user asks for, at most one an hour. `null`: the domain is gone. */
   checkNow(domainId: number, author: Author): Promise<ManualCheck | null>;
-  /** Looks for the TXT record of an external domain; a value that has expired is replaced. */
+  /** Looks for the TXT record of a domain that has one to publish; a value that has expired is replaced. */
   verify(domainId: number, author: Author): Promise<Outcome>;
   /** Brings a disabled domain back: `active` when the proof still holds. */
   enable(domainId: number, author: Author): Promise<Outcome>;
@@ -44,6 +45,8 @@ export interface Lifecycle {
   apply(domainId: number, event: LifeEvent, author: Author): Promise<Outcome>;
   /** Lifts a ban: `active` when the proof still holds. */
   unban(domainId: number, author: Author): Promise<Outcome>;
+  /** Removes domains whose name nobody has proved for 14 days, a bounded number of them; answers how many. */
+  removeLapsed(): Promise<number>;
   /**
    * Does the scans of new domains that are still to be done (`scans.put` of the store): imports the records a managed
    * domain has where it is served now. Answers how many were done. One that a crash cut short is begun again at most
@@ -73,6 +76,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
   const poll = async (): Promise<void> => {
     try {
       await runDue(life);
+      if (!stopping.signal.aborted) await removeLapsed(life);
     } catch (error) {
       note({ kind: 'failed', domain: null, error });
     }
@@ -102,6 +106,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     enable: (domainId, author) => track(settle(life, domainId, { kind: 'enable', author })),
     unban: (domainId, author) => track(settle(life, domainId, { kind: 'unban', author })),
     apply: (domainId, event, author) => track(write(life, domainId, event, author)),
+    removeLapsed: () => track(removeLapsed(life)),
     runScans: () => track(scanGate(() => runScans(life))),
   };
 }
@@ -207,6 +212,10 @@ async function prove(life: Life, domain: DomainRow): Promise<Proof> {
     const { state } = await checkDelegation(domain.name, life.sets, life.dns, { signal: life.signal });
     return state === 'unreachable' ? 'unknown' : state === 'delegated' ? 'holds' : 'absent';
   }
+  return proveByChallenge(life, domain);
+}
+
+async function proveByChallenge(life: Life, domain: DomainRow): Promise<Proof> {
   const { state } = await checkChallenge(domain.name, domain.verification_token, life.dns);
   return state === 'unreachable' ? 'unknown' : state === 'verified' ? 'holds' : 'absent';
 }
@@ -214,8 +223,8 @@ async function prove(life: Life, domain: DomainRow): Promise<Proof> {
 async function verify(life: Life, domainId: number, author: Author): Promise<Outcome> {
   const domain = await life.store.latest.domains.get(domainId);
   if (domain === null) return null;
-  const due = domain.dns_mode === 'external' && domain.status !== 'disabled' && domain.status !== 'banned';
-  const proof = due ? await prove(life, domain) : 'absent';
+  const due = takesChallenge(domain) && domain.status !== 'disabled' && domain.status !== 'banned';
+  const proof = due ? await proveByChallenge(life, domain) : 'absent';
   const now = life.clock();
   const result = await life.store.write(async (tx) => {
     const fresh = await tx.domains.get(domainId);

@@ -72,6 +72,17 @@ export const CHECK_SOON_FOR_MS = 7 * DAY;
 /** Every other domain that is checked at all. */
 export const CHECK_LATE_MS = DAY;
 
+// Names that nobody has proved
+
+/** Milliseconds a name stays with a domain that is not proved. Given (semantics §7). */
+export const UNPROVED_MS = 14 * DAY;
+/** Domains of one name that nobody has proved: strangers of one another who all say that it is theirs. */
+export const MAX_UNPROVED_OF_NAME = 20;
+/** Unproved domains of one account: what is brought in when somebody moves all they have. */
+export const MAX_UNPROVED_OF_ACCOUNT = 1_000;
+/** Lapsed domains removed at each look for due ones, one after the other: each may have 10,000 rules. */
+export const LAPSED_AT_ONCE = 8;
+
 // The scheduler
 
 /** Milliseconds between two looks for due domains: a fraction of the shortest distance between checks. */

@@ -7,6 +7,8 @@
  *   else `pending` or `unverified`
  * - suspension is a flag beside the status and stops no checks
  * - a domain whose DNS is hosted elsewhere is proven once; taking the TXT record away later changes nothing
+ * - several accounts may have an unproved domain of one name (`claims.ts`). A delegation then says nothing about which of
+ *   them it is for, so the TXT record decides, also in a managed domain, which goes on waiting for its delegation
  * - a change of `dns_mode` never stops a domain at once: one that becomes external is `moved` and has its grace until
  *   it is verified; one that becomes managed stays `active` and is `moved` when its next check says so
  */
@@ -27,6 +29,7 @@ export type LifeFields = Pick<
   | 'verification_started_at'
   | 'verification_expires_at'
   | 'verified_at'
+  | 'unproved_since'
   | 'pending_since'
   | 'moved_since'
   | 'next_check_at'
@@ -38,22 +41,33 @@ export type LifeFields = Pick<
 export type Proof = 'holds' | 'absent' | 'unknown';
 
 export type LifeEvent =
-  /** A nameserver check came back. */
-  | { readonly kind: 'checked'; readonly result: 'delegated' | 'other' | 'none' | 'unreachable' }
+  /** A nameserver check came back; `contested`: it is delegated, and other accounts have an unproved domain of the name. */
+  | {
+      readonly kind: 'checked';
+      readonly result: 'delegated' | 'contested' | 'other' | 'none' | 'unreachable';
+    }
   /** Its time has come and there is nobody to ask: an external domain. */
   | { readonly kind: 'due' }
   /** The TXT record was looked for, on request. */
   | { readonly kind: 'verify'; readonly proof: Proof }
   /** The owner wants a disabled domain back; `challenge` replaces a value that has expired. */
-  | { readonly kind: 'enable'; readonly proof: Proof; readonly challenge: Challenge }
+  | ({ readonly kind: 'enable' } & Return)
   | { readonly kind: 'mode'; readonly dns_mode: DnsMode; readonly challenge: Challenge }
   /** A new value to publish, in place of the old one. */
   | { readonly kind: 'challenge'; readonly challenge: Challenge }
   | { readonly kind: 'disable' }
   | { readonly kind: 'ban' }
-  | { readonly kind: 'unban'; readonly proof: Proof; readonly challenge: Challenge }
+  | ({ readonly kind: 'unban' } & Return)
   | { readonly kind: 'suspend' }
   | { readonly kind: 'resume' };
+
+/** What a domain comes back with from `disabled` or `banned`. */
+interface Return {
+  readonly proof: Proof;
+  readonly challenge: Challenge;
+  /** The proof is the operator's word, not what the DNS says. */
+  readonly vouched?: true;
+}
 
 /** Why an event was refused. */
 export type RefusalCode =
@@ -109,7 +123,8 @@ export function nextState(domain: LifeFields, event: LifeEvent, now: number): Tr
       if (domain.status === 'banned') return BANNED;
       return change(domain, { status: 'disabled', ...STILL });
     case 'ban':
-      return change(domain, { status: 'banned', ...STILL });
+      // The name is banned, so that no other account has it.
+      return change(domain, { status: 'banned', unproved_since: null, ...STILL });
     case 'unban':
       if (domain.status !== 'banned') return refuse('not_banned', `the domain is \`${domain.status}\``);
       return settle(domain, event, now);
@@ -129,6 +144,7 @@ export function initialState(dns_mode: DnsMode, challenge: Challenge, now: numbe
     dns_mode,
     ever_active: false,
     verified_at: null,
+    unproved_since: now,
     suspended: false,
     suspended_at: null,
     moved_since: null,
@@ -159,7 +175,8 @@ type ChallengeFields = Pick<
   'verification_token' | 'verification_started_at' | 'verification_expires_at'
 >;
 
-function challengeFields({ value, started_at, expires_at }: Challenge): ChallengeFields {
+/** The fields of a domain that a value to publish sets. */
+export function challengeFields({ value, started_at, expires_at }: Challenge): ChallengeFields {
   return {
     verification_token: value,
     verification_started_at: started_at,
@@ -179,7 +196,8 @@ function change(domain: LifeFields, wanted: Partial<LifeFields>): Transition {
 
 function active(now: number): Partial<LifeFields> {
   const next_check_at = nextCheckAt({ status: 'active', pending_since: null }, now);
-  return { status: 'active', ever_active: true, pending_since: null, moved_since: null, next_check_at };
+  const proved = { status: 'active', ever_active: true, unproved_since: null } as const;
+  return { ...proved, pending_since: null, moved_since: null, next_check_at };
 }
 
 type CheckResult = Extract<LifeEvent, { kind: 'checked' }>['result'];
@@ -216,7 +234,7 @@ function due(domain: LifeFields, now: number): Transition {
 function verify(domain: LifeFields, proof: Proof, now: number): Transition {
   if (domain.status === 'banned') return BANNED;
   if (domain.status === 'disabled') return refuse('disabled', 'the domain is disabled; enable it first');
-  if (domain.dns_mode !== 'external') {
+  if (!takesChallenge(domain)) {
     return refuse('not_external', 'a managed domain is proven by its nameservers, not by a TXT record');
   }
   if (domain.status === 'active' && domain.verified_at !== null) return change(domain, {});
@@ -225,7 +243,18 @@ function verify(domain: LifeFields, proof: Proof, now: number): Transition {
   }
   if (proof === 'absent') return refuse('absent', 'the TXT record was not found');
   if (proof === 'unknown') return refuse('unknown', 'the TXT record could not be looked up; try again later');
+  // The name is proved; what a managed domain still waits for is its delegation.
+  if (domain.dns_mode === 'managed')
+    return change(domain, { verified_at: now, unproved_since: null, next_check_at: now });
   return change(domain, { ...active(now), verified_at: now, next_check_at: null });
+}
+
+/** Whether a TXT record proves the name: of an external domain, and of a managed one that has a value to publish. */
+export function takesChallenge(
+  domain: Pick<LifeFields, 'dns_mode' | 'unproved_since' | 'verification_token'>,
+): boolean {
+  if (domain.dns_mode === 'external') return true;
+  return domain.unproved_since !== null && domain.verification_token !== '';
 }
 
 /** Whether the value to publish can no longer be used and a new one is due. */
@@ -250,13 +279,21 @@ function settle(domain: LifeFields, { proof, challenge }: Settling, now: number)
     if (!external) return change(domain, active(now));
     return change(domain, { ...active(now), verified_at: domain.verified_at ?? now, next_check_at: null });
   }
-  if (!external) {
-    return change(domain, { ...STILL, status: 'pending', pending_since: now, next_check_at: now });
-  }
+  const unproved = { ...STILL, verified_at: null, unproved_since: domain.unproved_since ?? now };
   // The value of a proof that is gone may have been seen by anybody, so it proves nothing a second time.
+  if (!external) {
+    const none = domain.verified_at === null ? {} : NO_CHALLENGE;
+    return change(domain, {
+      ...unproved,
+      ...none,
+      status: 'pending',
+      pending_since: now,
+      next_check_at: now,
+    });
+  }
   const spent = domain.verified_at !== null || isExpired(domain, now);
   const renewed = spent ? challengeFields(challenge) : {};
-  return change(domain, { ...STILL, status: 'unverified', verified_at: null, ...renewed });
+  return change(domain, { ...unproved, status: 'unverified', ...renewed });
 }
 
 function changeMode(
@@ -269,7 +306,8 @@ function changeMode(
   if (domain.status === 'banned' || domain.status === 'disabled') return change(domain, { dns_mode });
   if (dns_mode === 'external') {
     const renewed = { dns_mode, verified_at: null, ...challengeFields(challenge) };
-    if (!serving) return change(domain, { ...STILL, ...renewed, status: 'unverified' });
+    const unproved_since = domain.unproved_since ?? now;
+    if (!serving) return change(domain, { ...STILL, ...renewed, unproved_since, status: 'unverified' });
     const moved_since = domain.moved_since ?? now;
     return change(domain, {
       ...renewed,

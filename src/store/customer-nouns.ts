@@ -69,8 +69,18 @@ export type DomainChanges = Partial<Omit<DomainRow, 'id' | 'name' | 'created_at'
 
 export interface DomainReads {
   get(id: number): Promise<DomainRow | null>;
+  /** Of the domains of that name: the proved one, else one that has been active, else the oldest. */
   byName(name: string): Promise<DomainRow | null>;
-  /** The domain of that name and the account's role there, in one question. */
+  /** The domains of that name by id: a proved one, or any number that are not. */
+  named(name: string): Promise<readonly DomainRow[]>;
+  /** Domains of the account that nobody has proved. */
+  countUnproved(accountId: number): Promise<number>;
+  /** Domains unproved since `before` or longer, the longest first, at most `limit`. Locks none. */
+  unproved(before: number, limit: number): Promise<readonly DomainRow[]>;
+  /**
+   * The domain of that name that the account sees, and its role there, in one question: its own before one shared with
+   * it. Where it sees none, another of that name, with the role `null`.
+   */
   seenBy(accountId: number, name: string): Promise<SeenDomain | null>;
   /** Domains the account owns or is a member of, by name. */
   listSeenBy(accountId: number): Promise<readonly SeenDomain[]>;

@@ -1,16 +1,26 @@
-/** Locks on domains: two writes that name one domain run one after the other. */
+/**
+ * Locks on domains: two writes that name one domain run one after the other. Domains of one name are locked together, by
+ * id, since a proof of one removes the others: in another order, two proofs would wait for each other.
+ */
 import type { Session, WriteSession } from './session.ts';
 import { statement } from './statement.ts';
 
 const lockDomain = statement((builder, p: { id: number }) =>
-  builder.selectFrom('domains').select('id').where('id', '=', p.id).forNoKeyUpdate(),
+  builder
+    .selectFrom('domains')
+    .select('id')
+    .where('name', '=', (row) =>
+      row.selectFrom('domains as one').select('one.name').where('one.id', '=', p.id),
+    )
+    .orderBy('id')
+    .forNoKeyUpdate(),
 );
 
 /** Locks the domain until the transaction ends, where that takes anything. A domain that is gone locks nothing. */
 export async function hold(session: Session, domainId: number): Promise<void> {
   if (!session.locking || session.held.has(domainId)) return;
   session.held.add(domainId);
-  await lockDomain(session, { id: domainId });
+  for (const { id } of await lockDomain(session, { id: domainId })) session.held.add(id);
 }
 
 /** `WriteTransaction.attempt`. */

@@ -60,7 +60,7 @@ export interface KeyUseRow {
 /** The documented domain object as far as it is stored. `null` stands for an absent time. */
 export interface DomainRow {
   readonly id: number;
-  /** Lower-case ASCII without a trailing dot. Unique. */
+  /** Lower-case ASCII without a trailing dot. Unique among proved domains, and among those of one account. */
   readonly name: string;
   /** The owning account. */
   readonly user_id: number;
@@ -73,6 +73,11 @@ export interface DomainRow {
   readonly verification_started_at: number | null;
   readonly verification_expires_at: number | null;
   readonly verified_at: number | null;
+  /**
+   * Since when nobody has proved the name: from creation on, or since the proof was lost. `null`: it was proved, or the
+   * domain is banned, and no other domain can have the name.
+   */
+  readonly unproved_since: number | null;
   readonly pending_since: number | null;
   readonly moved_since: number | null;
   readonly next_check_at: number | null;

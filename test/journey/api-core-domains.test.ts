@@ -77,11 +77,16 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
       expect((await ann.call('GET', '/domains/ns-sets')).body).toEqual({ sets: SETS });
     });
 
-    test('a name is taken once, by anybody', async () => {
-      for (const person of [ann, bob]) {
-        const { status, body } = await person.call('POST', '/domains/', { name: 'shop.example' });
+    test('a name is taken once by an account, and by anybody once it is proved', async () => {
+      const taken = async (person: Person, name: string): Promise<void> => {
+        const { status, body } = await person.call('POST', '/domains/', { name });
         expect([status, body.error]).toEqual([409, 'domain already registered on this or another account']);
-      }
+      };
+      await taken(ann, 'shop.example');
+      const { body } = await ann.call('POST', '/domains/', { name: 'proved.example', dns_mode: 'external' });
+      await api.store.write((tx) => tx.domains.update(body.id, { status: 'active', unproved_since: null }));
+      for (const person of [ann, bob]) await taken(person, 'proved.example');
+      expect((await ann.call('DELETE', '/domains/proved.example')).status).toBe(200);
     });
 
     test.each([

@@ -60,7 +60,9 @@ describe.each(DATABASES)('an operator on $kind', (database) => {
     );
   });
 
-  test('disables an account: its keys answer 401 at once', { timeout: 90_000 }, async () => {
+  test('disables an account: its keys answer 401 at once, and its domains log it', {
+    timeout: 90_000,
+  }, async () => {
     const name = JSON.parse((await run('domain', 'show', 'shop.test', '--json')).out).owner as string;
     expect((await run('account', 'disable', name)).code).toBe(0);
     expect((await server.call('GET', '/domains/')).status).toBe(401);
@@ -68,6 +70,11 @@ describe.each(DATABASES)('an operator on $kind', (database) => {
     expect((await run('account', 'enable', name)).code).toBe(0);
     expect((await server.call('GET', '/domains/')).status).toBe(200);
     expect((await run('account', 'disable', 'nobody')).code).toBe(1);
+    const log = (await server.call('GET', '/domains/shop.test/audit/?limit=2')).body;
+    const [enabled, disabled] = log;
+    expect(enabled).toMatchObject({ action: 'account.enable', user_id: null, after: { active: true } });
+    expect(disabled).toMatchObject({ action: 'account.disable', user_id: null, after: { active: false } });
+    expect(disabled.subject).toBe(`account/${(await server.call('GET', '/domains/shop.test')).body.user_id}`);
   });
 
   test('is asked for a reason, and for a domain that is there', { timeout: 90_000 }, async () => {

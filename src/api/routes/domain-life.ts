@@ -1,10 +1,11 @@
 /** A domain's life on request: nameserver sets, verification, enabling, the check for a new delegation. */
 import { z } from 'zod';
 import { DOMAIN_STATUSES } from '../../base/vocabulary.ts';
-import { audible } from '../../lifecycle/apply.ts';
+import { audible, isAudited } from '../../lifecycle/apply.ts';
 import { newChallenge } from '../../lifecycle/challenge.ts';
+import { isContested, removeRivals, weigh } from '../../lifecycle/claims.ts';
 import { manualCheckWait } from '../../lifecycle/schedule.ts';
-import { type LifeEvent, type LifeFields, nextRow } from '../../lifecycle/state.ts';
+import { type LifeEvent, type LifeFields, nextRow, takesChallenge } from '../../lifecycle/state.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import { domainDetail, timeText } from '../domain-shape.ts';
 import { proofOfChallenge, prove } from '../lifecycle.ts';
@@ -20,20 +21,25 @@ export const nameserverSets = operation({
   },
 });
 
+interface Lived {
+  readonly domain: DomainRow;
+  readonly refused: string | null;
+  readonly expired: boolean;
+}
+
 /** Writes what follows from an event; the refused event's sentence, or the domain afterwards. */
-async function live(
-  w: Writing,
-  event: LifeEvent,
-): Promise<{ readonly domain: DomainRow; readonly refused: string | null; readonly expired: boolean }> {
+async function live(w: Writing, given: LifeEvent): Promise<Lived> {
   const { domain, now, tx } = w;
+  const event = await weigh(tx, { domain, event: given, now });
   const transition = nextRow(domain, event, now);
   if (!transition.ok) return { domain, refused: transition.reason, expired: transition.code === 'expired' };
   const { changes } = transition;
   const fields = Object.keys(changes) as (keyof LifeFields)[];
   if (fields.length === 0) return { domain, refused: null, expired: false };
   // A check that only sets the next one is no change of the domain that anybody made.
-  const told = fields.filter((field) => field !== 'next_check_at');
+  const told = fields.filter(isAudited);
   const touched = told.length === 0 ? changes : { ...changes, updated_at: now };
+  if (changes.unproved_since === null) await removeRivals(tx, domain, now);
   const after = await tx.domains.update(domain.id, touched);
   if (after === null) throw notFound();
   if (told.length > 0) {
@@ -48,11 +54,11 @@ async function live(
 }
 
 export const verify = operation({
-  summary: 'Prove ownership of an external domain once its TXT record is published',
+  summary: 'Prove ownership of the name once the TXT record of `verification` is published',
   response: domainDetail,
   statuses: [409],
   async handle({ domain, services, write }) {
-    const looked = domain.dns_mode === 'external' ? await services.lifecycle.challenge(domain) : null;
+    const looked = takesChallenge(domain) ? await services.lifecycle.challenge(domain) : null;
     const result = await write(async (w) => {
       // The proof is about the value that was looked for; another one has to be looked for again.
       const same = looked !== null && w.domain.verification_token === domain.verification_token;
@@ -86,7 +92,8 @@ export const enable = operation({
 });
 
 const CHECK = z.object({
-  state: z.enum(['delegated', 'other', 'none', 'unreachable', 'unchecked']),
+  /** `contested`: delegated, and other accounts claim the name, so the TXT record of `verification` has to prove it. */
+  state: z.enum(['delegated', 'contested', 'other', 'none', 'unreachable', 'unchecked']),
   found: z.array(z.string()),
   status: z.enum(DOMAIN_STATUSES),
   last_manual_ns_check_at: z.iso.datetime(),
@@ -112,8 +119,12 @@ export const checkNameservers = operation({
     });
     if (validateOnly) return ok(showCheck('unchecked', [], begun));
     const { state, found } = await services.lifecycle.delegation(domain);
-    const after = await write((w) => live(w, { kind: 'checked', result: state }));
-    return ok(showCheck(state, found, { at: begun.at, domain: after.domain }));
+    return write(async (w) => {
+      const contested = state === 'delegated' && (await isContested(w.tx, w.domain, w.now));
+      const after = await live(w, { kind: 'checked', result: state });
+      const shown = contested ? 'contested' : state;
+      return ok(showCheck(shown, found, { at: begun.at, domain: after.domain }));
+    });
   },
 });
 

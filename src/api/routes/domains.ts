@@ -1,11 +1,14 @@
 /** Domains: list, create, read, change, delete, developer mode. */
 import { z } from 'zod';
 import { resolveEntitlements } from '../../access/entitlements.ts';
-import { audible } from '../../lifecycle/apply.ts';
+import { applyEvent, audible } from '../../lifecycle/apply.ts';
 import { challengeHost, newChallenge } from '../../lifecycle/challenge.ts';
-import { initialState, nextRow } from '../../lifecycle/state.ts';
+import { hasLapsed } from '../../lifecycle/claims.ts';
+import { MAX_UNPROVED_OF_ACCOUNT, MAX_UNPROVED_OF_NAME, UNPROVED_MS } from '../../lifecycle/limits.ts';
+import { challengeFields, initialState, isExpired, type LifeFields, nextRow } from '../../lifecycle/state.ts';
 import { isStoreFault } from '../../store/fault.ts';
-import type { DomainRow } from '../../store/rows.ts';
+import type { DnsMode, DomainRow } from '../../store/rows.ts';
+import { SERVICE, type WriteTransaction } from '../../store/store.ts';
 import {
   type DomainUpdate,
   domainCreateForm,
@@ -17,7 +20,7 @@ import {
 } from '../domain-forms.ts';
 import { domainDetail, domainSummary, showDetail, showSummary, steady, timeText } from '../domain-shape.ts';
 import { formBody } from '../read-body.ts';
-import { badRequest, conflict, forbidden, notFound } from '../refusal.ts';
+import { badRequest, conflict, forbidden, notFound, type Refusal } from '../refusal.ts';
 import { nameProblem } from '../registrable.ts';
 import { type Answer, type Call, message, operation, type Writing } from '../route.ts';
 import { messageShape } from '../shapes.ts';
@@ -54,6 +57,54 @@ export const list = operation({
   },
 });
 
+const taken = (): Refusal => conflict('domain already registered on this or another account');
+
+/**
+ * The state of a new domain, beside those of other accounts that nobody has proved: they are given values to publish,
+ * which decide between them. Throws the 409.
+ */
+async function claimName(
+  { now, tx }: Writing,
+  {
+    name,
+    dns_mode,
+    accountId,
+  }: { readonly name: string; readonly dns_mode: DnsMode; readonly accountId: number },
+): Promise<LifeFields> {
+  const there = await tx.domains.named(name);
+  const seen = await tx.domains.seenBy(accountId, name);
+  // Under one name an account sees one domain, its own or a shared one.
+  if (there.some(({ unproved_since }) => unproved_since === null) || (seen?.role ?? null) !== null)
+    throw taken();
+  const days = UNPROVED_MS / 86_400_000;
+  if ((await tx.domains.countUnproved(accountId)) >= MAX_UNPROVED_OF_ACCOUNT) {
+    const remedy = 'prove or delete some first';
+    throw conflict(
+      `the account has ${MAX_UNPROVED_OF_ACCOUNT} domains that are not proved, the most there may be; ${remedy}`,
+    );
+  }
+  const claims = there.filter((row) => !hasLapsed(row, now));
+  if (claims.length >= MAX_UNPROVED_OF_NAME) {
+    const remedy = `each lapses within ${days} days`;
+    throw conflict(
+      `${claims.length} accounts claim the name and none has proved it, the most there may be; ${remedy}`,
+    );
+  }
+  const challenge = newChallenge(now);
+  const state = initialState(dns_mode, challenge, now);
+  if (claims.length === 0) return state;
+  if (challengeHost(name) === null) throw conflict(`another account claims the name, and ${NO_ROOM}`);
+  for (const row of claims) await letChallenge(tx, row, now);
+  return { ...state, ...challengeFields(challenge) };
+}
+
+/** Gives a domain whose name another account claims a value to publish, where it has none that is good. */
+async function letChallenge(tx: WriteTransaction, row: DomainRow, now: number): Promise<void> {
+  if (row.verification_token !== '' && !isExpired(row, now)) return;
+  const event = { kind: 'challenge', challenge: newChallenge(now) } as const;
+  await applyEvent(tx, row, event, { author: SERVICE, now, reason: 'another account claims the name' });
+}
+
 export const create = operation({
   summary: 'Add a domain',
   body: formBody(domainCreateForm),
@@ -72,10 +123,11 @@ export const create = operation({
           fallback,
           now,
         });
+        const state = await claimName(w, { name, dns_mode, accountId: caller.account_id });
         const row = await tx.domains.insert({
           name,
           user_id: caller.account_id,
-          ...initialState(dns_mode, newChallenge(now), now),
+          ...state,
           last_manual_ns_check_at: null,
           developer_mode_until: null,
           ...initialSettings(entitlements),
@@ -94,7 +146,7 @@ export const create = operation({
       return answer;
     } catch (error) {
       if (!isStoreFault(error, 'conflict', 'domains.name')) throw error;
-      throw conflict('domain already registered on this or another account');
+      throw taken();
     }
   },
 });
@@ -150,7 +202,8 @@ async function updateDomain(w: Writing, body: DomainUpdate): Promise<Answer> {
 }
 
 /** Settings that only the service acts on, and the progress of checks. */
-const QUIET = /^(?:uptime_|verification_|outage_alerts$|pending_since$|next_check_at$|verified_at$)/;
+const QUIET =
+  /^(?:uptime_|verification_|outage_alerts$|pending_since$|next_check_at$|verified_at$|unproved_since$)/;
 
 function differing(before: DomainRow, wanted: Partial<DomainRow>): Partial<DomainRow> {
   const changed = Object.entries(wanted).filter(([name, value]) => before[name as keyof DomainRow] !== value);

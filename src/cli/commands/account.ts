@@ -1,6 +1,6 @@
 /** `edgeplan account`: who can hold keys and own domains. */
 import { Command } from 'commander';
-import { createAccount } from '../../access/keys.ts';
+import { createAccount, setAccountActive } from '../../access/keys.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { openData, openKept, type StoreFlags } from '../open-data.ts';
 import { note, write } from '../output.ts';
@@ -60,15 +60,8 @@ async function list(flags: ListFlags): Promise<void> {
 /** An inactive account's keys answer 401, from the next request on; its domains are served as before. */
 async function setActive(name: string, active: boolean, flags: StoreFlags): Promise<void> {
   const state = active ? 'active' : 'inactive';
-  await withData(flags, (store) =>
-    store.write(async (tx) => {
-      const account = await tx.accounts.byName(name);
-      if (account === null) throw new CommandFault(EXIT.no, `there is no account \`${name}\``);
-      if (account.active === active)
-        throw new CommandFault(EXIT.no, `the account \`${name}\` is ${state} already`);
-      await tx.accounts.setActive(account.id, { active, at: Date.now() });
-    }),
-  );
+  const done = await withData(flags, (store) => setAccountActive(store, { name, active, now: Date.now() }));
+  if (!done.ok) throw new CommandFault(EXIT.no, done.reason);
   const effect = active ? 'its keys open again' : 'its keys answer 401; its domains are served on';
   await write(`the account \`${name}\` is ${state}: ${effect}\n`);
 }

@@ -87,8 +87,9 @@ async function apply(name: string, event: (now: number) => LifeEvent, flags: Rea
 
 function returning(kind: 'enable' | 'unban') {
   return (name: string, flags: ReturnFlags): Promise<void> => {
-    const proof = flags.proven === true ? 'holds' : 'unknown';
-    return apply(name, (now) => ({ kind, proof, challenge: newChallenge(now) }), flags);
+    const word =
+      flags.proven === true ? ({ proof: 'holds', vouched: true } as const) : { proof: 'unknown' as const };
+    return apply(name, (now) => ({ kind, ...word, challenge: newChallenge(now) }), flags);
   };
 }
 

@@ -3,7 +3,7 @@
 import type { DomainChanges, DomainReads, DomainWrites, NewDomain } from '../customer-nouns.ts';
 import type { DomainRow, MemberRole, SeenDomain } from '../rows.ts';
 import { recalled, type Session } from '../session.ts';
-import { type Builder, flags, freeStatement, one, statement } from '../statement.ts';
+import { type Builder, flags, freeStatement, int, one, statement } from '../statement.ts';
 import type { Stored } from '../tables.ts';
 
 const decode = flags<DomainRow>(
@@ -16,24 +16,64 @@ const decode = flags<DomainRow>(
   'suspended',
 );
 
+// In a write the whole name is locked, in the order of `hold.ts`.
 const get = statement((builder, p: { id: number }, { locking }) =>
   builder
     .selectFrom('domains')
     .selectAll()
-    .where('id', '=', p.id)
-    .$if(locking, (query) => query.forNoKeyUpdate()),
+    .$if(!locking, (query) => query.where('id', '=', p.id))
+    .$if(locking, (query) =>
+      query
+        .where('name', '=', (row) =>
+          row.selectFrom('domains as one').select('one.name').where('one.id', '=', p.id),
+        )
+        .orderBy('id')
+        .forNoKeyUpdate(),
+    ),
 );
 
-const byName = statement((builder, p: { name: string }, { locking }) =>
+const named = statement((builder, p: { name: string }, { locking }) =>
   builder
     .selectFrom('domains')
     .selectAll()
     .where('name', '=', p.name)
+    .orderBy('id')
     .$if(locking, (query) => query.forNoKeyUpdate()),
 );
 
+const countUnproved = statement((builder, p: { account_id: number }) =>
+  builder
+    .selectFrom('domains')
+    .select(({ fn }) => fn.countAll<number>().as('domains'))
+    .where('user_id', '=', p.account_id)
+    .where('unproved_since', 'is not', null),
+);
+
+const unproved = statement((builder, p: { before: number; limit: number }) =>
+  builder
+    .selectFrom('domains')
+    .selectAll()
+    .where('unproved_since', '<=', p.before)
+    .orderBy('unproved_since')
+    .orderBy('id')
+    .limit(p.limit),
+);
+
 const seenBy = statement((builder, p: { account_id: number; name: string }) =>
-  withRole(builder, p.account_id).where('domains.name', '=', p.name),
+  withRole(builder, p.account_id)
+    .where('domains.name', '=', p.name)
+    .orderBy(({ eb }) =>
+      eb
+        .case()
+        .when('domains.user_id', '=', p.account_id)
+        .then(int(0))
+        .when('domain_members.role', 'is not', null)
+        .then(int(1))
+        .else(int(2))
+        .end(),
+    )
+    .orderBy('domains.id')
+    .limit(1),
 );
 
 const listSeenBy = statement((builder, p: { account_id: number }) =>
@@ -93,15 +133,25 @@ const remove = statement((builder, p: { id: number }) =>
 export function domains(session: Session): DomainReads & DomainWrites {
   return {
     async get(id) {
-      return found(session, await one(session, get, { id }));
+      const rows = await get(session, { id });
+      return found(session, rows).find((row) => row.id === id) ?? null;
     },
     async byName(name) {
-      return found(session, await one(session, byName, { name }));
+      return holderOf(found(session, await named(session, { name })));
+    },
+    async named(name) {
+      return found(session, await named(session, { name }));
+    },
+    async countUnproved(accountId) {
+      return (await one(session, countUnproved, { account_id: accountId }))!.domains;
+    },
+    async unproved(before, limit) {
+      return (await unproved(session, { before, limit })).map(decode);
     },
     seenBy: (accountId, name) =>
       recalled(session, `domain ${accountId} ${name}`, async () => {
         // Under one statement that locks the domain, the role could be older than the lock.
-        if (session.locking && found(session, await one(session, byName, { name })) === null) return null;
+        if (session.locking && found(session, await named(session, { name })).length === 0) return null;
         const row = await one(session, seenBy, { account_id: accountId, name });
         return row && Object.freeze(seen(row, accountId));
       }),
@@ -122,7 +172,7 @@ export function domains(session: Session): DomainReads & DomainWrites {
     },
     async update(id, changes) {
       if (Object.keys(changes).length === 0) return this.get(id);
-      return found(session, await one(session, update, { id, changes }));
+      return found(session, await update(session, { id, changes }))[0] ?? null;
     },
     async remove(id) {
       return (await one(session, remove, { id })) !== null;
@@ -130,11 +180,16 @@ export function domains(session: Session): DomainReads & DomainWrites {
   };
 }
 
-/** In a writing session the row has just been locked. */
-function found(session: Session, row: Stored<DomainRow> | null): DomainRow | null {
-  if (row === null) return null;
-  session.held.add(row.id);
-  return decode(row);
+/** In a writing session the rows have just been locked. */
+function found(session: Session, rows: readonly Stored<DomainRow>[]): readonly DomainRow[] {
+  for (const { id } of rows) session.held.add(id);
+  return rows.map(decode);
+}
+
+/** Of domains of one name, by id: the one that the name stands for. */
+function holderOf(rows: readonly DomainRow[]): DomainRow | null {
+  const proved = rows.find(({ unproved_since }) => unproved_since === null);
+  return proved ?? rows.find(({ ever_active }) => ever_active) ?? rows[0] ?? null;
 }
 
 function seen(row: Stored<DomainRow> & { granted_role: MemberRole | null }, accountId: number): SeenDomain {

@@ -352,6 +352,18 @@ CREATE INDEX invitations_by_name ON invitations (name, id);
 CREATE INDEX invitations_by_end ON invitations (expires_at);
 `;
 
+/**
+ * A name may have several domains while nobody has proved it. What is unproved at this step has its time from now on.
+ */
+const UNPROVED_NAMES = `
+ALTER TABLE domains ADD COLUMN unproved_since bigint;
+UPDATE domains SET unproved_since = (extract(epoch FROM now()) * 1000)::bigint WHERE status IN ('pending', 'unverified');
+ALTER TABLE domains DROP CONSTRAINT "domains.name";
+CREATE UNIQUE INDEX "domains.name" ON domains (name) WHERE unproved_since IS NULL OR status IN ('active', 'moved');
+CREATE UNIQUE INDEX "domains.name, domains.user_id" ON domains (name, user_id);
+CREATE INDEX domains_unproved ON domains (unproved_since) WHERE unproved_since IS NOT NULL;
+`;
+
 /** The steps from an empty database to this version's tables. */
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
@@ -362,5 +374,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 6, ddl: RECORD_SCANS },
   { version: 7, ddl: RULE_TOTALS },
   { version: 8, ddl: PRUNED_PLANS },
-  { version: 9, ddl: INVITATIONS },
+  { version: 9, ddl: INVITATIONS + UNPROVED_NAMES },
 ];

@@ -81,7 +81,8 @@ export function postgresFault(error: unknown): unknown {
     case '23505':
       return new StoreFault('conflict', `${constraint} exists already`, {
         cause: error,
-        subject: constraint,
+        // As SQLite names it: the first of several columns.
+        subject: constraint.split(',', 1)[0]!,
       });
     case '23503':
       return new StoreFault('missing', 'a row refers to one that is not there', { cause: error });

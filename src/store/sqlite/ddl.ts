@@ -343,6 +343,58 @@ CREATE INDEX invitations_by_name ON invitations (name, id);
 CREATE INDEX invitations_by_end ON invitations (expires_at);
 `;
 
+/**
+ * A name may have several domains while nobody has proved it. SQLite drops no constraint, so the table is made anew, and
+ * goes on with the ids of the old one. What is unproved at this step has its time from now on.
+ */
+const UNPROVED_NAMES = `
+CREATE TABLE domains_next (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  name TEXT NOT NULL,
+  user_id INTEGER NOT NULL REFERENCES accounts,
+  status TEXT NOT NULL,
+  dns_mode TEXT NOT NULL,
+  ever_active INTEGER NOT NULL,
+  verification_token TEXT NOT NULL,
+  verification_started_at INTEGER,
+  verification_expires_at INTEGER,
+  verified_at INTEGER,
+  pending_since INTEGER,
+  moved_since INTEGER,
+  next_check_at INTEGER,
+  last_manual_ns_check_at INTEGER,
+  cache_l2_max_gb INTEGER NOT NULL,
+  cache_l2_ttl_days INTEGER NOT NULL,
+  cache_cap_mb INTEGER NOT NULL,
+  developer_mode_until INTEGER,
+  sec_no_sniff INTEGER NOT NULL,
+  sec_referrer_policy INTEGER NOT NULL,
+  sec_strip_headers INTEGER NOT NULL,
+  markdown_for_agents INTEGER NOT NULL,
+  outage_alerts INTEGER NOT NULL,
+  uptime_threshold_pct INTEGER NOT NULL,
+  uptime_window_min INTEGER NOT NULL,
+  uptime_min_requests INTEGER NOT NULL,
+  uptime_min_active_min INTEGER NOT NULL,
+  uptime_recover_min INTEGER NOT NULL,
+  suspended INTEGER NOT NULL,
+  suspended_at INTEGER,
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL,
+  unproved_since INTEGER
+) STRICT;
+INSERT INTO domains_next SELECT *, CASE WHEN status IN ('pending', 'unverified') THEN unixepoch() * 1000 END FROM domains;
+DELETE FROM sqlite_sequence WHERE name = 'domains_next';
+INSERT INTO sqlite_sequence (name, seq) SELECT 'domains_next', seq FROM sqlite_sequence WHERE name = 'domains';
+DROP TABLE domains;
+ALTER TABLE domains_next RENAME TO domains;
+CREATE INDEX domains_by_owner ON domains (user_id);
+CREATE INDEX domains_by_check ON domains (next_check_at) WHERE next_check_at IS NOT NULL;
+CREATE UNIQUE INDEX domains_proved ON domains (name) WHERE unproved_since IS NULL OR status IN ('active', 'moved');
+CREATE UNIQUE INDEX domains_by_name ON domains (name, user_id);
+CREATE INDEX domains_unproved ON domains (unproved_since) WHERE unproved_since IS NOT NULL;
+`;
+
 /** The steps from an empty file to this version's tables. */
 export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
@@ -353,5 +405,5 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 6, ddl: RECORD_SCANS },
   { version: 7, ddl: RULE_TOTALS },
   { version: 8, ddl: PRUNED_PLANS },
-  { version: 9, ddl: INVITATIONS },
+  { version: 9, ddl: INVITATIONS + UNPROVED_NAMES },
 ];

@@ -9,17 +9,22 @@ const APPLICATION_ID = 0x65646765;
 
 /**
  * Takes the steps that are missing, all in one transaction. Throws `unreadable` for a database of somebody else's,
- * `too_new` for one of a later version.
+ * `too_new` for one of a later version. References are checked once at the end: a step that makes a table anew drops the
+ * old one, which with checks on would delete every row that refers to it.
  */
 export function migrate(database: Database, migrations: readonly Migration[]): void {
+  // The setting cannot change inside a transaction.
+  faulty(() => database.exec('PRAGMA foreign_keys=OFF'));
   faulty(() => database.exec('BEGIN IMMEDIATE'));
   try {
     const version = Number(pragmaValue(database, 'user_version'));
     checkOurs(database, version);
-    for (const step of stepsFrom(migrations, version)) {
+    const steps = stepsFrom(migrations, version);
+    for (const step of steps) {
       faulty(() => database.exec(step.ddl));
       faulty(() => database.exec(`PRAGMA user_version=${step.version}`));
     }
+    if (steps.length > 0) checkReferences(database);
     faulty(() => database.exec('COMMIT'));
   } catch (error) {
     try {
@@ -28,7 +33,17 @@ export function migrate(database: Database, migrations: readonly Migration[]): v
       // SQLite rolls back by itself after some faults, and then there is nothing to undo.
     }
     throw error;
+  } finally {
+    faulty(() => database.exec('PRAGMA foreign_keys=ON'));
   }
+}
+
+function checkReferences(database: Database): void {
+  const [broken] = faulty(() => database.prepare('PRAGMA foreign_key_check').all());
+  if (broken === undefined) return;
+  const { table, parent } = broken as { table: string; parent: string };
+  const message = `rows of \`${table}\` refer to rows of \`${parent}\` that are not there, so the tables stay as they are`;
+  throw new StoreFault('unreadable', message);
 }
 
 function checkOurs(database: Database, version: number): void {

@@ -18,6 +18,7 @@ export function newDomain(name: string, userId: number, changes: Partial<NewDoma
     verification_started_at: T,
     verification_expires_at: null,
     verified_at: null,
+    unproved_since: T,
     pending_since: T,
     moved_since: null,
     next_check_at: null,

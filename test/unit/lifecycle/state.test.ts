@@ -54,7 +54,13 @@ describe('a managed domain', () => {
       ok: true,
       status: 'active',
       publish: true,
-      changes: { status: 'active', ever_active: true, pending_since: null, next_check_at: NOW + 1 + DAY },
+      changes: {
+        status: 'active',
+        ever_active: true,
+        unproved_since: null,
+        pending_since: null,
+        next_check_at: NOW + 1 + DAY,
+      },
     });
   });
 
@@ -98,6 +104,44 @@ describe('a managed domain', () => {
 
   it('cannot be verified by a TXT record', () => {
     expect(codeOf(nextState(managed, { kind: 'verify', proof: 'holds' }, NOW))).toBe('not_external');
+  });
+});
+
+describe('a name that several accounts claim', () => {
+  const given = live(managed, [{ kind: 'challenge', challenge: CHALLENGE }, NOW]);
+
+  it('is not proved by a delegation', () => {
+    const outcome = nextState(given, checked('contested'), NOW + MINUTE);
+    expect(outcome).toMatchObject({ status: 'pending', publish: false });
+    expect(outcome.ok && outcome.changes).toEqual({ next_check_at: NOW + 6 * MINUTE });
+  });
+
+  it('is proved by the TXT record, and a managed domain waits for its delegation', () => {
+    const verify: LifeEvent = { kind: 'verify', proof: 'holds' };
+    const proved = live(given, [verify, NOW + MINUTE]);
+    expect(proved).toMatchObject({ status: 'pending', verified_at: NOW + MINUTE, unproved_since: null });
+    expect(proved.next_check_at).toBe(NOW + MINUTE);
+    expect(live(proved, [checked('delegated'), NOW + HOUR]).status).toBe('active');
+    expect(codeOf(nextState(proved, verify, NOW + HOUR))).toBe('not_external');
+    expect(codeOf(nextState(given, { kind: 'verify', proof: 'absent' }, NOW))).toBe('absent');
+    expect(codeOf(nextState(given, verify, NOW + 7 * DAY))).toBe('expired');
+  });
+
+  it('is unproved from the moment the proof is lost, not from a change of mode or a disabling', () => {
+    const challenge = newChallenge(NOW + DAY);
+    const waits: LifeEvent = { kind: 'mode', dns_mode: 'external', challenge };
+    expect(live(managed, [waits, NOW + DAY]).unproved_since).toBe(NOW);
+    const enable: LifeEvent = { kind: 'enable', proof: 'absent', challenge };
+    expect(live(managed, [{ kind: 'disable' }, NOW + 1], [enable, NOW + DAY]).unproved_since).toBe(NOW);
+    const lost = live(moved, [{ kind: 'disable' }, NOW + 2 * DAY], [enable, NOW + 3 * DAY]);
+    expect(lost).toMatchObject({ status: 'pending', unproved_since: NOW + 3 * DAY });
+    const proved = live(given, [{ kind: 'verify', proof: 'holds' }, NOW + MINUTE]);
+    expect(live(proved, [waits, NOW + DAY])).toMatchObject({
+      status: 'unverified',
+      unproved_since: NOW + DAY,
+    });
+    const spent = live(proved, [checked('delegated'), NOW + HOUR], [{ kind: 'disable' }, NOW + DAY]);
+    expect(live(spent, [enable, NOW + DAY])).toMatchObject({ verification_token: '', verified_at: null });
   });
 });
 
@@ -284,6 +328,9 @@ describe('any history', () => {
   const challenge = fc.constant(CHALLENGE);
   const event: fc.Arbitrary<LifeEvent> = fc.oneof(
     fc.constantFrom('delegated', 'other', 'none', 'unreachable').map((result) => checked(result as 'none')),
+    // Other accounts have the name, so it is not proved.
+    fc.constant({ kind: 'checked' as const, result: 'contested' as const, unproved: true }),
+    fc.constant({ kind: 'challenge' as const, challenge: CHALLENGE }),
     proof.map((value) => ({ kind: 'verify' as const, proof: value })),
     fc.record({ kind: fc.constant('enable' as const), proof, challenge }),
     fc.record({ kind: fc.constant('unban' as const), proof, challenge }),
@@ -303,6 +350,7 @@ describe('any history', () => {
         let now = NOW;
         for (const [next, later] of history) {
           now += later;
+          if ('unproved' in next && domain.unproved_since === null) continue;
           const outcome = nextState(domain, next, now);
           if (!outcome.ok) continue;
           const after = { ...domain, ...outcome.changes };
@@ -322,6 +370,9 @@ describe('any history', () => {
           if (after.dns_mode === 'external') expect(after.status).not.toBe('pending');
           if (after.dns_mode === 'managed') expect(after.status).not.toBe('unverified');
           if (after.status === 'unverified') expect(after.verification_token).not.toBe('');
+          if (['active', 'moved', 'banned'].includes(after.status)) expect(after.unproved_since).toBeNull();
+          if (after.status === 'unverified') expect(after.unproved_since).not.toBeNull();
+          expect(after.unproved_since ?? 0).toBeLessThanOrEqual(now);
           if (after.status === 'active' && domain.status !== 'active') {
             const proven =
               next.kind === 'checked'

@@ -11,6 +11,7 @@ export const SETTINGS: Omit<DomainRow, 'id' | 'name' | 'user_id'> = {
   verification_started_at: null,
   verification_expires_at: null,
   verified_at: null,
+  unproved_since: null,
   pending_since: null,
   moved_since: null,
   next_check_at: null,
