@@ -169,7 +169,7 @@ export function createFeed(options: FeedOptions): Feed {
     enter(await readEpoch(store.latest));
     if (live.size === 0) return;
     const [since, at] = [position, clock()];
-    const page = signer.sign({
+    const page = await signer.sign({
       ...{ format: MANIFEST_FORMAT, epoch, since, through: since, complete: true, at },
       entries: [],
     });
@@ -241,6 +241,8 @@ export function createFeed(options: FeedOptions): Feed {
       });
       heartbeat ??= setInterval(() => beat().catch(noteStore), options.heartbeatMs ?? HEARTBEAT_MS).unref();
       poll ??= setInterval(() => {
+        // Its signatures may be of a key that signs no more.
+        memo = null;
         look().catch(noteStore);
         // A hint may be lost, or come while a node is on its way from the check of its token to its stream.
         recheck().catch(noteStore);

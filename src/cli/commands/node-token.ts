@@ -18,7 +18,7 @@ async function create(name: string, flags: StoreFlags): Promise<void> {
     throw usageFault(`\`${name}\` cannot be a node's name`, remedy);
   }
   await withData(flags, async (store) => {
-    const signer = await openSigner(store, Date.now());
+    const signer = await openSigner(store, Date.now);
     const { node, token } = await make(store, name);
     await write(`EDGEPLAN_NODE_TOKEN=${token}\nEDGEPLAN_NODE_TRUST=${signer.publicKey}\n`);
     note(`node ${node.id} \`${name}\`; the token is shown only this once`);

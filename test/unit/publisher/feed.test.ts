@@ -19,7 +19,7 @@ beforeEach(async () => {
   store = await openStore({ database: folder });
   const deaf: Store = { ...store, listen: () => () => undefined };
   await openClearance(store, Date.now());
-  const signer = await openSigner(store, Date.now());
+  const signer = await openSigner(store, Date.now);
   feed = createFeed({ store: deaf, signer, log: pino({ level: 'silent' }), pollMs: 20 });
   await feed.start();
 });
