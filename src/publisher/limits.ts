@@ -77,3 +77,8 @@ export const SIGNING_OVERLAP_MS = 7 * 24 * 3_600_000;
 export const MAX_RETIRING_KEYS = 2;
 /** Transitions that are served: with a rotation a month, a node that was off for a year finds its way. */
 export const MAX_TRANSITIONS = 16;
+
+/** Milliseconds for which a node token that was replaced is valid: a working day to bring the new one to the node. */
+export const TOKEN_OVERLAP_MS = 24 * 3_600_000;
+/** Replaced tokens of a node that are valid: more are more to lose. */
+export const MAX_REPLACED_TOKENS = 2;

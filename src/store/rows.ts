@@ -284,6 +284,15 @@ export interface NodeRow {
   readonly revoked_at: number | null;
 }
 
+/** A token of a node that another one has replaced. */
+export interface ReplacedTokenRow {
+  /** As `NodeRow.token_hash`. */
+  readonly token_hash: string;
+  readonly node_id: number;
+  /** Valid before this, milliseconds since the epoch. */
+  readonly until: number;
+}
+
 export const REPORT_OUTCOMES = ['ack', 'nack'] as const;
 export type ReportOutcome = (typeof REPORT_OUTCOMES)[number];
 

@@ -25,6 +25,8 @@ import { pause, retryMs } from './wait.ts';
 
 export interface Follower {
   state(): FollowState;
+  /** Opens the stream anew, with the token as it is now. */
+  reconnect(): void;
   /** Calls to the control plane of other parts of the node. */
   readonly control: Pick<Control, 'report'>;
   /** Ends following; what is in place stays served. */
@@ -59,6 +61,7 @@ export async function followControl(options: FollowOptions): Promise<Follower> {
   const comparing = run.compareRegularly();
   return {
     state: run.state,
+    reconnect: run.reconnect,
     control,
     async stop() {
       run.ending.abort();
@@ -87,6 +90,7 @@ interface Run {
   follow(): Promise<void>;
   compareRegularly(): Promise<void>;
   state(): FollowState;
+  reconnect(): void;
   /** Keeps how far the manifest was read, once everything up to there is in place. */
   note(): Promise<void>;
 }
@@ -108,6 +112,7 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
   const compared = new AbortController();
   let introducing: Promise<void> | null = null;
   let compareSoon = new AbortController();
+  let renewing = new AbortController();
   let progressAt = performance.now();
   let heardAt = progressAt;
   const installer = createInstaller({
@@ -258,6 +263,11 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
       mode = 'stream';
       problem = null;
     };
+    const ended = new AbortController();
+    const end = (): void => ended.abort();
+    renewing = ended;
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
     const { whole, reason } = await readStream({
       ...times,
       control,
@@ -265,10 +275,10 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
       onPage: advance,
       onOpen,
       onHeard: hear,
-      signal,
-    });
+      signal: ended.signal,
+    }).finally(() => signal.removeEventListener('abort', end));
     if (!signal.aborted) log.info({ reason }, 'the feed ended; following again');
-    return whole;
+    return whole || ended.signal.aborted;
   }
 
   /** Polls for a while, since streams do not get through. */
@@ -364,6 +374,7 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
     follow,
     compareRegularly,
     note,
+    reconnect: () => renewing.abort(),
     state: () => ({
       mode,
       node: identity.node,

@@ -336,6 +336,15 @@ WHERE digest IS NOT NULL AND digest NOT IN (SELECT digest FROM plan_blobs);
 CREATE INDEX plan_revisions_unpruned ON plan_revisions (domain, revision) WHERE pruned = 0 AND digest IS NOT NULL;
 `;
 
+/** Tokens that a newer one of their node has replaced, valid until their overlap ends. */
+const REPLACED_TOKENS = `
+CREATE TABLE node_tokens (
+  token_hash text COLLATE "C" NOT NULL CONSTRAINT "node_tokens.token_hash" PRIMARY KEY,
+  node_id bigint NOT NULL REFERENCES nodes,
+  until bigint NOT NULL
+);
+`;
+
 /** The steps from an empty database to this version's tables. */
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
@@ -346,4 +355,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 6, ddl: RECORD_SCANS },
   { version: 7, ddl: RULE_TOTALS },
   { version: 8, ddl: PRUNED_PLANS },
+  { version: 9, ddl: REPLACED_TOKENS },
 ];

@@ -327,6 +327,15 @@ WHERE digest IS NOT NULL AND digest NOT IN (SELECT digest FROM plan_blobs);
 CREATE INDEX plan_revisions_unpruned ON plan_revisions (domain, revision) WHERE pruned = 0 AND digest IS NOT NULL;
 `;
 
+/** Tokens that a newer one of their node has replaced, valid until their overlap ends. */
+const REPLACED_TOKENS = `
+CREATE TABLE node_tokens (
+  token_hash TEXT NOT NULL PRIMARY KEY,
+  node_id INTEGER NOT NULL REFERENCES nodes,
+  until INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`;
+
 /** The steps from an empty file to this version's tables. */
 export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
@@ -337,4 +346,5 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 6, ddl: RECORD_SCANS },
   { version: 7, ddl: RULE_TOTALS },
   { version: 8, ddl: PRUNED_PLANS },
+  { version: 9, ddl: REPLACED_TOKENS },
 ];
