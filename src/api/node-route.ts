@@ -7,8 +7,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { z } from 'zod';
 import { describeDiagnostic } from '../base/diagnostic.ts';
 import { readIssue } from '../model/report.ts';
-import { nodeOf } from '../publisher/node-token.ts';
-import type { NodeRow } from '../store/rows.ts';
+import { nodeOf, type ShownNode } from '../publisher/node-token.ts';
 import { badRequest, unauthorized } from './refusal.ts';
 import type { Method, Route } from './route.ts';
 import type { NodeServices } from './services.ts';
@@ -33,7 +32,7 @@ export interface NodeOperation<Query = unknown, Body = unknown> {
 
 /** A node's request as its handler sees it. */
 export interface NodeExchange<Query, Body> {
-  readonly node: NodeRow;
+  readonly node: ShownNode;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Query;
   readonly body: Body;
@@ -89,13 +88,13 @@ export function createIdentify({
   store,
   log,
   clock,
-}: NodeServices): (headers: IncomingHttpHeaders) => Promise<NodeRow> {
+}: NodeServices): (headers: IncomingHttpHeaders) => Promise<ShownNode> {
   const seen = new Map<number, number>();
   return async (headers) => {
     const token = /^Bearer +([^ ]+) *$/i.exec(headers.authorization ?? '')?.[1] ?? '';
-    const node = await nodeOf(store.latest, token);
-    if (node === null) throw unauthorized('invalid node token', token !== '');
     const now = clock();
+    const node = await nodeOf(store.latest, { token, now });
+    if (node === null) throw unauthorized('invalid node token', token !== '');
     if (now - (seen.get(node.id) ?? 0) >= TOUCH_MS) {
       seen.set(node.id, now);
       store

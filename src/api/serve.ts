@@ -13,7 +13,7 @@ import Fastify, {
 } from 'fastify';
 import type { Logger } from 'pino';
 import { redactKeys } from '../access/key.ts';
-import type { NodeRow } from '../store/rows.ts';
+import type { ShownNode } from '../publisher/node-token.ts';
 import { addNodeRoute, addRoute } from './add-routes.ts';
 import { answerRefusal } from './answer.ts';
 import type { AnswerKind, NoteAnswer } from './answer-times.ts';
@@ -61,7 +61,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     admission: Admission | null;
     /** Who asks, on a route of nodes. */
-    node: NodeRow | null;
+    node: ShownNode | null;
     arrivedAt: number;
     /** The id of the key, once it is known to open something. */
     callerKey: number | null;
@@ -167,7 +167,7 @@ function offerFirst(server: Server, kept: KeptAnswers): void {
 
 interface Door {
   readonly request: FastifyRequest;
-  readonly identify: (headers: IncomingHttpHeaders) => Promise<NodeRow>;
+  readonly identify: (headers: IncomingHttpHeaders) => Promise<ShownNode>;
 }
 
 async function admitRequest(services: Services, { request, identify }: Door): Promise<void> {

@@ -24,6 +24,7 @@ import { replayCommand } from './commands/replay.ts';
 import { restoreCommand } from './commands/restore.ts';
 import { rollbackCommand } from './commands/rollback.ts';
 import { serveCommand } from './commands/serve.ts';
+import { signingKeyCommand } from './commands/signing-key.ts';
 import { simulateCommand } from './commands/simulate.ts';
 import { subscriptionCommand } from './commands/subscription.ts';
 import { testCommand } from './commands/test.ts';
@@ -79,6 +80,7 @@ function program(): Command {
     .addCommand(domainCommand())
     .addCommand(subscriptionCommand())
     .addCommand(nodeTokenCommand())
+    .addCommand(signingKeyCommand())
     .addCommand(clearanceCommand())
     .addCommand(backupCommand())
     .addCommand(restoreCommand())

@@ -102,7 +102,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const republisher: Republisher = createRepublisher({ store, publisher, clock, log });
   const countries = options.countries === undefined ? null : openCountries(await readFile(options.countries));
-  const signer = await openSigner(store, clock());
+  const signer = await openSigner(store, clock);
   await openClearance(store, clock());
   const feed = createFeed({ store, signer, log });
   const uses = createKeyUses(store);

@@ -61,12 +61,48 @@ export interface ManifestPage {
   readonly entries: readonly ManifestEntry[];
 }
 
+/** A signature by another key in force. */
+export interface KeySignature {
+  /** As `SignedPage.key_id`. */
+  readonly key_id: string;
+  readonly signature: string;
+}
+
+export const TRANSITION_FORMAT = 'edgeplan.key-transition/v1';
+
+/** Another key takes the place of one that signed until then: whoever trusts the one trusts the other. */
+export interface KeyTransition {
+  readonly format: typeof TRANSITION_FORMAT;
+  /** The id of the key before, which signs this. */
+  readonly from: string;
+  /** The key from now on: SubjectPublicKeyInfo (RFC 8410) in base64. */
+  readonly public_key: string;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  /** The key before signs manifests before this. */
+  readonly until: number;
+}
+
+export interface SignedTransition extends KeyTransition {
+  /** Base64 of the 64 octets of an Ed25519 signature over `transitionText`. */
+  readonly signature: string;
+}
+
+/** The text whose UTF-8 is signed. */
+export function transitionText({ format, from, public_key, at, until }: KeyTransition): string {
+  return canonicalJson({ format, from, public_key, at, until });
+}
+
 export interface SignedPage {
   readonly manifest: ManifestPage;
   /** Which key signed: the first 16 hex digits of the SHA-256 of its SubjectPublicKeyInfo. */
   readonly key_id: string;
   /** Base64 of the 64 octets of an Ed25519 signature over `manifestText(manifest)`. */
   readonly signature: string;
+  /** Of the other keys in force, the newest last. */
+  readonly also?: readonly KeySignature[];
+  /** From the keys in force, each signed by itself. */
+  readonly transitions?: readonly SignedTransition[];
 }
 
 export const SELF_FORMAT = 'edgeplan.self/v1';
@@ -92,6 +128,10 @@ export interface SignedSelf extends NodeSelf {
   readonly key_id: string;
   /** Base64 of the 64 octets of an Ed25519 signature over `selfText`. */
   readonly signature: string;
+  /** By the other keys in force, the newest last, each over the text with its own public key. */
+  readonly also?: readonly (KeySignature & { readonly public_key: string })[];
+  /** All that there are, the oldest first, each signed by itself. */
+  readonly transitions?: readonly SignedTransition[];
 }
 
 /** The text whose UTF-8 is signed. */

@@ -8,6 +8,7 @@ import { MANIFEST_FORMAT, type SignedPage } from '../plan/manifest.ts';
 import { isStoreFault } from '../store/fault.ts';
 import type { Store } from '../store/store.ts';
 import { readEpoch } from './epoch.ts';
+import { readTokens, type ShownNode } from './node-token.ts';
 import { readPage } from './pages.ts';
 import type { PublisherLog } from './publisher.ts';
 import type { Signer } from './signer.ts';
@@ -38,8 +39,11 @@ export interface Feed {
     since: number,
     options: { readonly timeoutMs: number; readonly signal: AbortSignal },
   ): Promise<void>;
-  /** Pushes everything above a position and then each change. Returns the function that stops it. */
-  follow(nodeId: number, from: FollowFrom, sink: FeedSink): () => void;
+  /**
+   * Pushes everything above a position and then each change, for as long as the token that the node has shown is valid.
+   * Returns the function that stops it.
+   */
+  follow(node: Pick<ShownNode, 'id' | 'shown_hash'>, from: FollowFrom, sink: FeedSink): () => void;
   /**
    * Why nodes take no revision of this store: one of them came with a later position of the same epoch, so the store has
    * lost history that nodes have. `null`: none did, or the store has come as far since.
@@ -75,6 +79,7 @@ const HEARTBEAT_MS = 15_000;
 
 interface Follower {
   readonly nodeId: number;
+  readonly tokenHash: string;
   readonly sink: FeedSink;
   readonly epoch: number | null;
   position: number;
@@ -169,7 +174,7 @@ export function createFeed(options: FeedOptions): Feed {
     enter(await readEpoch(store.latest));
     if (live.size === 0) return;
     const [since, at] = [position, clock()];
-    const page = signer.sign({
+    const page = await signer.sign({
       ...{ format: MANIFEST_FORMAT, epoch, since, through: since, complete: true, at },
       entries: [],
     });
@@ -217,14 +222,14 @@ export function createFeed(options: FeedOptions): Feed {
     if (reason !== null) follower.sink.end(reason);
   }
 
-  /** Ends followers whose token was revoked. */
+  /** Ends followers whose token was revoked, or replaced and its overlap is over. */
   async function recheck(): Promise<void> {
     if (all.size === 0) return;
-    const revoked = new Set(
-      (await store.latest.nodes.list()).filter((node) => node.revoked_at !== null).map((node) => node.id),
-    );
+    const { valid, revoked } = await readTokens(store.latest, clock());
     for (const follower of [...all]) {
-      if (revoked.has(follower.nodeId)) close(follower, 'this node token was revoked');
+      if (valid.has(follower.tokenHash)) continue;
+      const how = revoked.has(follower.nodeId) ? 'revoked' : 'replaced, and its overlap is over';
+      close(follower, `this node token was ${how}`);
     }
   }
 
@@ -241,6 +246,8 @@ export function createFeed(options: FeedOptions): Feed {
       });
       heartbeat ??= setInterval(() => beat().catch(noteStore), options.heartbeatMs ?? HEARTBEAT_MS).unref();
       poll ??= setInterval(() => {
+        // Its signatures may be of a key that signs no more.
+        memo = null;
         look().catch(noteStore);
         // A hint may be lost, or come while a node is on its way from the check of its token to its stream.
         recheck().catch(noteStore);
@@ -276,8 +283,8 @@ export function createFeed(options: FeedOptions): Feed {
       });
     },
     ahead,
-    follow(nodeId, from, sink) {
-      const follower: Follower = { nodeId, sink, ...from, closed: false };
+    follow({ id: nodeId, shown_hash: tokenHash }, from, sink) {
+      const follower: Follower = { nodeId, tokenHash, sink, ...from, closed: false };
       all.add(follower);
       catchUp(follower).catch((error: unknown) => {
         noteStore(error);

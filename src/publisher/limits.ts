@@ -67,3 +67,18 @@ export const REPUBLISH_PROGRESS_MS = 10_000;
 export const CLEARANCE_OVERLAP_MS = MAX_CAPTCHA_TTL_SEC * 1_000 + 24 * 3_600_000;
 /** Secrets accepted beside the current one: each is a signature more for a node to check. */
 export const MAX_PREVIOUS_SECRETS = 2;
+
+/**
+ * Milliseconds for which a signing key that was replaced signs too: nodes that follow have the new one within seconds, those
+ * that are away follow the transitions later, and a week is left to give it to what is set up by hand.
+ */
+export const SIGNING_OVERLAP_MS = 7 * 24 * 3_600_000;
+/** Keys that sign beside the current one: each is a signature more on every page. */
+export const MAX_RETIRING_KEYS = 2;
+/** Transitions that are served: with a rotation a month, a node that was off for a year finds its way. */
+export const MAX_TRANSITIONS = 16;
+
+/** Milliseconds for which a node token that was replaced is valid: a working day to bring the new one to the node. */
+export const TOKEN_OVERLAP_MS = 24 * 3_600_000;
+/** Replaced tokens of a node that are valid: more are more to lose. */
+export const MAX_REPLACED_TOKENS = 2;

@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import type { NodeRow } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
+import { MAX_REPLACED_TOKENS } from './limits.ts';
 
 /** Apart from API keys (`svc_`) at a glance, and for scanners of leaked secrets. */
 export const NODE_TOKEN_PREFIX = 'edn_';
@@ -19,16 +20,77 @@ export interface NewNode {
 
 /** Makes a node and its token. Throws the store's `conflict` on `nodes.name` when the name is taken. */
 export async function createNode(tx: WriteTransaction, name: string, now: number): Promise<NewNode> {
-  const token = `${NODE_TOKEN_PREFIX}${randomBytes(32).toString('base64url')}`;
+  const token = newToken();
   const node = await tx.nodes.insert({ name, token_hash: hashToken(token), created_at: now });
   return { node, token };
 }
 
-/** The node a token belongs to; `null` for a malformed, unknown or revoked one. */
-export async function nodeOf(tx: Pick<ReadTransaction, 'nodes'>, token: string): Promise<NodeRow | null> {
+export type TokenRotation =
+  /** `until`: the token before is valid until then. */
+  | { readonly ok: true; readonly token: string; readonly until: number }
+  /** As many as can be are still valid; `until`: the first of them is not from then on. */
+  | { readonly ok: false; readonly until: number };
+
+/** Gives a node another token. The one before is valid for `overlapMs` more; 0 ends all that it had. */
+export async function rotateToken(
+  tx: WriteTransaction,
+  { id }: Pick<NodeRow, 'id'>,
+  { now, overlapMs }: { readonly now: number; readonly overlapMs: number },
+): Promise<TokenRotation> {
+  const valid = (await tx.nodes.replacedTokens({ node_id: id })).filter(({ until }) => now < until);
+  if (overlapMs === 0) await tx.nodes.dropTokens(id);
+  else if (valid.length >= MAX_REPLACED_TOKENS) return { ok: false, until: valid[0]!.until };
+  const token = newToken();
+  const until = now + overlapMs;
+  await tx.nodes.replaceToken({ id, token_hash: hashToken(token) }, { until, now });
+  return { ok: true, token, until };
+}
+
+/** A node, and the token that it has shown. */
+export interface ShownNode extends NodeRow {
+  /** SHA-256, lower-case hex; `token_hash` is that of its newest. */
+  readonly shown_hash: string;
+}
+
+/** The node a token belongs to; `null` for a malformed, unknown, revoked or ended one. */
+export async function nodeOf(
+  tx: Pick<ReadTransaction, 'nodes'>,
+  { token, now }: { readonly token: string; readonly now: number },
+): Promise<ShownNode | null> {
   if (!TOKEN_SHAPE.test(token)) return null;
-  const node = await tx.nodes.byTokenHash(hashToken(token));
-  return node === null || node.revoked_at !== null ? null : node;
+  const hash = hashToken(token);
+  const node = (await tx.nodes.byTokenHash(hash)) ?? (await nodeBefore(tx, { hash, now }));
+  return node === null || node.revoked_at !== null ? null : { ...node, shown_hash: hash };
+}
+
+async function nodeBefore(
+  tx: Pick<ReadTransaction, 'nodes'>,
+  { hash, now }: { readonly hash: string; readonly now: number },
+): Promise<NodeRow | null> {
+  const [replaced] = await tx.nodes.replacedTokens({ token_hash: hash });
+  return replaced === undefined || now >= replaced.until ? null : tx.nodes.get(replaced.node_id);
+}
+
+export interface Tokens {
+  /** Hashes of all that are valid. */
+  readonly valid: ReadonlySet<string>;
+  /** Nodes that were revoked. */
+  readonly revoked: ReadonlySet<number>;
+}
+
+export async function readTokens(tx: Pick<ReadTransaction, 'nodes'>, now: number): Promise<Tokens> {
+  const nodes = await tx.nodes.list();
+  const revoked = new Set(nodes.filter(({ revoked_at }) => revoked_at !== null).map(({ id }) => id));
+  const replaced = await tx.nodes.replacedTokens('all');
+  const valid = [
+    ...nodes.filter(({ id }) => !revoked.has(id)),
+    ...replaced.filter(({ node_id, until }) => !revoked.has(node_id) && now < until),
+  ];
+  return { valid: new Set(valid.map(({ token_hash }) => token_hash)), revoked };
+}
+
+function newToken(): string {
+  return `${NODE_TOKEN_PREFIX}${randomBytes(32).toString('base64url')}`;
 }
 
 function hashToken(token: string): string {

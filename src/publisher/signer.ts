@@ -1,5 +1,4 @@
-/** Signs manifest pages. What is signed, and how, stands in `plan/manifest.ts`. */
-import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign } from 'node:crypto';
+/** Signs manifest pages, by every key that is in force. What is signed, and how, stands in `plan/manifest.ts`. */
 import {
   type ManifestPage,
   manifestText,
@@ -7,40 +6,90 @@ import {
   SELF_FORMAT,
   type SignedPage,
   type SignedSelf,
+  type SignedTransition,
   selfText,
 } from '../plan/manifest.ts';
 import type { Store } from '../store/store.ts';
+import { newKey, openKey, readKeys, type SigningKey, type StoredKeys } from './signing-keys.ts';
 
 export interface Signer {
-  /** First 16 hex digits of the SHA-256 of the public key's SubjectPublicKeyInfo. */
+  /** Of the current key when the signer was opened. */
   readonly keyId: string;
-  /** SubjectPublicKeyInfo (RFC 8410) in base64: what a node is given to believe manifests by. */
+  /** Likewise; SubjectPublicKeyInfo (RFC 8410) in base64: what a node is given to believe manifests by. */
   readonly publicKey: string;
-  sign(page: ManifestPage): SignedPage;
+  sign(page: ManifestPage): Promise<SignedPage>;
   /** The public key and the rest of what a node is told about itself, signed. */
-  signSelf(self: Omit<NodeSelf, 'format' | 'public_key'>): SignedSelf;
+  signSelf(self: Omit<NodeSelf, 'format' | 'public_key'>): Promise<SignedSelf>;
 }
 
-/** The store's signing key; the first who asks makes it (Ed25519, PKCS #8 in PEM). */
-export async function openSigner(store: Store, now: number): Promise<Signer> {
-  const kept = await store.latest.secrets.get('signing_key');
-  const pem = kept ?? (await store.write((tx) => tx.secrets.putOnce('signing_key', newKey(), now)));
-  const key = createPrivateKey(pem);
-  const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });
-  const keyId = createHash('sha256').update(spki).digest('hex').slice(0, 16);
-  const publicKey = spki.toString('base64');
-  const signText = (text: string): string => sign(null, Buffer.from(text, 'utf8'), key).toString('base64');
+/** Opened once for each text that the store has of them. */
+interface OpenKeys {
+  readonly of: string;
+  readonly current: SigningKey;
+  readonly retiring: readonly { readonly key: SigningKey; readonly until: number }[];
+  readonly transitions: readonly SignedTransition[];
+}
+
+/** The keys that sign at a time. */
+interface InForce {
+  /** The oldest: nodes of releases without transitions look at its signature alone. */
+  readonly first: SigningKey;
+  /** The newest last. */
+  readonly others: readonly SigningKey[];
+  readonly transitions: readonly SignedTransition[];
+}
+
+/** Signs with the store's keys, also with those that it gets later; the first who asks makes one. */
+export async function openSigner(store: Store, clock: () => number): Promise<Signer> {
+  if ((await readKeys(store.latest)) === null) {
+    await store.write((tx) => tx.secrets.putOnce('signing_key', newKey(), clock()));
+  }
+  let open: OpenKeys | null = null;
+
+  async function inForce(): Promise<InForce> {
+    const stored = (await readKeys(store.latest))!;
+    const of = JSON.stringify(stored);
+    if (open?.of !== of) open = openAll(stored, of);
+    const { current, retiring, transitions } = open;
+    const now = clock();
+    const all = [...retiring.filter(({ until }) => now < until).map(({ key }) => key), current];
+    return { first: all[0]!, others: all.slice(1), transitions };
+  }
+
+  const { first, others } = await inForce();
+  const { keyId, publicKey } = others.at(-1) ?? first;
   return {
     keyId,
     publicKey,
-    sign: (manifest) => ({ manifest, key_id: keyId, signature: signText(manifestText(manifest)) }),
-    signSelf(self) {
-      const whole: NodeSelf = { ...self, format: SELF_FORMAT, public_key: publicKey };
-      return { ...whole, key_id: keyId, signature: signText(selfText(whole)) };
+    async sign(manifest) {
+      const { first, others, transitions } = await inForce();
+      const text = manifestText(manifest);
+      const page = { manifest, key_id: first.keyId, signature: first.sign(text) };
+      if (others.length === 0) return page;
+      const signing = new Set([first, ...others].map((key) => key.keyId));
+      const also = others.map((key) => ({ key_id: key.keyId, signature: key.sign(text) }));
+      return { ...page, also, transitions: transitions.filter(({ from }) => signing.has(from)) };
+    },
+    async signSelf(self) {
+      const { first, others, transitions } = await inForce();
+      const whole: NodeSelf = { ...self, format: SELF_FORMAT, public_key: first.publicKey };
+      const signatureOf = (key: SigningKey): string =>
+        key.sign(selfText({ ...whole, public_key: key.publicKey }));
+      const also = others.map((key) => ({
+        public_key: key.publicKey,
+        key_id: key.keyId,
+        signature: signatureOf(key),
+      }));
+      return { ...whole, key_id: first.keyId, signature: signatureOf(first), also, transitions };
     },
   };
 }
 
-function newKey(): string {
-  return generateKeyPairSync('ed25519').privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
+function openAll({ current, retiring, transitions }: StoredKeys, of: string): OpenKeys {
+  return {
+    of,
+    current: openKey(current),
+    retiring: retiring.map(({ key, until }) => ({ key: openKey(key), until })),
+    transitions,
+  };
 }

@@ -9,6 +9,7 @@ import type {
   OutboxRow,
   PendingDomain,
   PlanHead,
+  ReplacedTokenRow,
   ReportRow,
   RevisionRow,
   StoredPlan,
@@ -105,8 +106,10 @@ export interface PlanWrites {
 }
 
 export interface NodeReads {
-  /** Whatever its state; check `revoked_at`. */
+  /** By its newest token, whatever its state; check `revoked_at`. */
   byTokenHash(hash: string): Promise<NodeRow | null>;
+  /** Tokens that newer ones have replaced: that of the hash, or all of one node, or all; those that ended too. */
+  replacedTokens(which: ReplacedTokens): Promise<readonly ReplacedTokenRow[]>;
   get(id: number): Promise<NodeRow | null>;
   /** By id. */
   list(): Promise<readonly NodeRow[]>;
@@ -120,12 +123,24 @@ export interface NodeReads {
   reportsOf(nodeId: number): Promise<readonly ReportRow[]>;
 }
 
+export type ReplacedTokens = { readonly token_hash: string } | { readonly node_id: number } | 'all';
+
 export interface NodeWrites {
   /** `conflict` on `nodes.name` or `nodes.token_hash`. */
   insert(node: Pick<NodeRow, 'name' | 'token_hash' | 'created_at'>): Promise<NodeRow>;
   /** Notes that it was there; never backwards. */
   touch(id: number, at: number): Promise<void>;
   revoke(id: number, at: number): Promise<boolean>;
+  /**
+   * Gives a node another token. The one before is valid until then as well; those that have ended before `now` are
+   * forgotten. `conflict` on `nodes.token_hash`.
+   */
+  replaceToken(
+    node: Pick<NodeRow, 'id' | 'token_hash'>,
+    times: { readonly until: number; readonly now: number },
+  ): Promise<void>;
+  /** Forgets the replaced tokens of a node. */
+  dropTokens(id: number): Promise<void>;
   /** Files answers; locks no domain. `missing` when there is no such node. */
   report(reports: readonly ReportRow[]): Promise<void>;
   /**

@@ -305,6 +305,15 @@ export interface NodeRow {
   readonly revoked_at: number | null;
 }
 
+/** A token of a node that another one has replaced. */
+export interface ReplacedTokenRow {
+  /** As `NodeRow.token_hash`. */
+  readonly token_hash: string;
+  readonly node_id: number;
+  /** Valid before this, milliseconds since the epoch. */
+  readonly until: number;
+}
+
 export const REPORT_OUTCOMES = ['ack', 'nack'] as const;
 export type ReportOutcome = (typeof REPORT_OUTCOMES)[number];
 
@@ -354,9 +363,17 @@ export type HitSum = Pick<HitRow, 'type' | 'rule_id' | 'hits'>;
 export type UsageSum = Pick<UsageRow, 'requests' | 'octets' | 'gateway_requests'>;
 
 /**
- * What a store has one of, each under its name: secrets (`clearance_masters` as `publisher/clearance.ts` writes it,
- * `clearance` as releases before it made it), `epoch`, the number of its history (milliseconds at which it was restored;
+ * What a store has one of, each under its name: secrets (`signing_keys` and `clearance_masters` as
+ * `publisher/signing-keys.ts` and `publisher/clearance.ts` write them, `signing_key` and `clearance` as releases before them
+ * made them), `epoch`, the number of its history (milliseconds at which it was restored;
  * absent: never), and `republish`, the outbox id that every current revision has to cover.
  */
-export const SECRET_NAMES = ['signing_key', 'clearance', 'clearance_masters', 'epoch', 'republish'] as const;
+export const SECRET_NAMES = [
+  'signing_key',
+  'signing_keys',
+  'clearance',
+  'clearance_masters',
+  'epoch',
+  'republish',
+] as const;
 export type SecretName = (typeof SECRET_NAMES)[number];

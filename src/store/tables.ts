@@ -16,6 +16,7 @@ import type {
   OutboxRow,
   PatternRow,
   RecordRow,
+  ReplacedTokenRow,
   ReportRow,
   RevisionRow,
   RuleContentRow,
@@ -72,6 +73,7 @@ export interface Tables {
   /** The last position given, in one row. Whoever publishes holds it until the commit, so positions become visible in order. */
   readonly manifest_position: { readonly id: number; readonly position: number };
   readonly nodes: Numbered<NodeRow>;
+  readonly node_tokens: Table<ReplacedTokenRow>;
   readonly node_reports: Table<ReportRow>;
   /** The last batch of traffic that was taken from each node. */
   readonly node_batches: { readonly node_id: number; readonly batch: number };

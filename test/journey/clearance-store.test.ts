@@ -31,7 +31,7 @@ describe.each(await testDatabases())('on $kind', (database) => {
   });
 
   async function entries(now: number, since = 0): Promise<readonly ManifestEntry[]> {
-    const signer = await openSigner(store, now);
+    const signer = await openSigner(store, () => now);
     return (await readPage(since, { store, signer, clock: () => now })).manifest.entries;
   }
 

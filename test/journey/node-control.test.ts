@@ -32,7 +32,10 @@ beforeEach(async () => {
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  control = createControl({ url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, token: 'x' });
+  control = createControl({
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    token: () => 'x',
+  });
 });
 afterEach(async () => {
   await control.close();

@@ -20,7 +20,8 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'edgeplan-usage-'));
   house = await openHouse({ database: join(folder, 'data') });
   proxy = await startControlProxy(house.port);
-  control = createControl({ url: proxy.url, token: await house.token('node-1') });
+  const token = await house.token('node-1');
+  control = createControl({ url: proxy.url, token: () => token });
 });
 afterEach(async () => {
   for (const usage of usages.splice(0)) await usage.stop();

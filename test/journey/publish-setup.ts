@@ -51,7 +51,7 @@ export async function openHouse({ database, maxBacklog, idle }: HouseOptions): P
   const lines: string[] = [];
   const log = pino({}, { write: (line: string) => void lines.push(line) });
   await openClearance(store, Date.now());
-  const signer = await openSigner(store, Date.now());
+  const signer = await openSigner(store, Date.now);
   const publisher = createPublisher({ store, log, pollMs: 200, leaseMs: 500 });
   const feed = createFeed({
     store,

@@ -114,7 +114,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     compute,
   };
   const own = pino({}, { write: (line: string) => void log.push(line) });
-  const signer = await openSigner(store, clock());
+  const signer = await openSigner(store, clock);
   await openClearance(store, clock());
   const feed = createFeed({ store, signer, log: own });
   const nodes = { store, feed, signer, log: own, clock };

@@ -31,7 +31,8 @@ export function newFolder(): string {
   return mkdtempSync(join(tmpdir(), 'edgeplan-node-'));
 }
 
-export type TestFollowerOptions = Pick<FollowOptions, 'url' | 'token'> & {
+export type TestFollowerOptions = Pick<FollowOptions, 'url'> & {
+  readonly token: string;
   readonly publicKey?: string;
   readonly directory?: string;
   readonly times?: Partial<FollowTimes>;
@@ -53,7 +54,7 @@ export async function startFollower(options: TestFollowerOptions): Promise<TestF
   };
   const follower = await followControl({
     url,
-    token,
+    token: () => token,
     directory,
     plans,
     ...(publicKey === undefined ? {} : { publicKey }),

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { MAX_ID } from '../../base/limits.ts';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
-import { MANIFEST_FORMAT, SELF_FORMAT, TOMBSTONES } from '../../plan/manifest.ts';
+import { MANIFEST_FORMAT, SELF_FORMAT, TOMBSTONES, TRANSITION_FORMAT } from '../../plan/manifest.ts';
 
 /** Seconds a long-poll waits at most, and unless told otherwise: below the idle limits of common proxies. */
 const MOST_WAIT_SEC = 55;
@@ -79,6 +79,22 @@ export const reportsBody = z.strictObject({
 
 const secret = z.string().describe('octets in base64');
 
+const keySignature = z.object({ key_id: z.string(), signature: z.string() });
+const transitions = z
+  .array(
+    z.object({
+      format: z.literal(TRANSITION_FORMAT),
+      from: z.string().describe('the id of the key before'),
+      public_key: z.string().describe('the key that takes its place: SubjectPublicKeyInfo in base64'),
+      at: count,
+      until: count.describe('the key before signs manifests before this, milliseconds since 1970'),
+      signature: z
+        .string()
+        .describe('Ed25519 by the key before, over the canonical JSON of the other fields'),
+    }),
+  )
+  .optional();
+
 /** A signed page of the manifest, see `plan/manifest.ts`. */
 export const signedPage = z.object({
   manifest: z.object({
@@ -110,6 +126,8 @@ export const signedPage = z.object({
   }),
   key_id: z.string(),
   signature: z.string(),
+  also: z.array(keySignature).optional().describe('by the other keys in force, the newest last'),
+  transitions: transitions.describe('from the keys in force'),
 });
 
 export const nodeSelf = z.object({
@@ -124,5 +142,10 @@ export const nodeSelf = z.object({
   key_id: z.string(),
   signature: z
     .string()
-    .describe('Ed25519 over the canonical JSON (RFC 8785) of the other fields but `key_id`'),
+    .describe('Ed25519 over the canonical JSON (RFC 8785) of the fields from `format` to `nonce`'),
+  also: z
+    .array(keySignature.extend({ public_key: z.string() }))
+    .optional()
+    .describe('by the other keys in force, the newest last, each over the same with its own `public_key`'),
+  transitions: transitions.describe('all that there are, the oldest first'),
 });

@@ -13,6 +13,7 @@ import { z } from 'zod';
 import { findBlob } from '../../publisher/blob.ts';
 import { readMasters, sharedClearance } from '../../publisher/clearance.ts';
 import type { FeedSink } from '../../publisher/feed.ts';
+import type { ShownNode } from '../../publisher/node-token.ts';
 import type { NodeRow } from '../../store/rows.ts';
 import { nodeOperation, readSent } from '../node-route.ts';
 import { notFound } from '../refusal.ts';
@@ -115,7 +116,7 @@ export const report = nodeOperation({
 });
 
 interface Stream {
-  readonly node: NodeRow;
+  readonly node: ShownNode;
   readonly from: number;
   /** What `from` is a position of; `null` unknown. */
   readonly epoch: number | null;
@@ -165,7 +166,7 @@ function openStream(
       setTimeout(() => raw.destroy(), FAREWELL_MS).unref();
     },
   };
-  const unfollow = feed.follow(node.id, { position: from, epoch }, sink);
+  const unfollow = feed.follow(node, { position: from, epoch }, sink);
   // A reader that went away is no error: it comes back with its last event id.
   raw.on('error', () => undefined);
   raw.on('close', () => {

@@ -1,12 +1,14 @@
 /** `edgeplan node-token`: what a node shows to read the feed. Works on the data itself, beside a running server. */
 import { Command } from 'commander';
-import { createNode, NODE_NAME_SHAPE } from '../../publisher/node-token.ts';
+import { TOKEN_OVERLAP_MS } from '../../publisher/limits.ts';
+import { createNode, NODE_NAME_SHAPE, rotateToken } from '../../publisher/node-token.ts';
 import { openSigner } from '../../publisher/signer.ts';
 import { isStoreFault } from '../../store/fault.ts';
-import type { NodeRow } from '../../store/rows.ts';
+import type { NodeRow, ReplacedTokenRow } from '../../store/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
+import { overlapOption } from '../options.ts';
 import { note, write } from '../output.ts';
 import { tableText } from '../table.ts';
 import { withData, withStore } from '../with-store.ts';
@@ -18,7 +20,7 @@ async function create(name: string, flags: StoreFlags): Promise<void> {
     throw usageFault(`\`${name}\` cannot be a node's name`, remedy);
   }
   await withData(flags, async (store) => {
-    const signer = await openSigner(store, Date.now());
+    const signer = await openSigner(store, Date.now);
     const { node, token } = await make(store, name);
     await write(`EDGEPLAN_NODE_TOKEN=${token}\nEDGEPLAN_NODE_TRUST=${signer.publicKey}\n`);
     note(`node ${node.id} \`${name}\`; the token is shown only this once`);
@@ -39,8 +41,15 @@ async function make(store: Store, name: string): ReturnType<typeof createNode> {
 async function list(flags: StoreFlags): Promise<void> {
   await withData(flags, async (store) => {
     const nodes = await store.latest.nodes.list();
-    const rows = nodes.map((node) => [String(node.id), node.name, stateOf(node)]);
-    await write(tableText(['id', 'name', 'state'], rows));
+    const now = Date.now();
+    const replaced = (await store.latest.nodes.replacedTokens('all')).filter(({ until }) => now < until);
+    const rows = nodes.map((node) => [
+      String(node.id),
+      node.name,
+      stateOf(node),
+      overlapOf(replaced.filter(({ node_id }) => node_id === node.id)),
+    ]);
+    await write(tableText(['id', 'name', 'state', 'tokens before'], rows));
     if (rows.length === 0) note('no nodes yet: edgeplan node-token create <name>');
   });
 }
@@ -50,10 +59,45 @@ function stateOf({ last_seen_at, revoked_at }: NodeRow): string {
   return last_seen_at === null ? 'never seen' : `seen ${new Date(last_seen_at).toISOString()}`;
 }
 
+function overlapOf(replaced: readonly ReplacedTokenRow[]): string {
+  return replaced.map(({ until }) => `valid until ${new Date(until).toISOString()}`).join(', ');
+}
+
+async function findNode({ latest }: Store, name: string): Promise<NodeRow> {
+  const node = (await latest.nodes.list()).find((one) => one.name === name);
+  if (node === undefined) throw new CommandFault(EXIT.no, `there is no node \`${name}\``);
+  return node;
+}
+
+interface RotateFlags extends StoreFlags {
+  readonly overlap: number;
+}
+
+/** The token goes to stdout as a node's environment, or its --token-file, takes it. */
+async function rotate(name: string, { overlap: overlapMs, ...flags }: RotateFlags): Promise<void> {
+  await withData(flags, async (store) => {
+    const node = await findNode(store, name);
+    if (node.revoked_at !== null) {
+      const remedy = 'make another node with edgeplan node-token create';
+      throw new CommandFault(EXIT.no, `the token of \`${name}\` was revoked`, { remedy });
+    }
+    const rotation = await store.write((tx) => rotateToken(tx, node, { now: Date.now(), overlapMs }));
+    const until = new Date(rotation.until).toISOString();
+    if (!rotation.ok) {
+      throw new CommandFault(EXIT.no, `the last tokens are valid still, the first until ${until}`, {
+        remedy: 'wait for it, or end all tokens before with --overlap 0',
+      });
+    }
+    await write(`EDGEPLAN_NODE_TOKEN=${rotation.token}\n`);
+    const before =
+      overlapMs === 0 ? 'those before are not valid any more' : `the one before is valid until ${until}`;
+    note(`the token of \`${name}\` is shown only this once; ${before}`);
+  });
+}
+
 async function revoke(name: string, flags: StoreFlags): Promise<void> {
   await withData(flags, async (store) => {
-    const node = (await store.latest.nodes.list()).find((one) => one.name === name);
-    if (node === undefined) throw new CommandFault(EXIT.no, `there is no node \`${name}\``);
+    const node = await findNode(store, name);
     const changed = await store.write((tx) => tx.nodes.revoke(node.id, Date.now()));
     if (!changed) throw new CommandFault(EXIT.no, `the token of \`${name}\` was revoked before`);
     await write(`the token of \`${name}\` is revoked\n`);
@@ -62,11 +106,20 @@ async function revoke(name: string, flags: StoreFlags): Promise<void> {
 
 /** The command, to be added to a program. */
 export function nodeTokenCommand(): Command {
+  const overlap = overlapOption('how long the token before is valid', { milliseconds: TOKEN_OVERLAP_MS });
   const text = 'Make a node and print its token, once, and the key it is to trust.';
   return new Command('node-token')
-    .description('Make, list and revoke the tokens of nodes; works beside a running server.')
+    .description('Make, list, rotate and revoke the tokens of nodes; works beside a running server.')
     .addCommand(withStore(new Command('create').description(text).argument('<name>')).action(create))
     .addCommand(withStore(new Command('list').description('List the nodes.')).action(list))
+    .addCommand(
+      withStore(
+        new Command('rotate')
+          .description('Print another token for a node, once; the one before ends after an overlap.')
+          .argument('<name>')
+          .addOption(overlap),
+      ).action(rotate),
+    )
     .addCommand(
       withStore(new Command('revoke').description("Revoke a node's token.").argument('<name>')).action(
         revoke,

@@ -8,7 +8,7 @@ import { MAX_ADDRESS_CONNECTIONS, MAX_CONNECTIONS, MAX_WEBSOCKETS } from '../../
 import { parseServerAddress } from '../../lifecycle/dns/server-address.ts';
 import { usageFault } from '../exit.ts';
 import { DRAIN_SECONDS } from '../node/limits.ts';
-import type { AcmeStart, NodeStart, RunningNode } from '../node/options.ts';
+import type { AcmeStart, NodeStart, NodeToken, RunningNode } from '../node/options.ts';
 import { plainControlLines } from '../node/plain-control.ts';
 import { refusal } from '../node/refusal.ts';
 import { readWorkers, tellWorker, workersLines } from '../node/tell-workers.ts';
@@ -21,6 +21,7 @@ interface Flags {
   readonly file?: string;
   readonly control?: string;
   readonly token?: string;
+  readonly tokenFile?: string;
   readonly trust?: string;
   readonly data: string;
   readonly host: string;
@@ -183,7 +184,7 @@ async function startProcesses(workers: number, options: NodeStart): Promise<Runn
   return running;
 }
 
-function plansOf({ file, control, token, trust, color }: Flags): NodeStart['plans'] {
+function plansOf({ file, control, token: text, tokenFile, trust, color }: Flags): NodeStart['plans'] {
   if (file !== undefined && control !== undefined) {
     throw usageFault('a node has its plans from a file or from a control plane, not from both');
   }
@@ -194,12 +195,16 @@ function plansOf({ file, control, token, trust, color }: Flags): NodeStart['plan
   if (!isHttpUrl(control)) {
     throw usageFault(`a control plane is written http://host:port, found \`${control}\``);
   }
-  if (token === undefined || token === '') {
-    const remedy =
-      'edgeplan node-token create <name> makes one; give it in EDGEPLAN_NODE_TOKEN or with --token';
-    throw usageFault('a control plane asks for a token', remedy);
-  }
+  const token = tokenOf(text, tokenFile);
   return { kind: 'control', url: control, token, publicKey: trust ?? null };
+}
+
+function tokenOf(text: string | undefined, file: string | undefined): NodeToken {
+  if (file !== undefined) return { kind: 'file', file };
+  if (text !== undefined && text !== '') return { kind: 'text', text };
+  const remedy =
+    'edgeplan node-token create <name> makes one; give it in EDGEPLAN_NODE_TOKEN, with --token-file or with --token';
+  throw usageFault('a control plane asks for a token', remedy);
 }
 
 function isHttpUrl(text: string): boolean {
@@ -282,6 +287,11 @@ export function nodeCommand(): Command {
     .option('-f, --file <file>', 'serve this edge file, and its changes')
     .addOption(new Option('--control <url>', 'follow this server').env('EDGEPLAN_CONTROL'))
     .addOption(new Option('--token <token>', 'the node token for --control').env('EDGEPLAN_NODE_TOKEN'))
+    .addOption(
+      new Option('--token-file <file>', 'a file with the token, read again when it changes')
+        .env('EDGEPLAN_NODE_TOKEN_FILE')
+        .conflicts('token'),
+    )
     .addOption(
       new Option('--trust <key>', 'believe only this key; without it, the first one met').env(
         'EDGEPLAN_NODE_TRUST',

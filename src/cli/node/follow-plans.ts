@@ -5,7 +5,8 @@ import type { Following } from '../../edge/log/following.ts';
 import type { PlanSink } from '../../edge/plans.ts';
 import type { Clearance } from '../../plan/manifest.ts';
 import { watchFile } from '../watch-file.ts';
-import type { NodeStart } from './options.ts';
+import type { NodeStart, NodeToken } from './options.ts';
+import { openTokenFile } from './token-file.ts';
 
 export interface PlanSource {
   /** Where traffic is counted; `null`: nobody is told of it. */
@@ -32,9 +33,10 @@ export async function followPlans(
     const { look, stop } = await watchFile({ file, colour, plans, onInstalled, onRefused });
     return { usage: null, following: null, look, stop: async () => stop() };
   }
+  const token = tokenOf(from.token, log);
   const follower = await followControl({
     url: from.url,
-    token: from.token,
+    token,
     ...(from.publicKey === null ? {} : { publicKey: from.publicKey }),
     directory: data,
     plans,
@@ -50,11 +52,16 @@ export async function followPlans(
       const { mode, silentMs, pending, refused, disk, unreported } = follower.state();
       return { connected: mode !== 'away', silentMs, pending, refused, disk, unreported, rows: usage.rows() };
     },
-    // The control plane tells by itself.
-    look: async () => undefined,
+    // The control plane tells by itself, but the token may be another.
+    look: async () => follower.reconnect(),
     async stop() {
       await usage.stop();
       await follower.stop();
     },
   };
+}
+
+function tokenOf(token: NodeToken, log: NodeStart['log']): () => string {
+  if (token.kind === 'text') return () => token.text;
+  return openTokenFile(token.file, (sentence) => log.warn(sentence)).read;
 }

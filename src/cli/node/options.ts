@@ -61,6 +61,11 @@ export interface ServeOptions {
   readonly minRate: number;
 }
 
+/** What a node shows its control plane: a token, or a file that has it. */
+export type NodeToken =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'file'; readonly file: string };
+
 export interface NodeStart extends ServeOptions {
   readonly host: string;
   /** 0: any free port, here and below. */
@@ -76,7 +81,7 @@ export interface NodeStart extends ServeOptions {
     | {
         readonly kind: 'control';
         readonly url: string;
-        readonly token: string;
+        readonly token: NodeToken;
         readonly publicKey: string | null;
       };
   readonly diskCache: boolean;

@@ -47,7 +47,8 @@ export interface Control {
 export interface ControlOptions {
   /** `http://` or `https://`, perhaps with a path that everything lies below. */
   readonly url: string;
-  readonly token: string;
+  /** The node's token; called for each request, so that it may change while the node runs. */
+  readonly token: () => string;
 }
 
 interface Asked {
@@ -65,13 +66,12 @@ export function createControl({ url, token }: ControlOptions): Control {
   const base = pathname.endsWith('/') ? pathname.slice(0, -1) : pathname;
   // One connection for the feed, one for polls and reports, the others for plans.
   const pool = new Pool(origin, { connections: 12, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
-  const authorization = `Bearer ${token}`;
 
   /** A request's answer, once its status is known to be good. */
   async function open(path: string, asked: Pick<Asked, 'method' | 'body' | 'headers'>, signal: AbortSignal) {
     const { method = 'GET', body = null } = asked;
     const type = body === null ? {} : { 'content-type': 'application/json' };
-    const headers = { authorization, ...type, ...asked.headers };
+    const headers = { authorization: `Bearer ${token()}`, ...type, ...asked.headers };
     const answer = await pool.request({ path: `${base}${path}`, method, body, headers, signal });
     if (answer.statusCode === 200) return answer.body;
     // Its status says what it is worth, however long the page of a proxy in trouble.
@@ -160,7 +160,7 @@ function statusFault(status: number, { path, text }: { path: string; text: strin
   if (status === 401 || status === 403) {
     return new ControlFault(
       'token',
-      'the control plane refuses this node token; make one with edgeplan node-token create',
+      'the control plane refuses this node token; make one with edgeplan node-token create or rotate',
     );
   }
   if (status === 404) return new ControlFault('missing', told);

@@ -78,7 +78,7 @@ export async function readStream(options: StreamOptions): Promise<StreamEnd> {
     return ended('the feed was cut');
   } catch (error) {
     if (silent) return ended(`the feed was silent for ${alive ? options.stallMs : options.firstOctetMs} ms`);
-    if (signal.aborted) return ended('this node is stopping');
+    if (signal.aborted) return ended('this node ended it');
     if (error instanceof ControlFault || !isConnectionError(error)) throw error;
     return ended(`the feed was cut: ${said(error)}`);
   } finally {

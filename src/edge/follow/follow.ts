@@ -4,16 +4,16 @@
  * also without a control plane. The stages:
  *
  * 1. serve what was kept (`persist.ts`)
- * 2. meet the control plane: its key is held to from the first meeting on (`identity.ts`)
+ * 2. meet the control plane: its key is held to from the first meeting on, and what that key hands over to (`identity.ts`)
  * 3. read the manifest as it grows (`feed.ts`), and all of it now and then, so that nothing missed stays missed
  * 4. believe signed pages only (`trust.ts`), and bring each name to where they say (`install.ts`)
  * 5. tell what became of it (`reports.ts`)
  */
-import type { ManifestPage } from '../../plan/manifest.ts';
+import type { ManifestPage, SignedTransition } from '../../plan/manifest.ts';
 import { readAll } from './compare.ts';
 import { type Control, ControlFault, createControl } from './control.ts';
 import { readStream } from './feed.ts';
-import { enterEpoch, type Identity, meet, readIdentity } from './identity.ts';
+import { enterEpoch, type Identity, meet, readIdentity, succeed } from './identity.ts';
 import { createInstaller, type Installer } from './install.ts';
 import { DEAD_STREAMS, FIRST_RETRY_MS } from './limits.ts';
 import { said } from './log.ts';
@@ -26,6 +26,8 @@ import { pause, retryMs } from './wait.ts';
 
 export interface Follower {
   state(): FollowState;
+  /** Opens the stream anew, with the token as it is now. */
+  reconnect(): void;
   /** Calls to the control plane of other parts of the node. */
   readonly control: Pick<Control, 'report'>;
   /** Ends following; what is in place stays served. */
@@ -60,6 +62,7 @@ export async function followControl(options: FollowOptions): Promise<Follower> {
   const comparing = run.compareRegularly();
   return {
     state: run.state,
+    reconnect: run.reconnect,
     control,
     async stop() {
       run.ending.abort();
@@ -88,6 +91,7 @@ interface Run {
   follow(): Promise<void>;
   compareRegularly(): Promise<void>;
   state(): FollowState;
+  reconnect(): void;
   /** Keeps how far the manifest was read, once everything up to there is in place. */
   note(): Promise<void>;
 }
@@ -98,6 +102,7 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
   const ending = new AbortController();
   const { signal } = ending;
   let identity = first;
+  let changing: Promise<unknown> = Promise.resolve();
   let mode: FollowState['mode'] = 'away';
   let position = keeper.position;
   let problem: string | null = null;
@@ -108,6 +113,7 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
   const compared = new AbortController();
   let introducing: Promise<void> | null = null;
   let compareSoon = new AbortController();
+  let renewing = new AbortController();
   let progressAt = performance.now();
   let heardAt = progressAt;
   const installer = createInstaller({
@@ -172,9 +178,32 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
     for (const entry of page.entries) installer.offer(entry, { keyId, asOf });
   }
 
+  /** Changes the identity, one change after the other. @throws what `next` throws; the identity stays as it was then */
+  function change(next: (before: Identity) => Promise<Identity>): Promise<void> {
+    const done = changing.then(async () => {
+      const before = identity.trust?.keyId;
+      identity = await next(identity);
+      const after = identity.trust?.keyId;
+      if (before === undefined || before === after) return;
+      log.warn({ before, key: after }, 'the key of the control plane was rotated; the new one is trusted');
+    });
+    changing = done.catch(() => undefined);
+    return done;
+  }
+
+  /** Follows transitions that came with a page. @throws TrustFault when one is not signed as it must be */
+  function adopt(transitions: readonly SignedTransition[]): void {
+    const trust = trustOf(identity);
+    if (trust.succeed(transitions).trust.keyId === trust.keyId) return;
+    change((before) => succeed(options.directory, before, transitions)).catch((error: unknown) => {
+      log.warn({ err: said(error) }, 'the new key of the control plane cannot be stored; it is tried again');
+    });
+  }
+
   /** A page that is signed and of this node's epoch or a later one. @throws TrustFault */
   function believe(text: string): ManifestPage {
-    const page = trustOf(identity).read(text);
+    const { page, transitions } = trustOf(identity).read(text);
+    adopt(transitions);
     const epoch = epochOf(page);
     if (epoch >= identity.epoch) return page;
     throw new TrustFault(
@@ -189,7 +218,7 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
     log.warn({ epoch }, 'the control plane was restored and began a new epoch; all of its manifest is read');
     // In this order: a node that dies in between reads everything from the beginning.
     await keeper.commit([{ kind: 'position', position: 0 }]);
-    identity = await enterEpoch(options.directory, identity, epoch);
+    await change((before) => enterEpoch(options.directory, before, epoch));
     position = 0;
   }
 
@@ -203,7 +232,8 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
 
   async function askWho(): Promise<void> {
     const before = identity.clearance;
-    identity = await meet(options.directory, identity, await control.self());
+    const self = await control.self();
+    await change((known) => meet(options.directory, known, self));
     hear();
     const { clearance } = identity;
     if (clearance !== null && clearance.current !== before?.current) options.onSecret(clearance);
@@ -234,6 +264,11 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
       mode = 'stream';
       problem = null;
     };
+    const ended = new AbortController();
+    const end = (): void => ended.abort();
+    renewing = ended;
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
     const { whole, reason } = await readStream({
       ...times,
       control,
@@ -241,10 +276,10 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
       onPage: advance,
       onOpen,
       onHeard: hear,
-      signal,
-    });
+      signal: ended.signal,
+    }).finally(() => signal.removeEventListener('abort', end));
     if (!signal.aborted) log.info({ reason }, 'the feed ended; following again');
-    return whole;
+    return whole || ended.signal.aborted;
   }
 
   /** Polls for a while, since streams do not get through. */
@@ -340,6 +375,7 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
     follow,
     compareRegularly,
     note,
+    reconnect: () => renewing.abort(),
     state: () => ({
       mode,
       node: identity.node,
@@ -362,10 +398,13 @@ function epochOf({ epoch = 0 }: ManifestPage): number {
   return epoch;
 }
 
-/** Whose word counts: revisions and purges of another key, or of an earlier epoch of this one, say nothing. */
+/**
+ * Whose word counts: revisions and purges of another key, or of an earlier epoch of this one, say nothing. A key that
+ * another handed over to goes on with its history.
+ */
 function wordOf(identity: Identity): string {
-  const { keyId } = trustOf(identity);
-  return identity.epoch === 0 ? keyId : `${keyId}.${identity.epoch}`;
+  const history = identity.history ?? trustOf(identity).keyId;
+  return identity.epoch === 0 ? history : `${history}.${identity.epoch}`;
 }
 
 /** Whom to believe; nothing is read of a control plane before it was met. */

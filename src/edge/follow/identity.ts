@@ -1,14 +1,15 @@
 /**
  * Whom the node believes, kept beside the plans: the public key is taken from the operator, or else from the control
- * plane at the first meeting and held to from then on. The clearance secret of servers that have one for all domains is
+ * plane at the first meeting and held to from then on, or what it leads to by transitions that it signed. The clearance secret of servers that have one for all domains is
  * kept too, so that visitors stay cleared over a restart without a control plane, and the one before it, so that they stay
  * so while it changes.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clearance, SignedSelf } from '../../plan/manifest.ts';
+import type { Clearance, NodeSelf, SignedSelf, SignedTransition } from '../../plan/manifest.ts';
 import { putLasting } from '../safe-file.ts';
-import { createTrust, type Trust, TrustFault } from './trust.ts';
+import { MAX_PASSED_KEYS, MAX_TRANSITIONS } from './limits.ts';
+import { createTrust, readTransitions, type Trust, TrustFault } from './trust.ts';
 
 export interface Identity {
   /** `null`: the control plane was never met, and the operator named no key. */
@@ -17,6 +18,10 @@ export interface Identity {
   readonly clearance: Clearance | null;
   /** This node's number and name; `null`: never met. */
   readonly node: { readonly id: number; readonly name: string } | null;
+  /** Keys that were trusted before and led to this one by transitions, the oldest first: public keys in base64. */
+  readonly passed: readonly string[];
+  /** The id of the first of those keys, which names the history that revisions are of; `null`: never met. */
+  readonly history: string | null;
   /** The highest epoch of the manifest that was met; a lower one is the past. */
   readonly epoch: number;
   /** The disk says exactly this. */
@@ -28,20 +33,24 @@ export interface Identity {
 const FORMAT = 'edgeplan.control/v1';
 
 /**
- * What was kept; a key named by the operator takes the place of the kept one.
+ * What was kept; a key named by the operator takes the place of the kept one, unless transitions led from it to that one.
  * @throws TrustFault when the key that is named is none; the system's error when what was kept cannot be read
  */
 export function readIdentity(directory: string, pinned: string | null): Identity {
   const file = join(directory, 'control.json');
   const read = readKept(file);
   const kept = read ?? NEVER_MET;
-  const publicKey = pinned ?? kept.public_key;
+  const same = pinned === null || pinned === kept.public_key || kept.passed.includes(pinned);
+  const publicKey = same ? kept.public_key : pinned;
+  const trust = publicKey === null ? null : createTrust(publicKey);
   return {
-    trust: publicKey === null ? null : createTrust(publicKey),
+    trust,
+    passed: same ? kept.passed : [],
+    history: (same ? kept.history : null) ?? trust?.keyId ?? null,
     clearance: kept.clearance === null ? null : sharedOf(kept.clearance, kept.previous_clearance),
     node: kept.id === null || kept.name === null ? null : { id: kept.id, name: kept.name },
-    epoch: publicKey === kept.public_key ? kept.epoch : 0,
-    kept: read !== null && publicKey === kept.public_key,
+    epoch: same ? kept.epoch : 0,
+    kept: read !== null && same,
     // Else whoever comes first would be believed.
     fault: read === null && pinned === null ? damageOf(file) : null,
   };
@@ -55,29 +64,69 @@ function sharedOf(current: string, before: string | null): Clearance {
 
 /**
  * The identity after a meeting, kept when it changed.
- * @throws TrustFault when the control plane has another key than the one held to; the system's error when it cannot be kept
+ * @throws TrustFault when the control plane signs with no key that the one held to leads to; the system's error when it
+ * cannot be kept
  */
 export async function meet(directory: string, before: Identity, self: SignedSelf): Promise<Identity> {
-  const { trust, fault } = before;
+  const { fault } = before;
   if (fault !== null) throw new TrustFault(fault);
-  const met = createTrust(self.public_key);
-  if (trust !== null && trust.keyId !== met.keyId) {
-    throw new TrustFault(
-      `the control plane signs with the key \`${met.keyId}\`, this node holds to \`${trust.keyId}\`; if it was set up anew, name its key with --trust`,
-    );
-  }
-  met.check(self);
+  const { trust, passed, history } = succeeded(before, self.transitions);
+  const signed = signedBy(trust, self);
+  const met = createTrust(signed.public_key);
+  met.check(signed);
   const { clearance, node, epoch } = before;
   const same = clearance !== null && clearance.current === self.clearance;
-  if (before.kept && trust !== null && same && node?.id === self.id && node.name === self.name) return before;
+  const known = before.kept && before.trust?.keyId === met.keyId;
+  if (known && same && node?.id === self.id && node.name === self.name) return before;
   const after: Identity = {
-    trust: trust ?? met,
+    trust: met,
+    passed,
+    history: history ?? met.keyId,
     clearance: same ? clearance : sharedOf(self.clearance, clearance?.current ?? null),
     node: { id: self.id, name: self.name },
     epoch,
     kept: true,
     fault: null,
   };
+  await putLasting(join(directory, 'control.json'), keptText(after));
+  return after;
+}
+
+/** What the trusted key signed of an answer; at the first meeting, what the newest did. @throws TrustFault */
+function signedBy(trust: Trust | null, self: SignedSelf): NodeSelf & { readonly signature: string } {
+  const others = Array.isArray(self.also) ? self.also.slice(0, MAX_TRANSITIONS) : [];
+  const all = [
+    self,
+    ...others.map((one) => ({ ...self, public_key: one.public_key, signature: one.signature })),
+  ];
+  if (trust === null) return all.at(-1)!;
+  const found = all.find((one) => one.public_key === trust.publicKey);
+  if (found !== undefined) return found;
+  const { keyId } = createTrust(self.public_key);
+  throw new TrustFault(
+    `the control plane signs with the key \`${keyId}\`, this node holds to \`${trust.keyId}\`, and no transition leads there; if the key was retired as compromised or the server was set up anew, name the key that \`edgeplan signing-key show\` prints with --trust`,
+  );
+}
+
+/** An identity's trust after transitions. @throws TrustFault when one of them on the way is not signed as it must be */
+function succeeded(before: Identity, transitions: unknown): Pick<Identity, 'trust' | 'passed' | 'history'> {
+  const { trust, history } = before;
+  if (trust === null) return before;
+  const { trust: last, passed } = trust.succeed(readTransitions(transitions));
+  return { trust: last, passed: [...before.passed, ...passed].slice(-MAX_PASSED_KEYS), history };
+}
+
+/**
+ * The identity once it has followed transitions to a newer key, kept.
+ * @throws TrustFault when one of them is not signed as it must be; the system's error when it cannot be kept
+ */
+export async function succeed(
+  directory: string,
+  before: Identity,
+  transitions: readonly SignedTransition[],
+): Promise<Identity> {
+  const after = { ...before, ...succeeded(before, transitions), kept: true };
+  if (after.trust?.keyId === before.trust?.keyId) return before;
   await putLasting(join(directory, 'control.json'), keptText(after));
   return after;
 }
@@ -91,6 +140,8 @@ export async function enterEpoch(directory: string, before: Identity, epoch: num
 
 interface Kept {
   readonly public_key: string | null;
+  readonly passed: readonly string[];
+  readonly history: string | null;
   readonly clearance: string | null;
   readonly previous_clearance: string | null;
   readonly id: number | null;
@@ -100,6 +151,8 @@ interface Kept {
 
 const NEVER_MET: Kept = {
   public_key: null,
+  passed: [],
+  history: null,
   clearance: null,
   previous_clearance: null,
   id: null,
@@ -107,9 +160,11 @@ const NEVER_MET: Kept = {
   epoch: 0,
 };
 
-function keptText({ trust, clearance, node, epoch }: Identity): string {
+function keptText({ trust, passed, history, clearance, node, epoch }: Identity): string {
   const kept: Kept = {
     public_key: trust?.publicKey ?? null,
+    passed,
+    history,
     clearance: clearance?.current ?? null,
     previous_clearance: clearance?.previous[0]?.secret ?? null,
     id: node?.id ?? null,
@@ -137,11 +192,14 @@ function readKept(file: string): Kept | null {
 
 function parse(text: string): Kept | null {
   try {
-    // Files of versions before epochs have none.
-    const { format, epoch = 0, ...rest } = JSON.parse(text);
-    const kept: Kept = { ...rest, epoch };
-    const texts = [kept.public_key, kept.clearance, kept.previous_clearance, kept.name];
-    const whole = texts.every((value) => value === null || typeof value === 'string');
+    // Files of earlier releases have no epoch, or no transitions of keys.
+    const { format, epoch = 0, passed = [], history = null, ...rest } = JSON.parse(text);
+    const kept: Kept = { ...rest, epoch, passed, history };
+    const texts = [kept.public_key, kept.history, kept.clearance, kept.previous_clearance, kept.name];
+    const whole =
+      texts.every((value) => value === null || typeof value === 'string') &&
+      Array.isArray(passed) &&
+      passed.every((value) => typeof value === 'string');
     if (
       format !== FORMAT ||
       !whole ||

@@ -8,6 +8,10 @@ export const MAX_MANIFEST_ENTRIES = 2_000;
 export const MAX_PREVIOUS_SECRETS = 4;
 /** Octets of a secret. */
 export const SECRET_OCTETS = 32;
+/** Transitions of keys in one answer: twice what a control plane serves. */
+export const MAX_TRANSITIONS = 32;
+/** Keys before the trusted one that are stored, by which a key named with `--trust` is known to lead to it. */
+export const MAX_PASSED_KEYS = 32;
 /** Octets of a sealed plan: twice what the largest rule set within the compiler's limits takes. */
 export const MAX_PLAN_OCTETS = 64 * 1024 * 1024;
 /** Octets of any other answer: who the node is, and what became of a report. */

@@ -10,8 +10,8 @@ import type { FollowLog } from './log.ts';
 export interface FollowOptions {
   /** The control plane, `http://` or `https://`. */
   readonly url: string;
-  /** This node's token. */
-  readonly token: string;
+  /** This node's token; called for each request, so that it may change while the node runs. */
+  readonly token: () => string;
   /** The control plane's public key, SubjectPublicKeyInfo in base64; without one the first that is met is held to. */
   readonly publicKey?: string;
   /** Where everything is kept; this node's alone. */

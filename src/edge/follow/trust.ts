@@ -6,12 +6,16 @@ import {
   type ManifestEntry,
   type ManifestPage,
   manifestText,
+  type NodeSelf,
   type SignedPage,
   type SignedSelf,
+  type SignedTransition,
   selfText,
   TOMBSTONES,
+  TRANSITION_FORMAT,
+  transitionText,
 } from '../../plan/manifest.ts';
-import { MAX_MANIFEST_ENTRIES } from './limits.ts';
+import { MAX_MANIFEST_ENTRIES, MAX_TRANSITIONS } from './limits.ts';
 import { readClearance } from './secrets.ts';
 
 /** A page, or all of a control plane, that is not to be believed. */
@@ -31,9 +35,24 @@ export interface Trust {
    * The page that a JSON text holds.
    * @throws TrustFault saying what is wrong with it
    */
-  read(text: string): ManifestPage;
+  read(text: string): TrustedPage;
   /** @throws TrustFault unless the answer about this node is signed by the key */
-  check(self: SignedSelf): void;
+  check(self: Pick<SignedSelf, 'signature'> & NodeSelf): void;
+  /** Where transitions lead from this key. @throws TrustFault when one of them on the way is not signed as it must be */
+  succeed(transitions: readonly SignedTransition[]): Succession;
+}
+
+/** A page whose signature is right, and what came with it, unchecked. */
+export interface TrustedPage {
+  readonly page: ManifestPage;
+  readonly transitions: readonly SignedTransition[];
+}
+
+export interface Succession {
+  /** The key at the end; the same where no transition begins at it. */
+  readonly trust: Trust;
+  /** Public keys on the way there, the first one included and the last one not. */
+  readonly passed: readonly string[];
 }
 
 /** @throws TrustFault when the text is no Ed25519 key */
@@ -45,12 +64,49 @@ export function createTrust(publicKey: string): Trust {
     publicKey,
     keyId,
     read: (text) => readSigned(text, { key, keyId }),
+    succeed: (transitions) => succession(createTrust(publicKey), transitions),
     check(self) {
       if (isVerified(selfText(self), { key, signature: self.signature })) return;
       throw new TrustFault('the signature of what the control plane says about this node is wrong');
     },
   };
 }
+
+/** Each step takes a transition, so a circle comes to an end too. */
+function succession(first: Trust, transitions: readonly SignedTransition[]): Succession {
+  const passed: string[] = [];
+  let trust = first;
+  for (let steps = 0; steps < transitions.length; steps++) {
+    const next = transitions.find(({ from }) => from === trust.keyId);
+    if (next === undefined) break;
+    const { signature } = next;
+    const key = openKey(Buffer.from(trust.publicKey, 'base64'));
+    if (next.format !== TRANSITION_FORMAT || !isVerified(transitionText(next), { key, signature })) {
+      throw new TrustFault(
+        `the transition from the key \`${trust.keyId}\` is not signed by it, so nothing follows from it; whoever is between this node and its control plane may have made it`,
+      );
+    }
+    passed.push(trust.publicKey);
+    trust = createTrust(next.public_key);
+  }
+  return { trust, passed };
+}
+
+/**
+ * Transitions as an answer has them.
+ * @throws TrustFault when they are none
+ */
+export function readTransitions(value: unknown): readonly SignedTransition[] {
+  if (value === undefined) return [];
+  const whole =
+    Array.isArray(value) &&
+    value.length <= MAX_TRANSITIONS &&
+    value.every((one) => isRecord(one) && TRANSITION_TEXTS.every((name) => typeof one[name] === 'string'));
+  if (whole) return value;
+  throw new TrustFault(`the transitions of keys are none, or more than ${MAX_TRANSITIONS}`);
+}
+
+const TRANSITION_TEXTS = ['format', 'from', 'public_key', 'signature'] as const;
 
 function openKey(spki: Buffer): KeyObject {
   let key: KeyObject;
@@ -70,20 +126,30 @@ interface Signing {
   readonly keyId: string;
 }
 
-function readSigned(text: string, { key, keyId }: Signing): ManifestPage {
+function readSigned(text: string, { key, keyId }: Signing): TrustedPage {
   const page = parse(text);
   if (!isRecord(page) || !isRecord(page['manifest']) || typeof page['signature'] !== 'string') {
     throw new TrustFault('the page is not a signed page of a manifest');
   }
   const signed = page as unknown as SignedPage;
-  if (signed.key_id !== keyId) {
+  const signature = signatureBy(keyId, signed);
+  if (signature === null) {
     const found = typeof signed.key_id === 'string' ? signed.key_id.slice(0, 16) : typeof signed.key_id;
     throw new TrustFault(`the page is signed with the key \`${found}\`, this node holds to \`${keyId}\``);
   }
-  if (!isSigned(signed, key)) throw new TrustFault('the signature of the page is wrong');
+  if (!isSigned(signed.manifest, { key, signature }))
+    throw new TrustFault('the signature of the page is wrong');
   const wrong = faultOf(signed.manifest);
   if (wrong !== null) throw new TrustFault(`the page is signed and cannot be read: ${wrong}`);
-  return signed.manifest;
+  return { page: signed.manifest, transitions: readTransitions(signed.transitions) };
+}
+
+/** `null`: the key has not signed. */
+function signatureBy(keyId: string, { key_id, signature, also }: SignedPage): string | null {
+  if (key_id === keyId) return signature;
+  const others = Array.isArray(also) ? (also as SignedPage['also'])! : [];
+  const other = others.find((one) => isRecord(one) && one['key_id'] === keyId);
+  return typeof other?.signature === 'string' ? other.signature : null;
 }
 
 function parse(text: string): unknown {
@@ -94,19 +160,22 @@ function parse(text: string): unknown {
   }
 }
 
-function isSigned({ manifest, signature }: SignedPage, key: KeyObject): boolean {
+function isSigned(manifest: ManifestPage, by: SignatureBy): boolean {
   try {
-    return isVerified(manifestText(manifest), { key, signature });
+    return isVerified(manifestText(manifest), by);
   } catch {
     // Nested so deeply that its canonical text cannot be made: nobody signed that.
     return false;
   }
 }
 
-function isVerified(
-  text: string,
-  { key, signature }: { readonly key: KeyObject; readonly signature: string },
-): boolean {
+interface SignatureBy {
+  readonly key: KeyObject;
+  /** In base64. */
+  readonly signature: string;
+}
+
+function isVerified(text: string, { key, signature }: SignatureBy): boolean {
   return verify(null, Buffer.from(text, 'utf8'), key, Buffer.from(signature, 'base64'));
 }
 

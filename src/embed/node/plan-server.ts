@@ -44,7 +44,7 @@ export async function followServer(
     const first = new AbortController();
     const follower = await followControl({
       url,
-      token,
+      token: () => token,
       ...(trust === undefined ? {} : { publicKey: trust }),
       directory: folder,
       plans: table,

@@ -9,6 +9,42 @@ const byTokenHash = statement((builder, p: { hash: string }) =>
   builder.selectFrom('nodes').selectAll().where('token_hash', '=', p.hash),
 );
 
+const replacedByHash = statement((builder, p: { hash: string }) =>
+  builder.selectFrom('node_tokens').selectAll().where('token_hash', '=', p.hash),
+);
+
+const replacedOfNode = statement((builder, p: { id: number }) =>
+  builder.selectFrom('node_tokens').selectAll().where('node_id', '=', p.id).orderBy('until'),
+);
+
+const allReplaced = statement((builder, _: object) =>
+  builder.selectFrom('node_tokens').selectAll().orderBy('until'),
+);
+
+const keepToken = statement((builder, p: { id: number; until: number }) =>
+  builder
+    .insertInto('node_tokens')
+    .columns(['token_hash', 'node_id', 'until'])
+    .expression((row) =>
+      row
+        .selectFrom('nodes')
+        .select(['token_hash', 'id', int(p.until).as('until')])
+        .where('id', '=', p.id),
+    ),
+);
+
+const setToken = statement((builder, p: { id: number; hash: string }) =>
+  builder.updateTable('nodes').set({ token_hash: p.hash }).where('id', '=', p.id),
+);
+
+const dropEnded = statement((builder, p: { now: number }) =>
+  builder.deleteFrom('node_tokens').where('until', '<=', p.now),
+);
+
+const dropTokens = statement((builder, p: { id: number }) =>
+  builder.deleteFrom('node_tokens').where('node_id', '=', p.id),
+);
+
 const get = statement((builder, p: { id: number }) =>
   builder.selectFrom('nodes').selectAll().where('id', '=', p.id),
 );
@@ -144,6 +180,12 @@ const takeBatch = statement((builder, p: { node_id: number; batch: number }) =>
 export function nodes(session: Session): NodeReads & NodeWrites {
   return {
     byTokenHash: (hash) => one(session, byTokenHash, { hash }),
+    replacedTokens(which) {
+      if (which === 'all') return allReplaced(session, {});
+      return 'node_id' in which
+        ? replacedOfNode(session, { id: which.node_id })
+        : replacedByHash(session, { hash: which.token_hash });
+    },
     get: (id) => one(session, get, { id }),
     list: () => list(session, {}),
     reportsOn: (domain, revision) => reportsOn(session, { domain, revision }),
@@ -164,6 +206,16 @@ export function nodes(session: Session): NodeReads & NodeWrites {
     async revoke(id, at) {
       session.note('keys');
       return (await one(session, revoke, { id, at })) !== null;
+    },
+    async replaceToken({ id, token_hash: hash }, { until, now }) {
+      session.note('keys');
+      await dropEnded(session, { now });
+      if (until > now) await keepToken(session, { id, until });
+      await setToken(session, { id, hash });
+    },
+    async dropTokens(id) {
+      session.note('keys');
+      await dropTokens(session, { id });
     },
     async report(reports) {
       // In one order everywhere, so that two batches cannot wait for each other.

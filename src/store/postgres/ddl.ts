@@ -364,6 +364,15 @@ CREATE UNIQUE INDEX "domains.name, domains.user_id" ON domains (name, user_id);
 CREATE INDEX domains_unproved ON domains (unproved_since) WHERE unproved_since IS NOT NULL;
 `;
 
+/** Tokens that a newer one of their node has replaced, valid until their overlap ends. */
+const REPLACED_TOKENS = `
+CREATE TABLE node_tokens (
+  token_hash text COLLATE "C" NOT NULL CONSTRAINT "node_tokens.token_hash" PRIMARY KEY,
+  node_id bigint NOT NULL REFERENCES nodes,
+  until bigint NOT NULL
+);
+`;
+
 /** The steps from an empty database to this version's tables. */
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
@@ -375,4 +384,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 7, ddl: RULE_TOTALS },
   { version: 8, ddl: PRUNED_PLANS },
   { version: 9, ddl: INVITATIONS + UNPROVED_NAMES },
+  { version: 10, ddl: REPLACED_TOKENS },
 ];

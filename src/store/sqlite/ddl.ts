@@ -395,6 +395,15 @@ CREATE UNIQUE INDEX domains_by_name ON domains (name, user_id);
 CREATE INDEX domains_unproved ON domains (unproved_since) WHERE unproved_since IS NOT NULL;
 `;
 
+/** Tokens that a newer one of their node has replaced, valid until their overlap ends. */
+const REPLACED_TOKENS = `
+CREATE TABLE node_tokens (
+  token_hash TEXT NOT NULL PRIMARY KEY,
+  node_id INTEGER NOT NULL REFERENCES nodes,
+  until INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+`;
+
 /** The steps from an empty file to this version's tables. */
 export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
@@ -406,4 +415,5 @@ export const SQLITE_MIGRATIONS: readonly Migration[] = [
   { version: 7, ddl: RULE_TOTALS },
   { version: 8, ddl: PRUNED_PLANS },
   { version: 9, ddl: INVITATIONS + UNPROVED_NAMES },
+  { version: 10, ddl: REPLACED_TOKENS },
 ];

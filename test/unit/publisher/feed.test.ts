@@ -9,6 +9,7 @@ import { createFeed, type Feed } from '../../../src/publisher/feed.ts';
 import { createNode } from '../../../src/publisher/node-token.ts';
 import { openSigner } from '../../../src/publisher/signer.ts';
 import { openStore } from '../../../src/store/open.ts';
+import type { NodeRow } from '../../../src/store/rows.ts';
 import type { Store } from '../../../src/store/store.ts';
 
 let folder: string;
@@ -19,7 +20,7 @@ beforeEach(async () => {
   store = await openStore({ database: folder });
   const deaf: Store = { ...store, listen: () => () => undefined };
   await openClearance(store, Date.now());
-  const signer = await openSigner(store, Date.now());
+  const signer = await openSigner(store, Date.now);
   feed = createFeed({ store: deaf, signer, log: pino({ level: 'silent' }), pollMs: 20 });
   await feed.start();
 });
@@ -30,10 +31,10 @@ afterEach(async () => {
 });
 
 /** Follows as a node; tells why it was ended. */
-function follow(nodeId: number): readonly string[] {
+function follow(node: NodeRow): readonly string[] {
   const ended: string[] = [];
   feed.follow(
-    nodeId,
+    { ...node, shown_hash: node.token_hash },
     { position: 0, epoch: null },
     {
       push: () => undefined,
@@ -51,10 +52,10 @@ it('ends the stream of a node that was revoked before and after it began, and no
     (await createNode(tx, 'two', 1)).node,
     (await createNode(tx, 'three', 1)).node,
   ]);
-  const ended = [follow(one!.id), follow(two!.id)];
+  const ended = [follow(one!), follow(two!)];
   await store.write((tx) => tx.nodes.revoke(one!.id, 2));
   await store.write((tx) => tx.nodes.revoke(three!.id, 2));
-  ended.push(follow(three!.id));
+  ended.push(follow(three!));
   await expect.poll(() => feed.followers()).toBe(1);
   expect(ended).toEqual([['this node token was revoked'], [], ['this node token was revoked']]);
 });

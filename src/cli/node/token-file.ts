@@ -1,0 +1,56 @@
+/** A node token in a file, read again for each request: a token that was rotated needs no restart. */
+import { readFileSync } from 'node:fs';
+import { inputFault } from '../exit.ts';
+import { readFault, reasonOf } from '../file-fault.ts';
+
+/** The token alone, or the line that `edgeplan node-token` prints. */
+const TOKEN = /(?:^|=)(edn_[A-Za-z0-9_-]{43})\s*$/m;
+/** Octets of the file that are looked at: what `edgeplan node-token create` prints, several times over. */
+const MAX_FILE_OCTETS = 4_096;
+
+export interface TokenFile {
+  /** The token as it is now; while the file cannot be read, the one that was read last. */
+  read(): string;
+}
+
+/** @throws CommandFault when there is no token in the file now */
+export function openTokenFile(file: string, onProblem: (sentence: string) => void): TokenFile {
+  let token = firstToken(file);
+  let problem: string | null = null;
+
+  function report(sentence: string): void {
+    if (sentence !== problem) onProblem(`the token file ${sentence}; the token before is used`);
+    problem = sentence;
+  }
+
+  return {
+    read() {
+      try {
+        const found = find(file);
+        if (found === null) report(`\`${file}\` has no node token`);
+        else [token, problem] = [found, null];
+      } catch (error) {
+        report(`\`${file}\` cannot be read: ${reasonOf(error)}`);
+      }
+      return token;
+    },
+  };
+}
+
+function firstToken(file: string): string {
+  let token: string | null;
+  try {
+    token = find(file);
+  } catch (error) {
+    throw readFault(file, error);
+  }
+  if (token !== null) return token;
+  throw inputFault(`--token-file: \`${file}\` has no node token`, {
+    remedy: 'write into it what edgeplan node-token create or rotate prints',
+  });
+}
+
+/** `null`: there is none. @throws the system's error */
+function find(file: string): string | null {
+  return TOKEN.exec(readFileSync(file).toString('latin1', 0, MAX_FILE_OCTETS))?.[1] ?? null;
+}
