@@ -11,6 +11,7 @@ import { CommandFault, EXIT, inputFault, usageFault } from './exit.ts';
 export interface StoreFlags {
   readonly data?: string;
   readonly database?: string;
+  readonly databasePasswordFile?: string;
 }
 
 /** `--data` and `--database`; they exclude one another. */
@@ -20,6 +21,9 @@ export function storeOptions(): readonly Option[] {
       .env('EDGEPLAN_DATA')
       .conflicts('database'),
     new Option('--database <address>', 'a PostgreSQL database, postgres://…').env('EDGEPLAN_DATABASE'),
+    new Option('--database-password-file <file>', 'its password, read again for each connection').env(
+      'EDGEPLAN_DATABASE_PASSWORD_FILE',
+    ),
   ];
 }
 
@@ -28,12 +32,28 @@ export async function openData(flags: StoreFlags, role: NonNullable<OpenOptions[
   const database = flags.database ?? dataFolder(flags);
   if (flags.database !== undefined && !/^postgres(?:ql)?:\/\//.test(flags.database))
     throw usageFault('a database is written postgres://user@host/name', 'a folder goes with --data');
+  const { databasePasswordFile: passwordFile } = flags;
+  checkPassword(flags);
   try {
-    return await openStore({ database, role });
+    return await openStore({ database, role, ...(passwordFile === undefined ? {} : { passwordFile }) });
   } catch (error) {
     if (error instanceof StoreFault) throw storeFault(error);
     throw error;
   }
+}
+
+/** @throws CommandFault when a password is in two places, or in a file for a store that has none */
+function checkPassword({ database, databasePasswordFile: file }: StoreFlags): void {
+  if (file === undefined) return;
+  const option = '--database-password-file';
+  if (database === undefined)
+    throw usageFault(`${option} goes with --database`, 'the embedded store has none');
+  const url = URL.canParse(database) ? new URL(database) : null;
+  if (url === null || (url.password === '' && !url.searchParams.has('password'))) return;
+  throw usageFault(
+    `the address of --database has a password, and so has ${option}`,
+    'leave it out of the address',
+  );
 }
 
 /** The same for commands that need what is stored: opening a folder without a store would make an empty one. */

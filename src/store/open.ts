@@ -7,6 +7,8 @@ import type { Store } from './store.ts';
 export interface OpenOptions {
   /** A `postgres://` or `postgresql://` address, else the path of a data folder, made when it is not there. */
   readonly database: string;
+  /** A file with the password of a `postgres://` address, read for each connection, so that it may change. */
+  readonly passwordFile?: string;
   /**
    * `server` (default): the one process that serves a data folder; a second one is refused with `in_use`.
    * `tool`: works beside a server (`edgeplan key`, `edgeplan backup`). No difference on PostgreSQL.
@@ -18,7 +20,8 @@ export interface OpenOptions {
 export async function openStore(options: OpenOptions): Promise<Store> {
   if (/^postgres(?:ql)?:\/\//.test(options.database)) {
     const { openPostgres } = await import('./postgres/open.ts');
-    return openPostgres({ address: options.database });
+    const { database: address, passwordFile } = options;
+    return openPostgres({ address, ...(passwordFile === undefined ? {} : { passwordFile }) });
   }
   const { openSqlite } = await import('./sqlite/open.ts');
   return openSqlite({ folder: options.database, role: options.role ?? 'server' });

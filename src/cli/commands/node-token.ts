@@ -43,13 +43,11 @@ async function list(flags: StoreFlags): Promise<void> {
     const nodes = await store.latest.nodes.list();
     const now = Date.now();
     const replaced = (await store.latest.nodes.replacedTokens('all')).filter(({ until }) => now < until);
-    const rows = nodes.map((node) => [
-      String(node.id),
-      node.name,
-      stateOf(node),
-      overlapOf(replaced.filter(({ node_id }) => node_id === node.id)),
-    ]);
-    await write(tableText(['id', 'name', 'state', 'tokens before'], rows));
+    const rows = nodes.map((node) => {
+      const before = replaced.filter(({ node_id }) => node_id === node.id);
+      return [String(node.id), node.name, [stateOf(node), ...before.map(overlapOf)].join(', ')];
+    });
+    await write(tableText(['id', 'name', 'state'], rows));
     if (rows.length === 0) note('no nodes yet: edgeplan node-token create <name>');
   });
 }
@@ -59,8 +57,8 @@ function stateOf({ last_seen_at, revoked_at }: NodeRow): string {
   return last_seen_at === null ? 'never seen' : `seen ${new Date(last_seen_at).toISOString()}`;
 }
 
-function overlapOf(replaced: readonly ReplacedTokenRow[]): string {
-  return replaced.map(({ until }) => `valid until ${new Date(until).toISOString()}`).join(', ');
+function overlapOf({ until }: ReplacedTokenRow): string {
+  return `a token before valid until ${new Date(until).toISOString()}`;
 }
 
 async function findNode({ latest }: Store, name: string): Promise<NodeRow> {

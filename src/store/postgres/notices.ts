@@ -1,7 +1,7 @@
 /** Hints between processes: LISTEN on a connection of its own, made again whenever it is lost. */
 import pg from 'pg';
 import type { Change } from '../store.ts';
-import { clientConfig } from './pool.ts';
+import { type Access, clientConfig } from './pool.ts';
 
 /** Milliseconds before a lost connection is tried again; doubles up to the second. */
 const RETRY_MS = 100;
@@ -13,7 +13,7 @@ export interface Notices {
 }
 
 export interface NoticeOptions {
-  readonly address: string;
+  readonly access: Access;
   readonly channel: string;
   /** Whose notices to leave out: this process tells its own listeners itself. */
   readonly self: string;
@@ -27,7 +27,7 @@ export function createNotices(options: NoticeOptions, emit: (change: Change) => 
   let wanted = false;
 
   async function connect(): Promise<void> {
-    const own = new pg.Client({ ...clientConfig(options.address), statement_timeout: 0 });
+    const own = new pg.Client({ ...clientConfig(options.access), statement_timeout: 0 });
     client = own;
     const lost = (): void => {
       if (client !== own) return;

@@ -10,16 +10,14 @@ import { watchRoom } from '../watch-room.ts';
 import { POSTGRES_MIGRATIONS } from './ddl.ts';
 import { inspect, migrate } from './migrate.ts';
 import { createNotices } from './notices.ts';
-import { clientConfig, createPool, postgresFault, runOn } from './pool.ts';
+import { type Access, admitted, clientConfig, createPool, postgresFault, runOn } from './pool.ts';
 import { postgresShares } from './shares.ts';
 import { readOn, readSession, writeOn } from './transactions.ts';
 
 /** The notification channel. Channels belong to a database, so two installations on one server do not meet. */
 const CHANNEL = 'edgeplan';
 
-export interface PostgresOptions {
-  /** `postgres://user:password@host:port/database`. */
-  readonly address: string;
+export interface PostgresOptions extends Access {
   /** The steps to this version's tables; tests give others. */
   readonly migrations?: readonly Migration[];
 }
@@ -27,9 +25,9 @@ export interface PostgresOptions {
 /** Opens the store in a database, making its tables if need be. Throws `StoreFault`. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const warnings = await prepare(options);
-  const pool = createPool(options.address);
+  const pool = createPool(options);
   const self = randomUUID();
-  const notices = createNotices({ address: options.address, channel: CHANNEL, self }, (change) =>
+  const notices = createNotices({ access: options, channel: CHANNEL, self }, (change) =>
     listeners.emit(change),
   );
   const listeners = createListeners(notices.start, () => void notices.stop());
@@ -38,7 +36,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   /** The pool would leave who waits for a connection waiting, so closing waits for all that was asked for. */
   async function track<T>(use: () => Promise<T>): Promise<T> {
     if (closing !== null) throw new StoreFault('closed', 'the store is closed');
-    const promise = use();
+    const promise = admitted(options, use);
     running.add(promise);
     try {
       return await promise;
@@ -81,7 +79,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
 }
 
 async function prepare(options: PostgresOptions): Promise<readonly string[]> {
-  const client = new pg.Client(clientConfig(options.address));
+  const client = new pg.Client(clientConfig(options));
   client.on('error', () => undefined);
   try {
     await client.connect();

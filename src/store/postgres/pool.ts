@@ -1,5 +1,8 @@
 /** Connections to PostgreSQL, and its errors as faults. */
+import { readFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { parseIntoClientConfig } from 'pg-connection-string';
 import { StoreFault } from '../fault.ts';
 import type { Value } from '../session.ts';
 import { WORK_MS } from '../unit-of-work.ts';
@@ -9,6 +12,10 @@ const MAX_CONNECTIONS = 10;
 /** Milliseconds to wait for a connection, and for a lock that another write holds. */
 const CONNECT_MS = 5_000;
 const LOCK_MS = 10_000;
+/** Milliseconds between attempts with a password that the server refuses. */
+const PASSWORD_RETRY_MS = 250;
+/** `invalid_password` (PostgreSQL, Appendix A). */
+const WRONG_PASSWORD = '28P01';
 
 /** `bigint`, which comes as text; ours are ids, counts and milliseconds, all safe integers. */
 const INT8 = 20;
@@ -17,10 +24,22 @@ const types: pg.CustomTypesConfig = {
     oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
+/** Where the database is, and what opens it. */
+export interface Access {
+  /** `postgres://user:password@host:port/database`. */
+  readonly address: string;
+  /** A file with the password, read for each connection; absent: the address has it, or none is needed. */
+  readonly passwordFile?: string;
+}
+
 /** How every connection is made. */
-export function clientConfig(address: string): pg.ClientConfig {
+export function clientConfig({ address, passwordFile }: Access): pg.ClientConfig {
+  const { password, ...config } = parseIntoClientConfig(address);
+  const opens = passwordFile === undefined ? password : () => readPassword(passwordFile);
   return {
-    connectionString: address,
+    ...config,
+    // Without one pg looks for it in PGPASSWORD and ~/.pgpass.
+    ...(opens === undefined || opens === '' ? {} : { password: opens }),
     types,
     connectionTimeoutMillis: CONNECT_MS,
     lock_timeout: LOCK_MS,
@@ -31,9 +50,42 @@ export function clientConfig(address: string): pg.ClientConfig {
   };
 }
 
-export function createPool(address: string): pg.Pool {
+/** The first line of the file. @throws StoreFault */
+async function readPassword(file: string): Promise<string> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (cause) {
+    const { code = '' } = cause as NodeJS.ErrnoException;
+    const message = `the file \`${file}\` of the database's password cannot be read: ${code}`;
+    throw new StoreFault('unavailable', message, { cause });
+  }
+  const [password = ''] = text.split(/\r?\n/, 1);
+  if (password !== '') return password;
+  throw new StoreFault('unavailable', `the file \`${file}\` begins with no password`);
+}
+
+/**
+ * Runs what connects before it does anything else, and again for a while where the server refuses the password of the
+ * file: between its change in the server and in the file, the file is wrong.
+ */
+export async function admitted<T>({ passwordFile }: Access, use: () => Promise<T>): Promise<T> {
+  const until = performance.now() + CONNECT_MS;
+  for (;;) {
+    try {
+      return await use();
+    } catch (error) {
+      const { cause } = error as { readonly cause?: Partial<pg.DatabaseError> };
+      const isRefused = cause?.code === WRONG_PASSWORD;
+      if (passwordFile === undefined || !isRefused || performance.now() > until) throw error;
+      await pause(PASSWORD_RETRY_MS);
+    }
+  }
+}
+
+export function createPool(access: Access): pg.Pool {
   const pool = new pg.Pool({
-    ...clientConfig(address),
+    ...clientConfig(access),
     max: MAX_CONNECTIONS,
     async onConnect(client) {
       await client.query(INSIST);
