@@ -28,6 +28,7 @@ import { isMet } from './row.ts';
 import { run as startUp } from './start-up.ts';
 import { run as strangers } from './strangers.ts';
 import { tableOf } from './table.ts';
+import { run as tenants } from './tenants.ts';
 import { run as waf } from './waf.ts';
 
 const GROUPS: Readonly<Record<string, BenchGroup>> = {
@@ -49,6 +50,7 @@ const GROUPS: Readonly<Record<string, BenchGroup>> = {
   waf,
   node,
   strangers,
+  tenants,
 };
 
 interface Wanted {

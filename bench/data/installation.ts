@@ -1,4 +1,4 @@
-/** A data folder as an installation has it: an owner with a key, domains with records and rules, nodes. */
+/** A data folder as an installation has it: owners with keys, domains with records and rules, nodes. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -12,12 +12,20 @@ import { ruleParts, SETTINGS } from '../../test/unit/publisher/rows.ts';
 
 export interface Installation {
   readonly folder: string;
-  /** The owner's API key. */
+  /** The owner's API key, the first of `keys`. */
   readonly key: string;
+  readonly keys: readonly string[];
   readonly domains: readonly Placed[];
+  /** Another account, which owns the last domain; `null` where none was asked for. */
+  readonly neighbour: Owner | null;
   /** A token each. */
   readonly nodes: readonly string[];
   remove(): void;
+}
+
+export interface Owner {
+  readonly accountId: number;
+  readonly keys: readonly string[];
 }
 
 /** A domain as the store has it, with its rules in the order of the rule set. */
@@ -28,6 +36,10 @@ export interface Placed {
 
 export interface Wanted {
   readonly ruleSets: Iterable<RuleSet>;
+  /** How many keys each owner has; one unless given. */
+  readonly keys?: number;
+  /** Whether another account owns the last domain. */
+  readonly neighbour?: boolean;
   /** How many. */
   readonly nodes?: number;
 }
@@ -36,17 +48,23 @@ export interface Wanted {
 const AT_ONCE = 100;
 
 /** Makes one in a folder of its own; the store is closed again. */
-export async function makeInstallation({ ruleSets, nodes = 0 }: Wanted): Promise<Installation> {
+export async function makeInstallation(wanted: Wanted): Promise<Installation> {
+  const { ruleSets, keys: count = 1, neighbour: withNeighbour = false, nodes = 0 } = wanted;
   const folder = mkdtempSync(join(tmpdir(), 'edgeplan-bench-'));
   const store = await openStore({ database: folder });
-  const { accountId, key } = await makeOwner(store);
+  const owner = await makeOwner(store, { name: 'owner', count });
+  const neighbour = withNeighbour ? await makeOwner(store, { name: 'neighbour', count }) : null;
   const domains: Placed[] = [];
   const waiting = [...ruleSets];
+  const last = waiting.at(-1);
   while (waiting.length > 0) {
     const batch = waiting.splice(0, AT_ONCE);
     const placed = await store.write(async (tx) => {
       const made: Placed[] = [];
-      for (const ruleSet of batch) made.push(await place(tx, accountId, ruleSet));
+      for (const ruleSet of batch) {
+        const { accountId } = ruleSet === last && neighbour !== null ? neighbour : owner;
+        made.push(await place(tx, accountId, ruleSet));
+      }
       return made;
     });
     domains.push(...placed);
@@ -58,16 +76,29 @@ export async function makeInstallation({ ruleSets, nodes = 0 }: Wanted): Promise
   });
   await store.close();
   const remove = (): void => rmSync(folder, { recursive: true, force: true });
-  return { folder, key, domains, nodes: tokens, remove };
+  return { folder, key: owner.keys[0]!, keys: owner.keys, domains, neighbour, nodes: tokens, remove };
 }
 
-async function makeOwner(store: Store): Promise<{ readonly accountId: number; readonly key: string }> {
+async function makeOwner(
+  store: Store,
+  { name, count }: { readonly name: string; readonly count: number },
+): Promise<Owner> {
   const now = Date.now();
-  const account = await createAccount(store, { name: 'owner', now });
-  const asked = { account: 'owner', name: 'bench', expiry: null, readOnly: false, now };
-  const made = await createKey(store, asked);
-  if (!account.ok || !made.ok) throw new Error('the owner of the installation cannot be made');
-  return { accountId: account.value.id, key: made.value.key };
+  const account = await createAccount(store, { name, now });
+  if (!account.ok) throw new Error(`the account \`${name}\` cannot be made`);
+  const keys: string[] = [];
+  for (let at = 0; at < count; at++) {
+    const made = await createKey(store, {
+      account: name,
+      name: `bench ${at}`,
+      expiry: null,
+      readOnly: false,
+      now,
+    });
+    if (!made.ok) throw new Error(`a key of \`${name}\` cannot be made`);
+    keys.push(made.value.key);
+  }
+  return { accountId: account.value.id, keys };
 }
 
 async function place(tx: WriteTransaction, accountId: number, ruleSet: RuleSet): Promise<Placed> {

@@ -1,7 +1,9 @@
 /** Diagnostics the way compilers print them: place, severity, sentence, the line itself with a caret, the remedy. */
+
 import { type Diagnostic, formatPath } from '../base/diagnostic.ts';
 import { paint } from '../simulator/paint.ts';
 import { columns, type Line, span, type Tone, visible } from '../simulator/render-text.ts';
+import { counted } from './counted.ts';
 
 export interface DiagnosticOptions {
   readonly colour: boolean;
@@ -71,7 +73,7 @@ export function tally(diagnostics: readonly Diagnostic[]): string {
   return kinds
     .map((severity) => {
       const count = diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
-      return count === 0 ? '' : `${count} ${severity}${count === 1 ? '' : 's'}`;
+      return count === 0 ? '' : counted(count, severity);
     })
     .filter((text) => text !== '')
     .join(', ');

@@ -172,7 +172,12 @@ interface Inflated {
   readonly fault: CodingFault | null;
 }
 
-const INFLATERS: Readonly<Record<string, () => Transform>> = {
+interface Inflater extends Transform {
+  /** Octets of the coding that were read. */
+  readonly bytesWritten: number;
+}
+
+const INFLATERS: Readonly<Record<string, () => Inflater>> = {
   gzip: createGunzip,
   'x-gzip': createGunzip,
   deflate: createInflate,
@@ -201,7 +206,8 @@ function inflate(bytes: Buffer, coding: string, wanted: number): Promise<Inflate
       octets += chunk.length;
       if (octets >= wanted) settle(null);
     });
-    stream.on('end', () => settle(null));
+    // zlib leaves alone what comes after the end of its coding; an origin may read on.
+    stream.on('end', () => settle(stream.bytesWritten < bytes.length ? 'brokenOff' : null));
     stream.on('error', () => settle(octets === 0 ? 'broken' : 'brokenOff'));
     stream.end(bytes);
   });

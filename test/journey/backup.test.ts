@@ -73,7 +73,7 @@ describe('backup', () => {
     const put = await edgeplan(['restore', '--from', file, '--data', restored], { cwd: folder });
     expect([put.code, put.err]).toEqual([0, '']);
     expect(put.out).toMatch(
-      /: 1 domains and \d+ revisions of \S+copy\.db, in epoch \d+; nodes read all of it/,
+      /: 1 domain and \d+ revisions of \S+copy\.db, in epoch \d+; nodes read all of it/,
     );
     expect(readdirSync(restored).filter((name) => name.startsWith('.'))).toEqual([]);
     const other = await serve({ database: restored });

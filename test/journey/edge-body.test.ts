@@ -83,6 +83,23 @@ describe('a body in a coding', () => {
     expect(waf?.bodyError).toMatch(/^content-encoding: `gzip` does not inflate/);
   });
 
+  test.each([
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ])('%s with octets after its end is told: an origin may read them', async (coding, compress) => {
+    const body = Buffer.concat([compress(Buffer.from('q=good')), compress(ATTACK)]);
+    const { waf } = await decide(coding, body);
+    expect(waf).toMatchObject({
+      ids: [2],
+      bodyError: `content-encoding: \`${coding}\` does not inflate to its end`,
+    });
+  });
+
+  test('of several members is inflated whole', async () => {
+    const body = Buffer.concat([gzipSync(Buffer.from('a=b&')), gzipSync(ATTACK)]);
+    expect((await decide('gzip', body)).waf).toMatchObject({ ids: [1], bodyError: null });
+  });
+
   test('that inflates to more than is inspected is cut, which is told', async () => {
     const { waf } = await decide('gzip', gzipSync(Buffer.alloc(100_000, 'a')));
     expect(waf).toMatchObject({ truncated: true, bodyError: null });

@@ -1,4 +1,5 @@
 /** `edgeplan backup`: a copy of the embedded store, taken while it is served. */
+
 import { chmod, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
@@ -7,6 +8,7 @@ import { StoreFault } from '../../store/fault.ts';
 import { flush } from '../../store/sqlite/backup.ts';
 import { type CopyReport, inspectCopy } from '../../store/sqlite/inspect.ts';
 import type { Store } from '../../store/store.ts';
+import { counted } from '../counted.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { writeFault } from '../file-fault.ts';
 import { openKept, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
@@ -31,17 +33,13 @@ async function run(flags: Flags): Promise<void> {
     const report = await copyTo(store, { target, force: flags.force === true });
     const { domains, revisions, newest } = report;
     await write(
-      `${flags.to}: ${sizeText(report.octets)}, ${count(domains, 'domain')}, ${count(revisions, 'revision')}` +
+      `${flags.to}: ${sizeText(report.octets)}, ${counted(domains, 'domain')}, ${counted(revisions, 'revision')}` +
         `${newest === null ? '' : ` up to ${new Date(newest).toISOString()}`}; checked\n` +
         `to serve it: edgeplan restore --from ${shellWord(flags.to)} --data <folder>, then edgeplan serve --data <folder>\n`,
     );
   } finally {
     await store.close();
   }
-}
-
-function count(number: number, noun: string): string {
-  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
 /** Only a file may be replaced, and only when that was said. */

@@ -1,4 +1,5 @@
 /** `edgeplan lint`: what an edge file says that its author very likely does not mean. */
+
 import { Command, Option } from 'commander';
 import { type LintSources, lintRuleSet } from '../../analysis/lint.ts';
 import { type Diagnostic, formatPath } from '../../base/diagnostic.ts';
@@ -6,6 +7,7 @@ import { type EdgeSources, readEdgeBytes } from '../../files/edge-file.ts';
 import { readYamlBytes } from '../../files/yaml.ts';
 import type { Rule } from '../../model/types.ts';
 import { type ChoiceFlags, signatureNames } from '../choose-signatures.ts';
+import { counted } from '../counted.ts';
 import { EXIT, inputFault } from '../exit.ts';
 import { readEdgeOctets } from '../open-subject.ts';
 import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
@@ -78,8 +80,7 @@ async function run(flags: Flags): Promise<void> {
   const diagnostics = [...withoutRepeats([...read.diagnostics, ...found])].sort(byPlace);
   await print(diagnostics, text, flags);
   const count = read.ruleSet.rules.length;
-  if (diagnostics.length === 0 && flags.json !== true)
-    note(`${count} rule${count === 1 ? '' : 's'}, nothing to remark`);
+  if (diagnostics.length === 0 && flags.json !== true) note(`${counted(count, 'rule')}, nothing to remark`);
   const failing = THRESHOLDS.slice(THRESHOLDS.indexOf(flags.failOn));
   if (diagnostics.some(({ severity }) => failing.includes(severity))) process.exitCode = EXIT.no;
 }
