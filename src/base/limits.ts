@@ -212,3 +212,8 @@ export const WAF_FIXED_STEPS = 4_000_000;
  * numbers in 64 KiB, each with a name and a value to judge, take 150 at any level and may be too many.
  */
 export const WAF_OCTET_STEPS = 95;
+
+/** Groups of one node or domain: regions, classes of hardware and tenants of their own, some of each. */
+export const MAX_NODE_GROUPS = 16;
+/** Groups that a domain was in before and is in no more: their nodes read so on the feed, however long they were off. */
+export const MAX_LEFT_GROUPS = 64;

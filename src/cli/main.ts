@@ -18,6 +18,7 @@ import { initCommand } from './commands/init.ts';
 import { keyCommand } from './commands/key.ts';
 import { lintCommand } from './commands/lint.ts';
 import { nodeCommand } from './commands/node.ts';
+import { nodeGroupCommand } from './commands/node-group.ts';
 import { nodeTokenCommand } from './commands/node-token.ts';
 import { publishCommand } from './commands/publish.ts';
 import { replayCommand } from './commands/replay.ts';
@@ -80,6 +81,7 @@ function program(): Command {
     .addCommand(domainCommand())
     .addCommand(subscriptionCommand())
     .addCommand(nodeTokenCommand())
+    .addCommand(nodeGroupCommand())
     .addCommand(signingKeyCommand())
     .addCommand(clearanceCommand())
     .addCommand(backupCommand())

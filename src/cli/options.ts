@@ -1,6 +1,8 @@
 /** Options that several commands share, and readers of option values. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseIpEntry } from '../base/ip.ts';
+import { MAX_NODE_GROUPS } from '../base/limits.ts';
+import { readGroups } from '../base/node-groups.ts';
 import { COLOUR_CHOICES } from './output.ts';
 
 /** The file to work on. */
@@ -47,6 +49,15 @@ function gatherPrefixes(text: string, gathered: readonly string[] | undefined): 
     if (!read.ok) throw new InvalidArgumentError(`\`${prefix}\`: ${read.reason}.`);
   }
   return [...(gathered ?? []), ...prefixes];
+}
+
+/** Names of node groups, joined by commas. */
+export function readNodeGroups(text: string): string {
+  const groups = readGroups(text);
+  if (groups !== null) return groups;
+  throw new InvalidArgumentError(
+    `write up to ${MAX_NODE_GROUPS} names joined by commas, such as eu,us; a name has up to 32 lower-case letters, digits and dashes.`,
+  );
 }
 
 export function readNodeId(text: string): number {

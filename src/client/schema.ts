@@ -2515,7 +2515,7 @@ export interface paths {
             readonly cookie?: never;
         };
         /**
-         * List what each node said last of the domain's plan
+         * List what each node of the domain's groups said last of its plan
          * @description Needs the permission `domain.view` on the domain.
          */
         readonly get: operations["getDomainNodes"];
@@ -11459,7 +11459,7 @@ export interface operations {
         };
         readonly requestBody?: never;
         readonly responses: {
-            /** @description List what each node said last of the domain's plan */
+            /** @description List what each node of the domain's groups said last of its plan */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;

@@ -58,6 +58,11 @@ export interface ManifestPage {
   readonly complete: boolean;
   /** When the page was made, milliseconds since the epoch. */
   readonly at: number;
+  /**
+   * The groups whose names the page has, sorted; those of the node it is for. Absent: `default` alone. Names of other groups
+   * are left out, or `gone` where the node had them before.
+   */
+  readonly groups?: readonly string[];
   readonly entries: readonly ManifestEntry[];
 }
 
@@ -119,6 +124,8 @@ export interface NodeSelf {
    * `ManifestEntry.clearance`.
    */
   readonly clearance: string;
+  /** The groups that the node is in, sorted: those of its pages. Absent: `default` alone. */
+  readonly groups?: readonly string[];
   /** As the node sent it, so that an earlier answer cannot stand in for this one. */
   readonly nonce: string;
 }
@@ -135,8 +142,8 @@ export interface SignedSelf extends NodeSelf {
 }
 
 /** The text whose UTF-8 is signed. */
-export function selfText({ format, id, name, public_key, clearance, nonce }: NodeSelf): string {
-  return canonicalJson({ format, id, name, public_key, clearance, nonce });
+export function selfText({ format, id, name, public_key, clearance, groups, nonce }: NodeSelf): string {
+  return canonicalJson({ format, id, name, public_key, clearance, groups, nonce });
 }
 
 /** The text whose UTF-8 is signed. */

@@ -1,15 +1,17 @@
 /**
  * Tells nodes what changed. In: hints from the store and, behind them, a poll. Out: signed pages, pushed to whoever
- * follows (SSE) or awaited (long-poll). A page is read and signed once for everyone who is up to date; who comes back
+ * follows (SSE) or awaited (long-poll). A page is read once for everyone who is up to date, and signed once for each set of
+ * groups that nodes are in; who comes back
  * after a gap reads on from its own position until it is. Losing any event delays and nothing more: positions say what
  * was missed, and a heartbeat says the position where nothing changes.
  */
+import { DEFAULT_GROUP } from '../base/node-groups.ts';
 import { MANIFEST_FORMAT, type SignedPage } from '../plan/manifest.ts';
 import { isStoreFault } from '../store/fault.ts';
 import type { Store } from '../store/store.ts';
 import { readEpoch } from './epoch.ts';
 import { readTokens, type ShownNode } from './node-token.ts';
-import { readPage } from './pages.ts';
+import { readPage, readPages, signedGroups } from './pages.ts';
 import type { PublisherLog } from './publisher.ts';
 import type { Signer } from './signer.ts';
 
@@ -32,18 +34,23 @@ export interface Feed {
   stop(): void;
   /** The newest position seen. */
   position(): number;
-  /** The page above `since`, see `readPage`. */
-  page(since: number): Promise<SignedPage>;
+  /** The page above `since` for the nodes of a set of groups, see `readPage`. */
+  page(since: number, groups: string): Promise<SignedPage>;
   /** Resolves when something changed above `since`, after `timeoutMs`, or when `signal` aborts. */
   changed(
     since: number,
     options: { readonly timeoutMs: number; readonly signal: AbortSignal },
   ): Promise<void>;
   /**
-   * Pushes everything above a position and then each change, for as long as the token that the node has shown is valid.
+   * Pushes everything above a position and then each change, for as long as the token that the node has shown is valid and
+   * the node stays in its groups.
    * Returns the function that stops it.
    */
-  follow(node: Pick<ShownNode, 'id' | 'shown_hash'>, from: FollowFrom, sink: FeedSink): () => void;
+  follow(
+    node: Pick<ShownNode, 'id' | 'shown_hash' | 'node_groups'>,
+    from: FollowFrom,
+    sink: FeedSink,
+  ): () => void;
   /**
    * Why nodes take no revision of this store: one of them came with a later position of the same epoch, so the store has
    * lost history that nodes have. `null`: none did, or the store has come as far since.
@@ -76,14 +83,23 @@ export interface FeedOptions {
 /** Some ten full pages: more than any pause of a live reader, and a thousand slow ones fit into memory. */
 export const MAX_BACKLOG = 2 * 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
+/** Pages in memory, each for one set of groups: some 4 MB. */
+const MAX_MEMOS = 16;
 
 interface Follower {
   readonly nodeId: number;
   readonly tokenHash: string;
+  readonly groups: string;
   readonly sink: FeedSink;
   readonly epoch: number | null;
   position: number;
   closed: boolean;
+}
+
+interface Memo {
+  readonly since: number;
+  readonly position: number;
+  readonly page: Promise<SignedPage>;
 }
 
 export function createFeed(options: FeedOptions): Feed {
@@ -97,8 +113,8 @@ export function createFeed(options: FeedOptions): Feed {
   const live = new Set<Follower>();
   const all = new Set<Follower>();
   const sleepers = new Set<() => void>();
-  let memo: { readonly since: number; readonly position: number; readonly page: Promise<SignedPage> } | null =
-    null;
+  /** By groups. */
+  const memos = new Map<string, Memo>();
   let unlisten: (() => void) | null = null;
   let poll: NodeJS.Timeout | null = null;
   let heartbeat: NodeJS.Timeout | null = null;
@@ -107,17 +123,19 @@ export function createFeed(options: FeedOptions): Feed {
   let looking: Promise<void> | null = null;
   let again = false;
 
-  const read = (since: number): Promise<SignedPage> => readPage(since, { store, signer, clock });
+  const tools = { store, signer, clock };
 
   /** Pages asked for again before anything changed, as by fifty nodes that reconnect at once, are read once. */
-  function page(since: number): Promise<SignedPage> {
+  function page(since: number, groups: string): Promise<SignedPage> {
+    const memo = memos.get(groups);
     if (memo?.since === since && memo.position === position) return memo.page;
-    const fresh = { since, position, page: read(since) };
-    memo = fresh;
+    const fresh = { since, position, page: readPage(since, groups, tools) };
+    if (memos.size >= MAX_MEMOS) memos.clear();
+    memos.set(groups, fresh);
     fresh.page.then(
       ({ manifest }) => enter(manifest.epoch ?? 0),
       () => {
-        if (memo === fresh) memo = null;
+        if (memos.get(groups) === fresh) memos.delete(groups);
       },
     );
     return fresh.page;
@@ -127,7 +145,7 @@ export function createFeed(options: FeedOptions): Feed {
   function enter(read: number): void {
     if (read === epoch) return;
     epoch = read;
-    memo = null;
+    memos.clear();
   }
 
   function look(): Promise<void> {
@@ -146,13 +164,26 @@ export function createFeed(options: FeedOptions): Feed {
   async function advance(): Promise<void> {
     for (;;) {
       if ((await store.latest.plans.position()) === position) return;
-      const next = await read(position);
-      const text = JSON.stringify(next);
-      position = next.manifest.through;
-      enter(next.manifest.epoch ?? 0);
-      memo = null;
-      for (const follower of live) push(follower, next, text);
+      const pages = await readPages(position, groupsOf(live), tools);
+      const { through, epoch: read = 0 } = [...pages.values()][0]!.manifest;
+      position = through;
+      enter(read);
+      memos.clear();
+      pushAll(pages);
       for (const wake of [...sleepers]) wake();
+    }
+  }
+
+  /** One page for each set of groups; a follower that came while they were read may be of none of them. */
+  function pushAll(pages: ReadonlyMap<string, SignedPage>): void {
+    const texts = new Map([...pages].map(([groups, page]) => [groups, JSON.stringify(page)]));
+    for (const follower of [...live]) {
+      const page = pages.get(follower.groups);
+      if (page !== undefined) push(follower, page, texts.get(follower.groups)!);
+      else {
+        live.delete(follower);
+        begin(follower);
+      }
     }
   }
 
@@ -166,7 +197,9 @@ export function createFeed(options: FeedOptions): Feed {
       return;
     }
     follower.position = next.manifest.through;
-    if (next.manifest.entries.length > 0) follower.sink.push(next, text);
+    // Without entries too: they are of other groups, and the next page begins above them.
+    if (next.manifest.entries.length > 0 || next.manifest.through > next.manifest.since)
+      follower.sink.push(next, text);
   }
 
   /** Says the position to everybody who has been pushed all of it: a node that missed a page knows by this. */
@@ -174,12 +207,17 @@ export function createFeed(options: FeedOptions): Feed {
     enter(await readEpoch(store.latest));
     if (live.size === 0) return;
     const [since, at] = [position, clock()];
-    const page = await signer.sign({
-      ...{ format: MANIFEST_FORMAT, epoch, since, through: since, complete: true, at },
-      entries: [],
-    });
-    const text = JSON.stringify(page);
-    for (const follower of live) if (follower.sink.backlog() === 0) follower.sink.push(page, text);
+    for (const groups of groupsOf(live)) {
+      const page = await signer.sign({
+        ...{ format: MANIFEST_FORMAT, epoch, since, through: since, complete: true, at },
+        ...signedGroups(groups),
+        entries: [],
+      });
+      const text = JSON.stringify(page);
+      for (const follower of live) {
+        if (follower.groups === groups && follower.sink.backlog() === 0) follower.sink.push(page, text);
+      }
+    }
   }
 
   /** Notes a node that has read further than this store has written. */
@@ -208,10 +246,17 @@ export function createFeed(options: FeedOptions): Feed {
         live.add(follower);
         return;
       }
-      const next = await page(follower.position);
+      const next = await page(follower.position, follower.groups);
       await follower.sink.drained();
       if (!follower.closed) push(follower, next, JSON.stringify(next));
     }
+  }
+
+  function begin(follower: Follower): void {
+    catchUp(follower).catch((error: unknown) => {
+      noteStore(error);
+      close(follower, 'the manifest cannot be read now; connect again');
+    });
   }
 
   function close(follower: Follower, reason: string | null): void {
@@ -222,12 +267,16 @@ export function createFeed(options: FeedOptions): Feed {
     if (reason !== null) follower.sink.end(reason);
   }
 
-  /** Ends followers whose token was revoked, or replaced and its overlap is over. */
+  /** Ends followers whose token was revoked, or replaced and its overlap is over, and those whose node changed its groups. */
   async function recheck(): Promise<void> {
     if (all.size === 0) return;
-    const { valid, revoked } = await readTokens(store.latest, clock());
+    const { valid, revoked, groups } = await readTokens(store.latest, clock());
     for (const follower of [...all]) {
-      if (valid.has(follower.tokenHash)) continue;
+      if (valid.has(follower.tokenHash)) {
+        if (groups.get(follower.nodeId) === follower.groups) continue;
+        close(follower, 'the groups of this node changed; connect again');
+        continue;
+      }
       const how = revoked.has(follower.nodeId) ? 'revoked' : 'replaced, and its overlap is over';
       close(follower, `this node token was ${how}`);
     }
@@ -247,7 +296,7 @@ export function createFeed(options: FeedOptions): Feed {
       heartbeat ??= setInterval(() => beat().catch(noteStore), options.heartbeatMs ?? HEARTBEAT_MS).unref();
       poll ??= setInterval(() => {
         // Its signatures may be of a key that signs no more.
-        memo = null;
+        memos.clear();
         look().catch(noteStore);
         // A hint may be lost, or come while a node is on its way from the check of its token to its stream.
         recheck().catch(noteStore);
@@ -283,15 +332,18 @@ export function createFeed(options: FeedOptions): Feed {
       });
     },
     ahead,
-    follow({ id: nodeId, shown_hash: tokenHash }, from, sink) {
-      const follower: Follower = { nodeId, tokenHash, sink, ...from, closed: false };
+    follow({ id: nodeId, shown_hash: tokenHash, node_groups: groups }, from, sink) {
+      const follower: Follower = { nodeId, tokenHash, groups, sink, ...from, closed: false };
       all.add(follower);
-      catchUp(follower).catch((error: unknown) => {
-        noteStore(error);
-        close(follower, 'the manifest cannot be read now; connect again');
-      });
+      begin(follower);
       return () => close(follower, null);
     },
     followers: () => all.size,
   };
+}
+
+/** The sets of groups that followers are in; `default` where nobody follows, since the position is read off a page. */
+function groupsOf(followers: Iterable<Follower>): readonly string[] {
+  const sets = new Set([...followers].map(({ groups }) => groups));
+  return sets.size === 0 ? [DEFAULT_GROUP] : [...sets];
 }

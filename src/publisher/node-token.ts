@@ -18,7 +18,7 @@ export interface NewNode {
   readonly token: string;
 }
 
-/** Makes a node and its token. Throws the store's `conflict` on `nodes.name` when the name is taken. */
+/** Makes a node in the group `default`, and its token. Throws the store's `conflict` on `nodes.name` when the name is taken. */
 export async function createNode(tx: WriteTransaction, name: string, now: number): Promise<NewNode> {
   const token = newToken();
   const node = await tx.nodes.insert({ name, token_hash: hashToken(token), created_at: now });
@@ -76,6 +76,8 @@ export interface Tokens {
   readonly valid: ReadonlySet<string>;
   /** Nodes that were revoked. */
   readonly revoked: ReadonlySet<number>;
+  /** The groups of every node. */
+  readonly groups: ReadonlyMap<number, string>;
 }
 
 export async function readTokens(tx: Pick<ReadTransaction, 'nodes'>, now: number): Promise<Tokens> {
@@ -86,7 +88,8 @@ export async function readTokens(tx: Pick<ReadTransaction, 'nodes'>, now: number
     ...nodes.filter(({ id }) => !revoked.has(id)),
     ...replaced.filter(({ node_id, until }) => !revoked.has(node_id) && now < until),
   ];
-  return { valid: new Set(valid.map(({ token_hash }) => token_hash)), revoked };
+  const groups = new Map(nodes.map(({ id, node_groups }) => [id, node_groups]));
+  return { valid: new Set(valid.map(({ token_hash }) => token_hash)), revoked, groups };
 }
 
 function newToken(): string {

@@ -1,4 +1,5 @@
-/** Pages of the manifest, read in one snapshot and signed. */
+/** Pages of the manifest, read in one snapshot and signed; for each set of groups those entries that its nodes may see. */
+import { DEFAULT_GROUP, groupNames, shareGroup } from '../base/node-groups.ts';
 import {
   MANIFEST_FORMAT,
   type ManifestEntry,
@@ -21,26 +22,49 @@ export interface PageTools {
   readonly clock: () => number;
 }
 
+/** The groups of a page or a node in the form that is signed: `default` alone, as before there were groups, is left out. */
+export function signedGroups(groups: string): { readonly groups?: readonly string[] } {
+  return groups === DEFAULT_GROUP ? {} : { groups: groupNames(groups) };
+}
+
 /**
- * The page above `since`. A `since` above every position there is (the store was restored from a backup) starts over
- * from 0, so that a node that knows more than we do is told everything.
+ * The pages above `since`, one for each set of groups, all through the same position. A `since` above every position there
+ * is (the store was restored from a backup) starts over from 0, so that a node that knows more than we do reads everything.
  */
-export async function readPage(since: number, { store, signer, clock }: PageTools): Promise<SignedPage> {
-  const page = await store.read(async (tx): Promise<ManifestPage> => {
+export async function readPages(
+  since: number,
+  sets: readonly string[],
+  { store, signer, clock }: PageTools,
+): Promise<ReadonlyMap<string, SignedPage>> {
+  const pages = await store.read(async (tx): Promise<readonly ManifestPage[]> => {
     const position = await tx.plans.position();
     const from = since > position ? 0 : since;
     const rows = await tx.plans.changedSince(from, PAGE_ENTRIES + 1);
     const complete = rows.length <= PAGE_ENTRIES;
     const taken = rows.slice(0, PAGE_ENTRIES);
-    const entries: ManifestEntry[] = [];
     const at = clock();
     const masters = await readMasters(tx);
-    for (const row of taken) entries.push(await toEntry(tx, row, { masters, at }));
     const through = complete ? position : taken.at(-1)!.position;
     const epoch = await readEpoch(tx);
-    return { format: MANIFEST_FORMAT, epoch, since: from, through, complete, at, entries };
+    const head = { format: MANIFEST_FORMAT, epoch, since: from, through, complete, at } as const;
+    const made: ManifestPage[] = [];
+    for (const groups of sets) {
+      const entries: ManifestEntry[] = [];
+      for (const row of taken) {
+        if (shareGroup(row.node_groups, groups)) entries.push(await toEntry(tx, row, { masters, at }));
+        else if (shareGroup(row.left_groups, groups)) entries.push(goneEntry(row));
+      }
+      made.push({ ...head, ...signedGroups(groups), entries });
+    }
+    return made;
   });
-  return signer.sign(page);
+  const signed = await Promise.all(pages.map((page) => signer.sign(page)));
+  return new Map(sets.map((groups, place) => [groups, signed[place]!]));
+}
+
+/** The page above `since` for the nodes of one set of groups, see `readPages`. */
+export async function readPage(since: number, groups: string, tools: PageTools): Promise<SignedPage> {
+  return (await readPages(since, [groups], tools)).get(groups)!;
 }
 
 async function toEntry(
@@ -52,6 +76,11 @@ async function toEntry(
   const entry = { domain, revision, digest, purge_epoch, position };
   if (digest === null) return { ...entry, tombstone: await tombstoneOf(tx, domain) };
   return { ...entry, tombstone: null, clearance: clearanceOf(masters, row, at) };
+}
+
+/** For nodes that had the name: another group has it now. The revision of that move is new, so no node takes it for an old one. */
+function goneEntry({ domain, revision, purge_epoch, position }: ManifestRow): ManifestEntry {
+  return { domain, revision, digest: null, purge_epoch, position, tombstone: 'gone' };
 }
 
 /**

@@ -1,5 +1,6 @@
 /** How far one revision has come: which nodes run it, which refused it, how long that took. */
-import type { NodeRow, ReportRow, RevisionRow } from '../store/rows.ts';
+import { DEFAULT_GROUP, shareGroup } from '../base/node-groups.ts';
+import type { DomainRow, NodeRow, ReportRow, RevisionRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 
 export interface NodeAnswer {
@@ -14,7 +15,7 @@ export interface NodeAnswer {
 export interface Propagation {
   /** Nodes that have acknowledged it. */
   readonly live: number;
-  /** Nodes whose token is not revoked. */
+  /** Nodes in the domain's groups whose token is not revoked. */
   readonly nodes: number;
   readonly refused: number;
   /** Until the last of the live ones, milliseconds; `null` while there is none. */
@@ -25,9 +26,23 @@ export interface Propagation {
   readonly answers: readonly NodeAnswer[];
 }
 
-/** What nodes have said to one revision. Revoked nodes are left out. */
+/** The nodes that hold a name now: those of its groups that are not revoked. */
+export async function nodesOf(tx: ReadTransaction, { id, name }: Holder): Promise<readonly NodeRow[]> {
+  const current = await tx.plans.current(name);
+  // Published for an earlier domain of the name, or not at all: it will be where its own groups are.
+  const own = current?.domain_id === id ? current.node_groups : null;
+  const groups = own ?? (await tx.groups.ofDomain(id)) ?? DEFAULT_GROUP;
+  const nodes = await tx.nodes.list();
+  return nodes.filter(
+    ({ revoked_at, node_groups }) => revoked_at === null && shareGroup(node_groups, groups),
+  );
+}
+
+type Holder = Pick<DomainRow, 'id' | 'name'>;
+
+/** What nodes have said to one revision. Revoked nodes, and those of other groups, are left out. */
 export async function propagationOf(tx: ReadTransaction, revision: RevisionRow): Promise<Propagation> {
-  const nodes = (await tx.nodes.list()).filter((node) => node.revoked_at === null);
+  const nodes = await nodesOf(tx, { id: revision.domain_id, name: revision.domain });
   const reports = await tx.nodes.reportsOn(revision.domain, revision.revision);
   return summarise(nodes, reports, revision.at);
 }

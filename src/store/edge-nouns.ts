@@ -2,6 +2,7 @@
 import type { PageBack } from './customer-nouns.ts';
 import type {
   FiledRevision,
+  GroupedDomains,
   HitRow,
   HitSum,
   ManifestRow,
@@ -72,6 +73,8 @@ export interface PlanReads {
   changedSince(position: number, limit: number): Promise<readonly ManifestRow[]>;
   /** The highest position given; 0 at first. */
   position(): Promise<number>;
+  /** The groups that the names are in whose domain has had the plan, by the manifest. */
+  groupsWith(digest: string): Promise<readonly string[]>;
 }
 
 export interface PlanWrites {
@@ -126,8 +129,10 @@ export interface NodeReads {
 export type ReplacedTokens = { readonly token_hash: string } | { readonly node_id: number } | 'all';
 
 export interface NodeWrites {
-  /** `conflict` on `nodes.name` or `nodes.token_hash`. */
+  /** Into the group `default`. `conflict` on `nodes.name` or `nodes.token_hash`. */
   insert(node: Pick<NodeRow, 'name' | 'token_hash' | 'created_at'>): Promise<NodeRow>;
+  /** Puts a node into these groups and no other. */
+  setGroups(id: number, groups: string): Promise<void>;
   /** Notes that it was there; never backwards. */
   touch(id: number, at: number): Promise<void>;
   revoke(id: number, at: number): Promise<boolean>;
@@ -150,6 +155,18 @@ export interface NodeWrites {
   takeBatch(nodeId: number, batch: number): Promise<boolean>;
   /** Forgets answers older than `before` to revisions that are no longer current. */
   pruneReports(before: number): Promise<void>;
+}
+
+export interface GroupReads {
+  /** The groups of a domain; `null`: there is no such domain. */
+  ofDomain(domainId: number): Promise<string | null>;
+  /** How many domains are in each set of groups. */
+  countDomains(): Promise<readonly GroupedDomains[]>;
+}
+
+export interface GroupWrites {
+  /** Nodes see it once the domain is published again. */
+  setDomain(domainId: number, groups: string): Promise<void>;
 }
 
 export interface UsageReads {

@@ -292,6 +292,10 @@ export interface ManifestRow {
    */
   readonly position: number;
   readonly at: number;
+  /** The groups whose nodes hold it, as `base/node-groups.ts` writes them: those of its domain when it was published. */
+  readonly node_groups: string;
+  /** The groups that held it before: their nodes read here that it is theirs no more. */
+  readonly left_groups: string;
 }
 
 export interface NodeRow {
@@ -303,6 +307,14 @@ export interface NodeRow {
   readonly created_at: number;
   readonly last_seen_at: number | null;
   readonly revoked_at: number | null;
+  /** As `base/node-groups.ts` writes them. */
+  readonly node_groups: string;
+}
+
+/** How many domains are in a set of groups. */
+export interface GroupedDomains {
+  readonly node_groups: string;
+  readonly domains: number;
 }
 
 /** A token of a node that another one has replaced. */

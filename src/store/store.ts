@@ -35,6 +35,8 @@ import type {
   SubscriptionWrites,
 } from './customer-nouns.ts';
 import type {
+  GroupReads,
+  GroupWrites,
   HitReads,
   HitWrites,
   NodeReads,
@@ -165,6 +167,7 @@ export interface ReadTransaction {
   readonly outbox: OutboxReads;
   readonly plans: PlanReads;
   readonly nodes: NodeReads;
+  readonly groups: GroupReads;
   readonly usage: UsageReads;
   readonly hits: HitReads;
   readonly secrets: SecretReads;
@@ -192,6 +195,7 @@ export interface WriteTransaction {
   readonly outbox: OutboxReads & OutboxWrites;
   readonly plans: PlanReads & PlanWrites;
   readonly nodes: NodeReads & NodeWrites;
+  readonly groups: GroupReads & GroupWrites;
   readonly usage: UsageReads & UsageWrites;
   readonly hits: HitReads & HitWrites;
   readonly secrets: SecretReads & SecretWrites;

@@ -74,6 +74,9 @@ export interface Tables {
   readonly manifest_position: { readonly id: number; readonly position: number };
   readonly nodes: Numbered<NodeRow>;
   readonly node_tokens: Table<ReplacedTokenRow>;
+  /** Domains that were put into other groups than `default`. */
+  readonly domain_groups: { readonly domain_id: number; readonly node_groups: string };
+  readonly node_allowances: { readonly node_id: number; readonly spent_until: number };
   readonly node_reports: Table<ReportRow>;
   /** The last batch of traffic that was taken from each node. */
   readonly node_batches: { readonly node_id: number; readonly batch: number };

@@ -3,6 +3,7 @@ import { attempt } from './hold.ts';
 import { accounts } from './nouns/accounts.ts';
 import { audit, secrets } from './nouns/audit.ts';
 import { domains } from './nouns/domains.ts';
+import { groups } from './nouns/groups.ts';
 import { hits } from './nouns/hits.ts';
 import { invitations } from './nouns/invitations.ts';
 import { keys } from './nouns/keys.ts';
@@ -31,6 +32,7 @@ const NOUNS = {
   outbox,
   plans,
   nodes,
+  groups,
   usage,
   hits,
   secrets,

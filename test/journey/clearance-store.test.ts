@@ -32,7 +32,7 @@ describe.each(await testDatabases())('on $kind', (database) => {
 
   async function entries(now: number, since = 0): Promise<readonly ManifestEntry[]> {
     const signer = await openSigner(store, () => now);
-    return (await readPage(since, { store, signer, clock: () => now })).manifest.entries;
+    return (await readPage(since, 'default', { store, signer, clock: () => now })).manifest.entries;
   }
 
   async function publish(name: string, id: number): Promise<void> {

@@ -49,6 +49,37 @@ describe.each(DATABASES)('an operator on $kind', (database) => {
     await expect.poll(tombstone).toBe(false);
   });
 
+  test('puts domains and nodes into groups', { timeout: 90_000 }, async () => {
+    const created = await run('node-token', 'create', 'eu-1', '--group', 'us,eu');
+    expect([created.code, created.out]).toEqual([0, expect.stringMatching(/^EDGEPLAN_NODE_TOKEN=edn_/)]);
+    expect((await run('node-token', 'list')).out).toMatch(/eu-1 +eu,us +never seen/);
+    expect(await run('domain', 'group', 'shop.test', 'eu')).toEqual({
+      code: 0,
+      out: 'shop.test is in eu\n',
+      err: 'nodes that follow a server get or remove its plan within seconds\n',
+    });
+    expect(JSON.parse((await run('domain', 'show', 'shop.test', '--json')).out)).toMatchObject({
+      node_groups: ['eu'],
+    });
+    const [entry] = (await server.call('GET', '/domains/shop.test/audit/')).body;
+    expect([entry.action, entry.before, entry.after]).toEqual([
+      'domain.group',
+      { node_groups: ['default'] },
+      { node_groups: ['eu'] },
+    ]);
+    const reason = async (): Promise<string> =>
+      (await server.call('GET', '/domains/shop.test/plans/')).body[0].reason;
+    await expect.poll(reason).toBe('node groups changed');
+    expect(await run('node-group', 'set-node', 'eu-1', 'us')).toMatchObject({ out: '`eu-1` is in us\n' });
+    const list = await run('node-group', 'list');
+    expect(list.out).toMatch(/^group +nodes +domains\neu +0 +1\nus +1 +0\n$/);
+    expect(list.err).toContain('warning: no node is in `eu`');
+    expect((await run('domain', 'group', 'shop.test', 'default')).err).toContain('served nowhere');
+    expect((await run('node-group', 'set-node', 'nobody', 'us')).code).toBe(1);
+    const wrong = await run('domain', 'group', 'shop.test', 'EU');
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining('such as eu,us')]);
+  });
+
   test('disables a domain, which its owner may enable', { timeout: 90_000 }, async () => {
     expect((await run('domain', 'disable', 'shop.test', '--reason', 'asked for')).out).toBe(
       'shop.test is disabled\n',

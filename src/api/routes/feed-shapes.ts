@@ -104,6 +104,10 @@ export const signedPage = z.object({
     through: count,
     complete: z.boolean(),
     at: count,
+    groups: z
+      .array(z.string())
+      .optional()
+      .describe('those of the node, whose names the page has; absent: `default` alone'),
     entries: z.array(
       z.object({
         domain: z.string(),
@@ -138,6 +142,7 @@ export const nodeSelf = z.object({
   clearance: z
     .string()
     .describe('what nodes of releases with one secret for all domains sign clearance cookies with: base64'),
+  groups: z.array(z.string()).optional().describe('the groups that the node is in; absent: `default` alone'),
   nonce: z.string(),
   key_id: z.string(),
   signature: z

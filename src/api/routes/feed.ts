@@ -3,17 +3,19 @@
  *
  * - `GET /nodes/feed` signed manifest pages as server-sent events; `Last-Event-ID` (or `?since=`) resumes after a gap
  * - `GET /nodes/manifest?since=…&wait=…` the same by long-poll, with ETag
- * - `GET /nodes/plans/{digest}` a sealed plan; never changes
+ * - `GET /nodes/plans/{digest}` a sealed plan of a domain of the node's groups; never changes
  * - `GET /nodes/self` who the node is, and the public key manifests are signed with
  * - `POST /nodes/reports` acks, nacks with reasons, and traffic
  */
 import type { OutgoingHttpHeaders } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import { DEFAULT_GROUP, shareGroup } from '../../base/node-groups.ts';
 import { findBlob } from '../../publisher/blob.ts';
 import { readMasters, sharedClearance } from '../../publisher/clearance.ts';
 import type { FeedSink } from '../../publisher/feed.ts';
 import type { ShownNode } from '../../publisher/node-token.ts';
+import { signedGroups } from '../../publisher/pages.ts';
 import type { NodeRow } from '../../store/rows.ts';
 import { nodeOperation, readSent } from '../node-route.ts';
 import { notFound } from '../refusal.ts';
@@ -65,15 +67,18 @@ export const manifest = nodeOperation({
   query: manifestQuery,
   headers: IF_NONE_MATCH,
   response: signedPage,
-  async serve({ feed }, { query: { since: from, wait }, request, reply }) {
-    let page = await feed.page(from);
+  async serve({ feed, store }, { node, query: { since: from, wait }, request, reply }) {
+    let groups = node.node_groups;
+    let page = await feed.page(from, groups);
     if (page.manifest.through === from && wait > 0) {
       const gone = new AbortController();
       reply.raw.on('close', () => gone.abort());
       await feed.changed(from, { timeoutMs: wait * 1_000, signal: gone.signal });
-      page = await feed.page(from);
+      // They may have changed meanwhile.
+      groups = (await store.latest.nodes.get(node.id))?.node_groups ?? groups;
+      page = await feed.page(from, groups);
     }
-    const tag = `"${page.manifest.through}"`;
+    const tag = `"${page.manifest.through}${groups === DEFAULT_GROUP ? '' : `/${groups}`}"`;
     reply.header('etag', tag).header('cache-control', 'no-cache');
     if (request.headers['if-none-match'] !== tag || page.manifest.entries.length > 0) return page;
     return reply.code(304).send();
@@ -86,9 +91,11 @@ export const plan = nodeOperation({
   response: z.string(),
   produces: 'application/octet-stream',
   statuses: [404],
-  async serve({ store }, { request, reply, params }) {
+  async serve({ store }, { node, request, reply, params }) {
     const digest = params['digest'] ?? '';
-    const bytes = /^[0-9a-f]{64}$/.test(digest) ? await findBlob(store.latest, digest) : null;
+    const groups = /^[0-9a-f]{64}$/.test(digest) ? await store.latest.plans.groupsWith(digest) : [];
+    const visible = groups.some((set) => shareGroup(set, node.node_groups));
+    const bytes = visible ? await findBlob(store.latest, digest) : null;
     if (bytes === null) throw notFound();
     reply.header('etag', `"${digest}"`).header('cache-control', 'private, max-age=31536000, immutable');
     if (request.headers['if-none-match'] === `"${digest}"`) return reply.code(304).send();
@@ -101,10 +108,10 @@ export const self = nodeOperation({
   summary: 'Learn who the node is and whom it should believe',
   query: selfQuery,
   response: nodeSelf,
-  async serve({ store, signer, clock }, { node: { id, name }, query: { nonce }, reply }) {
+  async serve({ store, signer, clock }, { node: { id, name, node_groups }, query: { nonce }, reply }) {
     reply.header('cache-control', 'no-store');
     const clearance = sharedClearance(await readMasters(store.latest), clock());
-    return signer.signSelf({ id, name, clearance, nonce });
+    return signer.signSelf({ id, name, clearance, nonce, ...signedGroups(node_groups) });
   },
 });
 

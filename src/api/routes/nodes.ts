@@ -1,5 +1,6 @@
 /** What a customer's key can see of nodes. What nodes themselves ask for is in `feed.ts`. */
 import { z } from 'zod';
+import { nodesOf } from '../../publisher/propagation.ts';
 import type { DomainRow, ReportRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { ok, operation } from '../route.ts';
@@ -36,7 +37,7 @@ export const list = operation({
 });
 
 export const onDomain = operation({
-  summary: "List what each node said last of the domain's plan",
+  summary: "List what each node of the domain's groups said last of its plan",
   response: z.array(
     z.object({
       id: z.int(),
@@ -52,7 +53,7 @@ export const onDomain = operation({
   ),
   handle: (call) =>
     call.read(async (tx) => {
-      const nodes = (await tx.nodes.list()).filter((node) => node.revoked_at === null);
+      const nodes = await nodesOf(tx, call.domain);
       const current = await currentOf(tx, call.domain);
       const reports = new Map((await reportsOn(tx, call.domain)).map((report) => [report.node_id, report]));
       return ok(

@@ -1,13 +1,16 @@
-/** `edgeplan domain`: what only an operator does to a customer's domain: ban it, disable it, and take that back. */
+/** `edgeplan domain`: what only an operator does to a customer's domain: ban it, disable it, and take that back; and say which nodes serve it. */
 import { Command } from 'commander';
+import { groupNames, shareGroup } from '../../base/node-groups.ts';
 import { applyEvent } from '../../lifecycle/apply.ts';
 import { newChallenge } from '../../lifecycle/challenge.ts';
 import type { LifeEvent } from '../../lifecycle/state.ts';
+import { moveDomain } from '../../publisher/node-groups.ts';
 import type { AccountRow, DomainRow, ManifestRow } from '../../store/rows.ts';
 import { SERVICE } from '../../store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
-import { write } from '../output.ts';
+import { readNodeGroups } from '../options.ts';
+import { note, write } from '../output.ts';
 import { findDomain, withData, withStore } from '../with-store.ts';
 
 /** Characters of a reason: it has to fit a line of the audit log. */
@@ -32,12 +35,20 @@ interface Shown {
   readonly status: string;
   readonly dns_mode: string;
   readonly suspended: boolean;
+  /** The groups whose nodes serve it. */
+  readonly node_groups: readonly string[];
   readonly created_at: string;
   /** What nodes follow; `null`: nothing was published. */
   readonly revision: number | null;
 }
 
-function shown(domain: DomainRow, owner: AccountRow | null, current: ManifestRow | null): Shown {
+interface About {
+  readonly owner: AccountRow | null;
+  readonly current: ManifestRow | null;
+  readonly groups: string;
+}
+
+function shown(domain: DomainRow, { owner, current, groups }: About): Shown {
   const { name, id, status, dns_mode, suspended, created_at } = domain;
   return {
     domain: name,
@@ -46,6 +57,7 @@ function shown(domain: DomainRow, owner: AccountRow | null, current: ManifestRow
     status,
     dns_mode,
     suspended,
+    node_groups: groupNames(groups),
     created_at: new Date(created_at).toISOString(),
     revision: current?.revision ?? null,
   };
@@ -56,11 +68,32 @@ async function show(name: string, flags: ShowFlags): Promise<void> {
     store.read(async (tx) => {
       const domain = await findDomain(tx, name);
       const owner = await tx.accounts.get(domain.user_id);
-      return shown(domain, owner, await tx.plans.current(domain.name));
+      const groups = (await tx.groups.ofDomain(domain.id))!;
+      return shown(domain, { owner, groups, current: await tx.plans.current(domain.name) });
     }),
   );
-  const lines = Object.entries(found).map(([field, value]) => `${field.padEnd(11)}${value ?? 'none'}`);
+  const lines = Object.entries(found).map(([field, value]) => `${field.padEnd(12)}${value ?? 'none'}`);
   await write(flags.json === true ? `${JSON.stringify(found, null, 2)}\n` : `${lines.join('\n')}\n`);
+}
+
+async function group(name: string, groups: string, flags: StoreFlags): Promise<void> {
+  const moved = await withData(flags, (store) =>
+    store.write(async (tx) => {
+      const domain = await findDomain(tx, name);
+      const move = await moveDomain(tx, domain, { groups, now: Date.now() });
+      if (!move.ok) {
+        throw new CommandFault(EXIT.no, `${domain.name} has been in ${move.left} other groups before`, {
+          remedy: 'put it into groups that it was in already, or put nodes into the groups it is in',
+        });
+      }
+      const nodes = await tx.nodes.list();
+      const served = nodes.some((one) => one.revoked_at === null && shareGroup(one.node_groups, groups));
+      return { domain: domain.name, served, ...move };
+    }),
+  );
+  await write(`${moved.domain} is in ${groups}\n`);
+  if (!moved.served) note(`warning: no node is in ${groups}; the domain is served nowhere`);
+  if (moved.changed) note('nodes that follow a server get or remove its plan within seconds');
 }
 
 /** Applies an event and prints the status it leads to. @throws CommandFault with the refusal */
@@ -112,6 +145,14 @@ export function domainCommand(): Command {
       withStore(new Command('show').description('Show its state.').argument('<domain>'))
         .option('--json', 'print a JSON object')
         .action(show),
+    )
+    .addCommand(
+      withStore(
+        new Command('group')
+          .description('Put it into groups of nodes, and out of all others; no other node sees it.')
+          .argument('<domain>')
+          .argument('<groups>', 'names joined by commas, such as eu,us', readNodeGroups),
+      ).action(group),
     )
     .addCommand(
       reasoned(new Command('ban').description('Refuse its visitors; its owner cannot undo it.')).action(

@@ -1,5 +1,6 @@
 /** `edgeplan node-token`: what a node shows to read the feed. Works on the data itself, beside a running server. */
-import { Command } from 'commander';
+import { Command, Option } from 'commander';
+import { DEFAULT_GROUP } from '../../base/node-groups.ts';
 import { TOKEN_OVERLAP_MS } from '../../publisher/limits.ts';
 import { createNode, NODE_NAME_SHAPE, rotateToken } from '../../publisher/node-token.ts';
 import { openSigner } from '../../publisher/signer.ts';
@@ -8,28 +9,36 @@ import type { NodeRow, ReplacedTokenRow } from '../../store/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
-import { overlapOption } from '../options.ts';
+import { overlapOption, readNodeGroups } from '../options.ts';
 import { note, write } from '../output.ts';
 import { tableText } from '../table.ts';
 import { withData, withStore } from '../with-store.ts';
 
+interface CreateFlags extends StoreFlags {
+  readonly group: string;
+}
+
 /** Token and trusted key go to stdout as a node's environment takes them; the rest is for the person. */
-async function create(name: string, flags: StoreFlags): Promise<void> {
+async function create(name: string, { group, ...flags }: CreateFlags): Promise<void> {
   if (!NODE_NAME_SHAPE.test(name)) {
     const remedy = 'use up to 64 letters, digits, dots, dashes and underscores';
     throw usageFault(`\`${name}\` cannot be a node's name`, remedy);
   }
   await withData(flags, async (store) => {
     const signer = await openSigner(store, Date.now);
-    const { node, token } = await make(store, name);
+    const { node, token } = await make(store, name, group);
     await write(`EDGEPLAN_NODE_TOKEN=${token}\nEDGEPLAN_NODE_TRUST=${signer.publicKey}\n`);
     note(`node ${node.id} \`${name}\`; the token is shown only this once`);
   });
 }
 
-async function make(store: Store, name: string): ReturnType<typeof createNode> {
+async function make(store: Store, name: string, groups: string): ReturnType<typeof createNode> {
   try {
-    return await store.write((tx) => createNode(tx, name, Date.now()));
+    return await store.write(async (tx) => {
+      const made = await createNode(tx, name, Date.now());
+      await tx.nodes.setGroups(made.node.id, groups);
+      return made;
+    });
   } catch (error) {
     if (isStoreFault(error, 'conflict', 'nodes.name')) {
       throw new CommandFault(EXIT.no, `there is a node \`${name}\` already`);
@@ -45,9 +54,14 @@ async function list(flags: StoreFlags): Promise<void> {
     const replaced = (await store.latest.nodes.replacedTokens('all')).filter(({ until }) => now < until);
     const rows = nodes.map((node) => {
       const before = replaced.filter(({ node_id }) => node_id === node.id);
-      return [String(node.id), node.name, [stateOf(node), ...before.map(overlapOf)].join(', ')];
+      return [
+        String(node.id),
+        node.name,
+        node.node_groups,
+        [stateOf(node), ...before.map(overlapOf)].join(', '),
+      ];
     });
-    await write(tableText(['id', 'name', 'state'], rows));
+    await write(tableText(['id', 'name', 'groups', 'state'], rows));
     if (rows.length === 0) note('no nodes yet: edgeplan node-token create <name>');
   });
 }
@@ -108,7 +122,18 @@ export function nodeTokenCommand(): Command {
   const text = 'Make a node and print its token, once, and the key it is to trust.';
   return new Command('node-token')
     .description('Make, list, rotate and revoke the tokens of nodes; works beside a running server.')
-    .addCommand(withStore(new Command('create').description(text).argument('<name>')).action(create))
+    .addCommand(
+      withStore(
+        new Command('create')
+          .description(text)
+          .argument('<name>')
+          .addOption(
+            new Option('--group <names>', 'the groups it is in, joined by commas: it sees their domains only')
+              .argParser(readNodeGroups)
+              .default(DEFAULT_GROUP),
+          ),
+      ).action(create),
+    )
     .addCommand(withStore(new Command('list').description('List the nodes.')).action(list))
     .addCommand(
       withStore(

@@ -4,6 +4,7 @@ import { Pool } from 'undici';
 import { SELF_FORMAT, type SignedSelf } from '../../plan/manifest.ts';
 import { ANSWER_MS, MAX_ANSWER_OCTETS, MAX_MANIFEST_OCTETS, MAX_PLAN_OCTETS } from './limits.ts';
 import { said } from './log.ts';
+import { groupsIn } from './trust.ts';
 
 /**
  * - `away` no connection, no answer in time, or one of a server in trouble: try again later
@@ -189,6 +190,9 @@ function readSelf(bytes: Buffer, nonce: string): SignedSelf {
   if (self.format !== SELF_FORMAT || typeof self.signature !== 'string') {
     const remedy = 'upgrade the server before its nodes';
     throw new ControlFault('answer', `the control plane does not sign who this node is; ${remedy}`);
+  }
+  if (groupsIn(self) === null) {
+    throw new ControlFault('answer', 'the control plane does not say in which groups this node is');
   }
   if (self.nonce === nonce) return self;
   throw new ControlFault('answer', 'the control plane answers an earlier question about this node');

@@ -13,7 +13,7 @@ import type { ManifestPage, SignedTransition } from '../../plan/manifest.ts';
 import { readAll } from './compare.ts';
 import { type Control, ControlFault, createControl } from './control.ts';
 import { readStream } from './feed.ts';
-import { enterEpoch, type Identity, meet, readIdentity, succeed } from './identity.ts';
+import { enterEpoch, enterGroups, type Identity, meet, readIdentity, succeed } from './identity.ts';
 import { createInstaller, type Installer } from './install.ts';
 import { DEAD_STREAMS, FIRST_RETRY_MS } from './limits.ts';
 import { said } from './log.ts';
@@ -21,7 +21,7 @@ import { type FollowOptions, type FollowState, type FollowTimes, TIMES } from '.
 import { type Keeper, openKeeper } from './persist.ts';
 import { diskTrouble } from './provide.ts';
 import { createReports, type Reports } from './reports.ts';
-import { type Trust, TrustFault } from './trust.ts';
+import { groupsIn, type Trust, TrustFault } from './trust.ts';
 import { pause, retryMs } from './wait.ts';
 
 export interface Follower {
@@ -102,11 +102,17 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
   const ending = new AbortController();
   const { signal } = ending;
   let identity = first;
+  /** Those that this node is in, as the control plane said last. */
+  let groups = first.groups;
+  /** Counts changes of them. */
+  let moves = 0;
   let changing: Promise<unknown> = Promise.resolve();
   let mode: FollowState['mode'] = 'away';
   let position = keeper.position;
   let problem: string | null = null;
   let comparisons = 0;
+  /** Names that pages of the growing manifest had since the comparison under way began. */
+  let grown = new Set<string>();
   let caughtUp = false;
   /** How many there were when files that nothing names were removed last. */
   let pruned = 0;
@@ -204,6 +210,13 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
   function believe(text: string): ManifestPage {
     const { page, transitions } = trustOf(identity).read(text);
     adopt(transitions);
+    const found = groupsIn(page);
+    if (found !== groups) {
+      compareSoon.abort();
+      throw new TrustFault(
+        `the page is of the groups \`${found}\`, this node is in \`${groups}\`; asking the control plane for them`,
+      );
+    }
     const epoch = epochOf(page);
     if (epoch >= identity.epoch) return page;
     throw new TrustFault(
@@ -235,8 +248,18 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
     const self = await control.self();
     await change((known) => meet(options.directory, known, self));
     hear();
+    move(groupsIn(self)!);
     const { clearance } = identity;
     if (clearance !== null && clearance.current !== before?.current) options.onSecret(clearance);
+  }
+
+  /** Notes the groups that this node is in; names of other groups are forgotten by the next comparison. */
+  function move(to: string): void {
+    if (to === groups) return;
+    log.info({ before: groups, groups: to }, 'this node is in other groups; all of its manifest is read');
+    groups = to;
+    moves++;
+    compareSoon.abort();
   }
 
   /** Takes a page of the growing manifest. */
@@ -255,6 +278,7 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
     if (page.through < position)
       log.warn({ position, through: page.through }, 'the control plane knows less than it did');
     position = page.through;
+    for (const { domain } of page.entries) grown.add(domain);
     offerAll(page, null);
   }
 
@@ -328,6 +352,8 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
   }
 
   async function compare(): Promise<void> {
+    grown = new Set();
+    const movesBefore = moves;
     const { listed, through } = await readAll({
       page: async (since) => {
         const page = believe(await control.page(since, 0));
@@ -337,6 +363,12 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
       tick: installer.tick,
       take: offerAll,
     });
+    if (moves !== movesBefore) {
+      throw new TrustFault(
+        'this node was moved to other groups while it read the manifest; reading it again',
+      );
+    }
+    if (groups !== identity.groups) await leaveGroups(groups, new Set([...listed, ...grown]));
     await installer.forgetOthers(wordOf(identity), listed);
     const unlisted = [...keeper.held.keys()].filter((name) => !listed.has(name)).length;
     if (unlisted > 0)
@@ -348,6 +380,12 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
     problem = null;
     if (position === 0) position = through;
     compared.abort();
+  }
+
+  /** Only names of the groups it is in now stay. A node that dies in between does it again. */
+  async function leaveGroups(now: string, listed: ReadonlySet<string>): Promise<void> {
+    await installer.forgetUnlisted(listed);
+    await change((before) => enterGroups(options.directory, before, now));
   }
 
   async function compareRegularly(): Promise<void> {

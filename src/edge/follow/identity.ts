@@ -6,6 +6,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DEFAULT_GROUP, readGroups } from '../../base/node-groups.ts';
 import type { Clearance, NodeSelf, SignedSelf, SignedTransition } from '../../plan/manifest.ts';
 import { putLasting } from '../safe-file.ts';
 import { MAX_PASSED_KEYS, MAX_TRANSITIONS } from './limits.ts';
@@ -24,6 +25,8 @@ export interface Identity {
   readonly history: string | null;
   /** The highest epoch of the manifest that was met; a lower one is the past. */
   readonly epoch: number;
+  /** The groups, as `base/node-groups.ts` writes them, whose names were all read and are stored. */
+  readonly groups: string;
   /** The disk says exactly this. */
   readonly kept: boolean;
   /** Why nobody is believed, although somebody was once: what was kept of it is damaged. */
@@ -50,6 +53,7 @@ export function readIdentity(directory: string, pinned: string | null): Identity
     clearance: kept.clearance === null ? null : sharedOf(kept.clearance, kept.previous_clearance),
     node: kept.id === null || kept.name === null ? null : { id: kept.id, name: kept.name },
     epoch: same ? kept.epoch : 0,
+    groups: kept.groups,
     kept: read !== null && same,
     // Else whoever comes first would be believed.
     fault: read === null && pinned === null ? damageOf(file) : null,
@@ -74,7 +78,7 @@ export async function meet(directory: string, before: Identity, self: SignedSelf
   const signed = signedBy(trust, self);
   const met = createTrust(signed.public_key);
   met.check(signed);
-  const { clearance, node, epoch } = before;
+  const { clearance, node, epoch, groups } = before;
   const same = clearance !== null && clearance.current === self.clearance;
   const known = before.kept && before.trust?.keyId === met.keyId;
   if (known && same && node?.id === self.id && node.name === self.name) return before;
@@ -85,6 +89,7 @@ export async function meet(directory: string, before: Identity, self: SignedSelf
     clearance: same ? clearance : sharedOf(self.clearance, clearance?.current ?? null),
     node: { id: self.id, name: self.name },
     epoch,
+    groups,
     kept: true,
     fault: null,
   };
@@ -138,6 +143,13 @@ export async function enterEpoch(directory: string, before: Identity, epoch: num
   return after;
 }
 
+/** The identity once the names of these groups alone are stored. @throws the system's error when it cannot be written */
+export async function enterGroups(directory: string, before: Identity, groups: string): Promise<Identity> {
+  const after = { ...before, groups };
+  await putLasting(join(directory, 'control.json'), keptText(after));
+  return after;
+}
+
 interface Kept {
   readonly public_key: string | null;
   readonly passed: readonly string[];
@@ -147,6 +159,7 @@ interface Kept {
   readonly id: number | null;
   readonly name: string | null;
   readonly epoch: number;
+  readonly groups: string;
 }
 
 const NEVER_MET: Kept = {
@@ -158,9 +171,10 @@ const NEVER_MET: Kept = {
   id: null,
   name: null,
   epoch: 0,
+  groups: DEFAULT_GROUP,
 };
 
-function keptText({ trust, passed, history, clearance, node, epoch }: Identity): string {
+function keptText({ trust, passed, history, clearance, node, epoch, groups }: Identity): string {
   const kept: Kept = {
     public_key: trust?.publicKey ?? null,
     passed,
@@ -170,6 +184,7 @@ function keptText({ trust, passed, history, clearance, node, epoch }: Identity):
     id: node?.id ?? null,
     name: node?.name ?? null,
     epoch,
+    groups,
   };
   return `${JSON.stringify({ format: FORMAT, ...kept }, null, 2)}\n`;
 }
@@ -192,9 +207,16 @@ function readKept(file: string): Kept | null {
 
 function parse(text: string): Kept | null {
   try {
-    // Files of earlier releases have no epoch, or no transitions of keys.
-    const { format, epoch = 0, passed = [], history = null, ...rest } = JSON.parse(text);
-    const kept: Kept = { ...rest, epoch, passed, history };
+    // Files of earlier releases have no epoch, no transitions of keys, or no groups.
+    const {
+      format,
+      epoch = 0,
+      passed = [],
+      history = null,
+      groups = DEFAULT_GROUP,
+      ...rest
+    } = JSON.parse(text);
+    const kept: Kept = { ...rest, epoch, passed, history, groups };
     const texts = [kept.public_key, kept.history, kept.clearance, kept.previous_clearance, kept.name];
     const whole =
       texts.every((value) => value === null || typeof value === 'string') &&
@@ -204,6 +226,7 @@ function parse(text: string): Kept | null {
       format !== FORMAT ||
       !whole ||
       !Number.isSafeInteger(epoch) ||
+      readGroups(String(groups)) !== groups ||
       !(kept.id === null || Number.isSafeInteger(kept.id))
     )
       return null;

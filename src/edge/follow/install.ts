@@ -29,6 +29,8 @@ export interface Installer {
   tick(): number;
   /** Forgets names that another key spoke for and this one does not list. */
   forgetOthers(keyId: string, listed: ReadonlySet<string>): Promise<void>;
+  /** Forgets names that are not listed: this node is in other groups now. */
+  forgetUnlisted(listed: ReadonlySet<string>): Promise<void>;
   /** Names that are not where the manifest wants them, those that failed for good left out. */
   pending(): number;
   /** Names whose newest plan was refused. */
@@ -283,6 +285,13 @@ export function createInstaller(options: InstallerOptions): Installer {
     want(clearance === null ? entry : { ...entry, clearance }, keyId);
   }
 
+  async function forget(name: string, { digest, previous }: Held): Promise<void> {
+    await keeper.commit([{ kind: 'name', name, held: null }]);
+    await plans.delete(name);
+    if (digest !== null) await keeper.dropPlan(digest);
+    if (previous !== null) await keeper.dropPlan(previous.digest);
+  }
+
   function offer(entry: ManifestEntry, { keyId, asOf }: Told): void {
     const { domain, revision, digest, tombstone } = entry;
     if (asOf !== null && (touched.get(domain) ?? 0) > asOf) return;
@@ -325,14 +334,23 @@ export function createInstaller(options: InstallerOptions): Installer {
     async forgetOthers(keyId, listed) {
       for (const [name, held] of keeper.held) {
         if (held.keyId === keyId || listed.has(name)) continue;
-        await keeper.commit([{ kind: 'name', name, held: null }]);
-        await plans.delete(name);
-        if (held.digest !== null) await keeper.dropPlan(held.digest);
-        if (held.previous !== null) await keeper.dropPlan(held.previous.digest);
+        await forget(name, held);
         log.warn(
           { domain: name },
           'the control plane was set up anew, or restored, and does not know this name; it is forgotten',
         );
+      }
+    },
+    async forgetUnlisted(listed) {
+      for (const name of new Set([...keeper.held.keys(), ...wanted.keys(), ...busy.keys()])) {
+        if (listed.has(name)) continue;
+        wanted.delete(name);
+        later.delete(name);
+        ready.delete(name);
+        await busy.get(name);
+        refused.delete(name);
+        const held = keeper.held.get(name);
+        if (held !== undefined) await forget(name, held);
       }
     },
     pending: () => wanted.size,

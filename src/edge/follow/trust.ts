@@ -1,6 +1,7 @@
 /** Which pages of the manifest a node believes: those of the right form, signed by the key it holds to. */
 import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { normalizeName } from '../../base/host.ts';
+import { DEFAULT_GROUP, readGroups } from '../../base/node-groups.ts';
 import {
   MANIFEST_FORMAT,
   type ManifestEntry,
@@ -187,10 +188,20 @@ function isCount(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
+/**
+ * The groups that a page or the answer about a node names, as `base/node-groups.ts` writes them; `null` where they are none.
+ * Servers of releases without groups name none, and have all in `default`.
+ */
+export function groupsIn({ groups }: Pick<ManifestPage, 'groups'>): string | null {
+  if (groups === undefined) return DEFAULT_GROUP;
+  return Array.isArray(groups) ? readGroups(groups.join(',')) : null;
+}
+
 /** What is wrong with a page, `null` nothing. */
 function faultOf(page: ManifestPage): string | null {
   if (page.format !== MANIFEST_FORMAT) return `its format is not \`${MANIFEST_FORMAT}\``;
   if (page.epoch !== undefined && !isCount(page.epoch)) return 'its epoch';
+  if (groupsIn(page) === null) return 'its groups';
   if (!isCount(page.since) || !isCount(page.through) || page.through < page.since) return 'its positions';
   if (typeof page.complete !== 'boolean' || !Array.isArray(page.entries)) return 'its fields';
   if (page.entries.length > MAX_MANIFEST_ENTRIES) {

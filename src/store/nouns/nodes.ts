@@ -1,5 +1,6 @@
 /** Nodes, what they answered, and the traffic they saw. */
 import { sql } from 'kysely';
+import { DEFAULT_GROUP } from '../../base/node-groups.ts';
 import type { NodeReads, NodeWrites, UsageReads, UsageWrites } from '../edge-nouns.ts';
 import type { NodeRow, ReportRow, UsageRow, UsageSum } from '../rows.ts';
 import type { Session } from '../session.ts';
@@ -111,8 +112,13 @@ const insert = statement((builder, p: Pick<NodeRow, 'name' | 'token_hash' | 'cre
       created_at: p.created_at,
       last_seen_at: null,
       revoked_at: null,
+      node_groups: DEFAULT_GROUP,
     })
     .returningAll(),
+);
+
+const setGroups = statement((builder, p: { id: number; node_groups: string }) =>
+  builder.updateTable('nodes').set({ node_groups: p.node_groups }).where('id', '=', p.id),
 );
 
 const touch = statement((builder, p: { id: number; at: number }) =>
@@ -199,6 +205,10 @@ export function nodes(session: Session): NodeReads & NodeWrites {
       session.note('keys');
       const [row] = await insert(session, node);
       return row!;
+    },
+    async setGroups(id, groups) {
+      session.note('keys');
+      await setGroups(session, { id, node_groups: groups });
     },
     async touch(id, at) {
       await touch(session, { id, at });

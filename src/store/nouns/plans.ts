@@ -1,11 +1,13 @@
 /** What has been published: plans by digest, revisions by number, and the manifest, which says what is current. */
 import { sql } from 'kysely';
+import { DEFAULT_GROUP, leftGroups } from '../../base/node-groups.ts';
 import type { PlanReads, PlanWrites } from '../edge-nouns.ts';
 import { StoreFault } from '../fault.ts';
 import { hold } from '../hold.ts';
 import type { FiledRevision, ManifestRow, RevisionRow } from '../rows.ts';
 import type { Session } from '../session.ts';
 import { flags, idsIn, int, one, raw, statement } from '../statement.ts';
+import { groups } from './groups.ts';
 
 /** As the partial index says it, so that it serves. */
 const unpruned = sql<boolean>`pruned = 0 and plan_revisions.digest is not null`;
@@ -115,6 +117,19 @@ const position = statement((builder, _: object) =>
   builder.selectFrom('manifest_position').select('position'),
 );
 
+const groupsWith = statement((builder, p: { digest: string }) =>
+  builder
+    .selectFrom('plan_revisions')
+    .innerJoin('manifest', (join) =>
+      join
+        .onRef('manifest.domain', '=', 'plan_revisions.domain')
+        .onRef('manifest.domain_id', '=', 'plan_revisions.domain_id'),
+    )
+    .select('manifest.node_groups')
+    .distinct()
+    .where('plan_revisions.digest', '=', p.digest),
+);
+
 const filed = flags<FiledRevision>('pruned');
 
 function planReads(session: Session): PlanReads {
@@ -147,8 +162,14 @@ function planReads(session: Session): PlanReads {
     async position() {
       return (await one(session, position, {}))!.position;
     },
+    async groupsWith(digest) {
+      return (await groupsWith(session, { digest })).map(({ node_groups }) => node_groups);
+    },
   };
 }
+
+type Grouped = Pick<ManifestRow, 'node_groups' | 'left_groups'>;
+type Purged = Pick<ManifestRow, 'domain' | 'domain_id' | 'position' | 'at' | 'node_groups'>;
 
 const putBlob = statement((builder, p: { digest: string; bytes: Uint8Array; at: number }) =>
   builder
@@ -167,17 +188,18 @@ const nextPosition = statement((builder, _: object) =>
 // Another domain under a name that was free again must not meet what nodes cached of the one before.
 // The check that a revision follows the current one stands inside the statement that writes it, so no two
 // publishers can both pass.
-const advance = statement((builder, p: RevisionRow & { position: number }) => {
+const advance = statement((builder, p: RevisionRow & Grouped & { position: number }) => {
   const first = sql`select ${text(p.domain)}, ${int(p.domain_id)}, ${int(p.revision)}, ${text(p.digest)}, ${int(0)},
-    ${int(p.position)}, ${int(p.at)} where ${int(p.revision)} = 1
+    ${int(p.position)}, ${int(p.at)}, ${text(p.node_groups)}, ${text(p.left_groups)} where ${int(p.revision)} = 1
     or exists (select 1 from manifest where domain = ${text(p.domain)})`;
   return raw<ManifestRow>(
-    sql`insert into manifest (domain, domain_id, revision, digest, purge_epoch, "position", at)
+    sql`insert into manifest (domain, domain_id, revision, digest, purge_epoch, "position", at, node_groups, left_groups)
       ${first}
       on conflict (domain) do update set
         domain_id = excluded.domain_id, revision = excluded.revision, digest = excluded.digest,
         purge_epoch = manifest.purge_epoch + case when manifest.domain_id = excluded.domain_id then 0 else 1 end,
-        "position" = excluded."position", at = excluded.at
+        "position" = excluded."position", at = excluded.at,
+        node_groups = excluded.node_groups, left_groups = excluded.left_groups
       where manifest.revision = excluded.revision - 1
       returning *`,
     builder,
@@ -206,7 +228,7 @@ const settle = statement((builder, p: { domain_id: number; through: number }) =>
   builder.deleteFrom('outbox').where('domain_id', '=', p.domain_id).where('id', '<=', p.through),
 );
 
-const purge = statement((builder, p: { domain: string; domain_id: number; position: number; at: number }) =>
+const purge = statement((builder, p: Purged) =>
   builder
     .insertInto('manifest')
     .values({
@@ -217,6 +239,8 @@ const purge = statement((builder, p: { domain: string; domain_id: number; positi
       purge_epoch: int(1),
       position: p.position,
       at: p.at,
+      node_groups: p.node_groups,
+      left_groups: '',
     })
     .onConflict((conflict) =>
       conflict.column('domain').doUpdateSet((row) => ({
@@ -304,6 +328,18 @@ const dropBlobs = statement((builder, p: { domain: string; revisions: string }, 
     .returning('digest'),
 );
 
+/** The groups of a name from now on; one whose domain was deleted stays in those that it was in. */
+async function groupsNow(
+  session: Session,
+  { domain, domain_id }: Pick<ManifestRow, 'domain' | 'domain_id'>,
+): Promise<Grouped> {
+  const wanted = await groups(session).ofDomain(domain_id);
+  const before = await one(session, current, { domain });
+  const now = wanted ?? before?.node_groups ?? DEFAULT_GROUP;
+  const had = { groups: before?.node_groups ?? '', left: before?.left_groups ?? '' };
+  return { node_groups: now, left_groups: leftGroups(had, now) };
+}
+
 export function plans(session: Session): PlanReads & PlanWrites {
   return {
     ...planReads(session),
@@ -314,7 +350,9 @@ export function plans(session: Session): PlanReads & PlanWrites {
       await hold(session, publication.domain_id);
       session.note('manifest');
       const [given] = await nextPosition(session, {});
-      const row = await one(session, advance, { ...publication, position: given!.position });
+      // After the lock on the position: nobody else changes the name's groups in the manifest now.
+      const grouped = await groupsNow(session, publication);
+      const row = await one(session, advance, { ...publication, ...grouped, position: given!.position });
       if (row === null) {
         const { domain, revision } = publication;
         const message = `revision ${revision} of ${domain} does not follow the current one`;
@@ -330,7 +368,8 @@ export function plans(session: Session): PlanReads & PlanWrites {
       await hold(session, domain_id);
       session.note('manifest');
       const [given] = await nextPosition(session, {});
-      const [row] = await purge(session, { domain, domain_id, position: given!.position, at });
+      const { node_groups } = await groupsNow(session, { domain, domain_id });
+      const [row] = await purge(session, { domain, domain_id, position: given!.position, at, node_groups });
       return row!;
     },
     async purgeAll(floor) {

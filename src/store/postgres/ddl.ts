@@ -373,6 +373,28 @@ CREATE TABLE node_tokens (
 );
 `;
 
+/**
+ * Groups of nodes and domains as `base/node-groups.ts` writes them; a domain without a row is in `default`. The manifest has
+ * those that were published, and those that have to hear that the name is theirs no more.
+ */
+const NODE_GROUPS = `
+ALTER TABLE nodes ADD COLUMN node_groups text COLLATE "C" NOT NULL DEFAULT 'default';
+ALTER TABLE manifest ADD COLUMN node_groups text COLLATE "C" NOT NULL DEFAULT 'default';
+ALTER TABLE manifest ADD COLUMN left_groups text COLLATE "C" NOT NULL DEFAULT '';
+CREATE TABLE domain_groups (
+  domain_id bigint PRIMARY KEY REFERENCES domains ON DELETE CASCADE,
+  node_groups text COLLATE "C" NOT NULL
+);
+`;
+
+/** Up to when the traffic that a node has reported takes the time that it had, milliseconds since the epoch. */
+const NODE_ALLOWANCES = `
+CREATE TABLE node_allowances (
+  node_id bigint PRIMARY KEY REFERENCES nodes,
+  spent_until bigint NOT NULL
+);
+`;
+
 /** The steps from an empty database to this version's tables. */
 export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 1, ddl: ACCOUNTS_AND_DOMAINS },
@@ -385,4 +407,5 @@ export const POSTGRES_MIGRATIONS: readonly Migration[] = [
   { version: 8, ddl: PRUNED_PLANS },
   { version: 9, ddl: INVITATIONS + UNPROVED_NAMES },
   { version: 10, ddl: REPLACED_TOKENS },
+  { version: 11, ddl: NODE_GROUPS + NODE_ALLOWANCES },
 ];

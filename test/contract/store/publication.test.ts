@@ -135,6 +135,8 @@ describe.each(kinds)('$name', (kind) => {
       purge_epoch: 0,
       position: 1,
       at: T,
+      node_groups: 'default',
+      left_groups: '',
     });
     expect((await store.latest.outbox.list(domain.id)).map((row) => row.id)).toEqual([ids[1]]);
     await publish({ revision: 2, through: ids[1]! });
@@ -289,6 +291,27 @@ describe.each(kinds)('$name', (kind) => {
     expect(await store.latest.nodes.acknowledged('other.example')).toEqual([]);
   });
 
+  test('a name is in the groups of its domain when it was published, and those before are noted', async () => {
+    const groups = (): Promise<unknown> =>
+      store.latest.plans.current(domain.name).then((row) => [row!.node_groups, row!.left_groups]);
+    expect(await store.latest.groups.ofDomain(domain.id)).toBe('default');
+    await publish({ digest: 'd1', revision: 1 });
+    await store.write((tx) => tx.groups.setDomain(domain.id, 'eu,us'));
+    expect(await groups()).toEqual(['default', '']);
+    expect(await store.latest.groups.countDomains()).toContainEqual({ node_groups: 'eu,us', domains: 1 });
+    await publish({ digest: 'd1', revision: 2 });
+    expect(await groups()).toEqual(['eu,us', 'default']);
+    expect(await store.latest.plans.groupsWith('d1')).toEqual(['eu,us']);
+    await store.write((tx) => tx.groups.setDomain(domain.id, 'us'));
+    await publish({ digest: 'd1', revision: 3 });
+    expect(await groups()).toEqual(['us', 'default,eu']);
+    // Deleted, it stays where it was, so that the nodes that serve it read of its end.
+    await store.write((tx) => tx.domains.remove(domain.id));
+    await publish({ digest: null, revision: 4 });
+    expect(await groups()).toEqual(['us', 'default,eu']);
+    expect(await store.latest.groups.ofDomain(domain.id)).toBeNull();
+  });
+
   test('nodes and their answers', async () => {
     const [a, b] = await store.write(async (tx) => [
       await tx.nodes.insert({ name: 'a', token_hash: 'ta', created_at: T }),
@@ -301,6 +324,7 @@ describe.each(kinds)('$name', (kind) => {
       created_at: T,
       last_seen_at: null,
       revoked_at: null,
+      node_groups: 'default',
     });
     await store.write(async (tx) => {
       await tx.nodes.touch(a!.id, T + 9);

@@ -1,0 +1,62 @@
+/** `edgeplan node-group`: which nodes see which domains. Works on the data itself, beside a running server. */
+import { Command } from 'commander';
+import { listGroups } from '../../publisher/node-groups.ts';
+import { CommandFault, EXIT } from '../exit.ts';
+import type { StoreFlags } from '../open-data.ts';
+import { readNodeGroups } from '../options.ts';
+import { note, write } from '../output.ts';
+import { tableText } from '../table.ts';
+import { withData, withStore } from '../with-store.ts';
+
+interface ListFlags extends StoreFlags {
+  readonly json?: boolean;
+}
+
+async function list(flags: ListFlags): Promise<void> {
+  const groups = await withData(flags, (store) => store.read(listGroups));
+  if (flags.json === true) {
+    await write(`${JSON.stringify(groups, null, 2)}\n`);
+    return;
+  }
+  const rows = groups.map(({ name, nodes, domains }) => [name, String(nodes), String(domains)]);
+  await write(tableText(['group', 'nodes', 'domains'], rows));
+  for (const { name, nodes, domains } of groups) {
+    if (nodes === 0 && domains > 0) {
+      note(`warning: no node is in \`${name}\`; domains that are in no other group are served nowhere`);
+    }
+  }
+  if (rows.length === 0) note('no nodes and no domains yet');
+}
+
+async function setNode(name: string, groups: string, flags: StoreFlags): Promise<void> {
+  await withData(flags, (store) =>
+    store.write(async (tx) => {
+      const node = (await tx.nodes.list()).find((one) => one.name === name);
+      if (node === undefined) throw new CommandFault(EXIT.no, `there is no node \`${name}\``);
+      await tx.nodes.setGroups(node.id, groups);
+    }),
+  );
+  await write(`\`${name}\` is in ${groups}\n`);
+  note('the node follows within seconds: it gets the plans of its groups and removes all others');
+}
+
+/** The command, to be added to a program. */
+export function nodeGroupCommand(): Command {
+  return new Command('node-group')
+    .description(
+      'Say which nodes see which domains: a token reads the domains of its groups only; works beside a running server.',
+    )
+    .addCommand(
+      withStore(new Command('list').description('List the groups that a node or a domain is in.'))
+        .option('--json', 'print a JSON array')
+        .action(list),
+    )
+    .addCommand(
+      withStore(
+        new Command('set-node')
+          .description('Put a node into groups, and out of all others.')
+          .argument('<node>')
+          .argument('<groups>', 'names joined by commas, such as eu,us', readNodeGroups),
+      ).action(setNode),
+    );
+}
