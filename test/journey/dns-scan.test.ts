@@ -175,7 +175,9 @@ describe('octets from a stranger', () => {
           const data = answerData(read);
           if (data === null) continue;
           const record = { id: 1, name: 'x', type: data.type, ...data.data };
-          expect(parseRecord(record, DOMAIN).diagnostics).toEqual([]);
+          // An address where a host belongs is refused by the model, and the import leaves the record out.
+          const { diagnostics } = parseRecord(record, DOMAIN);
+          expect(diagnostics.filter(({ message }) => !message.includes('never an address'))).toEqual([]);
         }
       }),
       { numRuns: 500 },
