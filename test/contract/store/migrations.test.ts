@@ -77,7 +77,8 @@ describe.each(kinds)('$name', (kind) => {
     // What writes a rule now writes tables that an older version has not got.
     await addRule(kind, place, { domainId: domain.id, body: '{"kept":true}' });
     const newer = await place.open(steps);
-    const unproved_since = expect.closeTo(Date.now(), -5);
+    // Step 9 gives it to domains of before; what was written since has its own.
+    const unproved_since = version < 9 ? expect.closeTo(Date.now(), -5) : null;
     expect(await newer.latest.domains.get(domain.id)).toEqual({ ...domain, unproved_since });
     expect(await newer.latest.rules.listAll(domain.id)).toMatchObject([{ body: '{"kept":true}' }]);
     await newer.write((tx) => tx.outbox.append(outboxRow(domain)));
