@@ -24,6 +24,8 @@ export interface Metrics {
   computed(done: JobDone): void;
   /** Notes a revision, and the milliseconds since the oldest write it covers. */
   published(revision: Pick<RevisionRow, 'digest'>, sinceWriteMs: number): void;
+  /** Notes a report of a node that was refused. */
+  reportRefused(): void;
   /** Whether the publisher works: it published lately, or it tries and reports domains that fail. */
   publishes(): boolean;
 }
@@ -45,6 +47,11 @@ export function createMetrics({ store, clock, failing, older }: MetricsOptions):
     name: 'edgeplan_publications_total',
     help: 'Revisions published by this process',
     labelNames: ['kind'],
+    registers: [registry],
+  });
+  const refusedReports = new Counter({
+    name: 'edgeplan_node_reports_refused_total',
+    help: 'Reports of nodes that were refused since they cannot be true; the log names the node and the field',
     registers: [registry],
   });
   const delay = new Histogram({
@@ -81,6 +88,7 @@ export function createMetrics({ store, clock, failing, older }: MetricsOptions):
       publications.inc({ kind: revision.digest === null ? 'tombstone' : 'plan' });
       delay.observe(sinceWriteMs / 1_000);
     },
+    reportRefused: () => refusedReports.inc(),
     // One domain that cannot be published must not take the API away from all others.
     publishes: () => failing() > 0 || clock() - publishedAt <= MAX_UNPUBLISHED_MS,
   };

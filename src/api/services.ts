@@ -53,6 +53,8 @@ export interface NodeServices {
   readonly feed: Feed;
   readonly signer: Pick<Signer, 'signSelf'>;
   readonly log: PublisherLog;
+  /** Called for each report that is refused since it cannot be true, for metrics. */
+  readonly onReportRefused?: () => void;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }

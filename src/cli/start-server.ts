@@ -129,7 +129,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log,
     watch: metrics.answersOf,
     answered: metrics.answered,
-    nodes: { store, feed, signer, log, clock },
+    nodes: { store, feed, signer, log, clock, onReportRefused: metrics.reportRefused },
   });
   await feed.start();
   publisher.start();

@@ -82,3 +82,19 @@ export const MAX_TRANSITIONS = 16;
 export const TOKEN_OVERLAP_MS = 24 * 3_600_000;
 /** Replaced tokens of a node that are valid: more are more to lose. */
 export const MAX_REPLACED_TOKENS = 2;
+
+/** Requests that a node can have had in a second: ten times what the fastest machine that was measured answers. */
+export const MAX_NODE_REQUESTS_PER_SEC = 200_000;
+/** Octets that a node can have sent in a second: a network of 100 Gbit/s. */
+export const MAX_NODE_OCTETS_PER_SEC = 12_500_000_000;
+/** Octets of one request's answer: what 10 Gbit/s carry in a quarter of an hour. */
+export const MAX_REQUEST_OCTETS = 2 ** 40;
+/**
+ * Milliseconds of traffic that a node may report beyond the time since its last accepted report: its minute is over before
+ * it is sent, reports are a minute apart give or take, and a long answer is counted when it ends.
+ */
+export const TRAFFIC_SLACK_MS = 120_000;
+/** Milliseconds that a node's clock may be ahead of the server's. */
+export const MAX_CLOCK_AHEAD_MS = 5 * 60_000;
+/** Minutes for which traffic of a node that was away is taken: as long as hits of rules are stored, a month and the days to look at it. */
+export const MAX_TRAFFIC_AGE_MINUTES = 35 * 24 * 60;

@@ -1,5 +1,6 @@
 /** What a publisher clears away now and then. */
 import type { Store } from '../store/store.ts';
+import { MAX_TRAFFIC_AGE_MINUTES } from './limits.ts';
 import { pruneAll } from './prune.ts';
 
 /** Milliseconds for which answers to superseded revisions are kept. */
@@ -7,8 +8,6 @@ const KEPT_REPORTS_MS = 7 * 24 * 3_600_000;
 
 /** Minutes for which traffic is kept: longer than any quota period, a year included. */
 const KEPT_TRAFFIC_MINUTES = 400 * 24 * 60;
-/** Minutes for which rules' hits are kept, a row for each rule and minute: a month and the days to look at it. */
-const KEPT_HITS_MINUTES = 35 * 24 * 60;
 const MINUTE_MS = 60_000;
 
 /** Forgets old plans, reports, traffic and hits. */
@@ -17,5 +16,5 @@ export async function clearAway(store: Store, now: number): Promise<void> {
   await store.write((tx) => tx.nodes.pruneReports(now - KEPT_REPORTS_MS));
   const minute = Math.floor(now / MINUTE_MS);
   await store.write((tx) => tx.usage.prune(minute - KEPT_TRAFFIC_MINUTES));
-  await store.write((tx) => tx.hits.prune(minute - KEPT_HITS_MINUTES));
+  await store.write((tx) => tx.hits.prune(minute - MAX_TRAFFIC_AGE_MINUTES));
 }

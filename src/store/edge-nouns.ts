@@ -124,6 +124,18 @@ export interface NodeReads {
   latestReports(domain: string): Promise<readonly ReportRow[]>;
   /** Of one node: the newest answer on every name, by name. */
   reportsOf(nodeId: number): Promise<readonly ReportRow[]>;
+  /** Up to when a node has spent its time, see `NodeWrites.spend`; `null`: it never did. */
+  spentUntil(nodeId: number): Promise<number | null>;
+}
+
+/** Times in milliseconds since the epoch. */
+export interface Spending {
+  readonly ms: number;
+  readonly since: number;
+  readonly earliest: number;
+  readonly floor: number;
+  readonly now: number;
+  readonly until: number;
 }
 
 export type ReplacedTokens = { readonly token_hash: string } | { readonly node_id: number } | 'all';
@@ -153,6 +165,11 @@ export interface NodeWrites {
    * it, or a later one, was taken before. In the same transaction as `usage.add`, a retry counts once.
    */
   takeBatch(nodeId: number, batch: number): Promise<boolean>;
+  /**
+   * Takes `ms` from the time that a node has: from where it has spent it (at first `since`), or `earliest` where that is
+   * later, until `until`. What is left from before `floor` lapses. False, and nothing is taken, when there is less than `ms`.
+   */
+  spend(nodeId: number, spending: Spending): Promise<boolean>;
   /** Forgets answers older than `before` to revisions that are no longer current. */
   pruneReports(before: number): Promise<void>;
 }
@@ -187,6 +204,8 @@ export interface HitReads {
 export interface HitWrites {
   /** Adds to the minutes. Locks no domain; domains that are gone are left out. */
   add(hits: readonly HitRow[]): Promise<void>;
+  /** A rule that matched in a minute more often than its domain had requests; `null`: none. */
+  excess(domainId: number, minute: number): Promise<HitRow | null>;
   prune(beforeMinute: number): Promise<void>;
 }
 

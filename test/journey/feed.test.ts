@@ -329,17 +329,18 @@ for (const database of await testDatabases()) {
       ]);
       expect((await post({ rapports: [] }))[0]).toBe(400);
       expect((await post([]))[0]).toBe(400);
-      const figures = { domain: 'shop.test', minute: 5, requests: 3, octets: 1_000, gateway_requests: 1 };
+      const minute = Math.floor(Date.now() / 60_000) - 20;
+      const figures = { domain: 'shop.test', minute, requests: 3, octets: 1_000, gateway_requests: 1 };
       expect((await post({ usage: [figures, { ...figures, domain: 'gone.test' }] }))[0]).toBe(200);
       expect((await post({ usage: [figures] }))[0]).toBe(200);
       // The same batch again, as after a lost answer, and one from before it: neither counts.
-      const later = { ...figures, minute: 20 };
+      const later = { ...figures, minute: minute + 15 };
       for (const batch of [7, 7, 6]) expect((await post({ batch, usage: [later] }))[0]).toBe(200);
       expect((await post({ batch: 8, usage: [later] }))[0]).toBe(200);
-      const counted = await house.store.latest.usage.sum(shop.id, 20, 21);
+      const counted = await house.store.latest.usage.sum(shop.id, minute + 15, minute + 16);
       expect(counted.requests).toBe(2 * figures.requests);
       expect((await post({ batch: 0, usage: [later] }))[0]).toBe(400);
-      const sum = await house.store.latest.usage.sum(shop.id, 0, 10);
+      const sum = await house.store.latest.usage.sum(shop.id, 0, minute + 10);
       expect(sum).toMatchObject({ requests: 6, octets: 2_000, gateway_requests: 2 });
     });
 

@@ -14,11 +14,12 @@ import { DEFAULT_GROUP, shareGroup } from '../../base/node-groups.ts';
 import { findBlob } from '../../publisher/blob.ts';
 import { readMasters, sharedClearance } from '../../publisher/clearance.ts';
 import type { FeedSink } from '../../publisher/feed.ts';
+import { fileReports, ReportRefusal } from '../../publisher/file-reports.ts';
 import type { ShownNode } from '../../publisher/node-token.ts';
 import { signedGroups } from '../../publisher/pages.ts';
 import type { NodeRow } from '../../store/rows.ts';
 import { nodeOperation, readSent } from '../node-route.ts';
-import { notFound } from '../refusal.ts';
+import { badRequest, notFound } from '../refusal.ts';
 import type { NodeServices } from '../services.ts';
 import {
   feedQuery,
@@ -119,7 +120,7 @@ export const report = nodeOperation({
   summary: 'Say what became of plans, and what came in',
   body: reportsBody,
   response: z.object({ message: z.string() }),
-  serve: (services, { node, body }) => fileReports(services, node, body),
+  serve: (services, { node, body }) => takeReports(services, node, body),
 });
 
 interface Stream {
@@ -183,35 +184,23 @@ function openStream(
   return reply;
 }
 
-/** A nack changes no traffic: it is kept for people, and said in the log. */
-async function fileReports(
-  { store, log, clock }: NodeServices,
+/** A nack changes no traffic: it is stored for people, and logged. */
+async function takeReports(
+  { store, log, clock, onReportRefused }: NodeServices,
   node: NodeRow,
-  { batch, reports, usage, hits }: z.infer<typeof reportsBody>,
+  { hits, ...sent }: z.infer<typeof reportsBody>,
 ): Promise<{ readonly message: string }> {
-  const at = clock();
-  for (const { domain, revision, outcome, reason } of reports) {
+  const matched = hits.map(({ id, count, ...hit }) => ({ ...hit, rule_id: id, hits: count }));
+  try {
+    await fileReports(store, node, { sent: { ...sent, hits: matched }, now: clock() });
+  } catch (error) {
+    if (!(error instanceof ReportRefusal)) throw error;
+    log.warn({ node: node.name, err: error.message }, 'a report of a node was refused: it cannot be true');
+    onReportRefused?.();
+    throw badRequest(error.message);
+  }
+  for (const { domain, revision, outcome, reason } of sent.reports) {
     if (outcome === 'nack') log.warn({ node: node.name, domain, revision, reason }, 'a node refused a plan');
   }
-  const ids = new Map<string, number>();
-  for (const name of new Set([...usage, ...hits].map(({ domain }) => domain))) {
-    const domain = await store.latest.domains.byName(name);
-    if (domain !== null) ids.set(name, domain.id);
-  }
-  const traffic = usage.flatMap(({ domain, ...figures }) => {
-    const domain_id = ids.get(domain);
-    return domain_id === undefined ? [] : [{ domain_id, ...figures }];
-  });
-  const matched = hits.flatMap(({ domain, minute, type, id, count: times }) => {
-    const domain_id = ids.get(domain);
-    return domain_id === undefined ? [] : [{ domain_id, minute, type, rule_id: id, hits: times }];
-  });
-  await store.write(async (tx) => {
-    await tx.nodes.report(reports.map((report) => ({ ...report, node_id: node.id, at })));
-    if (traffic.length === 0 && matched.length === 0) return;
-    if (batch !== undefined && !(await tx.nodes.takeBatch(node.id, batch))) return;
-    await tx.usage.add(traffic);
-    await tx.hits.add(matched);
-  });
-  return { message: `${reports.length} reports filed` };
+  return { message: `${sent.reports.length} reports filed` };
 }

@@ -34,22 +34,29 @@ export function createReports(control: Pick<Control, 'report'>, log: FollowLog):
 
   async function send(): Promise<void> {
     let failures = 0;
+    let atOnce = REPORTS_AT_ONCE;
     await pause(REPORT_MS, ending.signal);
     while (waiting.size > 0) {
-      const batch = [...waiting.values()].slice(0, REPORTS_AT_ONCE);
+      const batch = [...waiting.values()].slice(0, atOnce);
       try {
         await control.report({ reports: batch });
         failures = 0;
+        atOnce = Math.min(2 * atOnce, REPORTS_AT_ONCE);
       } catch (error) {
         if (ending.signal.aborted) return;
         if (!(error instanceof ControlFault && error.code === 'answer')) {
           await pause(retryMs(failures++, { first: FIRST_RETRY_MS, last: LAST_RETRY_MS }), ending.signal);
           continue;
         }
+        // One that is refused takes the others along: the half without it is taken.
+        if (batch.length > 1) {
+          atOnce = batch.length >> 1;
+          continue;
+        }
         // It would be refused again, and nothing depends on it.
         log.error(
-          { err: said(error), reports: batch.length },
-          'the control plane does not take these reports',
+          { err: said(error), domain: batch[0]!.domain, revision: batch[0]!.revision },
+          'the control plane does not take this report',
         );
       }
       for (const report of batch) if (waiting.get(report.domain) === report) waiting.delete(report.domain);

@@ -192,19 +192,20 @@ interface MinuteTaken {
   readonly first: number;
 }
 
+/** Of each domain its usage first: a control plane takes hits of requests that it has counted. */
 function batchesOf(number: number, { minute, first }: MinuteTaken): Batch[] {
-  const usage: object[] = [];
-  const hits: object[] = [];
-  for (const [domain, tally] of minute) {
-    usage.push({ domain, minute: number, requests: tally.requests, octets: tally.octets });
-    for (const [key, count] of tally.hits) {
-      hits.push({ domain, minute: number, ...ruleOf(key), count });
+  const batches: { batch: number; usage: object[]; hits: object[] }[] = [];
+  const add = (kind: 'usage' | 'hits', row: object): void => {
+    let last = batches.at(-1);
+    if (last === undefined || last[kind].length >= USAGE_ROWS) {
+      last = { batch: first + batches.length, usage: [], hits: [] };
+      batches.push(last);
     }
-  }
-  const batches: Batch[] = [];
-  for (let at = 0; at < Math.max(usage.length, hits.length); at += USAGE_ROWS) {
-    const part = { usage: usage.slice(at, at + USAGE_ROWS), hits: hits.slice(at, at + USAGE_ROWS) };
-    batches.push({ batch: first + batches.length, ...part });
+    last[kind].push(row);
+  };
+  for (const [domain, tally] of minute) {
+    add('usage', { domain, minute: number, requests: tally.requests, octets: tally.octets });
+    for (const [key, count] of tally.hits) add('hits', { domain, minute: number, ...ruleOf(key), count });
   }
   return batches;
 }

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { HitReads, HitWrites } from '../edge-nouns.ts';
 import type { HitRow } from '../rows.ts';
 import type { Session } from '../session.ts';
-import { int, raw, statement } from '../statement.ts';
+import { int, one, raw, statement } from '../statement.ts';
 
 const sums = statement((builder, p: { domain_id: number; from: number; to: number; limit: number }) =>
   builder
@@ -29,6 +29,21 @@ const add = statement((builder, p: HitRow) =>
   ),
 );
 
+const excess = statement((builder, p: { domain_id: number; minute: number }) =>
+  builder
+    .selectFrom('rule_hits')
+    .leftJoin('usage', (join) =>
+      join
+        .onRef('usage.domain_id', '=', 'rule_hits.domain_id')
+        .onRef('usage.minute', '=', 'rule_hits.minute'),
+    )
+    .selectAll('rule_hits')
+    .where('rule_hits.domain_id', '=', p.domain_id)
+    .where('rule_hits.minute', '=', p.minute)
+    .where('rule_hits.hits', '>', (row) => row.fn.coalesce('usage.requests', int(0)))
+    .limit(1),
+);
+
 const prune = statement((builder, p: { minute: number }) =>
   builder.deleteFrom('rule_hits').where('minute', '<', p.minute),
 );
@@ -45,6 +60,7 @@ export function hits(session: Session): HitReads & HitWrites {
     async add(rows) {
       await Promise.all([...rows].sort(inOrder).map((row) => add(session, row)));
     },
+    excess: (domainId, minute) => one(session, excess, { domain_id: domainId, minute }),
     async prune(beforeMinute) {
       await prune(session, { minute: beforeMinute });
     },

@@ -1,7 +1,7 @@
 /** Nodes, what they answered, and the traffic they saw. */
 import { sql } from 'kysely';
 import { DEFAULT_GROUP } from '../../base/node-groups.ts';
-import type { NodeReads, NodeWrites, UsageReads, UsageWrites } from '../edge-nouns.ts';
+import type { NodeReads, NodeWrites, Spending, UsageReads, UsageWrites } from '../edge-nouns.ts';
 import type { NodeRow, ReportRow, UsageRow, UsageSum } from '../rows.ts';
 import type { Session } from '../session.ts';
 import { int, one, raw, statement } from '../statement.ts';
@@ -183,6 +183,31 @@ const takeBatch = statement((builder, p: { node_id: number; batch: number }) =>
     .returning('node_id'),
 );
 
+const spentUntil = statement((builder, p: { node_id: number }) =>
+  builder.selectFrom('node_allowances').select('spent_until').where('node_id', '=', p.node_id),
+);
+
+const openAllowance = statement((builder, p: { node_id: number; since: number }) =>
+  builder
+    .insertInto('node_allowances')
+    .values({ node_id: p.node_id, spent_until: p.since })
+    .onConflict((conflict) => conflict.column('node_id').doNothing()),
+);
+
+// In one statement, so that two reports at once cannot spend the same time. What is beyond `until` was spent by a clock that
+// has been set back since.
+const spend = statement((builder, p: Spending & { node_id: number }) => {
+  const from = sql`case when spent_until > ${int(p.until)} then ${int(p.now)}
+    when spent_until > ${int(p.earliest)} then spent_until else ${int(p.earliest)} end`;
+  const spent = sql`(${from}) + ${int(p.ms)}`;
+  return raw<{ readonly spent_until: number }>(
+    sql`update node_allowances
+      set spent_until = case when ${spent} > ${int(p.floor)} then ${spent} else ${int(p.floor)} end
+      where node_id = ${int(p.node_id)} and ${spent} <= ${int(p.until)} returning spent_until`,
+    builder,
+  );
+});
+
 export function nodes(session: Session): NodeReads & NodeWrites {
   return {
     byTokenHash: (hash) => one(session, byTokenHash, { hash }),
@@ -234,6 +259,13 @@ export function nodes(session: Session): NodeReads & NodeWrites {
     },
     async takeBatch(nodeId, batch) {
       return (await one(session, takeBatch, { node_id: nodeId, batch })) !== null;
+    },
+    async spentUntil(nodeId) {
+      return (await one(session, spentUntil, { node_id: nodeId }))?.spent_until ?? null;
+    },
+    async spend(nodeId, spending) {
+      await openAllowance(session, { node_id: nodeId, since: spending.since });
+      return (await one(session, spend, { node_id: nodeId, ...spending })) !== null;
     },
     async pruneReports(before) {
       await pruneReports(session, { before });
