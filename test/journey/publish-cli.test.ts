@@ -87,7 +87,9 @@ describe('nodes and plans from the command line', () => {
       `shop.test is out as revision ${first.revision + 2}, with the content of revision ${first.revision}`,
     ]);
     await until(() => node.held.get('shop.test')?.revision === first.revision + 2, 'the rollback');
-    expect((await run(['node-token', 'list', ...data])).out).toMatch(/^id +name +state\n1 +fra-1 +seen /);
+    expect((await run(['node-token', 'list', ...data])).out).toMatch(
+      /^id +name +groups +state\n1 +fra-1 +default +seen /,
+    );
     expect((await run(['node-token', 'revoke', 'fra-1', ...data])).code).toBe(0);
     await until(() => node.closed, 'the end');
     expect(node.farewell).toBe('this node token was revoked');
