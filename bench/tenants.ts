@@ -20,7 +20,7 @@ const MB = 1024 * 1024;
 export async function run({ quick }: BenchOptions): Promise<readonly Row[]> {
   const size = quick
     ? { rules: 500, rounds: 1, reads: 50, writes: 10 }
-    : { rules: RULES, rounds: ROUNDS, reads: 400, writes: 100 };
+    : { rules: RULES, rounds: ROUNDS, reads: 150, writes: 30 };
   const ruleSets = [drops(size.rules, 1).ruleSet, smallDomain(1).ruleSet];
   const installation = await makeInstallation({ ruleSets, keys: KEYS, neighbour: true });
   const budget = ['--requests-per-minute', String(REQUESTS_PER_MINUTE)];
