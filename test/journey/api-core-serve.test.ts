@@ -202,15 +202,19 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
       });
       socket.write(
         `POST /domains/ HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${key}\r\nContent-Type: application/json\r\n` +
-          `Content-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
+          `Expect: 100-continue\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
       );
-      await wait(200);
+      await until(() => answer.includes('100 Continue'));
       const ended = serving.end('SIGTERM');
-      await wait(200);
-      await expect(send(serving.port, { method: 'GET', path: '/domains/' })).rejects.toThrow();
+      const late = () =>
+        send(serving.port, { method: 'GET', path: '/domains/' }).then(
+          () => 'answered',
+          () => 'refused',
+        );
+      await expect.poll(late).toBe('refused');
       socket.write(body.slice(5));
       expect(await ended).toBe(0);
-      expect(answer).toMatch(/^HTTP\/1\.1 200 [\s\S]*\r\nconnection: close\r\n/i);
+      expect(answer).toMatch(/\r\n\r\nHTTP\/1\.1 200 [\s\S]*\r\nconnection: close\r\n/i);
       const again = await serve(folder, store);
       expect((await ask(again.port, '/domains/flight.example', key)).status).toBe(200);
       expect(await again.end('SIGTERM')).toBe(0);

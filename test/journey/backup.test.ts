@@ -5,6 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readEpoch } from '../../src/publisher/epoch.ts';
+import { openStore } from '../../src/store/open.ts';
 import { builtCli, edgeplan, startEdgeplan } from './built.ts';
 import { type Served, serve } from './served.ts';
 
@@ -76,6 +78,9 @@ describe('backup', () => {
       /: 1 domain and \d+ revisions of \S+copy\.db, in epoch \d+; nodes read all of it/,
     );
     expect(readdirSync(restored).filter((name) => name.startsWith('.'))).toEqual([]);
+    const store = await openStore({ database: restored, role: 'tool' });
+    expect(`in epoch ${await readEpoch(store.latest)};`).toBe(/in epoch \d+;/.exec(put.out)?.[0]);
+    await store.close();
     const other = await serve({ database: restored });
     const shown = await fetch(`${other.url}/domains/shop.test/records/`, {
       headers: { authorization: `Bearer ${server.key}` },
@@ -116,7 +121,7 @@ describe('backup', () => {
     expect(readdirSync(join(folder, 'none')).filter((name) => name.endsWith('.db'))).toEqual([]);
   });
 
-  test('never replaces a file unless told to', { timeout: 60_000 }, async () => {
+  test('never replaces a file unless told to', async () => {
     const file = join(folder, 'there.db');
     writeFileSync(file, 'mine');
     expect(await backup(file)).toEqual({
@@ -132,9 +137,7 @@ describe('backup', () => {
     expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
-  test('that is killed leaves nothing under its name, and the next one works', {
-    timeout: 60_000,
-  }, async () => {
+  test('that is killed leaves nothing under its name, and the next one works', async () => {
     const file = join(folder, 'killed.db');
     const drafts = (): readonly string[] =>
       readdirSync(folder).filter((name) => name.startsWith('.edgeplan-backup-'));
@@ -156,7 +159,7 @@ describe('backup', () => {
     expect((await backup(file, '--force')).code).toBe(0);
   });
 
-  test('on a full disk leaves what was there', { timeout: 60_000 }, async ({ skip }) => {
+  test('on a full disk leaves what was there', async ({ skip }) => {
     const disk = join(folder, 'disk');
     mkdirSync(disk);
     try {
@@ -179,7 +182,7 @@ describe('backup', () => {
     }
   });
 
-  test('says what it does not do', { timeout: 60_000 }, async () => {
+  test('says what it does not do', async () => {
     const to = ['--to', join(folder, 'no.db')];
     const postgres = await edgeplan(['backup', '--database', 'postgres://127.0.0.1/x', ...to], {
       cwd: folder,

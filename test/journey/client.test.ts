@@ -127,7 +127,7 @@ describe('on a whole server', () => {
   });
 
   // Skipped only where Debian's Chromium is missing; the reason is printed above.
-  test.skipIf(missing !== null)('in a browser it does the same', { timeout: 60_000 }, async () => {
+  test.skipIf(missing !== null)('in a browser it does the same', async () => {
     const bundled = await build({
       entryPoints: [ENTRY],
       bundle: true,
@@ -227,7 +227,7 @@ describe('without an API behind it', () => {
   });
 });
 
-test('the types are those of the document that is served', { timeout: 60_000 }, async () => {
+test('the types are those of the document that is served', async () => {
   const [database] = await testDatabases();
   const api = await startApi(database!);
   const { text } = await send(api.port, { method: 'GET', path: '/docs/openapi.yaml' });

@@ -45,7 +45,7 @@ beforeAll(async () => {
     resolvers: [`127.0.0.71:${resolver.port}`],
     authorityPort: resolver.port,
     privateAddresses: true,
-    timeoutMs: 150,
+    timeoutMs: 500,
   });
 });
 afterAll(() => Promise.all([resolver.stop(), first.stop(), second.stop()]));
@@ -221,7 +221,7 @@ describe('a world that fails', () => {
       resolvers,
       authorityPort: resolver.port,
       privateAddresses: true,
-      timeoutMs: 150,
+      timeoutMs: 500,
     });
     expect((await checkDelegation(DOMAIN, SETS, two)).state).toBe('delegated');
   });
@@ -285,7 +285,7 @@ describe('the TXT record of an external domain', () => {
   it('asks every resolver before it says no, and tells a failure from an answer', async () => {
     const fresh = await startDnsServer('127.0.0.75', resolver.port, () => ({ answers: txt(HOST, value) }));
     const resolvers = [`127.0.0.71:${resolver.port}`, `127.0.0.75:${resolver.port}`];
-    const two = createDns({ resolvers, timeoutMs: 150 });
+    const two = createDns({ resolvers, timeoutMs: 500 });
     resolver.tell(() => ({ rcode: NXDOMAIN }));
     expect((await checkChallenge(DOMAIN, value, two)).state).toBe('verified');
     fresh.tell(() => ({ rcode: SERVFAIL }));

@@ -57,7 +57,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([resolver.stop(), registry.stop(), host.stop()]));
 
-function watch(on: Store, timeoutMs = 100, allowed: readonly string[] | null = null): Lifecycle {
+function watch(on: Store, timeoutMs = 1_000, allowed: readonly string[] | null = null): Lifecycle {
   const dns = createDns({
     resolvers: [`127.0.0.96:${resolver.port}`],
     authorityPort: resolver.port,
@@ -204,7 +204,6 @@ describe.for(STORES.filter(([, , here]) => here))('on %s', ([database, makePlace
         .poll(
           async () =>
             (await store.latest.domains.page(0, 100)).filter(({ status }) => status === 'active').length,
-          { timeout: 20_000 },
         )
         .toBe(70);
       await life.stop();
@@ -379,7 +378,7 @@ describe.for(STORES.filter(([, , here]) => here))('on %s', ([database, makePlace
       await life.stop();
       life = watch(store);
       life.start();
-      await expect.poll(() => store.latest.records.count(domain.id), { timeout: 10_000 }).toBe(1);
+      await expect.poll(() => store.latest.records.count(domain.id)).toBe(1);
       expect(await outbox(domain)).toContain('1 record was imported');
     });
 
@@ -388,7 +387,7 @@ describe.for(STORES.filter(([, , here]) => here))('on %s', ([database, makePlace
       host.tell(() => null);
       const before = host.queries.length;
       const cut = life.runScans();
-      await expect.poll(() => host.queries.length, { timeout: 10_000 }).toBeGreaterThan(before);
+      await expect.poll(() => host.queries.length).toBeGreaterThan(before);
       await life.stop();
       await cut;
       expect(await store.latest.scans.due(now, 9)).toMatchObject([{ domain_id: domain.id, tries: 1 }]);
@@ -411,9 +410,7 @@ describe.for(STORES.filter(([, , here]) => here))('on %s', ([database, makePlace
     });
   });
 
-  it('many domains that are due together are asked for a few at a time, and part', {
-    timeout: 60_000,
-  }, async () => {
+  it('many domains that are due together are asked for a few at a time, and part', async () => {
     const names = Array.from({ length: 60 }, (_, at) => `shop${at}.example`);
     for (const name of names) await create('managed', name);
     const busy = { now: 0, most: 0 };

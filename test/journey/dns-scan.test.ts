@@ -44,7 +44,7 @@ beforeAll(async () => {
     resolvers: [`127.0.0.91:${resolver.port}`],
     authorityPort: resolver.port,
     privateAddresses: true,
-    timeoutMs: 60,
+    timeoutMs: 300,
   });
 });
 afterAll(() => Promise.all([resolver.stop(), first.stop(), second.stop()]));

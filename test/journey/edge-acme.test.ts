@@ -73,7 +73,7 @@ describe.skipIf(PEBBLE_MISSING !== null)(`ACME (${PEBBLE_MISSING ?? 'pebble'})`,
     return `${issuer.CN} ${subjectaltname}`;
   }
 
-  test('a name without a certificate gets one, which is served at once', { timeout: 60_000 }, async () => {
+  test('a name without a certificate gets one, which is served at once', async () => {
     expect(await issuerOf('new.test')).toBe('shop.test DNS:shop.test, DNS:*.shop.test');
     names = ['new.test', 'shop.test'];
     await running.pass();
@@ -92,9 +92,7 @@ describe.skipIf(PEBBLE_MISSING !== null)(`ACME (${PEBBLE_MISSING ?? 'pebble'})`,
     expect(edge.certificates.problems()).toEqual([]);
   });
 
-  test('nothing is asked for while a certificate lasts; it is renewed before it ends', {
-    timeout: 60_000,
-  }, async () => {
+  test('nothing is asked for while a certificate lasts; it is renewed before it ends', async () => {
     const before = edge.certificates.find('new.test')!;
     later = before.notAfter - Date.now() - 31 * DAY;
     names = ['new.test'];
@@ -109,9 +107,7 @@ describe.skipIf(PEBBLE_MISSING !== null)(`ACME (${PEBBLE_MISSING ?? 'pebble'})`,
     later = 0;
   });
 
-  test('a name that fails is reported, left alone for a while, and holds up no other', {
-    timeout: 60_000,
-  }, async () => {
+  test('a name that fails is reported, left alone for a while, and holds up no other', async () => {
     names = ['nowhere.test', '*.wild.test', 'more.test'];
     obtained.length = 0;
     await running.pass();

@@ -30,5 +30,4 @@ function ask(number) {
 for (let number = 0; ; number++) {
   ask(number);
   if (number % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 1));
-  if (number === 200) process.stdout.write('filling\n');
 }

@@ -234,50 +234,42 @@ describe.skipIf(OPENSSL_MISSING !== null || missingBrowser() !== null)(
 
     const url = (path: string): string => `https://shop.localhost:${edge.port}${path}`;
 
-    test.each(SCHEMES)(
-      'shows refusals and failures that read well, %s',
-      { timeout: 60_000 },
-      async (scheme) => {
-        for (const width of [1_000, 320]) {
-          const { context, page } = await open(scheme, width);
-          for (const [path, status] of [
-            ['/blocked', 403],
-            ['/down', 502],
-            ['/a%00b', 400],
-          ] as const) {
-            const answer = await page.goto(url(path));
-            expect(answer?.status()).toBe(status);
-            const id = answer?.headers()['x-edgeplan-id'];
-            expect(await page.textContent('main code')).toBe(id);
-            await judge(page, `${status}-${scheme}-${width}`);
-          }
-          await page.goto(url('/busy'));
-          const limited = await page.goto(url('/busy'));
-          expect(limited?.status()).toBe(429);
-          await judge(page, `429-${scheme}-${width}`);
-          await context.close();
+    test.each(SCHEMES)('shows refusals and failures that read well, %s', async (scheme) => {
+      for (const width of [1_000, 320]) {
+        const { context, page } = await open(scheme, width);
+        for (const [path, status] of [
+          ['/blocked', 403],
+          ['/down', 502],
+          ['/a%00b', 400],
+        ] as const) {
+          const answer = await page.goto(url(path));
+          expect(answer?.status()).toBe(status);
+          const id = answer?.headers()['x-edgeplan-id'];
+          expect(await page.textContent('main code')).toBe(id);
+          await judge(page, `${status}-${scheme}-${width}`);
         }
-      },
-    );
-
-    test.each(SCHEMES)(
-      'solves the challenge and reaches the page, %s',
-      { timeout: 60_000 },
-      async (scheme) => {
-        const { context, page } = await open(scheme, 1_000);
-        // Held while the page is looked at.
-        await page.addInitScript(`const submit = HTMLFormElement.prototype.submit;
-        HTMLFormElement.prototype.submit = function () { globalThis.go = () => submit.call(this); }`);
-        await page.goto(url('/members/a?x=1'));
-        await expect.poll(() => page.evaluate('globalThis.go !== undefined')).toBe(true);
-        await judge(page, `challenge-${scheme}`);
-        expect(await page.getAttribute('#status', 'role')).toBe('status');
-        await Promise.all([page.waitForEvent('load'), page.evaluate('globalThis.go()')]);
-        await expect.poll(() => page.evaluate("document.getElementById('status') === null")).toBe(true);
-        expect(await page.textContent('body')).toContain('"url":"/members/a?x=1"');
+        await page.goto(url('/busy'));
+        const limited = await page.goto(url('/busy'));
+        expect(limited?.status()).toBe(429);
+        await judge(page, `429-${scheme}-${width}`);
         await context.close();
-      },
-    );
+      }
+    });
+
+    test.each(SCHEMES)('solves the challenge and reaches the page, %s', async (scheme) => {
+      const { context, page } = await open(scheme, 1_000);
+      // Held while the page is looked at.
+      await page.addInitScript(`const submit = HTMLFormElement.prototype.submit;
+        HTMLFormElement.prototype.submit = function () { globalThis.go = () => submit.call(this); }`);
+      await page.goto(url('/members/a?x=1'));
+      await expect.poll(() => page.evaluate('globalThis.go !== undefined')).toBe(true);
+      await judge(page, `challenge-${scheme}`);
+      expect(await page.getAttribute('#status', 'role')).toBe('status');
+      await Promise.all([page.waitForEvent('load'), page.evaluate('globalThis.go()')]);
+      await expect.poll(() => page.evaluate("document.getElementById('status') === null")).toBe(true);
+      expect(await page.textContent('body')).toContain('"url":"/members/a?x=1"');
+      await context.close();
+    });
 
     test.each(SCHEMES)('has a button that the keyboard finds, where cookies are off, %s', async (scheme) => {
       const { context, page } = await open(scheme, 320);

@@ -154,6 +154,6 @@ describe.skipIf(OPENSSL_MISSING !== null)(`connections (${OPENSSL_MISSING ?? 'op
     await say('other.test');
     await say('shop.test');
     await until(() => edge.entries.length === 2, 'both are refused');
-    await until(() => bounds.counts().open === 0, 'both are closed', 25_000);
+    await until(() => bounds.counts().open === 0, 'both are closed');
   });
 });

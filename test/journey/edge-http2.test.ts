@@ -99,7 +99,7 @@ describe.skipIf(OPENSSL_MISSING !== null)(`a client of HTTP/2 (${OPENSSL_MISSING
       [frame(FRAME.headers, 0, 1, requestFields('/hold'))],
       frame(FRAME.continuation, 0, 1),
     ],
-  ])('that floods with %s loses its connection', { timeout: 60_000 }, async (_what, start, piece) => {
+  ])('that floods with %s loses its connection', async (_what, start, piece) => {
     const before = process.memoryUsage().rss;
     const client = await openRawHttp2(edge.port);
     client.send(...start);
@@ -117,7 +117,6 @@ describe.skipIf(OPENSSL_MISSING !== null)(`a client of HTTP/2 (${OPENSSL_MISSING
     ['settings', many(frame(FRAME.settings, 0, 0, setting(3, 100)))],
   ])(
     'that floods with %s and reads no answer is not read either, and is left in the end',
-    { timeout: 60_000 },
     async (_what, piece) => {
       const held = createConnectionBounds({
         most: 9,
@@ -136,7 +135,7 @@ describe.skipIf(OPENSSL_MISSING !== null)(`a client of HTTP/2 (${OPENSSL_MISSING
       client.socket.pause();
       expect(await flood(client, piece)).toBeLessThan(FLOOD / 2);
       expect(process.memoryUsage().rss - before).toBeLessThan(FLAT);
-      await until(() => held.counts().open === 0, 'the connection is ended', 25_000);
+      await until(() => held.counts().open === 0, 'the connection is ended');
       client.socket.destroy();
       await quick.stop();
     },
@@ -145,16 +144,12 @@ describe.skipIf(OPENSSL_MISSING !== null)(`a client of HTTP/2 (${OPENSSL_MISSING
   test.each([
     ['pings', many(frame(FRAME.ping, 0, 0, Buffer.alloc(8)))],
     ['settings', many(frame(FRAME.settings, 0, 0, setting(3, 100)))],
-  ])(
-    'that floods with %s and reads every answer is told to be calm',
-    { timeout: 60_000 },
-    async (_what, piece) => {
-      const client = await openRawHttp2(edge.port);
-      expect(await flood(client, piece)).toBeLessThan(FLOOD / 4);
-      await client.closed;
-      expect(client.goaway()).toBe(ENHANCE_YOUR_CALM);
-    },
-  );
+  ])('that floods with %s and reads every answer is told to be calm', async (_what, piece) => {
+    const client = await openRawHttp2(edge.port);
+    expect(await flood(client, piece)).toBeLessThan(FLOOD / 4);
+    await client.closed;
+    expect(client.goaway()).toBe(ENHANCE_YOUR_CALM);
+  });
 
   // Node tells of neither kind. An octet of them costs the node half of what an octet of a body does, and no answer.
   test.each([
@@ -167,30 +162,26 @@ describe.skipIf(OPENSSL_MISSING !== null)(`a client of HTTP/2 (${OPENSSL_MISSING
         ),
       ),
     ],
-  ])(
-    'that floods with %s fills no memory, and others are answered meanwhile',
-    { timeout: 60_000 },
-    async (_what, piece) => {
-      const client = await openRawHttp2(edge.port);
-      client.send(frame(FRAME.headers, END_HEADERS, 1, requestFields('/hold', 'POST')));
-      const before = process.memoryUsage().rss;
-      let ended = false;
-      const flooding = flood(client, piece).finally(() => {
-        ended = true;
-      });
-      let answered = 0;
-      for (; !ended; answered++) {
-        const began = performance.now();
-        expect(statusesOf(await say(edge.httpPort, LAST))).toEqual([200]);
-        expect(performance.now() - began).toBeLessThan(2_000);
-      }
-      expect(await flooding).toBeGreaterThan(0);
-      expect(answered).toBeGreaterThan(0);
-      expect(process.memoryUsage().rss - before).toBeLessThan(FLAT);
-      expect(client.frames.filter(({ type }) => type === FRAME.ping)).toEqual([]);
-      client.socket.destroy();
-    },
-  );
+  ])('that floods with %s fills no memory, and others are answered meanwhile', async (_what, piece) => {
+    const client = await openRawHttp2(edge.port);
+    client.send(frame(FRAME.headers, END_HEADERS, 1, requestFields('/hold', 'POST')));
+    const before = process.memoryUsage().rss;
+    let ended = false;
+    const flooding = flood(client, piece).finally(() => {
+      ended = true;
+    });
+    let answered = 0;
+    for (; !ended; answered++) {
+      const began = performance.now();
+      expect(statusesOf(await say(edge.httpPort, LAST))).toEqual([200]);
+      expect(performance.now() - began).toBeLessThan(20_000);
+    }
+    expect(await flooding).toBeGreaterThan(0);
+    expect(answered).toBeGreaterThan(0);
+    expect(process.memoryUsage().rss - before).toBeLessThan(FLAT);
+    expect(client.frames.filter(({ type }) => type === FRAME.ping)).toEqual([]);
+    client.socket.destroy();
+  });
 
   test('that pings as many times as may be in a row, and on in measure, is served', async () => {
     const client = await openRawHttp2(edge.port);
@@ -198,7 +189,7 @@ describe.skipIf(OPENSSL_MISSING !== null)(`a client of HTTP/2 (${OPENSSL_MISSING
     const answers = (): number => client.frames.filter(({ type }) => type === FRAME.ping).length;
     let sent = MAX_CONTROL_FRAMES - 1;
     client.send(...Array<Buffer>(sent).fill(ping));
-    await until(() => answers() === sent, 'the answers to all', 20_000);
+    await until(() => answers() === sent, 'the answers to all');
     // Below what comes back each second, for longer than none would last.
     for (; sent < MAX_CONTROL_FRAMES + 50; sent++) {
       client.send(ping);

@@ -289,7 +289,7 @@ describe('what stays as it is', () => {
     });
     await once(socket, 'close');
     expect(text.indexOf('<p>then')).toBeGreaterThan(text.indexOf('<p>first'));
-    await expect.poll(outcome, { timeout: 20_000 }).toBe('late');
+    await expect.poll(outcome).toBe('late');
   });
 
   test('pages beyond what may be held', async () => {
@@ -411,7 +411,7 @@ describe('threads', () => {
     socket.write(`GET / HTTP/1.1\r\nHost: ${CACHE_HOST}\r\nAccept: text/markdown\r\n\r\n`);
     await asked;
     socket.destroy();
-    await expect.poll(() => node.entries.length, { timeout: 20_000 }).toBe(1);
+    await expect.poll(() => node.entries.length).toBe(1);
     expect(node.entries[0]!.fault).toBe('aborted');
     expect(renderer.budget.take(HELD_OCTETS)).toBe(true);
   });

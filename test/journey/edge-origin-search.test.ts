@@ -22,7 +22,6 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 test.skipIf(NO_NAMESPACES)(
   'a name that the DNS does not have is completed by the search domains (skipped without namespaces of our own)',
-  { timeout: 60_000 },
   async () => {
     const names = ['api.default', 'no.such.test'];
     const args = ['-mn', process.execPath, CHILD, join(folder, 'resolv.conf'), ...names];

@@ -44,7 +44,7 @@ describe.skipIf(OPENSSL_MISSING !== null)(`a WebSocket (${OPENSSL_MISSING ?? 'op
     const node = await start(500, 60_000);
     const socket = await switched(node, scheme);
     await once(socket, 'close');
-    await expect.poll(() => node.entries.at(-1)?.status, { timeout: 20_000 }).toBe(101);
+    await expect.poll(() => node.entries.at(-1)?.status).toBe(101);
   });
 
   test('is refused where the domain has none, and the log says why', async () => {

@@ -9,7 +9,7 @@ import { ask, hand, solve } from '../support/ask.ts';
 import { listenLocally } from '../support/embed.ts';
 import { type Served, serve } from './served.ts';
 
-const PATIENCE = { timeout: 20_000, interval: 50 };
+const PATIENCE = { interval: 50 };
 
 let folder: string;
 let server: Served;
@@ -89,7 +89,7 @@ test('what is published is enforced as it comes, and kept while the server is aw
   );
 });
 
-test('a visitor cleared at one application is cleared at the other', { timeout: 60_000 }, async () => {
+test('a visitor cleared at one application is cleared at the other', async () => {
   await server.call('POST', '/domains/shop.test/rules/captcha/', { path_includes: ['/members/*'] });
   const one = await start();
   const other = await start({ token: await tokenOf('app-2'), folder: join(folder, 'other') });
@@ -103,16 +103,14 @@ test('a visitor cleared at one application is cleared at the other', { timeout: 
   expect((await ask(other.port, path, { host: 'shop.test' })).status).toBe(403);
 });
 
-test('a folder is one process’s at a time, and is free again once the edge is closed', {
-  timeout: 60_000,
-}, async () => {
+test('a folder is one process’s at a time, and is free again once the edge is closed', async () => {
   const app = await start();
   await expect(start({ token: await tokenOf('app-2') })).rejects.toThrow(join(folder, 'plans'));
   await app.stop();
   expect(await (await start()).get('/')).toBe(200);
 });
 
-test('what cannot be followed is said before anything is served', { timeout: 60_000 }, async () => {
+test('what cannot be followed is said before anything is served', async () => {
   await expect(start({ token: 'nope' })).rejects.toThrow(/token/);
   await expect(start({ url: 'shop.test' })).rejects.toThrow('`control.url` is written http://host:port');
   await expect(start({ trust: 'garbage' })).rejects.toThrow(/key/);

@@ -27,7 +27,7 @@ const DROP = {
 };
 const PLAN = sealedPlan({ rules: [DROP], settings: { sec_strip_headers: true } });
 
-const PATIENCE = { timeout: 20_000, interval: 50 };
+const PATIENCE = { interval: 50 };
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {

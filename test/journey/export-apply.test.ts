@@ -61,7 +61,7 @@ describe.each(DATABASES)('export and apply on $kind', (database) => {
     await other.stop();
   });
 
-  test('export --ids compiles to the plan that the server publishes', { timeout: 60_000 }, async () => {
+  test('export --ids compiles to the plan that the server publishes', async () => {
     const { out } = await server.run(['export', 'example.com', '--ids']);
     const [current] = (await server.call('GET', '/domains/example.com/plans/?limit=1')).body;
     const read = readEdgeFile(out, 'edge.yaml');
@@ -83,7 +83,7 @@ describe('apply', () => {
   const head = (domain: string): string =>
     `domain: ${domain}\nrecords:\n  - { name: shop, type: A, destination: 198.51.100.20, proxied: true }\n`;
 
-  test('shows each field before and after, and changes only that', { timeout: 60_000 }, async () => {
+  test('shows each field before and after, and changes only that', async () => {
     await server.domain('fields.test');
     const rules = (limit: number, ips: string): string =>
       `${head('fields.test')}rules:\n` +
@@ -105,7 +105,7 @@ describe('apply', () => {
     expect(await ids()).toEqual(before);
   });
 
-  test('deletes only when told to, and says what it leaves', { timeout: 60_000 }, async () => {
+  test('deletes only when told to, and says what it leaves', async () => {
     await server.domain('prune.test');
     const whole = `${head('prune.test')}  - { name: old, type: CNAME, destination: a.test }\nrules:\n  - { type: drop, records: [shop], countries: [RU] }\n`;
     expect((await server.run(['apply', '-f', '-'], whole)).code).toBe(0);
@@ -123,7 +123,7 @@ describe('apply', () => {
     expect(again.out).toBe('no changes: prune.test is as the file says\n');
   });
 
-  test('changes settings, and no state', { timeout: 60_000 }, async () => {
+  test('changes settings, and no state', async () => {
     await server.domain('settings.test');
     const file = 'domain: { name: settings.test, sec_no_sniff: true, status: moved }\n';
     const applied = await server.run(['apply', '-f', '-'], file);
@@ -136,7 +136,7 @@ describe('apply', () => {
     expect([shown.sec_no_sniff, shown.status]).toEqual([true, 'active']);
   });
 
-  test('stops at the first refusal and tells what was and was not applied', { timeout: 60_000 }, async () => {
+  test('stops at the first refusal and tells what was and was not applied', async () => {
     await server.domain('stop.test');
     const clash =
       'domain: stop.test\nrecords:\n' +
@@ -150,7 +150,7 @@ describe('apply', () => {
     expect(stopped.err).toContain('edgeplan: record a CNAME b.test: the server answered 409: a CNAME ');
   });
 
-  test('warns where equal priorities would run in another order', { timeout: 60_000 }, async () => {
+  test('warns where equal priorities would run in another order', async () => {
     await server.domain('order.test');
     const rules = (...countries: string[]): string =>
       `domain: order.test\nrules:\n${countries.map((one) => `  - { type: drop, countries: [${one}] }\n`).join('')}`;
@@ -161,9 +161,7 @@ describe('apply', () => {
     );
   });
 
-  test('export and simulate go together in a pipe; what is missing is said', {
-    timeout: 60_000,
-  }, async () => {
+  test('export and simulate go together in a pipe; what is missing is said', async () => {
     await server.domain('pipe.test');
     await server.run(
       ['apply', '-f', '-'],

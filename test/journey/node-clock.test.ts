@@ -111,7 +111,6 @@ rules:
 
   test.each(JUMPS)(
     '%s: nothing is cut, nobody is shut out, nothing old is served',
-    { timeout: 40_000 },
     async (_where, seconds) => {
       const pending = ask({ port: node.port, path: '/held' });
       // Looked at in the end, unless something fails before.
@@ -160,12 +159,12 @@ describe.skipIf(WHY !== null)(`a node that follows (${WHY ?? 'libfaketime'})`, (
     const blocks = async (path: string): Promise<boolean> =>
       (await ask({ port: node.port, path })).status === 403;
     let decided = 0;
-    await until(() => blocks('/p'), 'the plan', 20_000);
+    await until(() => blocks('/p'), 'the plan');
     decided++;
     for (const [where, seconds] of JUMPS) {
       setClock(seconds);
       await addDrop(house, domain, `/p${seconds}-${where.length}`);
-      await until(() => blocks(`/p${seconds}-${where.length}`), `a plan, ${where}`, 20_000);
+      await until(() => blocks(`/p${seconds}-${where.length}`), `a plan, ${where}`);
       decided++;
     }
     expect(node.err()).not.toMatch(/"level":[456]0/);

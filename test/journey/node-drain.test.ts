@@ -127,7 +127,7 @@ describe.each(['1', '2'])('a node of %s processes', (workers) => {
       const asking = clients.map((seen, index) =>
         index % 2 === 0 ? askOn(node.port, seen) : askOnHttp2(node.tlsPort!, seen),
       );
-      await until(() => clients.every(({ answers }) => answers >= 5), 'traffic', 40_000);
+      await until(() => clients.every(({ answers }) => answers >= 5), 'traffic');
       node.signal('SIGTERM');
       await Promise.all(asking);
       expect(clients.flatMap(({ faults }) => faults)).toEqual([]);

@@ -10,7 +10,7 @@ import { builtCli, startEdgeplan } from './built.ts';
 import { ask } from './worker-node.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-log-pipe-'));
-const PATIENCE_MS = 40_000;
+const PATIENCE_MS = 60_000;
 
 beforeAll(async () => {
   await builtCli();

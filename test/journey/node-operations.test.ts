@@ -148,20 +148,20 @@ describe.each(['1', '2'])('a node of %s processes', (workers) => {
       // To this machine nothing is in the clear that was not.
       expect(node.err()).not.toContain('in the clear');
       const following = (): Promise<number> => node.metric('edgeplan_node_following');
-      await until(async () => (await following()) === 1, 'the feed', 40_000);
-      await until(async () => (await node.metric('edgeplan_node_plans_pending')) === 0, 'all plans', 40_000);
+      await until(async () => (await following()) === 1, 'the feed');
+      await until(async () => (await node.metric('edgeplan_node_plans_pending')) === 0, 'all plans');
       for (const series of ['plans_refused', 'reports_waiting', 'usage_rows']) {
-        await until(async () => (await node.metric(`edgeplan_node_${series}`)) === 0, series, 40_000);
+        await until(async () => (await node.metric(`edgeplan_node_${series}`)) === 0, series);
       }
       await node.said(/^serving 1 domain; 1 more is not active and refused$/m);
       proxy.target = 0;
       proxy.cutAll();
-      await until(async () => (await following()) === 0, 'its end', 40_000);
+      await until(async () => (await following()) === 0, 'its end');
       const before = await node.metric('edgeplan_node_control_silent_seconds');
       const silent = (): Promise<number> => node.metric('edgeplan_node_control_silent_seconds');
       await until(async () => (await silent()) > before, 'the silence');
       expect((await ask({ port: node.port, path: '/missing' })).status).not.toBe(421);
-      await until(async () => (await node.metric('edgeplan_node_usage_rows')) === 1, 'the traffic', 40_000);
+      await until(async () => (await node.metric('edgeplan_node_usage_rows')) === 1, 'the traffic');
       // Cut off, it serves what it has.
       expect(await node.status('/readyz')).toBe(200);
     } finally {

@@ -60,7 +60,7 @@ test.each([
   [['--file', 'edge.yaml', '--port', '0', '--data', 'file'], 3, /`file` is no folder.*--data/s],
   [[...FROM_CONTROL, '--token', ''], 2, /asks for a token.*EDGEPLAN_NODE_TOKEN.*--token/s],
   [[...FROM_CONTROL, '--token', 'x', '--trust', 'garbage'], 2, /--trust: .*EDGEPLAN_NODE_TRUST/s],
-])('node %j ends with %i', { timeout: 60_000 }, async (args, exit, says) => {
+])('node %j ends with %i', async (args, exit, says) => {
   const { code, err } = await edgeplan(['node', ...args], { cwd: folder });
   expect([code, err]).toEqual([exit, expect.stringMatching(says)]);
   expect(err).not.toContain("edgeplan's own");
@@ -72,7 +72,7 @@ test.each([
   ['subscription', ['show', 'example.com', '--data', 'typo']],
   ['node-token', ['create', 'edge-1', '--data', 'typo']],
   ['account', ['list', '--data', 'typo']],
-])('%s makes no store in a folder that was mistyped', { timeout: 60_000 }, async (command, args) => {
+])('%s makes no store in a folder that was mistyped', async (command, args) => {
   const { code, err } = await edgeplan([command, ...args], { cwd: folder });
   expect([code, err]).toEqual([3, expect.stringMatching(/there is no store in `.*typo`\n.*--data/)]);
 });

@@ -21,7 +21,7 @@ import {
 
 const folder = newFolder();
 const data = join(folder, 'node');
-const PATIENCE_MS = 40_000;
+const PATIENCE_MS = 60_000;
 let house: House;
 let proxy: ControlProxy;
 let token: string;

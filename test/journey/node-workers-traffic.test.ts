@@ -18,7 +18,7 @@ import { builtCli } from './built.ts';
 import { addDomain, addDrop, type House, openHouse, until } from './publish-setup.ts';
 import { ADDRESSES, ask, askFromAll, NO_CHILDREN, startWorkerNode, type WorkerNode } from './worker-node.ts';
 
-const PATIENCE_MS = 40_000;
+const PATIENCE_MS = 60_000;
 const WORKERS = 3;
 /** It speaks for many visitors, by a PROXY header. */
 const PROXY = '127.0.0.8';

@@ -228,7 +228,7 @@ describe.skipIf(NO_CHILDREN !== null)(`workers that fail (${NO_CHILDREN ?? 'thei
     );
     await node.said(new RegExp(`worker \\d \\(pid ${victim}\\) has given no sign of life for 5 seconds`));
     const answers = new Set(await Promise.all(asked));
-    await until(async () => (await node.status('/healthz')) === 200, 'a worker in its place', 40_000);
+    await until(async () => (await node.status('/healthz')) === 200, 'a worker in its place');
     expect(isRunning(victim!)).toBe(false);
     expect(node.workers()).not.toContain(victim);
     const refused = node.err().slice(said).includes('was away or behind for too long; connections refused');
@@ -240,7 +240,7 @@ describe.skipIf(NO_CHILDREN !== null)(`workers that fail (${NO_CHILDREN ?? 'thei
     const pids = node.workers();
     expect(pids).toHaveLength(3);
     node.signal('SIGKILL');
-    await until(() => pids.every((pid) => !isRunning(pid)), 'the end of the workers', 40_000);
+    await until(() => pids.every((pid) => !isRunning(pid)), 'the end of the workers');
   });
 });
 

@@ -61,7 +61,7 @@ records:
 `;
 
 describe('nodes and plans from the command line', () => {
-  test('a node gets what is published, again, and rolled back', { timeout: 60_000 }, async () => {
+  test('a node gets what is published, again, and rolled back', async () => {
     const made = await run(['node-token', 'create', 'fra-1', ...data]);
     expect(made.err).toContain('shown only this once');
     const [, token, publicKey] = /^EDGEPLAN_NODE_TOKEN=(\S+)\nEDGEPLAN_NODE_TRUST=(\S+)\n$/.exec(made.out)!;
@@ -96,7 +96,7 @@ describe('nodes and plans from the command line', () => {
     expect(node.problems).toEqual([]);
   });
 
-  test('every domain is published again by the running server', { timeout: 60_000 }, async () => {
+  test('every domain is published again by the running server', async () => {
     const headers = { authorization: `Bearer ${key}` };
     for (const name of ['all-1.test', 'all-2.test']) {
       const made = await send(port, { method: 'POST', path: '/domains/', body: { name }, headers });
@@ -122,12 +122,12 @@ describe('nodes and plans from the command line', () => {
     [['publish', 'shop.test', '--all'], /`shop\.test` and --all exclude one another/],
     [['publish', 'shop.test', '--wait', '5'], /`--wait` goes with --all/],
     [['publish', '--all', '--wait', '0'], /whole seconds from 1 to 86400/],
-  ])('%j is a mistake of usage', { timeout: 60_000 }, async (args, says) => {
+  ])('%j is a mistake of usage', async (args, says) => {
     const { code, err } = await run(args);
     expect([code, err]).toEqual([2, expect.stringMatching(says)]);
   });
 
-  test('waiting for all without a server ends with what to do', { timeout: 60_000 }, async () => {
+  test('waiting for all without a server ends with what to do', async () => {
     const alone = ['--data', join(folder, 'alone')];
     expect((await run(['account', 'create', 'owner', ...alone])).code).toBe(0);
     const none = await run(['publish', '--all', ...alone]);
@@ -149,33 +149,29 @@ describe('nodes and plans from the command line', () => {
   test.each([
     ['managed', 'waiting.test', 'pending', 'POST /domains/waiting.test/check-ns looks at once'],
     ['external', 'proof.test', 'unverified', 'then POST /domains/proof.test/verify'],
-  ])(
-    'a %s domain that is not active yet is published, and not served',
-    { timeout: 60_000 },
-    async (...row) => {
-      const [dns_mode, name, status, remedy] = row;
-      const headers = { authorization: `Bearer ${key}` };
-      const body = { name, dns_mode };
-      expect((await send(port, { method: 'POST', path: '/domains/', body, headers })).status).toBe(200);
-      const clause = (revision: number): string =>
-        `${name} is published as revision ${revision}, but not served while it is ${status}\n`;
-      const again = await run(['publish', name]);
-      expect([again.code, again.out]).toEqual([0, clause(1)]);
-      expect(again.err).toContain(remedy);
-      writeFileSync(join(folder, 'waiting.zone'), `www.${name}. A 192.0.2.1\n`);
-      const imported = await run(['import', name, '--zone', 'waiting.zone']);
-      expect(imported.out).toContain(`1 imported, 0 not taken over; ${clause(2)}`);
-      expect(imported.err).toContain(remedy);
-      writeFileSync(join(folder, 'waiting.yaml'), EDGE.replace('waiting.test', name));
-      const applied = await run(['apply', '-f', 'waiting.yaml']);
-      expect(applied.out).toContain(`applied 1 change; ${clause(3)}`);
-      expect(applied.err).toContain(remedy);
-      const { body: plans } = await send(port, { method: 'GET', path: `/domains/${name}/plans/`, headers });
-      expect(plans.map(({ digest }: { digest: string | null }) => digest)).toEqual([null, null, null]);
-    },
-  );
+  ])('a %s domain that is not active yet is published, and not served', async (...row) => {
+    const [dns_mode, name, status, remedy] = row;
+    const headers = { authorization: `Bearer ${key}` };
+    const body = { name, dns_mode };
+    expect((await send(port, { method: 'POST', path: '/domains/', body, headers })).status).toBe(200);
+    const clause = (revision: number): string =>
+      `${name} is published as revision ${revision}, but not served while it is ${status}\n`;
+    const again = await run(['publish', name]);
+    expect([again.code, again.out]).toEqual([0, clause(1)]);
+    expect(again.err).toContain(remedy);
+    writeFileSync(join(folder, 'waiting.zone'), `www.${name}. A 192.0.2.1\n`);
+    const imported = await run(['import', name, '--zone', 'waiting.zone']);
+    expect(imported.out).toContain(`1 imported, 0 not taken over; ${clause(2)}`);
+    expect(imported.err).toContain(remedy);
+    writeFileSync(join(folder, 'waiting.yaml'), EDGE.replace('waiting.test', name));
+    const applied = await run(['apply', '-f', 'waiting.yaml']);
+    expect(applied.out).toContain(`applied 1 change; ${clause(3)}`);
+    expect(applied.err).toContain(remedy);
+    const { body: plans } = await send(port, { method: 'GET', path: `/domains/${name}/plans/`, headers });
+    expect(plans.map(({ digest }: { digest: string | null }) => digest)).toEqual([null, null, null]);
+  });
 
-  test('says in a sentence what cannot be done', { timeout: 60_000 }, async () => {
+  test('says in a sentence what cannot be done', async () => {
     expect((await run(['node-token', 'create', 'ber-1', ...data])).code).toBe(0);
     const twice = await run(['node-token', 'create', 'ber-1', ...data]);
     expect([twice.code, twice.err]).toEqual([1, 'edgeplan: there is a node `ber-1` already\n']);

@@ -144,7 +144,7 @@ for (const database of await testDatabases()) {
       // As when two processes have one of the two each: the new domain comes out before the old one's tombstone.
       const { publishDomain } = await import('../../src/publisher/publish.ts');
       const { createPlanMaker } = await import('../../src/publisher/plan-maker.ts');
-      const tools = { store, plans: createPlanMaker(), clock: Date.now };
+      const tools = { store, plans: createPlanMaker({ store }), clock: Date.now };
       await publishDomain({ domain_id: second.id, domain: 'shop.test' }, tools);
       await publishDomain({ domain_id: first.id, domain: 'shop.test' }, tools);
       expect(await publishDomain({ domain_id: first.id, domain: 'shop.test' }, tools)).toBeNull();
@@ -238,7 +238,7 @@ for (const database of await testDatabases()) {
       await changeDomain(house, domain, {});
       await until(() => publisher.failing().length === 1, 'the failure');
       expect((await house.call('POST', '/domains/shop.test/plans/1/rollback')).status).toBe(200);
-      await until(() => publisher.failing().length === 0, 'its end', 40_000);
+      await until(() => publisher.failing().length === 0, 'its end');
     });
 
     test('a publisher alone on its store takes over the claims of a process that died', async () => {

@@ -11,7 +11,7 @@ import { until } from './publish-setup.ts';
 import { type Served, serve } from './served.ts';
 import { startWorkerNode, type WorkerNode } from './worker-node.ts';
 
-const PATIENCE_MS = 40_000;
+const PATIENCE_MS = 60_000;
 const HTML = { accept: 'text/html' };
 let origin: Server;
 let served: Served;
@@ -30,13 +30,7 @@ beforeAll(async () => {
     const rule = { path_includes: ['/members/*'], ttl_sec: 3_600 };
     expect((await served.call('POST', `/domains/${host}/rules/captcha/`, rule)).status).toBe(200);
   }
-  const { out } = await served.run(['node-token', 'create', 'node-1', ...served.data]);
-  const env = Object.fromEntries(
-    out
-      .trim()
-      .split('\n')
-      .map((line) => line.split(/=(.*)/s).slice(0, 2)),
-  );
+  const env = await served.node('node-1');
   const args = ['--workers', '2', '--control', served.url, '--data', join(served.folder, 'node')];
   node = await startWorkerNode([...args, '--trust-proxy', '127.0.0.1'], { cwd: served.folder, env });
   await until(async () => ((await visit('a.test')) === 403 ? true : null), 'the plans', PATIENCE_MS);

@@ -144,7 +144,7 @@ test.skipIf(MISSING !== null)(
     expect(await store.latest.secrets.get('epoch')).toBe('after');
     await late;
     const heard = told.length;
-    await until(() => (told.length > heard ? true : null), 'hints of other processes again', 20_000);
+    await until(() => (told.length > heard ? true : null), 'hints of other processes again');
     await store.close();
     await expect(openStore({ database, passwordFile: join(folder, 'none') })).rejects.toThrow(
       /the file `.*none` of the database's password cannot be read: ENOENT/,

