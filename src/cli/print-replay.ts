@@ -55,7 +55,7 @@ export function tellGaps(report: ReplayReport): void {
     note(`edgeplan: ${plural(undecided, 'request', 'requests')} had been refused before a domain was known`);
   if (assumed > 0)
     note(
-      `edgeplan: ${plural(assumed, 'decision hangs', 'decisions hang')} on counters or signatures, and were taken as they were`,
+      `edgeplan: ${plural(assumed, 'decision depends', 'decisions depend')} on counters or signatures: taken as logged`,
     );
   if (partial > 0)
     note(

@@ -4,7 +4,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type BodyFault, brokenOff, tooSlow } from './buffers/body-fault.ts';
 import type { RateBounds } from './buffers/limits.ts';
 import { createPace } from './buffers/pace.ts';
-import { type CodingFault, codingError, codingOf } from './coding.ts';
+import { type CodingFault, codedOctets, codingError, codingOf } from './coding.ts';
 import type { ClientRequest } from './exchange.ts';
 
 export interface InspectedBody {
@@ -21,7 +21,7 @@ export interface ReadPart {
 }
 
 /**
- * Reads the first `wanted` octets of a body, or all of it when it is shorter.
+ * Reads a body until `wanted` octets can be inspected, or all of it when it is shorter.
  * @throws BodyFault when the client breaks off or is too slow
  */
 export async function inspectBody(
@@ -29,9 +29,10 @@ export async function inspectBody(
   wanted: number,
   rate: RateBounds,
 ): Promise<InspectedBody & { readonly outgoing: ReadPart }> {
-  const { chunks, ended } = await readUpTo(message, wanted, rate);
+  const coding = codingOfMessage(message);
+  const { chunks, ended } = await readUpTo(message, codedOctets(coding, wanted), rate);
   const read = Buffer.concat(chunks);
-  const seen = await asInspected(message, { read, ended, wanted });
+  const seen = await asInspected(coding, { read, ended, wanted });
   return { ...seen, outgoing: { read, ended } };
 }
 
@@ -45,15 +46,19 @@ export async function peekBody(
 ): Promise<InspectedBody & { readonly outgoing: ClientRequest }> {
   // What came together with the head is parsed by then: a stream found empty before its end would tell that end at once.
   await Promise.resolve();
-  const { read, ended } = await readAndPutBack(message, wanted);
-  return { ...(await asInspected(message, { read, ended, wanted })), outgoing: message };
+  const coding = codingOfMessage(message);
+  const { read, ended } = await readAndPutBack(message, codedOctets(coding, wanted));
+  return { ...(await asInspected(coding, { read, ended, wanted })), outgoing: message };
+}
+
+function codingOfMessage(message: ClientRequest): string {
+  return codingOf(String(message.headers['content-encoding'] ?? ''));
 }
 
 async function asInspected(
-  message: ClientRequest,
+  coding: string,
   { read, ended, wanted }: ReadPart & { readonly wanted: number },
 ): Promise<Pick<InspectedBody, 'inspected' | 'error'>> {
-  const coding = codingOf(String(message.headers['content-encoding'] ?? ''));
   // Nothing in a coding is nothing still (RFC 9110 §8.4): there is no octet that rules could miss.
   if (coding === '' || (read.length === 0 && ended))
     return { inspected: read.subarray(0, wanted), error: null };

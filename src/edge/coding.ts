@@ -1,4 +1,5 @@
 /** What is told of a body whose coding kept rules from seeing what the client means (RFC 9110 §8.4). */
+import { CODING_OVERHEAD } from './limits.ts';
 
 export const CODING_FAULTS = {
   unknown: 'is not known, the body was inspected as sent',
@@ -15,6 +16,11 @@ const MAX_TOLD = 40;
 export function codingOf(header: string): string {
   const coding = header.trim().toLowerCase();
   return coding === 'identity' ? '' : coding;
+}
+
+/** Octets of a body to read so that `wanted` inflated octets come of them, also where its coding does not compress. */
+export function codedOctets(coding: string, wanted: number): number {
+  return coding === '' ? wanted : wanted + Math.ceil(wanted * CODING_OVERHEAD.share) + CODING_OVERHEAD.octets;
 }
 
 export function codingError(coding: string, fault: CodingFault | null): string | null {

@@ -68,10 +68,10 @@ export interface CacheDirective {
 
 /**
  * Why a body was not inspected whole. `coding`: its Content-Encoding is unknown, doubled or does not inflate.
- * `unparsable`: it is not what its Content-Type says. `beyond_cap`: it is longer than the rule inspects. Where several
- * hold, the first of them is reported.
+ * `unparsable`: it is not what its Content-Type says. `beyond_cap`: it is longer than the rule inspects. `unread`: the
+ * request has one that the evaluator was not given. Where several hold, the first of them is reported.
  */
-export const UNINSPECTED = ['coding', 'unparsable', 'beyond_cap'] as const;
+export const UNINSPECTED = ['coding', 'unparsable', 'beyond_cap', 'unread'] as const;
 export type Uninspected = (typeof UNINSPECTED)[number];
 
 /**

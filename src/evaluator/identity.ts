@@ -14,6 +14,11 @@ export function refText({ type, id, key }: RuleRef): string {
   return `${type}/${key ?? id}`;
 }
 
+/** Whether a key is not one that an author wrote but `~` and a hash of what the rule or record says. */
+export function goesByContent(key: string): boolean {
+  return key.startsWith('~');
+}
+
 /** The key of the rule in a slot; empty: it goes by its id. */
 export function keyOfSlot(loaded: LoadedPlan, slot: number): string {
   const { ruleKeys } = loaded.plan;

@@ -27,7 +27,10 @@ export interface EdgeRequest {
   readonly bot?: { readonly kind: string; readonly verified: boolean } | null | undefined;
   readonly ja4?: string | null | undefined;
   readonly ja4h?: string | null | undefined;
-  /** The request body as far as `bodyWanted` asked for it, already inflated. */
+  /**
+   * The request body as far as `bodyWanted` asked for it, already inflated; `null` without a body. Where the field is absent
+   * and the head announces a body (Content-Length, Transfer-Encoding), a waf rule that would inspect it finds it `unread`.
+   */
   readonly body?: Uint8Array | string | null | undefined;
   /**
    * Why `body` is not what the client means by it, `content-encoding: \`zstd\` is not known`; absent, `null`: it is. The

@@ -152,11 +152,19 @@ function tell(
     return;
   }
   const problem = judge(entry);
-  if (problem === null) return;
-  const told = { found: quoteValue(entry), ...problem };
-  if (problem.mild === true) scope.warn(path, told);
-  else if (problem.atWrite === true) scope.refuse(path, told);
-  else scope.error(path, told);
+  if (problem !== null) reportEntry(path, { entry, problem }, scope);
+}
+
+/** Reports what is wrong with an entry, as severely as the problem says. */
+export function reportEntry(
+  path: readonly (string | number)[],
+  { entry, problem }: { readonly entry: string; readonly problem: EntryProblem },
+  scope: Scope,
+): void {
+  const shown = { found: quoteValue(entry), ...problem };
+  if (problem.mild === true) scope.warn(path, shown);
+  else if (problem.atWrite === true) scope.refuse(path, shown);
+  else scope.error(path, shown);
 }
 
 function judgePattern(entry: string, ignoreCase: boolean, { patterns }: Scope): EntryProblem | null {

@@ -1,5 +1,6 @@
 /** A simulated request and its outcome as a test of `edge.test.yaml`, ready to be appended to one. */
 import { stringify } from 'yaml';
+import { goesByContent } from '../evaluator/identity.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
 import type { RuleSet } from '../model/types.ts';
 import type { Asker, Headline, TraceDocument } from './document.ts';
@@ -69,7 +70,7 @@ function clearedNames(request: EdgeRequest, subject: Subject): readonly string[]
     const [type = '', name = ''] = text.split('/');
     const known = type === 'record' ? subject.ruleSet?.keys?.records : subject.ruleSet?.keys?.rules;
     // A test names what has no key of its author's by its place.
-    const id = name.startsWith('~') ? [...(known ?? [])].find(([, key]) => key === name)?.[0] : undefined;
+    const id = goesByContent(name) ? [...(known ?? [])].find(([, key]) => key === name)?.[0] : undefined;
     const key = type === 'record' ? undefined : subject.sources.get(Number(name))?.key;
     return `${type}/${id ?? key ?? name}`;
   });

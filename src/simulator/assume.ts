@@ -18,6 +18,11 @@ export interface World {
   readonly nowGiven: boolean;
 }
 
+/** The request without a body where none was given. */
+export function withAssumedBody(request: EdgeRequest): EdgeRequest {
+  return request.body === undefined ? { ...request, body: null } : request;
+}
+
 interface Known {
   readonly request: EdgeRequest;
   readonly world: World;

@@ -1,5 +1,6 @@
 /** Decisions in one sentence: who settled the request and what comes of it. */
 import type { Decision, Effect, Origin } from '../evaluator/decision.ts';
+import { goesByContent } from '../evaluator/identity.ts';
 import type { PhaseTrace, RuleTrace } from '../evaluator/trace.ts';
 import type { ActingEffect, Asker, Headline, ShownEffect, WouldHave } from './document.ts';
 import { refOf } from './document.ts';
@@ -38,7 +39,7 @@ export function askerOf(ref: Decision['rule'], sources: RuleSources): Asker | nu
 
 /** The key that the rule's author wrote, as a plan without its file says. */
 export function authorKey({ key }: { readonly key?: string }): string | null {
-  return key === undefined || key.startsWith('~') ? null : key;
+  return key === undefined || goesByContent(key) ? null : key;
 }
 
 /** `drop #57`, the way rules are named in sentences. */

@@ -11,7 +11,7 @@ import type { Trace } from '../evaluator/trace.ts';
 import type { WafProgram } from '../evaluator/waf.ts';
 import type { RuleSet } from '../model/types.ts';
 import { traceDocument } from './account.ts';
-import type { World } from './assume.ts';
+import { type World, withAssumedBody } from './assume.ts';
 import type { RuleSources } from './describe.ts';
 import type { SignaturesNote, TraceDocument } from './document.ts';
 
@@ -44,16 +44,21 @@ export interface Asked {
   readonly stopwatch?: (() => number) | undefined;
 }
 
-/** An evaluator whose every input is fixed. */
+/** An evaluator whose every input is fixed; a body that was not given is assumed not to be there. */
 export function fixedEvaluator({ bytes, signatures }: Subject, world: World): Evaluator {
   const down = new Set(world.down);
-  return loadPlan(bytes, {
+  const evaluator = loadPlan(bytes, {
     clock: () => world.now,
     random: () => 0,
     nodeId: world.nodeId,
     waf: signatures?.waf ?? null,
     origins: { healthy: (pool, origin) => !down.has(`${pool}/${origin}`), inFlight: () => 0 },
   });
+  return {
+    ...evaluator,
+    evaluate: (request) => evaluator.evaluate(withAssumedBody(request)),
+    explain: (request) => evaluator.explain(withAssumedBody(request)),
+  };
 }
 
 function userAgentOf(request: EdgeRequest): string | undefined {

@@ -74,6 +74,8 @@ describe.each(await testDatabases())('questions on $kind', (database) => {
   });
 
   test('analysis tells what looks like a mistake, with its place', async () => {
+    // Of a rule that an id names no key is asked for.
+    expect((await subject.ask('POST', '/rules/rate-limit/', { limit: 5 })).status).toBe(200);
     expect((await subject.ask('GET', '/analysis')).body).toEqual([]);
     const rule = { path_includes: ['/a'], path_excludes: ['/*'], target: '/b' };
     expect((await subject.ask('POST', '/rules/redirect/', rule)).status).toBe(200);

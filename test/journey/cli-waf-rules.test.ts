@@ -36,6 +36,10 @@ rules:
   - name: a page passes
     request: GET https://example.com/about
     expect: { action: forward, waf: { score: 0, ids: [] } }
+  - name: a form without its body counts as empty
+    request: POST https://example.com/form
+    with: { headers: { content-length: '12' } }
+    expect: { action: forward, waf: { score: 0, uninspected: null } }
 `,
   'own.conf': `SecComponentSignature "own/1"
 SecRule ARGS "@contains wolf" "id:7,phase:2,block,msg:'a wolf',severity:CRITICAL,setvar:tx.anomaly_score=+5"
@@ -89,6 +93,14 @@ describe('simulate', () => {
     expect(why.out).toMatch(/\n {4}score {7}\d+, threshold 5 · sqli \d+/);
     expect(why.out).toContain('\n    excluded    tag attack-sqli for ARGS:note\n');
     expect(forwarded.out).toContain('✔ FORWARD');
+  });
+
+  it('assumes no body where none is given, whatever length the head announces', async () => {
+    const form = ['simulate', 'https://example.com/form', '-X', 'POST', '-H', 'content-length: 12'];
+    const { code, out } = await run(form);
+    expect(code).toBe(0);
+    expect(out).toContain('✔ FORWARD');
+    expect(out).toContain('body none');
   });
 
   it('redacts what may be a secret', async () => {
@@ -152,7 +164,7 @@ describe('test and lint', () => {
     expect(await run(['test'])).toEqual({
       code: 0,
       err: '',
-      out: '  ✔ union select is stopped\n  ✔ a page passes\n\n  2 passed · 2 requests\n',
+      out: '  ✔ union select is stopped\n  ✔ a page passes\n  ✔ a form without its body counts as empty\n\n  3 passed · 3 requests\n',
     });
     const { code, out } = await run(['test', '--signatures', 'none']);
     expect(code).toBe(1);

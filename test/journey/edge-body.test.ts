@@ -1,9 +1,8 @@
 /** Request bodies in a coding, over real sockets: what is inflated, and what is told of one that is not. */
-import { randomBytes } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createChallenges } from '../../src/answers/challenge/challenge.ts';
 import { decisionLine } from '../../src/edge/log/line.ts';
 import type { Decision } from '../../src/evaluator/index.ts';
 import { startEdge, type TestEdge } from '../support/edge-node.ts';
@@ -20,24 +19,26 @@ SecRule ARGS "@contains evil" "id:1,phase:2,block,log,setvar:'tx.inbound_anomaly
 SecRule REQBODY_ERROR "@eq 1" "id:2,phase:2,pass,log"
 `;
 const ATTACK = Buffer.from('q=evil');
-/** As long as what the rule inspects, and hardly smaller when compressed. */
-const NOISE = Buffer.from(Array.from({ length: 4_000 }, (_, at) => (at * at * 7_919) % 251));
+/** No coding makes it smaller. */
+const NOISE = createHash('shake256', { outputLength: 4_000 }).update('noise').digest();
+const CAP = 1_024;
+const CODINGS = [
+  ['gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['br', brotliCompressSync],
+] as const;
 
 let edge: TestEdge;
 beforeAll(async () => {
-  edge = await startEdge({
-    file: FILE,
-    challenges: createChallenges({ secrets: () => ({ current: randomBytes(32), previous: [] }), cost: 20 }),
-    waf: signatures(PROGRAM),
-  });
+  edge = await startEdge({ file: FILE, waf: signatures(PROGRAM) });
 });
 afterAll(async () => {
   expect(edge.faults).toEqual([]);
   await edge.close();
 });
 
-/** The decision of a form that is sent in a coding. */
-async function decide(coding: string, body: Uint8Array): Promise<Decision> {
+/** The decision of a form that is sent in a coding, in pieces of so many octets where that is given. */
+async function decide(coding: string, body: Uint8Array, octets = body.length): Promise<Decision> {
   const before = edge.journal.length;
   await new Promise<void>((resolve, reject) => {
     const headers = {
@@ -46,9 +47,10 @@ async function decide(coding: string, body: Uint8Array): Promise<Decision> {
       'content-encoding': coding,
     };
     const where = { host: '127.0.0.1', port: edge.port, method: 'POST', path: '/', headers };
-    httpRequest(where, (response) => response.resume().on('end', resolve))
-      .on('error', reject)
-      .end(body);
+    const request = httpRequest(where, (response) => response.resume().on('end', resolve));
+    request.on('error', reject);
+    for (let at = 0; at + octets < body.length; at += octets) request.write(body.subarray(at, at + octets));
+    request.end(body.subarray(body.length - (body.length % octets || octets)));
   });
   await expect.poll(() => edge.journal.length).toBe(before + 1);
   return edge.journal.at(-1)!.exchange!.decision;
@@ -103,6 +105,32 @@ describe('a body in a coding', () => {
   test('that inflates to more than is inspected is cut, which is told', async () => {
     const { waf } = await decide('gzip', gzipSync(Buffer.alloc(100_000, 'a')));
     expect(waf).toMatchObject({ truncated: true, bodyError: null });
+  });
+
+  describe.each(CODINGS)('%s of what it cannot compress', (coding, compress) => {
+    test.each([
+      [CAP - 10, false],
+      [CAP, false],
+      [CAP + 1, true],
+      [CAP + 10, true],
+      [4_000, true],
+    ])('is inspected up to the cap: %i octets, cut %s', async (octets, truncated) => {
+      const body = compress(NOISE.subarray(0, octets));
+      expect(body.length).toBeGreaterThan(octets);
+      for (const piece of [body.length, CAP + 1, 100]) {
+        const { waf, action } = await decide(coding, body, piece);
+        expect(waf).toMatchObject({ bodyError: null, truncated, score: 0 });
+        expect(waf?.uninspected).toBe(truncated ? 'beyond_cap' : null);
+        expect(action).toBe('forward');
+      }
+    });
+  });
+
+  test('padded before its content so that little of it is inspected counts as not readable', async () => {
+    const padding = Buffer.concat(Array.from({ length: 10_000 }, () => gzipSync('')));
+    const { waf, action } = await decide('gzip', Buffer.concat([padding, gzipSync(ATTACK)]));
+    expect(waf).toMatchObject({ uninspected: 'coding', score: 5 });
+    expect(action).toBe('block');
   });
 
   test('is told in the log, and one that was read whole is not', async () => {

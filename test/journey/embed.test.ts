@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type EdgeVerdict, PlanFault } from '../../src/embed/node/index.ts';
 import { type Answer, ask, hand, type Sent, solve } from '../support/ask.ts';
@@ -162,6 +163,21 @@ describe.each(NAMES)('before %s', (name) => {
       digest: createHash('sha256').update(long).digest('hex'),
     });
   });
+
+  test.each([131_000, 131_072, 131_090, 200_000])(
+    'a body of %i octets that its coding makes no shorter is readable',
+    async (octets) => {
+      const { port, verdicts } = await start(name);
+      const noise = createHash('shake256', { outputLength: octets }).update('noise').digest();
+      const headers = { ...FORM, 'content-encoding': 'gzip' };
+      const { status } = await ask(port, '/form', { method: 'POST', headers, body: gzipSync(noise) });
+      expect(verdicts.at(-1)?.decision.waf).toMatchObject({
+        bodyError: null,
+        truncated: octets > 128 * 1_024,
+      });
+      expect(status).toBe(200);
+    },
+  );
 
   test('a body of nothing whose end comes later goes on too', async () => {
     const { port } = await start(name);

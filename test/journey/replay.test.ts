@@ -92,7 +92,7 @@ describe('replay', () => {
     expect(one.out).toContain('was  block 429 by rate_limit/3');
     const two = await run('replay', '--log', 'log.jsonl', '-f', kept);
     expect(two.code).toBe(0);
-    expect(two.err).toContain('1 decision hangs on counters or signatures, and were taken as they were');
+    expect(two.err).toContain('1 decision depends on counters or signatures: taken as logged');
   });
 
   it('reads a sealed plan, several logs, stdin, and tells it all as JSON', async () => {

@@ -95,7 +95,7 @@ export interface WafFinding {
 
 export interface WafVerdict extends WafFinding {
   readonly truncated: boolean;
-  readonly uninspected: 'coding' | 'unparsable' | 'beyond_cap' | null;
+  readonly uninspected: 'coding' | 'unparsable' | 'beyond_cap' | 'unread' | null;
 }
 
 /** The request's one outcome. */

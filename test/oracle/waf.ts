@@ -10,6 +10,14 @@ function bodyOf(body: unknown): Uint8Array | null {
   return body instanceof Uint8Array ? body : null;
 }
 
+/** Whether there is a body that was not given: of a kind that is none, or only announced by the head. */
+function isUnread({ body, headers }: Facts['request']): boolean {
+  if (body !== undefined) return body !== null && bodyOf(body) === null;
+  const head = (headers ?? {}) as Readonly<Record<string, unknown>>;
+  const length = head['content-length'];
+  return head['transfer-encoding'] !== undefined || (length !== undefined && Number(length) !== 0);
+}
+
 /** Those whose path matches in every form the path has; what is left empty is `null` to a program. */
 function exclusionsOf({ exclusions }: WafRule, facts: Facts) {
   return exclusions
@@ -36,9 +44,10 @@ export function inspect(rule: WafRule, facts: Facts, program: WafProgram | null)
   const coding = cap > 0 ? (facts.request.bodyError ?? null) : null;
   const bodyError = coding ?? finding.bodyError;
   const verdict = { ...finding, bodyError, truncated, uninspected: null };
-  if (cap === 0 || (bodyError === null && !truncated)) return verdict;
-  if (bodyError === null) return { ...verdict, uninspected: 'beyond_cap' };
-  const uninspected = coding === null ? 'unparsable' : 'coding';
+  if (cap === 0) return verdict;
+  if (bodyError === null && truncated) return { ...verdict, uninspected: 'beyond_cap' };
+  if (bodyError === null && !isUnread(facts.request)) return verdict;
+  const uninspected = coding !== null ? 'coding' : bodyError !== null ? 'unparsable' : 'unread';
   if (rule.on_uninspected !== 'score') return { ...verdict, uninspected };
   // Signatures may have scored the same defect: both together come to a critical one's 5.
   const known = finding.matches.filter(({ variable }) =>

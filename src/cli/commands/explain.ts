@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { Command, Option } from 'commander';
 import { compile, seal } from '../../compiler/index.ts';
 import type { DecisionLine, ToldDecision } from '../../edge/log/line.ts';
+import type { TraceDocument } from '../../simulator/document.ts';
 import { paint } from '../../simulator/paint.ts';
 import { renderTrace } from '../../simulator/render.ts';
 import { visible } from '../../simulator/render-text.ts';
@@ -65,10 +66,15 @@ async function run(id: string, flags: Flags): Promise<void> {
     command: 'explain',
   });
   await write(paint(lines, colourFor(process.stdout, flags.color)));
-  if (samePlan && line.decision?.action !== trace.decision.action)
+  if (samePlan && isOtherwise(line, trace))
     note(
       'edgeplan: it was decided otherwise then; rate counters, bodies and the node’s own signatures are not in the log',
     );
+}
+
+/** Whether the visitor's outcome, or the one had dry_run rules been enforced, is another than it was. */
+function isOtherwise({ decision, shadow }: DecisionLine, trace: TraceDocument): boolean {
+  return decision?.action !== trace.decision.action || shadow?.action !== trace.shadow?.action;
 }
 
 interface Searched {

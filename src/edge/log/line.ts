@@ -5,6 +5,7 @@
  */
 import { refText } from '../../evaluator/identity.ts';
 import type { Decision, EdgeRequest, Match, Uninspected } from '../../evaluator/index.ts';
+import { bodyOf } from '../../evaluator/request-body.ts';
 import type { Exchange } from '../exchange.ts';
 import type { JournalEntry } from '../services.ts';
 import { MAX_HEADER, MAX_HOST, MAX_MATCHES, MAX_TARGET, MAX_WITHHELD } from './limits.ts';
@@ -175,7 +176,8 @@ function tellRequest(request: EdgeRequest): RequestPart {
   const withheld: string[] = [];
   const target = cut(redactTarget(request.target), MAX_TARGET);
   if (target !== request.target) withheld.push('target');
-  if (request.body !== undefined && request.body !== null && request.body.length > 0) withheld.push('body');
+  const body = bodyOf(request);
+  if (body === 'unread' || (body !== null && body.length > 0)) withheld.push('body');
   const headers: Record<string, string | readonly string[]> = {};
   for (const name in request.headers) {
     const value = request.headers[name];

@@ -1,6 +1,6 @@
 /** A request's body as a stream of the web platform: the part that rules inspect, and the whole for the application. */
 
-import { type CodingFault, codingError, codingOf } from '../../edge/coding.ts';
+import { type CodingFault, codedOctets, codingError, codingOf } from '../../edge/coding.ts';
 
 type Octets = Uint8Array<ArrayBuffer>;
 type Stream = ReadableStream<Octets>;
@@ -16,15 +16,15 @@ export interface PeekedBody {
 }
 
 /**
- * Reads the first `wanted` octets of a body, or all of it when it is shorter.
+ * Reads a body until `wanted` octets can be inspected, or all of it when it is shorter.
  * @param coding the request's Content-Encoding
  * @throws Error when the client breaks off
  */
 export async function peekBody(body: Stream, wanted: number, coding: string): Promise<PeekedBody> {
   const reader = body.getReader();
-  const { octets, ended } = await readUpTo(reader, wanted);
-  const outgoing = ended ? octets : continued(octets, reader);
   const name = codingOf(coding);
+  const { octets, ended } = await readUpTo(reader, codedOctets(name, wanted));
+  const outgoing = ended ? octets : continued(octets, reader);
   // Nothing in a coding is nothing still (RFC 9110 §8.4): there is no octet that rules could miss.
   if (name === '' || (octets.length === 0 && ended))
     return { inspected: octets.subarray(0, wanted), error: null, outgoing };

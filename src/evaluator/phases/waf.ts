@@ -1,10 +1,10 @@
 /** Phase 5: the first waf rule that matches gives the settings; the request is blocked at its threshold. */
-import { utf8Bytes } from '../../base/octets.ts';
 import { UNINSPECTED_MODES, type UninspectedMode } from '../../base/vocabulary.ts';
 import { WAF_FIELDS } from '../../plan/fields.ts';
 import { FLAG_ACTION_SHIFT, SLOT, typeIndex } from '../../plan/layout.ts';
 import type { Uninspected, WafVerdict } from '../decision.ts';
 import { textsAt } from '../loaded.ts';
+import { bodyOf } from '../request-body.ts';
 import {
   acts,
   type Context,
@@ -66,7 +66,8 @@ function inspect(context: Context, slot: number): WafVerdict | null {
   if (known !== undefined) return known;
   const { request } = context.facts;
   const cap = field(context, slot, WAF_FIELDS.bodyCap) * 1024;
-  const body = cap === 0 ? null : bodyBytes(request.body);
+  const given = cap === 0 ? null : bodyOf(request);
+  const body = given === 'unread' ? null : given;
   const settings = settingsOf(context, slot);
   const truncated = body !== null && body.length > cap;
   const input = {
@@ -78,7 +79,8 @@ function inspect(context: Context, slot: number): WafVerdict | null {
   const found = inspectWith(context, slot, () => program.inspect(input, settings));
   if (found === null) return null;
   const bodyError = cap === 0 ? found.bodyError : (input.bodyError ?? found.bodyError);
-  const uninspected = cap === 0 ? null : uninspectedOf(input.bodyError, { ...found, truncated });
+  const defect = uninspectedOf(input.bodyError, { ...found, truncated });
+  const uninspected = cap === 0 ? null : (defect ?? (given === 'unread' ? given : null));
   const whole = { ...found, bodyError, truncated, uninspected };
   const scores = uninspected !== null && onUninspected(context, slot) === 'score';
   const verdict = scores ? scored(whole, uninspected) : whole;
@@ -132,11 +134,6 @@ function inspectWith(context: Context, slot: number, run: () => WafFinding): Waf
     context.tellFault(error);
     return null;
   }
-}
-
-function bodyBytes(body: unknown): Uint8Array | null {
-  if (typeof body === 'string') return utf8Bytes(body);
-  return body instanceof Uint8Array ? body : null;
 }
 
 /**

@@ -1,6 +1,5 @@
 /** Runs a core rule set of attack signatures. */
 import { z } from 'zod';
-import { quoteValue } from '../../base/diagnostic.ts';
 import {
   MAX_BODY_CAP_KB,
   MAX_PARANOIA,
@@ -16,6 +15,7 @@ import {
   finishPath,
   PATH_CHECKS,
   PATH_FIELDS,
+  reportEntry,
   type Stored,
 } from '../common.ts';
 import { judgePathEntry } from '../entries.ts';
@@ -60,12 +60,7 @@ const exclusions = crossCheck<{ readonly exclusions: readonly WafExclusion[] }>(
         scope.error(['exclusions', index], { code: 'exclusion_subject', message, found: null });
       }
       const problem = judgePathEntry(path);
-      if (problem === null) continue;
-      const at = ['exclusions', index, 'path'];
-      const told = { found: quoteValue(path), ...problem };
-      if (problem.mild === true) scope.warn(at, told);
-      else if (problem.atWrite === true) scope.refuse(at, told);
-      else scope.error(at, told);
+      if (problem !== null) reportEntry(['exclusions', index, 'path'], { entry: path, problem }, scope);
     }
   },
 );

@@ -10,6 +10,7 @@ import { type Evaluator, loadPlan } from '../../evaluator/index.ts';
 import type { EdgeRequest } from '../../evaluator/request.ts';
 import type { Trace } from '../../evaluator/trace.ts';
 import type { WafProgram } from '../../evaluator/waf.ts';
+import { withAssumedBody } from '../assume.ts';
 import { compare, type Difference, describeDecision, describePage } from './compare.ts';
 import type { Coverage } from './coverage.ts';
 import type { Expectation } from './expectation.ts';
@@ -176,7 +177,7 @@ function judge(
 }
 
 function requestAt(step: ReadyStep, { request, now }: Running): EdgeRequest {
-  return { ...(request ?? step.request), now };
+  return withAssumedBody({ ...(request ?? step.request), now });
 }
 
 /** A program that no named kind claims is a generic bot; the edge's own classifier would tell it so. */

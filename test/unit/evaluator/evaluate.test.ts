@@ -237,6 +237,32 @@ describe('a body that is not inspected whole', () => {
     expect(waf?.score).toBe(score);
   });
 
+  const CHUNKED = { headers: { 'transfer-encoding': 'chunked' } };
+  test.each<[string, object, 'unread' | null]>([
+    ['announced by its length', { body: undefined, headers: { 'content-length': '3' } }, 'unread'],
+    ['announced by two lengths', { body: undefined, headers: { 'content-length': ['0', '3'] } }, 'unread'],
+    ['announced in chunks', { body: undefined, ...CHUNKED }, 'unread'],
+    ['a stream', { body: new ReadableStream() }, 'unread'],
+    ['octets of another kind', { body: new ArrayBuffer(3) }, 'unread'],
+    ['not announced', { body: undefined }, null],
+    ['announced to be empty', { body: undefined, headers: { 'content-length': '0' } }, null],
+    ['said not to be there', { body: null, ...CHUNKED }, null],
+    ['given', { body: 'a=1', ...CHUNKED }, null],
+    ['given as nothing', { body: '', ...CHUNKED }, null],
+  ])('that the evaluator was not given is unread, not absent: %s', (_name, sent, why) => {
+    const verdicts = ['score', 'block', 'pass'].map((on_uninspected) => {
+      const { action, waf } = decided({}, sent, { on_uninspected });
+      return [action, waf?.score, waf?.uninspected];
+    });
+    const refused = why === null ? 'forward' : 'block';
+    expect(verdicts).toEqual([
+      [refused, why === null ? 0 : 5, why],
+      [refused, 0, why],
+      ['forward', 0, why],
+    ]);
+    expect(decided({}, sent, { body_cap_kb: 0 }).waf?.uninspected).toBeNull();
+  });
+
   test('is nothing to a rule that leaves bodies out', () => {
     const { action, waf } = decided({}, { ...coding, ...long }, { on_uninspected: 'block', body_cap_kb: 0 });
     expect([action, waf?.uninspected, waf?.bodyError]).toEqual(['forward', null, null]);
