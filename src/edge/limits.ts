@@ -107,3 +107,8 @@ export const MAX_TOKEN_CHARACTERS = 256;
 /** Origins refused for their address that are logged in so many milliseconds: customers choose as many as they like. */
 export const REFUSALS_LOGGED = 10;
 export const REFUSALS_MS = 60_000;
+/**
+ * Octets that a coding may add to what it cannot compress: a few for each stored block (RFC 1951 §3.2.4) and each flush of
+ * a stream, and gzip's header with a file name. A body with more than that is padded, and counts as not readable.
+ */
+export const CODING_OVERHEAD = { share: 1 / 8, octets: 1_024 } as const;

@@ -35,6 +35,18 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
 /** Of these a trusted proxy's are replaced by our own, which go on where it ended. */
 const REWRITTEN: ReadonlySet<string> = new Set(['forwarded', 'x-forwarded-for', 'x-forwarded-proto']);
 
+/**
+ * Fields that go on here and that the body, the cache or the Markdown of a page set or take out after this: an alias of a
+ * condition would have an origin answer 304 to what the cache asks for everybody.
+ */
+const SET_ELSEWHERE: ReadonlySet<string> = new Set([
+  'content-length',
+  'accept-encoding',
+  'if-modified-since',
+  'if-none-match',
+  'if-range',
+]);
+
 export interface OutgoingOptions {
   /** The request's own id. */
   readonly id: string;
@@ -97,7 +109,7 @@ function isAmbiguous(name: string, kept: boolean): boolean {
   if (!name.includes('_')) return false;
   if (!kept) return true;
   const read = name.replaceAll('_', '-');
-  return HOP_BY_HOP.has(read) || isForwarding(read) || shapesStored(read) || read === 'content-length';
+  return HOP_BY_HOP.has(read) || isForwarding(read) || shapesStored(read) || SET_ELSEWHERE.has(read);
 }
 
 function joined(before: string, value: string): string {

@@ -15,6 +15,7 @@ import {
 import { type PlanParts, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { type Asked, type RawOrigin, say, startRawOrigin, statusesOf, textOf } from '../support/raw.ts';
+import { startTlsOrigin } from '../support/tls-origin.ts';
 import { until } from '../support/until.ts';
 
 const NAME = 'www.origin.test';
@@ -40,9 +41,13 @@ async function startOrigin(
 }
 
 /** A node whose hosts lead to names in the DNS. */
-async function startNode(originPort: number, plan: PlanParts): Promise<TlsNode> {
+async function startNode(
+  originPort: number,
+  plan: PlanParts,
+  more: { readonly anyCertificate?: boolean } = {},
+): Promise<TlsNode> {
   const resolvers = [`127.0.0.1:${dns.port}`];
-  const edge = await startTlsNode({ names: ['shop.test'], originPort, plan, resolvers });
+  const edge = await startTlsNode({ names: ['shop.test'], originPort, plan, resolvers, ...more });
   clean.push(() => edge.stop());
   clean.push(() => expect(edge.faults).toEqual([]));
   return edge;
@@ -72,9 +77,7 @@ function soon(...addresses: string[]) {
 }
 
 describe.skipIf(OPENSSL_MISSING !== null)(`an origin's name (${OPENSSL_MISSING ?? 'openssl'})`, () => {
-  test('that nobody knows: 502 at once, the DNS asked once for all, and 200 once it is known', {
-    timeout: 30_000,
-  }, async () => {
+  test('that nobody knows: 502 at once, the DNS asked once for all, and 200 once it is known', async () => {
     const origin = await startOrigin();
     const edge = await startNode(origin.port, byName(NAME));
     const { value, ms } = await timed(Promise.all(Array.from({ length: 20 }, () => ask(edge))));
@@ -86,9 +89,7 @@ describe.skipIf(OPENSSL_MISSING !== null)(`an origin's name (${OPENSSL_MISSING ?
     await expect.poll(() => ask(edge), { timeout: NAME_RECHECK_MS + 2_000 }).toBe(200);
   });
 
-  test('whose servers say nothing: 502 in time, others answered meanwhile, and 200 once they speak', {
-    timeout: 30_000,
-  }, async () => {
+  test('whose servers say nothing: 502 in time, others answered meanwhile, and 200 once they speak', async () => {
     const origin = await startOrigin();
     const record = { type: 'CNAME', destination: NAME };
     const edge = await startNode(origin.port, { record });
@@ -118,9 +119,7 @@ describe.skipIf(OPENSSL_MISSING !== null)(`an origin's name (${OPENSSL_MISSING ?
     await expect.poll(() => ask(edge), { timeout: NAME_RECHECK_MS + 2_000 }).toBe(200);
   });
 
-  test('that was known is used on while the DNS fails or says nothing, and no longer once it is gone', {
-    timeout: 40_000,
-  }, async () => {
+  test('that was known is used on while the DNS fails or says nothing, and no longer once it is gone', async () => {
     const origin = await startOrigin(({ socket }) => void socket.end(OK));
     dns.tell(at('127.0.0.1'));
     const edge = await startNode(origin.port, byName(NAME));
@@ -143,9 +142,7 @@ describe.skipIf(OPENSSL_MISSING !== null)(`an origin's name (${OPENSSL_MISSING ?
     await expect.poll(() => ask(edge), { timeout: 2 * NAME_RECHECK_MS }).toBe(502);
   });
 
-  test('that moves: requests follow it, though their connections are kept busy, and none is lost', {
-    timeout: 30_000,
-  }, async () => {
+  test('that moves: requests follow it, though their connections are kept busy, and none is lost', async () => {
     const held: Asked[] = [];
     const before = await startOrigin((asked) => {
       if (asked.path === '/held') held.push(asked);
@@ -195,9 +192,7 @@ describe.skipIf(OPENSSL_MISSING !== null)(`an origin's name (${OPENSSL_MISSING ?
     expect(edge.node.origins.down()).toBe(1);
   });
 
-  test('whose scheme is found out, unknown at first: the scheme is not guessed at for longer', {
-    timeout: 30_000,
-  }, async () => {
+  test('whose scheme is found out, unknown at first: the scheme is not guessed at for longer', async () => {
     /** What each connection began with: 22 is a TLS handshake. */
     const began: (number | undefined)[] = [];
     const origin = createServer((socket) => {
@@ -220,6 +215,36 @@ describe.skipIf(OPENSSL_MISSING !== null)(`an origin's name (${OPENSSL_MISSING ?
       return began.length > 0;
     }, 'the origin is asked');
     expect(began[0]).toBe(22);
+  });
+
+  test('whose scheme is found out to be TLS, unknown at first: no request goes there in clear', async () => {
+    const { server, port, close } = await startTlsOrigin(NAME);
+    clean.push(close);
+    const codes: (string | undefined)[] = [];
+    server.on('tlsClientError', ({ code }: NodeJS.ErrnoException) => void codes.push(code));
+    const record = { type: 'CNAME', destination: NAME, scheme: 'Auto' };
+    const edge = await startNode(port, { record }, { anyCertificate: true });
+    expect([await ask(edge), await ask(edge)]).toEqual([502, 502]);
+    dns.tell(at('127.0.0.1'));
+    await until(async () => (await ask(edge)) === 200, 'the origin is asked');
+    expect(codes).not.toContain('ERR_SSL_HTTP_REQUEST');
+    expect(edge.entries.map(({ fault }) => fault)).not.toContain('reset');
+  });
+
+  test('whose server speaks TLS and was down when it was asked for its scheme: no request goes there in clear', async () => {
+    dns.tell(at('127.0.0.1'));
+    const { port, close } = await startTlsOrigin(NAME);
+    close();
+    const record = { type: 'CNAME', destination: NAME, scheme: 'Auto' };
+    const edge = await startNode(port, { record }, { anyCertificate: true });
+    expect(await ask(edge)).toBe(502);
+    const again = await startTlsOrigin(NAME, { listen: { port, host: '127.0.0.1' } });
+    clean.push(again.close);
+    const codes: (string | undefined)[] = [];
+    again.server.on('tlsClientError', ({ code }: NodeJS.ErrnoException) => void codes.push(code));
+    expect(await ask(edge)).toBe(200);
+    expect(codes).not.toContain('ERR_SSL_HTTP_REQUEST');
+    expect(edge.entries.map(({ fault }) => fault)).toEqual(['refused', null]);
   });
 
   test('of a WebSocket that nobody knows: 502', async () => {

@@ -6,7 +6,6 @@ import { a, fromTable, NXDOMAIN, type ScriptedServer, startDnsServer } from '../
 import { type PlanParts, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { type RawOrigin, say, startRawOrigin, statusesOf, textOf } from '../support/raw.ts';
-import { until } from '../support/until.ts';
 
 const NAME = 'www.origin.test';
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
@@ -111,22 +110,6 @@ describe.skipIf(OPENSSL_MISSING !== null)(`a special origin (${OPENSSL_MISSING ?
       expect(await ask(edge)).toBe(200);
     }
     expect(refused).toEqual([]);
-  });
-
-  test('is not connected to once a name that was good points there', { timeout: 30_000 }, async () => {
-    const good = await startRawOrigin(({ socket }) => void socket.end(OK), {
-      port: inside.port,
-      address: '127.0.0.2',
-    });
-    clean.push(good.close);
-    dns.tell(at('127.0.0.2'));
-    const edge = await startNode(byName(NAME), { allowed: { prefixes: ['127.0.0.2'], local: false } });
-    expect(await ask(edge)).toBe(200);
-    dns.tell(at('127.0.0.1'));
-    await until(async () => (await ask(edge)) === 502, 'the name is asked again');
-    dns.tell(at('127.0.0.1', '127.0.0.2'));
-    await until(async () => (await ask(edge)) === 200, 'the good address is used');
-    expect(inside.made()).toBe(0);
   });
 
   test("is not the node's own listener, whatever the operator allows", async () => {

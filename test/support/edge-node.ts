@@ -1,9 +1,11 @@
 /** A whole node in this process: an edge file before an origin, on real sockets. */
+import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createChallenges } from '../../src/answers/challenge/challenge.ts';
 import { watchFile } from '../../src/cli/watch-file.ts';
 import { createNode } from '../../src/edge/node.ts';
 import { listenHttp } from '../../src/edge/serve.ts';
@@ -25,7 +27,8 @@ export interface TestEdge {
 export interface TestEdgeOptions {
   /** The edge file; `ORIGIN` in it is the origin's port. */
   readonly file: string;
-  readonly challenges: Challenges;
+  /** Default: cheap ones under a secret of its own. */
+  readonly challenges?: Challenges;
   /** Addresses of proxies whose X-Forwarded-For is believed. */
   readonly trusted?: readonly string[];
   /** Absent: a program that finds nothing, and wants to see bodies. */
@@ -34,7 +37,10 @@ export interface TestEdgeOptions {
 
 export async function startEdge({
   file,
-  challenges,
+  challenges = createChallenges({
+    secrets: () => ({ current: randomBytes(32), previous: [] }),
+    cost: 20,
+  }),
   trusted = [],
   waf = { inspect: () => finding(), has: () => false },
 }: TestEdgeOptions): Promise<TestEdge> {
@@ -46,6 +52,10 @@ export async function startEdge({
     response.end(
       `<title>origin</title><p id="origin">${request.method} ${request.url?.replaceAll('<', '')}</p>`,
     );
+  });
+  origin.on('upgrade', (_request, socket) => {
+    const head = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';
+    socket.end(head, () => socket.destroy());
   });
   await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
   const journal: JournalEntry[] = [];

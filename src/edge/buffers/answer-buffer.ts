@@ -3,6 +3,7 @@
  * held the answer up for a while, they are taken from the origin for it, so that the origin's connection is free.
  */
 import type { HeaderList, ResponseFault, ResponseSink, ResponseSource } from '../response.ts';
+import type { Drain, DrainPlace } from './drain-queue.ts';
 import { HOLD_UP_MS, MAX_ANSWER_OCTETS } from './limits.ts';
 import type { BufferSpace } from './space.ts';
 import { createSpool, type Spool } from './spool.ts';
@@ -23,6 +24,8 @@ export interface AnswerBufferOptions {
   readonly openSpool: OpenSpool;
   /** Whether others wait for the origin's connection, so that it is given up at once. Default: they do not. */
   readonly isWanted?: () => boolean;
+  /** Asks for turns in which the answer is taken while its client takes nothing. Default: it needs none. */
+  readonly joinDrains?: (drain: Drain) => DrainPlace;
 }
 
 /** A source for the client, and a sink for the origin. */
@@ -41,7 +44,7 @@ export interface AnswerBuffer extends ResponseSource, Pick<ResponseSink, 'data' 
 type Ending = { readonly trailers: HeaderList } | { readonly fault: ResponseFault };
 
 export function createAnswerBuffer(options: AnswerBufferOptions): AnswerBuffer {
-  const { sink, source, openSpool, isWanted = () => false } = options;
+  const { sink, source, openSpool, isWanted = () => false, joinDrains = null } = options;
   let spool: Spool | null = null;
   /** The client takes nothing now. */
   let paused = false;
@@ -52,6 +55,9 @@ export function createAnswerBuffer(options: AnswerBufferOptions): AnswerBuffer {
   let late: NodeJS.Timeout | null = null;
   let ending: Ending | null = null;
   let pushing = false;
+  /** In the queue of those whose clients take nothing; `null`: it is not. */
+  let place: DrainPlace | null = null;
+  let hasTurn = false;
   /** The next octet of the spool for the client. */
   let at = 0;
   let over = false;
@@ -71,8 +77,33 @@ export function createAnswerBuffer(options: AnswerBufferOptions): AnswerBuffer {
     taken += chunk.length;
     sink.data(chunk);
   }
+  /** Lets the origin send into the spool: at once for a client that takes octets, else in its turn. */
+  function fill(): void {
+    if (over || ending !== null || !spool!.hasRoom()) return;
+    if (!paused || joinDrains === null || hasTurn) resumeSource();
+    else place ??= joinDrains(drain);
+  }
+  const drain: Drain = {
+    start() {
+      hasTurn = true;
+      resumeSource();
+    },
+    stop() {
+      hasTurn = false;
+      pauseSource();
+      if (!spool!.hasRoom()) leaveQueue();
+    },
+  };
+
+  function leaveQueue(): void {
+    hasTurn = false;
+    place?.leave();
+    place = null;
+  }
+
   function close(): void {
     over = true;
+    leaveQueue();
     if (late !== null) clearTimeout(late);
     spool?.close();
   }
@@ -87,8 +118,8 @@ export function createAnswerBuffer(options: AnswerBufferOptions): AnswerBuffer {
     if (late !== null) clearTimeout(late);
     late = null;
     if (over || !paused || spool !== null || ending !== null) return;
-    spool = openSpool(resumeSource);
-    resumeSource();
+    spool = openSpool(fill);
+    fill();
   }
 
   async function push(from: Spool): Promise<void> {
@@ -124,6 +155,7 @@ export function createAnswerBuffer(options: AnswerBufferOptions): AnswerBuffer {
       if (over) return;
       if (spool === null) return give(chunk);
       spool.write(chunk);
+      place?.took(chunk.length);
       if (!spool.hasRoom()) pauseSource();
       if (!paused) go();
     },
@@ -139,14 +171,24 @@ export function createAnswerBuffer(options: AnswerBufferOptions): AnswerBuffer {
     },
     pause() {
       paused = true;
-      if (over || spool !== null || ending !== null) return;
+      if (over || ending !== null) return;
+      if (spool !== null) {
+        fill();
+        if (joinDrains !== null && !hasTurn) pauseSource();
+        return;
+      }
       pauseSource();
       if (isWanted()) store();
       else late ??= setTimeout(store, HOLD_UP_MS);
     },
     resume() {
       paused = false;
-      if (spool !== null) return go();
+      if (spool !== null) {
+        leaveQueue();
+        fill();
+        go();
+        return;
+      }
       if (late !== null) clearTimeout(late);
       late = null;
       resumeSource();
@@ -168,6 +210,7 @@ export function createAnswerBuffer(options: AnswerBufferOptions): AnswerBuffer {
 
   /** Passes the end on at once where nothing is stored before it. */
   function settle(): void {
+    leaveQueue();
     if (spool === null || (at === spool.length && !pushing)) finish(ending!);
     else if (!paused) go();
   }

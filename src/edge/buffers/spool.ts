@@ -54,6 +54,8 @@ export function createSpool({ space, network, most, onRoom }: SpoolOptions): Spo
   let failed = false;
   let closed = false;
   let reads = 0;
+  /** Octets before this place are not read again. */
+  let released = 0;
 
   const inMemoryOctets = (): number => length - memoryFrom;
 
@@ -101,6 +103,7 @@ export function createSpool({ space, network, most, onRoom }: SpoolOptions): Spo
       .finally(() => {
         writing = false;
         if (closed) return end();
+        dropReleased();
         if (isOverMemory()) flush();
         if (hasRoom()) onRoom();
       });
@@ -142,6 +145,14 @@ export function createSpool({ space, network, most, onRoom }: SpoolOptions): Spo
     if (gone === 0) return;
     chunks = chunks.slice(gone);
     if (chunks.length === 0) tail = null;
+  }
+
+  /** Lets go of what is not read again. What is being written stays until it is: its place in the file is settled. */
+  function dropReleased(): void {
+    if (writing || released < memoryFrom) return;
+    dropChunks(released);
+    // No octet of the file is read again, so the next write goes to its start.
+    if (reads === 0) fileFrom = memoryFrom;
   }
 
   async function readFile(at: number): Promise<Uint8Array> {
@@ -190,12 +201,8 @@ export function createSpool({ space, network, most, onRoom }: SpoolOptions): Spo
     },
     release(before) {
       const hadRoom = hasRoom();
-      // What is being written stays until it is: its place in the file is settled.
-      if (!writing && before >= memoryFrom) {
-        dropChunks(before);
-        // The file starts anew: nothing of it is wanted.
-        if (reads === 0) fileFrom = memoryFrom;
-      }
+      released = Math.max(released, before);
+      dropReleased();
       if (!hadRoom && hasRoom()) onRoom();
     },
     inMemory: () => (file === null ? Buffer.concat(chunks) : null),

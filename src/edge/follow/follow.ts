@@ -4,7 +4,8 @@
  * also without a control plane. The stages:
  *
  * 1. serve what was kept (`persist.ts`)
- * 2. meet the control plane: its key is held to from the first meeting on, and what that key hands over to (`identity.ts`)
+ * 2. meet the control plane: the key of the first meeting is trusted from then on, and keys that transitions lead to
+ *    (`identity.ts`)
  * 3. read the manifest as it grows (`feed.ts`), and all of it now and then, so that nothing missed stays missed
  * 4. believe signed pages only (`trust.ts`), and bring each name to where they say (`install.ts`)
  * 5. tell what became of it (`reports.ts`)
@@ -119,6 +120,9 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
   const compared = new AbortController();
   let introducing: Promise<void> | null = null;
   let compareSoon = new AbortController();
+  /** A signed page is of a later epoch. */
+  let compareNow = new AbortController();
+  let resuming = new AbortController();
   let renewing = new AbortController();
   let progressAt = performance.now();
   let heardAt = progressAt;
@@ -266,7 +270,7 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
   function advance(text: string): void {
     const page = believe(text);
     if (epochOf(page) > identity.epoch) {
-      compareSoon.abort();
+      compareNow.abort();
       throw new TrustFault('the control plane began a new epoch; all of its manifest is read first');
     }
     // A lower one says that the control plane starts over: it knows less than it did.
@@ -347,13 +351,16 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
         failures = position === before ? failures + 1 : 0;
       }
       mode = 'away';
-      await pause(retryMs(failures, { first: FIRST_RETRY_MS / 2, last: times.lastRetryMs }), signal);
+      resuming = new AbortController();
+      const waits = retryMs(failures, { first: FIRST_RETRY_MS / 2, last: times.lastRetryMs });
+      await pause(waits, signal, resuming.signal);
     }
   }
 
   async function compare(): Promise<void> {
     grown = new Set();
     const movesBefore = moves;
+    const { epoch } = identity;
     const { listed, through } = await readAll({
       page: async (since) => {
         const page = believe(await control.page(since, 0));
@@ -380,6 +387,8 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
     problem = null;
     if (position === 0) position = through;
     compared.abort();
+    // The stream was refused while its pages were of an epoch that was not read yet.
+    if (identity.epoch !== epoch) resuming.abort();
   }
 
   /** Only names of the groups it is in now stay. A node that dies in between does it again. */
@@ -392,6 +401,7 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
     let failures = 0;
     while (!signal.aborted) {
       compareSoon = new AbortController();
+      compareNow = new AbortController();
       let waits = times.compareMs * (0.8 + Math.random() * 0.4);
       try {
         await introduce();
@@ -402,8 +412,8 @@ function createRun({ options, identity: first, keeper, control, reports }: Parts
         waits = Math.min(waits, retryMs(failures++, { first: FIRST_RETRY_MS, last: times.lastRetryMs }));
       }
       // A doubt is looked into at once, but not over and over.
-      await pause(Math.min(waits, times.lastRetryMs), signal);
-      await pause(waits - times.lastRetryMs, signal, compareSoon.signal);
+      await pause(Math.min(waits, times.lastRetryMs), signal, compareNow.signal);
+      await pause(waits - times.lastRetryMs, signal, compareSoon.signal, compareNow.signal);
     }
   }
 

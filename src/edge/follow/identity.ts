@@ -1,8 +1,8 @@
 /**
- * Whom the node believes, kept beside the plans: the public key is taken from the operator, or else from the control
- * plane at the first meeting and held to from then on, or what it leads to by transitions that it signed. The clearance secret of servers that have one for all domains is
- * kept too, so that visitors stay cleared over a restart without a control plane, and the one before it, so that they stay
- * so while it changes.
+ * The key that the node trusts, stored beside the plans. It comes from the operator, or from the control plane at the first
+ * meeting; later it changes only by transitions that the trusted key signed. Also stored are the clearance secret of
+ * servers with one secret for all domains, so that visitors stay cleared over a restart without a control plane, and the
+ * secret before it, so that they stay cleared while it changes.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,7 +36,7 @@ export interface Identity {
 const FORMAT = 'edgeplan.control/v1';
 
 /**
- * What was kept; a key named by the operator takes the place of the kept one, unless transitions led from it to that one.
+ * The stored identity. A key named by the operator replaces the stored key, unless transitions led from it to that key.
  * @throws TrustFault when the key that is named is none; the system's error when what was kept cannot be read
  */
 export function readIdentity(directory: string, pinned: string | null): Identity {

@@ -1,5 +1,4 @@
 /** What following a control plane is given, and what it tells of itself. */
-
 import type { Clearance } from '../../plan/manifest.ts';
 import type { PlanSink } from '../plans.ts';
 import type { StreamTimes } from './feed.ts';

@@ -5,6 +5,7 @@
 import type { OriginStates } from '../../evaluator/index.ts';
 import { type AnswerBuffer, answerSpools, createAnswerBuffer } from '../buffers/answer-buffer.ts';
 import { BodyFault } from '../buffers/body-fault.ts';
+import { createDrainQueue } from '../buffers/drain-queue.ts';
 import type { BufferSpace } from '../buffers/space.ts';
 import type { ServedDomain } from '../exchange.ts';
 import { MAX_WEBSOCKETS, ORIGIN_MS, WEBSOCKET_IDLE_MS } from '../limits.ts';
@@ -17,7 +18,7 @@ import { createOriginNames } from './names.ts';
 import { createDomainPools, type DomainPools, keyOf, type PoolOrigin } from './pool-health.ts';
 import { createProbe, createSchemeProbe } from './probe.ts';
 import { createResolve } from './resolve.ts';
-import { attempt } from './send.ts';
+import { attempt, unsentFault } from './send.ts';
 import type { SlotUse } from './slots.ts';
 import { GONE_BEFORE, upgradeTo } from './upgrade.ts';
 
@@ -72,6 +73,7 @@ export function createOrigins(options: OriginsOptions): Origins {
   const connections = createConnections({ ...options, names, guard });
   const schemes = createSchemeProbe({ clock, guard });
   const probe = createProbe(connections);
+  const drains = createDrainQueue();
   const domains = new Map<string, DomainPools>();
   const websockets = { open: 0, refused: 0 };
 
@@ -153,6 +155,7 @@ export function createOrigins(options: OriginsOptions): Origins {
     }
 
     function tryOne(request: OutgoingRequest): void {
+      tried.push(keyOf(request.origin));
       const place = placeOf(request);
       if (!(place instanceof Promise)) {
         dispatch(request, place);
@@ -165,17 +168,25 @@ export function createOrigins(options: OriginsOptions): Origins {
         fail({ code: 'timeout', reason: `whether it speaks TLS was not known within ${headMs} ms` });
         stopped = true;
       }, headMs);
-      void place.then((found) => {
+      const settle = (): void => {
         clearTimeout(late);
         spent += performance.now() - began;
-        if (!stopped) dispatch(request, found);
-      });
+      };
+      place.then(
+        (found) => {
+          settle();
+          if (!stopped) dispatch(request, found);
+        },
+        (error: Error) => {
+          settle();
+          failed(request, unsentFault(error));
+        },
+      );
     }
 
     /** Sends to one origin once it may have one of its connections. */
     function dispatch(request: OutgoingRequest, place: Place): void {
       const to = connections.to(place);
-      tried.push(keyOf(request.origin));
       leaveQueue = to.slots.take({
         network,
         begin: (release) => {
@@ -221,6 +232,7 @@ export function createOrigins(options: OriginsOptions): Origins {
             source: from,
             openSpool: answerSpools(space, network),
             isWanted: () => to.slots.counts().waiting > 0,
+            joinDrains: (drain) => drains.join(to.slots, drain),
           });
           sink.head(head, answer);
         },
@@ -292,15 +304,12 @@ export function createOrigins(options: OriginsOptions): Origins {
       }
       websockets.open++;
       client.socket.once('close', () => websockets.open--);
-      void Promise.resolve(placeOf(request)).then((place) =>
-        upgradeTo({
-          place,
-          request,
-          client,
-          anyCertificate,
-          guard,
-          idleMs: websocketIdleMs,
-        }),
+      Promise.resolve(placeOf(request)).then(
+        (place) => upgradeTo({ place, request, client, anyCertificate, guard, idleMs: websocketIdleMs }),
+        (error: Error) => {
+          if (client.socket.destroyed) client.done(GONE_BEFORE);
+          else client.fail(unsentFault(error).code === 'unreached' ? 504 : 502);
+        },
       );
     },
     websockets: () => websockets,

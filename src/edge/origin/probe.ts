@@ -19,7 +19,8 @@ export function createProbe(connections: Connections) {
         headers: { host, 'user-agent': 'edgeplan-probe' },
         signal: AbortSignal.timeout(health.timeoutSec * 1_000),
       });
-      body.destroy();
+      // To undici, a body that is left before its end is an error, also one that has come whole.
+      body.on('error', () => undefined).destroy();
       return statusCode < 400;
     } catch {
       // Whatever went wrong is the answer.
@@ -38,7 +39,11 @@ const MAX_REMEMBERED = 10_000;
 type Scheme = 'http' | 'https';
 
 export interface SchemeProbe {
-  /** The scheme an `Auto` record's origin speaks: TLS on 443 if a handshake works there, else HTTP on 80. */
+  /**
+   * The scheme an `Auto` record's origin speaks: TLS on 443 if a handshake works there, else HTTP on 80. Rejects with the
+   * error of the lookup, of the guard or of the connection where there is nobody to ask and the scheme is not known: what
+   * answers there a moment later may speak TLS, and a request must not go to it in clear.
+   */
   schemeOf(address: string, port: number | null, serverName: string): Promise<Scheme>;
 }
 
@@ -65,16 +70,22 @@ export function createSchemeProbe({ clock, guard }: SchemeProbeOptions): SchemeP
       const age = before === undefined ? Number.POSITIVE_INFINITY : clock() - before.at;
       if (before !== undefined && age < before.believedMs) return before.scheme;
       const to = { host: address, port: port ?? 443, servername: serverName };
-      const found = askScheme(to, guard);
-      const asked = found.then((one): Scheme | Promise<Scheme> => one ?? before?.scheme ?? 'http');
+      const found = askScheme(to, { guard, mayBeElsewhere: port === null });
+      const asked = before === undefined ? found : found.catch(() => before.scheme);
       const scheme = before !== undefined && age < REMEMBERED_MS ? before.scheme : asked;
       const next: Known = { scheme, at: clock(), believedMs: REMEMBERED_MS };
-      void found.then((one) => {
-        next.scheme = asked;
-        if (one === 'http') next.believedMs = DOUBTED_MS;
-        // Nothing was learnt where there was nobody to ask.
-        if (one === null) next.believedMs = 0;
-      });
+      found.then(
+        (one) => {
+          next.scheme = asked;
+          if (one === 'http') next.believedMs = DOUBTED_MS;
+        },
+        () => {
+          // Nothing was learnt, so the next request waits for what is found out then.
+          next.scheme = asked;
+          next.believedMs = 0;
+          if (before === undefined && known.get(key) === next) known.delete(key);
+        },
+      );
       if (known.size >= MAX_REMEMBERED) known.clear();
       known.set(key, next);
       return scheme;
@@ -82,23 +93,44 @@ export function createSchemeProbe({ clock, guard }: SchemeProbeOptions): SchemeP
   };
 }
 
-/** @returns `null` where its name has no address now that may be asked */
+interface AskOptions {
+  readonly guard: OriginGuard;
+  /** HTTP has a port of its own, so that a TLS port where nobody listens means HTTP. */
+  readonly mayBeElsewhere: boolean;
+}
+
+/** Rejects where there is nobody to ask now. */
 function askScheme(
   to: { readonly host: string; readonly port: number; readonly servername: string },
-  guard: OriginGuard,
-): Promise<Scheme | null> {
-  if (guard.refusal(to.host, to.port) !== null) return Promise.resolve(null);
-  return new Promise((resolve) => {
+  { guard, mayBeElsewhere }: AskOptions,
+): Promise<Scheme> {
+  const refusal = guard.refusal(to.host, to.port);
+  if (refusal !== null) return Promise.reject(refusal);
+  return new Promise((resolve, reject) => {
     const lookup = guard.lookupFor(to.port);
     const socket = connect({ ...to, lookup, rejectUnauthorized: false, timeout: CONNECT_MS });
-    const settle = (found: Scheme | null): void => {
+    let isConnected = false;
+    const settle = (found: Scheme): void => {
       socket.destroy();
       resolve(found);
     };
+    // An origin that accepted the connection, or whose HTTP has a port of its own, is taken to speak HTTP.
+    const fail = (error: NodeJS.ErrnoException): void => {
+      const hasAddress = error.code !== UNRESOLVED && error.code !== FORBIDDEN;
+      if (isConnected || (hasAddress && mayBeElsewhere)) {
+        settle('http');
+        return;
+      }
+      socket.destroy();
+      reject(error);
+    };
+    socket.once('connect', () => {
+      isConnected = true;
+    });
     socket.once('secureConnect', () => settle('https'));
-    socket.once('error', ({ code }: NodeJS.ErrnoException) =>
-      settle(code === UNRESOLVED || code === FORBIDDEN ? null : 'http'),
+    socket.once('error', fail);
+    socket.once('timeout', () =>
+      fail(Object.assign(new Error(`no connection within ${CONNECT_MS} ms`), { code: 'ETIMEDOUT' })),
     );
-    socket.once('timeout', () => settle('http'));
   });
 }

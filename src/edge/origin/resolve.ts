@@ -105,7 +105,7 @@ function fromDns(resolver: Resolver, name: string): Promise<Found> {
     const add = (part: Part): void => {
       parts.push(part);
       if (parts.length === asked.length) settle();
-      else if (!(part instanceof Error)) {
+      else if (!(part instanceof Error) && part.length > 0) {
         clearTimeout(late);
         late = setTimeout(settle, OTHER_FAMILY_MS);
       }
@@ -131,9 +131,10 @@ function together(parts: readonly Part[], name: string): Found {
   }
   const unknown = faults.find(({ code = '' }) => !NOTHING.has(code));
   if (unknown !== undefined) return { kind: 'unknown', reason: unknown.message };
-  if (faults.length === 0)
+  if (parts.length === 0)
     return { kind: 'unknown', reason: `no answer about ${name} in ${ORIGIN_DNS_MS} ms` };
-  return { kind: 'none', reason: faults[0]!.message };
+  // An alias of a name without addresses is answered without them.
+  return { kind: 'none', reason: faults[0]?.message ?? `${name} is an alias and has no address` };
 }
 
 function addresses(all: readonly string[], keptMs: number): Found {

@@ -164,13 +164,17 @@ function faultOf(error: Error, was: 'unsent' | 'sent' | 'answered'): ResponseFau
   const reason = error.message;
   if (was === 'answered') return { code: 'cut', reason };
   if (code === 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH') return { code: 'body', reason };
-  if (was === 'unsent') {
-    return { code: unsentCode(code), reason };
-  }
+  if (was === 'unsent') return unsentFault(error);
   if (code.startsWith('HPE_') || MALFORMED.has(code) || error.name === 'HTTPParserError') {
     return { code: 'malformed', reason };
   }
   return { code: 'reset', reason };
+}
+
+/** Of a request that no connection was there for. */
+export function unsentFault(error: Error): ResponseFault {
+  const code = 'code' in error ? String(error.code) : error.name;
+  return { code: unsentCode(code), reason: error.message };
 }
 
 function unsentCode(code: string): ResponseFault['code'] {

@@ -4,6 +4,7 @@
  * 1998), so that there is one for whoever comes next. Where all are in use, networks that have less than a quarter go
  * first, in turn. Where slots are out because of clients that send or take next to nothing, those are ended.
  */
+import { first } from '../../base/first.ts';
 
 /** One that uses a slot. */
 export interface SlotUse {
@@ -186,11 +187,6 @@ export function createSlots({ most, mostWaiting, waitMs, lookMs = LOOK_MS }: Slo
     },
     counts: () => ({ used: most - free, waiting }),
   };
-}
-
-function first<Item>(items: Iterable<Item>): Item | undefined {
-  for (const item of items) return item;
-  return undefined;
 }
 
 function nothing(): void {}

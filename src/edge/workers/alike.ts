@@ -4,7 +4,6 @@
  * them could: so a change that one of them refuses is made by none, and after one that is made no worker serves what was
  * before, now or later.
  */
-
 import type { Clearance } from '../../plan/manifest.ts';
 import { PlanRefusal } from '../follow/provide.ts';
 import type { Installed, PlanSink } from '../plans.ts';

@@ -76,6 +76,9 @@ test('that there is nothing is told from that nobody could say', async () => {
     dns.tell(() => ({ rcode }));
     expect(await resolve('www.origin.test')).toMatchObject({ kind });
   }
+  dns.tell(() => ({ answers: [{ type: 'CNAME', name: 'www.origin.test', ttl: 9, data: 'localhost' }] }));
+  const alias = { kind: 'none', reason: 'www.origin.test is an alias and has no address' };
+  expect(await resolve('www.origin.test')).toEqual(alias);
   dns.tell(() => null);
   expect(await resolve('www.origin.test')).toMatchObject({ kind: 'unknown' });
   dns.tell(() => ({ mangle: (octets) => octets.subarray(0, 7) }));
