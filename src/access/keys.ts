@@ -50,8 +50,8 @@ export async function createAccount(
 }
 
 /**
- * Makes an account active or inactive; an inactive one's keys answer 401. The audit log of each domain that it owns says
- * so: an account has no log of its own, and the domain's members are whom it concerns.
+ * Makes an account active or inactive; keys of an inactive account are answered with 401. Accounts have no audit log: the
+ * entry is written to the log of each domain that the account owns.
  */
 export async function setAccountActive(
   store: Store,

@@ -3,7 +3,8 @@
  * histograms look their labels up with every observation, a microsecond a request; here whoever answers holds the series.
  */
 import type { Registry } from 'prom-client';
-import { addHistogram, addMetric, createSeries, observe, type Series } from '../metrics/histogram.ts';
+import { addMetric } from '../metrics/add-metric.ts';
+import { addHistogram, createSeries, observe, type Series } from '../metrics/histogram.ts';
 
 /** What one series is about. */
 export interface AnswerKind {

@@ -44,7 +44,7 @@ export function originsOfRule(type: RuleType, fields: Stored<Rule>): readonly Wr
   }
 }
 
-/** The 400 that lists the special addresses among origins; `null` when there is none. */
+/** The 400 that lists special addresses among the origins; `null` when all origins are allowed. */
 export function refuseSpecial(
   specialOrigin: SpecialJudge,
   origins: readonly WrittenOrigin[],

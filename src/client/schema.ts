@@ -269,7 +269,7 @@ export interface paths {
         readonly get?: never;
         readonly put?: never;
         /**
-         * Add the records of a BIND zone file; what cannot be taken over is told line by line
+         * Add the records of a BIND zone file; `problems` lists the lines that were not added
          * @description Needs the permission `records.edit` on the domain.
          */
         readonly post: operations["postDomainRecordsImport"];
@@ -2851,7 +2851,7 @@ export interface components {
                 readonly path?: string;
             }[];
             /**
-             * @description what follows when a body cannot be parsed as its Content-Type says, is in a coding that does not inflate, or is longer than `body_cap_kb`: `score` adds 5 in the first two cases, `block` blocks, `pass` does nothing
+             * @description what follows when a body cannot be parsed as its Content-Type says, is in a coding that does not inflate, was not read, or is longer than `body_cap_kb`: `score` adds 5 but for the part beyond the cap, `block` blocks, `pass` does nothing
              * @enum {string}
              */
             readonly on_uninspected?: "score" | "block" | "pass";
@@ -2895,7 +2895,7 @@ export interface components {
                 readonly path?: string;
             }[];
             /**
-             * @description what follows when a body cannot be parsed as its Content-Type says, is in a coding that does not inflate, or is longer than `body_cap_kb`: `score` adds 5 in the first two cases, `block` blocks, `pass` does nothing
+             * @description what follows when a body cannot be parsed as its Content-Type says, is in a coding that does not inflate, was not read, or is longer than `body_cap_kb`: `score` adds 5 but for the part beyond the cap, `block` blocks, `pass` does nothing
              * @enum {string}
              */
             readonly on_uninspected?: "score" | "block" | "pass";
@@ -3565,7 +3565,7 @@ export interface components {
         };
         readonly ZoneImport: {
             readonly imported: number;
-            /** @description records that were not taken over; problems tells why */
+            /** @description records that were not added; `problems` has the reasons */
             readonly skipped: number;
             readonly records: readonly components["schemas"]["DnsRecord"][];
             readonly problems: readonly {
@@ -3750,7 +3750,7 @@ export interface components {
                 readonly path: string;
             }[];
             /**
-             * @description what follows when a body cannot be parsed as its Content-Type says, is in a coding that does not inflate, or is longer than `body_cap_kb`: `score` adds 5 in the first two cases, `block` blocks, `pass` does nothing
+             * @description what follows when a body cannot be parsed as its Content-Type says, is in a coding that does not inflate, was not read, or is longer than `body_cap_kb`: `score` adds 5 but for the part beyond the cap, `block` blocks, `pass` does nothing
              * @enum {string}
              */
             readonly on_uninspected: "score" | "block" | "pass";
@@ -4943,7 +4943,7 @@ export interface operations {
             };
         };
         readonly responses: {
-            /** @description Add the records of a BIND zone file; what cannot be taken over is told line by line */
+            /** @description Add the records of a BIND zone file; `problems` lists the lines that were not added */
             readonly 200: {
                 headers: {
                     readonly [name: string]: unknown;

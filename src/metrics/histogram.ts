@@ -2,7 +2,8 @@
  * Histograms of seconds for Prometheus. An observation of prom-client's own takes half a microsecond, an addition into an
  * array a hundredth of it; here the lines are made when they are read.
  */
-import type { Metric, MetricObject, Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
+import { addMetric, type Value } from './add-metric.ts';
 
 /** Observations of one set of labels. */
 export interface Series {
@@ -41,12 +42,6 @@ export function addHistogram(registry: Registry, { name, help, bounds, series }:
   });
 }
 
-export interface Value {
-  readonly labels: Readonly<Record<string, string | number>>;
-  readonly value: number;
-  readonly metricName?: string;
-}
-
 /** Each bucket's line counts the buckets below it too. */
 function linesOf(
   name: string,
@@ -63,24 +58,4 @@ function linesOf(
     { metricName: `${name}_sum`, labels, value: seconds },
     { metricName: `${name}_count`, labels, value: below },
   ];
-}
-
-export interface MetricOptions {
-  readonly name: string;
-  readonly help: string;
-  readonly type: 'counter' | 'histogram';
-  readonly values: () => readonly Value[];
-}
-
-/** Adds a metric whose values are made when they are read; several processes' values are added up. */
-export function addMetric(registry: Registry, { name, help, type, values }: MetricOptions): void {
-  // What a registry asks of a metric is its name and `get`; the types name prom-client's classes only.
-  const metric = {
-    name,
-    help,
-    type,
-    aggregator: 'sum',
-    get: async () => ({ name, help, type, values: values(), aggregator: 'sum' }) as unknown as MetricObject,
-  };
-  registry.registerMetric(metric as unknown as Metric);
 }

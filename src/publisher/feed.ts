@@ -1,9 +1,8 @@
 /**
  * Tells nodes what changed. In: hints from the store and, behind them, a poll. Out: signed pages, pushed to whoever
- * follows (SSE) or awaited (long-poll). A page is read once for everyone who is up to date, and signed once for each set of
- * groups that nodes are in; who comes back
- * after a gap reads on from its own position until it is. Losing any event delays and nothing more: positions say what
- * was missed, and a heartbeat says the position where nothing changes.
+ * follows (SSE) or awaited (long-poll). A page is read once for all nodes that are up to date, and signed once for each set
+ * of groups; a node that returns after a gap reads on from its own position. A lost event only delays: positions show what
+ * was missed, and a heartbeat has the position where nothing changes.
  */
 import { DEFAULT_GROUP } from '../base/node-groups.ts';
 import { MANIFEST_FORMAT, type SignedPage } from '../plan/manifest.ts';
@@ -42,9 +41,8 @@ export interface Feed {
     options: { readonly timeoutMs: number; readonly signal: AbortSignal },
   ): Promise<void>;
   /**
-   * Pushes everything above a position and then each change, for as long as the token that the node has shown is valid and
-   * the node stays in its groups.
-   * Returns the function that stops it.
+   * Pushes everything above a position and then each change, while the token that the node has shown is valid and the node
+   * stays in its groups. Returns the function that stops it.
    */
   follow(
     node: Pick<ShownNode, 'id' | 'shown_hash' | 'node_groups'>,
@@ -213,6 +211,8 @@ export function createFeed(options: FeedOptions): Feed {
         ...signedGroups(groups),
         entries: [],
       });
+      // A change was pushed meanwhile and showed a later position; to its readers this one would be a step back.
+      if (position !== since) return;
       const text = JSON.stringify(page);
       for (const follower of live) {
         if (follower.groups === groups && follower.sink.backlog() === 0) follower.sink.push(page, text);

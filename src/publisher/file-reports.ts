@@ -7,11 +7,11 @@ import { shareGroup } from '../base/node-groups.ts';
 import type { HitRow, NodeRow, ReportRow, UsageRow } from '../store/rows.ts';
 import type { ReadTransaction, Store, WriteTransaction } from '../store/store.ts';
 import {
+  HITS_STORED_MINUTES,
   MAX_CLOCK_AHEAD_MS,
   MAX_NODE_OCTETS_PER_SEC,
   MAX_NODE_REQUESTS_PER_SEC,
   MAX_REQUEST_OCTETS,
-  MAX_TRAFFIC_AGE_MINUTES,
   TRAFFIC_SLACK_MS,
 } from './limits.ts';
 
@@ -46,7 +46,7 @@ export async function fileReports(
   for (const [place, report] of reports.entries()) await checkAnswer(store.latest, node, { report, place });
   for (const [place, row] of usage.entries()) checkFigures(row, { place, now });
   for (const [place, { minute }] of hits.entries()) checkMinute(minute, { field: `hits[${place}]`, now });
-  const ids = await ownIds(store.latest, node, [...usage, ...hits]);
+  const ids = await ownIds(store.latest, node, { usage, hits });
   const traffic = usage.flatMap((row) => withId(row, ids));
   const matched = hits.flatMap((row) => withId(row, ids));
   await store.write(async (tx) => {
@@ -64,17 +64,22 @@ export async function fileReports(
 async function ownIds(
   tx: ReadTransaction,
   node: NodeRow,
-  rows: readonly { readonly domain: string }[],
+  { usage, hits }: Pick<SentReports, 'usage' | 'hits'>,
 ): Promise<ReadonlyMap<string, number>> {
   const ids = new Map<string, number>();
-  for (const name of new Set(rows.map(({ domain }) => domain))) {
+  /** By name, the first field that it is in. */
+  const fields = new Map([
+    ...hits.map(({ domain }): [string, string] => [domain, 'hits']),
+    ...usage.map(({ domain }): [string, string] => [domain, 'usage']),
+  ]);
+  for (const [name, field] of fields) {
     const domain = await tx.domains.byName(name);
     if (domain === null) continue;
     const current = await tx.plans.current(name);
     const own = current?.domain_id === domain.id ? current : null;
     const groups = own?.node_groups ?? (await tx.groups.ofDomain(domain.id)) ?? '';
     if (shareGroup(groups, node.node_groups)) ids.set(name, domain.id);
-    else if (!shareGroup(own?.left_groups ?? '', node.node_groups)) throw foreign('usage', name);
+    else if (!shareGroup(own?.left_groups ?? '', node.node_groups)) throw foreign(field, name);
   }
   return ids;
 }
@@ -127,7 +132,7 @@ function checkFigures(
 
 function checkMinute(minute: number, { field, now }: At & { readonly field: string }): void {
   const last = Math.floor((now + MAX_CLOCK_AHEAD_MS) / MINUTE_MS);
-  const first = Math.floor(now / MINUTE_MS) - MAX_TRAFFIC_AGE_MINUTES;
+  const first = Math.floor(now / MINUTE_MS) - HITS_STORED_MINUTES;
   if (minute >= first && minute <= last) return;
   throw new ReportRefusal(`${field}.minute: from ${first} to ${last} by the server's clock, found ${minute}`);
 }
@@ -142,7 +147,7 @@ async function spend(
   const requests = traffic.reduce((sum, row) => sum + row.requests, 0);
   const octets = traffic.reduce((sum, row) => sum + row.octets, 0);
   const seconds = Math.max(requests / MAX_NODE_REQUESTS_PER_SEC, octets / MAX_NODE_OCTETS_PER_SEC);
-  const earliest = now - MAX_TRAFFIC_AGE_MINUTES * MINUTE_MS;
+  const earliest = now - HITS_STORED_MINUTES * MINUTE_MS;
   const until = now + TRAFFIC_SLACK_MS;
   const begun = Math.min(...traffic.map(({ minute }) => minute * MINUTE_MS), now);
   const terms = { since: created_at, earliest, floor: begun, now, until };

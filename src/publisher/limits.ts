@@ -96,5 +96,8 @@ export const MAX_REQUEST_OCTETS = 2 ** 40;
 export const TRAFFIC_SLACK_MS = 120_000;
 /** Milliseconds that a node's clock may be ahead of the server's. */
 export const MAX_CLOCK_AHEAD_MS = 5 * 60_000;
-/** Minutes for which traffic of a node that was away is taken: as long as hits of rules are stored, a month and the days to look at it. */
-export const MAX_TRAFFIC_AGE_MINUTES = 35 * 24 * 60;
+/**
+ * Minutes for which hits of rules are stored, a row for each rule and minute: a month and the days to look at it. Traffic of
+ * a node that was away is accepted as long: older hits would be removed at once.
+ */
+export const HITS_STORED_MINUTES = 35 * 24 * 60;

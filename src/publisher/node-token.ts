@@ -18,7 +18,7 @@ export interface NewNode {
   readonly token: string;
 }
 
-/** Makes a node in the group `default`, and its token. Throws the store's `conflict` on `nodes.name` when the name is taken. */
+/** Makes a node in the group `default`, and its token. @throws StoreFault `conflict` on `nodes.name` for a name in use */
 export async function createNode(tx: WriteTransaction, name: string, now: number): Promise<NewNode> {
   const token = newToken();
   const node = await tx.nodes.insert({ name, token_hash: hashToken(token), created_at: now });

@@ -78,7 +78,7 @@ async function toEntry(
   return { ...entry, tombstone: null, clearance: clearanceOf(masters, row, at) };
 }
 
-/** For nodes that had the name: another group has it now. The revision of that move is new, so no node takes it for an old one. */
+/** The entry for nodes of groups that the domain has left. The move has a new revision, so nodes apply it. */
 function goneEntry({ domain, revision, purge_epoch, position }: ManifestRow): ManifestEntry {
   return { domain, revision, digest: null, purge_epoch, position, tombstone: 'gone' };
 }

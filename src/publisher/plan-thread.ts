@@ -1,29 +1,68 @@
 /** The thread that makes large plans: what `plan-maker.ts` starts. One order after the other, each answered by its number. */
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
+import { StoreFault, type StoreFaultCode } from '../store/fault.ts';
+import type { StorePlace } from '../store/place.ts';
+import { openSnapshots, type Snapshots } from '../store/snapshots.ts';
 import { PublishFault, type PublishFaultCode } from './fault.ts';
+import { lowerPriority } from './low-priority.ts';
 import { makePlan } from './make-plan.ts';
-import type { DomainRows } from './rule-set.ts';
+import { type PlanSubject, readSubject } from './plan-subject.ts';
 
 /** A plan to make. */
 export interface Order {
   readonly number: number;
-  readonly rows: DomainRows;
+  readonly subject: PlanSubject;
   readonly revision: number;
 }
 
 /** What became of it. */
 export type Delivery =
-  | { readonly number: number; readonly bytes: Uint8Array }
-  | { readonly number: number; readonly code: PublishFaultCode; readonly message: string };
+  | { readonly number: number; readonly kind: 'made'; readonly bytes: Uint8Array | null }
+  | {
+      readonly number: number;
+      readonly kind: 'refused';
+      readonly code: PublishFaultCode;
+      readonly message: string;
+    }
+  | {
+      readonly number: number;
+      readonly kind: 'unread';
+      readonly code: StoreFaultCode;
+      readonly message: string;
+    };
 
-parentPort?.on('message', ({ number, rows, revision }: Order) => {
+/** What the thread is started with. */
+export interface PlanThreadData {
+  readonly place: StorePlace;
+}
+
+if (parentPort !== null) {
+  lowerPriority();
+  const snapshots = openSnapshots((workerData as PlanThreadData).place);
+  let last: Promise<void> = Promise.resolve();
+  parentPort.on('message', (order: Order) => {
+    last = last.then(() => deliver(order, snapshots));
+  });
+}
+
+async function deliver(order: Order, snapshots: Snapshots): Promise<void> {
+  const delivery = await make(order, snapshots);
+  const bytes = delivery.kind === 'made' ? delivery.bytes : null;
+  parentPort!.postMessage(delivery, bytes === null ? [] : [bytes.buffer as ArrayBuffer]);
+}
+
+async function make({ number, subject, revision }: Order, snapshots: Snapshots): Promise<Delivery> {
   try {
-    const bytes = makePlan(rows, revision);
-    parentPort!.postMessage({ number, bytes } satisfies Delivery, [bytes.buffer as ArrayBuffer]);
+    const rows = await snapshots.read((tx) => readSubject(tx, subject));
+    return { number, kind: 'made', bytes: rows === null ? null : makePlan(rows, revision) };
   } catch (error) {
-    // Anything else is a mistake of ours: it ends the thread, and whoever ordered is told.
-    if (!(error instanceof PublishFault)) throw error;
-    const { code, message } = error;
-    parentPort!.postMessage({ number, code, message } satisfies Delivery);
+    if (error instanceof PublishFault) {
+      return { number, kind: 'refused', code: error.code, message: error.message };
+    }
+    if (error instanceof StoreFault) {
+      return { number, kind: 'unread', code: error.code, message: error.message };
+    }
+    // A mistake of ours: it ends the thread, and the publication fails.
+    throw error;
   }
-});
+}

@@ -3,8 +3,8 @@
  * revision, sealed, stored under its digest and pointed to by the manifest, or a tombstone where the domain must not
  * serve. This file makes one publication; `publisher.ts` finds the work and retries, `feed.ts` tells the nodes.
  *
- * The steps, in order: read the domain in one snapshot · rule set · compile · seal with the next revision · open and
- * run · digest · store blob, history, pointer and outbox in one transaction. Of two that publish one domain at once,
+ * The steps, in order: read what waits · read the domain's rows in one snapshot · rule set · compile · seal with the next
+ * revision · open and run · digest · store blob, history, pointer and outbox in one transaction. Of two that publish one domain at once,
  * the later loses on `manifest.revision` and reads again, so no revision is skipped, given twice, or holds less than
  * the one before it.
  */
@@ -15,7 +15,8 @@ import { findRolledBack, type RolledBack } from './again.ts';
 import { digestOf, readBlob, reseal } from './blob.ts';
 import { PublishFault } from './fault.ts';
 import type { PlanMaker } from './plan-maker.ts';
-import { type Bought, type DomainRows, readDomainRows } from './rule-set.ts';
+import { mayServe, type PlanSubject } from './plan-subject.ts';
+import { type Bought, EVERYTHING } from './rule-set.ts';
 import { selfTest } from './self-test.ts';
 
 /** Readings after which a publication gives way to whoever is always first; the domain is tried again later. */
@@ -23,18 +24,13 @@ const MOST_ATTEMPTS = 8;
 /** Reasons told of a revision that covers several writes; the rest are counted. */
 const MOST_REASONS = 3;
 
-/** Whether the edge serves a domain at all; any other gets a tombstone (semantics §2). */
-export function mayServe(domain: Pick<DomainRow, 'status' | 'suspended'>): boolean {
-  return (domain.status === 'active' || domain.status === 'moved') && !domain.suspended;
-}
-
 /** What one snapshot says of a domain with waiting rows. */
 interface Reading {
   readonly waiting: readonly OutboxRow[];
   /** What nodes hold for the name now. */
   readonly current: ManifestRow | null;
-  /** What to compile; `null` where the domain is gone or must not serve. */
-  readonly rows: DomainRows | null;
+  /** What to make a plan of; `null` where the domain is gone or must not serve. */
+  readonly subject: PlanSubject | null;
   readonly successor: Successor | null;
   /** What to publish instead of the rows. */
   readonly rolledBack: RolledBack | null;
@@ -78,6 +74,7 @@ export async function publishDomain(
     const reading = await store.read((tx) => read(tx, pending, boughtFor));
     if (reading.waiting.length === 0) return null;
     const made = await make(reading, pending, { plans, clock });
+    if (made === null) continue;
     try {
       await store.write(async (tx) => {
         // Locks the domain before its outbox rows, in the order every other writer does.
@@ -105,16 +102,17 @@ async function read(
   const current = await tx.plans.current(pending.domain);
   const domain = await tx.domains.get(pending.domain_id);
   if (domain !== null) {
-    const none = { waiting, current, rows: null, successor: null, rolledBack: null };
+    const none = { waiting, current, subject: null, successor: null, rolledBack: null };
     if (!mayServe(domain)) return none;
     const rolledBack = await findRolledBack(tx, domain.id, none);
     if (rolledBack !== null) return { ...none, rolledBack };
-    return { ...none, rows: await readDomainRows(tx, domain, await boughtFor?.(tx, domain)) };
+    const bought = (await boughtFor?.(tx, domain)) ?? EVERYTHING;
+    return { ...none, subject: { domain_id: domain.id, domain: domain.name, bought } };
   }
   const holder = await tx.domains.byName(pending.domain);
   const isOut = holder !== null && current !== null && current.domain_id === holder.id;
   const successor = isOut ? await readSuccessor(tx, holder.id) : null;
-  return { waiting, current, rows: null, successor, rolledBack: null };
+  return { waiting, current, subject: null, successor, rolledBack: null };
 }
 
 async function readSuccessor(tx: ReadTransaction, domainId: number): Promise<Successor | null> {
@@ -123,17 +121,20 @@ async function readSuccessor(tx: ReadTransaction, domainId: number): Promise<Suc
   return { last, blob: last.digest === null ? null : await readBlob(tx, last.digest) };
 }
 
+/** @returns `null` where the domain has changed so that it must be read again */
 async function make(
   reading: Reading,
   pending: Pick<PendingDomain, 'domain_id' | 'domain'>,
   { plans, clock }: Pick<PublishTools, 'plans' | 'clock'>,
-): Promise<readonly Made[]> {
-  const { waiting, current, rows, successor, rolledBack } = reading;
+): Promise<readonly Made[] | null> {
+  const { waiting, current, subject, successor, rolledBack } = reading;
   const number = (current?.revision ?? 0) + 1;
   const bytes =
     rolledBack === null
-      ? rows && (await plans.make(rows, number))
+      ? subject && (await plans.make(subject, number))
       : testedAgain(rolledBack, { domain: pending.domain, revision: number });
+  // Deleted or stopped since it was read.
+  if (subject !== null && bytes === null) return null;
   const why = reasonOf(waiting);
   const at = clock();
   const first: Made = {

@@ -104,7 +104,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   const steady = options.steady ?? steadyNow;
   const pollMs = options.pollMs ?? 1_000;
   const leaseMs = options.leaseMs ?? 3_000;
-  const plans = options.plans ?? createPlanMaker();
+  const plans = options.plans ?? createPlanMaker({ store });
   const waiters = createWaiters(store);
   const failures = new Map<number, Failure>();
   const retries = new Set<NodeJS.Timeout>();

@@ -12,8 +12,8 @@ import type { WriteTransaction } from '../store/store.ts';
 import { rollbackReason } from './again.ts';
 import { digestOf, readBlob, reseal } from './blob.ts';
 import { newestChange } from './newest-change.ts';
+import { mayServe } from './plan-subject.ts';
 import { prunedSentence } from './prune.ts';
-import { mayServe } from './publish.ts';
 import { selfTest } from './self-test.ts';
 
 export interface RollbackOrder {

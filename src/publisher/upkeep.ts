@@ -1,6 +1,6 @@
 /** What a publisher clears away now and then. */
 import type { Store } from '../store/store.ts';
-import { MAX_TRAFFIC_AGE_MINUTES } from './limits.ts';
+import { HITS_STORED_MINUTES } from './limits.ts';
 import { pruneAll } from './prune.ts';
 
 /** Milliseconds for which answers to superseded revisions are kept. */
@@ -16,5 +16,5 @@ export async function clearAway(store: Store, now: number): Promise<void> {
   await store.write((tx) => tx.nodes.pruneReports(now - KEPT_REPORTS_MS));
   const minute = Math.floor(now / MINUTE_MS);
   await store.write((tx) => tx.usage.prune(minute - KEPT_TRAFFIC_MINUTES));
-  await store.write((tx) => tx.hits.prune(minute - MAX_TRAFFIC_AGE_MINUTES));
+  await store.write((tx) => tx.hits.prune(minute - HITS_STORED_MINUTES));
 }

@@ -48,10 +48,14 @@ import type {
   UsageReads,
   UsageWrites,
 } from './edge-nouns.ts';
+import type { StorePlace } from './place.ts';
 import type { Author } from './rows.ts';
 
 export interface Store {
   readonly about: StoreAbout;
+
+  /** Where other threads of this process open snapshots of their own. */
+  readonly place: StorePlace;
 
   /**
    * Reads without a transaction: each call sees the newest commit, two calls may see different ones. The cheapest
@@ -175,8 +179,8 @@ export interface ReadTransaction {
 
 /**
  * What can be asked and done in one transaction. Whatever names one domain locks it and the others of its name until the
- * commit, reads included: what was read about it still holds when the transaction commits. (Not so: lists over several domains, the manifest,
- * traffic, nodes' reports, claims.) In the same way `keys.byHash` and `accounts.get` hold the key and the account as
+ * commit, reads included: what was read about it still holds when the transaction commits. (Not so: lists over several
+ * domains, the manifest, traffic, nodes' reports, claims.) In the same way `keys.byHash` and `accounts.get` hold the key and the account as
  * they are, so a key found unrevoked stays so until the commit, and a revocation is answered only after it. PostgreSQL
  * locks rows; SQLite has one writer at a time.
  */

@@ -101,7 +101,7 @@ function servicesOf(store: Store, publisher: Publisher): Services {
     tier: 'enterprise',
     privateNames: true,
     specialOrigin: createSpecialJudge({ prefixes: TEST_ORIGINS, local: false }),
-    compute: createCompute({ file: null }),
+    compute: createCompute({ store, file: null }),
     lifecycle: {
       nameserverSets: [['ns1.edge.test', 'ns2.edge.test']],
       scan: null,

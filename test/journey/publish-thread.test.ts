@@ -1,111 +1,139 @@
-/** Large plans are made in a thread: the same plans, the same faults, and nothing is lost when it dies. */
-import { afterEach, beforeAll, describe, expect, test } from 'vitest';
+/** Large plans are made in a thread: the same plans, the same faults, and nothing is lost when it dies. On both stores. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { makePlan } from '../../src/publisher/make-plan.ts';
-import { createPlanMaker, type PlanMaker } from '../../src/publisher/plan-maker.ts';
-import type { DomainRows } from '../../src/publisher/rule-set.ts';
-import { SETTINGS } from '../unit/publisher/rows.ts';
+import { createPlanMaker, type PlanMaker, type PlanMakerOptions } from '../../src/publisher/plan-maker.ts';
+import { type PlanSubject, readSubject } from '../../src/publisher/plan-subject.ts';
+import { EVERYTHING } from '../../src/publisher/rule-set.ts';
+import type { Store } from '../../src/store/store.ts';
+import { testDatabases } from '../support/api-databases.ts';
 import { builtCli } from './built.ts';
+import { addDomain, changeDomain, type House, openHouse } from './publish-setup.ts';
 
 const THREAD = new URL('../../dist/publisher/plan-thread.js', import.meta.url);
 const RULES = 3_000;
 
 beforeAll(() => builtCli(), 120_000);
 
-let maker: PlanMaker;
-afterEach(() => maker.close());
+describe.each(await testDatabases())('a plan of many rules on $kind', (database) => {
+  let made: Awaited<ReturnType<typeof database.make>>;
+  let house: House;
+  let store: Store;
+  let maker: PlanMaker;
+  let names = 0;
 
-function rowsOf(
-  count: number,
-  body = (index: number) => JSON.stringify({ path_includes: [`/p${index}/*`], ips: ['192.0.2.0/24'] }),
-): DomainRows {
-  const times = { created_at: 1, updated_at: 1 };
-  const record = {
-    id: 1,
-    name: '@',
-    type: 'A',
-    destination: '198.51.100.1',
-    mx_priority: null,
-    proxied: true,
-    captcha: false,
-    scheme: 'Https',
-    port: null,
-    host_header: '',
-    monitor: false,
-    timeout: null,
-    comment: '',
-  } as const;
-  return {
-    websocketsOff: false,
-    domain: { ...SETTINGS, id: 7, user_id: 1, name: 'large.test' },
-    records: [{ ...record, ...times, domain_id: 7 }],
-    rules: Array.from({ length: count }, (_, index) => ({
-      ...times,
-      id: index + 1,
-      domain_id: 7,
-      type: 'drop',
-      priority: 100,
-      body: body(index),
-    })),
-    contents: [],
-  };
-}
-
-/** Turns of the event loop until something has settled. */
-async function turnsDuring(work: Promise<unknown>): Promise<number> {
-  let turns = 0;
-  let over = false;
-  const settled = work.finally(() => {
-    over = true;
+  beforeAll(async () => {
+    made = await database.make();
+    house = await openHouse({ database: made.database, idle: true });
+    store = house.store;
   });
-  while (!over) {
-    await new Promise((resolve) => setImmediate(resolve));
-    turns += 1;
+  afterAll(async () => {
+    await house.close();
+    await made.drop();
+  });
+  afterEach(() => maker.close());
+
+  const start = (options: Omit<PlanMakerOptions, 'store'> = { file: THREAD }): PlanMaker => {
+    maker = createPlanMaker({ store, ...options });
+    return maker;
+  };
+
+  /** A domain with so many rules, put into the store directly. */
+  async function domainOf(
+    count: number,
+    body = (index: number) => JSON.stringify({ path_includes: [`/p${index}/*`], ips: ['192.0.2.0/24'] }),
+  ): Promise<PlanSubject> {
+    names += 1;
+    const domain = await addDomain(house, `d${names}.test`);
+    const times = { created_at: 1, updated_at: 1 };
+    for (let from = 0; from < count; from += 500) {
+      await store.write(async (tx) => {
+        for (let index = from; index < Math.min(count, from + 500); index++) {
+          const rule = {
+            domain_id: domain.id,
+            type: 'drop',
+            priority: 100,
+            record_ids: [],
+            ...times,
+          } as const;
+          await tx.rules.insert({ ...rule, body: body(index) });
+        }
+      });
+    }
+    return { domain_id: domain.id, domain: domain.name, bought: EVERYTHING };
   }
-  await settled;
-  return turns;
-}
 
-test('a thread makes the same octets, and the event loop turns meanwhile', async () => {
-  maker = createPlanMaker(THREAD);
-  const rows = rowsOf(RULES);
-  const work = maker.make(rows, 3);
-  expect(await turnsDuring(work)).toBeGreaterThan(20);
-  expect(Buffer.from(await work).equals(makePlan(rows, 3))).toBe(true);
-  expect(Buffer.from(await maker.make(rowsOf(20), 4)).equals(makePlan(rowsOf(20), 4))).toBe(true);
-});
-
-test('a few rules of many long patterns are a large plan too', async () => {
-  maker = createPlanMaker(THREAD);
-  const pattern = (rule: number, index: number): string => `/${rule}-${index}-*${'abcdefghij'.repeat(100)}*z`;
-  const rows = rowsOf(2, (rule) =>
-    JSON.stringify({
-      path_includes: Array.from({ length: 200 }, (_, index) => pattern(rule, index)),
-      ips: ['192.0.2.0/24'],
-    }),
-  );
-  const work = maker.make(rows, 3);
-  expect(await turnsDuring(work)).toBeGreaterThan(20);
-  expect(Buffer.from(await work).equals(makePlan(rows, 3))).toBe(true);
-});
-
-test('several are made one after the other, each for whoever asked', async () => {
-  maker = createPlanMaker(THREAD);
-  const sizes = [400, 300, 200, 150];
-  const made = await Promise.all(sizes.map((size) => maker.make(rowsOf(size), size)));
-  for (const [index, size] of sizes.entries()) {
-    expect(Buffer.from(made[index]!).equals(makePlan(rowsOf(size), size))).toBe(true);
+  /** The plan as it is made without a thread. */
+  async function planOf(subject: PlanSubject, revision: number): Promise<Buffer> {
+    const rows = await store.read((tx) => readSubject(tx, subject));
+    return Buffer.from(makePlan(rows!, revision));
   }
-});
 
-test('a fault is told as it would be without a thread, and the next plan is made', async () => {
-  maker = createPlanMaker(THREAD);
-  const broken = rowsOf(300, (index) => (index === 200 ? 'not JSON' : '{"path_includes":["/a"]}'));
-  const fault = { code: 'stored_rows', message: 'rule drop/201 is not JSON in the store' };
-  await expect(maker.make(broken, 1)).rejects.toMatchObject(fault);
-  expect((await maker.make(rowsOf(300), 2)).length).toBeGreaterThan(0);
-});
+  /** Turns of the event loop until something has settled. */
+  async function turnsDuring(work: Promise<unknown>): Promise<number> {
+    let turns = 0;
+    let over = false;
+    const settled = work.finally(() => {
+      over = true;
+    });
+    while (!over) {
+      await new Promise((resolve) => setImmediate(resolve));
+      turns += 1;
+    }
+    await settled;
+    return turns;
+  }
 
-describe('a thread that', () => {
+  test('is made by a thread with the same octets, and the event loop turns meanwhile', async () => {
+    start();
+    const [large, small] = [await domainOf(RULES), await domainOf(20)];
+    const work = maker.make(large, 3);
+    expect(await turnsDuring(work)).toBeGreaterThan(20);
+    expect(Buffer.from((await work)!).equals(await planOf(large, 3))).toBe(true);
+    expect(Buffer.from((await maker.make(small, 4))!).equals(await planOf(small, 4))).toBe(true);
+  }, 120_000);
+
+  test('is what a plan of a few rules with many long patterns is as well', async () => {
+    start();
+    const pattern = (rule: number, index: number): string =>
+      `/${rule}-${index}-*${'abcdefghij'.repeat(100)}*z`;
+    const subject = await domainOf(2, (rule) =>
+      JSON.stringify({
+        path_includes: Array.from({ length: 200 }, (_, index) => pattern(rule, index)),
+        ips: ['192.0.2.0/24'],
+      }),
+    );
+    const work = maker.make(subject, 3);
+    expect(await turnsDuring(work)).toBeGreaterThan(20);
+    expect(Buffer.from((await work)!).equals(await planOf(subject, 3))).toBe(true);
+  });
+
+  test('is made after the one before it, each for its own domain', async () => {
+    start();
+    const subjects = await Promise.all([400, 300, 200, 150].map((size) => domainOf(size)));
+    const plans = await Promise.all(subjects.map((subject, index) => maker.make(subject, index + 1)));
+    for (const [index, subject] of subjects.entries()) {
+      expect(Buffer.from(plans[index]!).equals(await planOf(subject, index + 1))).toBe(true);
+    }
+  });
+
+  test('that cannot be made fails as it would without a thread, and the next is made', async () => {
+    start();
+    const broken = await domainOf(300, (index) => (index === 200 ? 'not JSON' : '{"path_includes":["/a"]}'));
+    await expect(maker.make(broken, 1)).rejects.toMatchObject({
+      code: 'stored_rows',
+      message: expect.stringMatching(/^rule drop\/\d+ is not JSON in the store$/),
+    });
+    expect((await maker.make(await domainOf(300), 2))!.length).toBeGreaterThan(0);
+  });
+
+  test('is none for a domain that is gone or suspended', async () => {
+    start();
+    const subject = await domainOf(200);
+    await changeDomain(house, (await store.latest.domains.get(subject.domain_id))!, { suspended: true });
+    expect(await maker.make(subject, 1)).toBeNull();
+    expect(await maker.make({ ...subject, domain_id: 999_999 }, 1)).toBeNull();
+  });
+
   const code = (text: string): URL =>
     new URL(
       `data:text/javascript,${encodeURIComponent(`import { parentPort } from 'node:worker_threads'; ${text}`)}`,
@@ -124,33 +152,38 @@ describe('a thread that', () => {
     ],
   ];
   test.each(CASES)(
-    '%s fails what it was asked for, and a new one is started for the next',
+    'fails in a thread that %s, and a new one is started for the next',
     async (_, text, said) => {
-      maker = createPlanMaker(code(text), { heapMb: 32 });
-      const orders = [maker.make(rowsOf(200), 1), maker.make(rowsOf(201), 1)];
-      for (const settled of await Promise.allSettled(orders)) {
+      start({ file: code(text), heapMb: 32 });
+      const subject = await domainOf(200);
+      for (const settled of await Promise.allSettled([maker.make(subject, 1), maker.make(subject, 1)])) {
         expect(settled).toMatchObject({ status: 'rejected', reason: { code: 'thread' } });
         expect((settled as PromiseRejectedResult).reason.message).toMatch(said);
       }
-      await expect(maker.make(rowsOf(200), 2)).rejects.toMatchObject({ code: 'thread' });
+      await expect(maker.make(subject, 2)).rejects.toMatchObject({ code: 'thread' });
     },
   );
 
-  test('never answers is given up, and closing ends what waits', async () => {
+  test('is given up in a thread that never answers, and closing ends what waits', async () => {
     const silent = `parentPort.on('message', () => undefined)`;
-    maker = createPlanMaker(code(silent), { makeMs: 200 });
-    await expect(maker.make(rowsOf(200), 1)).rejects.toThrow('took longer than 0.2 seconds');
-    maker = createPlanMaker(code(silent));
-    const waiting = maker.make(rowsOf(200), 1);
+    const subject = await domainOf(200);
+    start({ file: code(silent), makeMs: 200 });
+    await expect(maker.make(subject, 1)).rejects.toThrow('took longer than 0.2 seconds');
+    start({ file: code(silent) });
+    const waiting = maker.make(subject, 1);
     const ended = expect(waiting).rejects.toThrow('the publisher has stopped');
     await maker.close();
     await ended;
   });
 
-  test('has too much to do takes no more', async () => {
-    maker = createPlanMaker(code(`parentPort.on('message', () => undefined)`), { makeMs: 500 });
-    const orders = Array.from({ length: 17 }, () => maker.make(rowsOf(101), 1));
-    const settled = await Promise.allSettled(orders);
-    expect(settled[16]).toMatchObject({ reason: { message: '16 plans are waiting to be made already' } });
+  test('is refused where 16 wait already', async () => {
+    start({ file: code(`parentPort.on('message', () => undefined)`), makeMs: 2_000 });
+    const subject = await domainOf(101);
+    const settled = await Promise.allSettled(Array.from({ length: 17 }, () => maker.make(subject, 1)));
+    const refused = settled.filter(
+      (one) =>
+        one.status === 'rejected' && /^16 plans are waiting to be made already$/.test(one.reason.message),
+    );
+    expect(refused).toHaveLength(1);
   });
 });

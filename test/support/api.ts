@@ -6,8 +6,7 @@ import { createKeyUses, type KeyUses } from '../../src/access/key-uses.ts';
 import { createAccount, createKey, type NewKey } from '../../src/access/keys.ts';
 import { createRequestBudget } from '../../src/access/request-budget.ts';
 import type { TierSlug } from '../../src/access/tiers.ts';
-import type { Compute } from '../../src/api/compute/job.ts';
-import { createCompute } from '../../src/api/compute/pool.ts';
+import { type ComputeOptions, createCompute } from '../../src/api/compute/pool.ts';
 import type { Lifecycle } from '../../src/api/lifecycle.ts';
 import { createApi } from '../../src/api/serve.ts';
 import type { Publication, Services } from '../../src/api/services.ts';
@@ -77,8 +76,8 @@ export interface TestApiOptions {
   readonly publication?: Publication;
   /** What the API sees of the store. */
   readonly around?: (store: Store) => Store;
-  /** Closed with the API. Default: computes on the API's own thread, as unbuilt sources do. */
-  readonly compute?: Compute;
+  /** Default: computes on the API's own thread, as unbuilt sources do. */
+  readonly compute?: Partial<ComputeOptions>;
 }
 
 /** Starts one. */
@@ -100,7 +99,7 @@ export async function startApi(database: TestDatabase, options: TestApiOptions =
     },
   };
   const clock = (): number => Date.now() + state.ahead;
-  const compute = options.compute ?? createCompute({ file: null });
+  const compute = createCompute({ file: null, ...options.compute, store });
   const services: Services = {
     store: hooked,
     uses,

@@ -1,11 +1,13 @@
 /** A page of what lint finds in the stored rules. */
 import { lintRuleSet } from '../../analysis/lint.ts';
 import { formatPath } from '../../base/diagnostic.ts';
-import { toRuleSet } from '../../publisher/rule-set.ts';
+import { readDomainRows, toRuleSet } from '../../publisher/rule-set.ts';
+import type { Snapshots } from '../../store/snapshots.ts';
 import { MAX_PAGE_OCTETS } from '../limits.ts';
 import type { AnalysisJob, ListPage } from './job.ts';
 
-export function analyse({ rows, from, limit }: AnalysisJob): ListPage {
+export async function analyse({ domain, from, limit }: AnalysisJob, snapshots: Snapshots): Promise<ListPage> {
+  const rows = await snapshots.read((tx) => readDomainRows(tx, domain));
   const findings = lintRuleSet(toRuleSet(rows));
   const texts: string[] = [];
   let octets = 0;

@@ -1,5 +1,5 @@
 /** Sealed plans as people read them, alone or compared, page by page. */
-import { diffPlans, type HostChange, type PlanSide, type RuleChange } from '../../analysis/diff.ts';
+import { diffPlans, type PlanSide, type RuleChange } from '../../analysis/diff.ts';
 import { openPlan } from '../../plan/open.ts';
 import { diffSealed, printSealed } from '../../publisher/printed.ts';
 import { MAX_PAGE_OCTETS } from '../limits.ts';
@@ -21,11 +21,14 @@ export function compareRevisions({ from, to, before, after, page }: DiffJob): st
   const head = { from, to, ...rest, counts };
   const { parts, note, shortened } = pageOf(entries, page, head);
   const next = note.next === null ? null : `${from}-${to}-${note.next}`;
-  const shown: { readonly hosts: readonly HostChange[]; readonly rules: readonly RuleChange[] } = {
-    hosts: (parts['hosts'] ?? []) as readonly HostChange[],
-    rules: (parts['rules'] ?? []) as readonly RuleChange[],
-  };
-  return JSON.stringify({ ...head, ...shown, page: { ...note, next }, shortened });
+  const { hosts: hostsShown = [], rules: rulesShown = [] } = parts;
+  return JSON.stringify({
+    ...head,
+    hosts: hostsShown,
+    rules: rulesShown,
+    page: { ...note, next },
+    shortened,
+  });
 }
 
 function opened(bytes: Uint8Array | null): PlanSide {

@@ -1,9 +1,9 @@
 /** What threads compute: each job is JSON values and octets, and so is its result. */
 import type { DnsRecord } from '../../model/types.ts';
 import type { Side } from '../../publisher/printed.ts';
-import type { DomainRows } from '../../publisher/rule-set.ts';
 import type { SignaturesNote } from '../../simulator/document.ts';
 import type { Asked } from '../../simulator/simulate.ts';
+import type { DomainRow } from '../../store/rows.ts';
 
 /** A part of a long answer. */
 export interface Page {
@@ -14,7 +14,7 @@ export interface Page {
 
 export interface AnalysisJob extends Page {
   readonly kind: 'analysis';
-  readonly rows: DomainRows;
+  readonly domain: DomainRow;
 }
 
 /** What `waf` rules inspect with, as it crosses to a thread. */

@@ -6,6 +6,8 @@
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { StoreFault } from '../../store/fault.ts';
+import type { Store } from '../../store/store.ts';
 import {
   COMPUTE_HEAP_MB,
   COMPUTE_MS,
@@ -17,8 +19,11 @@ import {
 import { Refusal } from '../refusal.ts';
 import { type Delivery, deliver } from './deliver.ts';
 import type { Compute, Job, JobDone, JobKind, JobOf, JobResults } from './job.ts';
+import type { ComputeThreadData } from './thread.ts';
 
 export interface ComputeOptions {
+  /** Where jobs read rows by themselves. */
+  readonly store: Pick<Store, 'read' | 'place'>;
   /** The thread's code; `null` computes on the caller's thread. */
   readonly file?: URL | null;
   readonly budgetMs?: number;
@@ -48,8 +53,8 @@ interface Slot {
   lose: ((refusal: Refusal) => void) | null;
 }
 
-export function createCompute(options: ComputeOptions = {}): Compute {
-  const { file = threadFile(), budgetMs = COMPUTE_MS, waitMs = COMPUTE_WAIT_MS } = options;
+export function createCompute(options: ComputeOptions): Compute {
+  const { store, file = threadFile(), budgetMs = COMPUTE_MS, waitMs = COMPUTE_WAIT_MS } = options;
   const heapMb = options.heapMb ?? COMPUTE_HEAP_MB;
   const slots = Array.from(
     { length: COMPUTE_THREADS },
@@ -116,6 +121,7 @@ export function createCompute(options: ComputeOptions = {}): Compute {
     const own = new Worker(code, {
       execArgv: [],
       name: 'edgeplan-compute',
+      workerData: { place: store.place } satisfies ComputeThreadData,
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });
     own.on('error', (error) => end(slot, own, crashed(error, heapMb)));
@@ -164,7 +170,7 @@ export function createCompute(options: ComputeOptions = {}): Compute {
     if (closed) throw stopping();
     const from = performance.now();
     try {
-      return await (file === null ? deliver(job) : compute(slot, job, file));
+      return await (file === null ? deliver(job, store) : compute(slot, job, file));
     } finally {
       options.onJob?.({ account, kind: job.kind, seconds: (performance.now() - from) / 1_000 });
     }
@@ -197,6 +203,7 @@ export function createCompute(options: ComputeOptions = {}): Compute {
 function resultOf(delivery: Delivery): unknown {
   if (delivery.kind === 'done') return delivery.result;
   if (delivery.kind === 'refused') throw new Refusal(delivery.status, delivery.message);
+  if (delivery.kind === 'unread') throw new StoreFault(delivery.code, delivery.message);
   throw new Error(`a computation failed: ${delivery.stack}`);
 }
 

@@ -24,14 +24,14 @@ const PROBLEM = z.object({
 const IMPORT = z
   .object({
     imported: z.int(),
-    skipped: z.int().describe('records that were not taken over; problems tells why'),
+    skipped: z.int().describe('records that were not added; `problems` has the reasons'),
     records: z.array(recordShape),
     problems: z.array(PROBLEM),
   })
   .meta({ id: 'ZoneImport' });
 
 export const importZone = operation<string>({
-  summary: 'Add the records of a BIND zone file; what cannot be taken over is told line by line',
+  summary: 'Add the records of a BIND zone file; `problems` lists the lines that were not added',
   body: { kind: 'text', types: [ZONE_TYPE, 'text/plain'] },
   response: IMPORT,
   async handle({ body, caller, domain, services, write }) {

@@ -24,7 +24,7 @@ import {
 } from '../route.ts';
 import { RULE_SHAPES } from '../rules/shapes.ts';
 import { RULE_SLUGS } from '../rules/slugs.ts';
-import { addRule, applyChange, removeRule } from './rules.ts';
+import { addRule, changeRule, removeRule } from './rules.ts';
 
 /** The routes of one type for many rules. */
 // biome-ignore format: a table is read in columns
@@ -73,7 +73,6 @@ function batchCreate(type: RuleType): Operation {
     async handle({ body: { creates }, write }) {
       const outcomes = await eachInTurn(write, creates, async (w, input) => {
         const rule = await addRule(w, type, input);
-        await w.publish(`rule ${type}/${rule.id} created`);
         return rule.id;
       });
       const results = outcomes.map((outcome, index) => ({
@@ -112,8 +111,7 @@ function batchUpdate(type: RuleType): Operation {
     async handle({ body: { updates }, write }) {
       const outcomes = await eachInTurn(write, updates, async (w, { id: ruleId, ...input }) => {
         const before = await ruleOf(w, type, ruleId);
-        const { changed } = await applyChange(w, { before, input, action: 'rule.update' });
-        if (changed) await w.publish(`rule ${type}/${ruleId} changed`);
+        await changeRule(w, { before, input, action: 'rule.update' });
         return ruleId;
       });
       return showOutcomes(
@@ -137,8 +135,7 @@ function batchDelete(type: RuleType): Operation {
     response: batchShape,
     async handle({ body: { ids }, write }) {
       const outcomes = await eachInTurn(write, ids, async (w, ruleId) => {
-        const row = await ruleOf(w, type, ruleId);
-        await Promise.all([removeRule(w, row), w.publish(`rule ${type}/${ruleId} deleted`)]);
+        await removeRule(w, await ruleOf(w, type, ruleId));
         return ruleId;
       });
       return showOutcomes(ids, outcomes);

@@ -32,7 +32,7 @@ import { RULE_SLUGS } from '../rules/slugs.ts';
 import { provisionWww } from '../rules/www-record.ts';
 import { messageShape } from '../shapes.ts';
 
-/** The routes of one type for a rule and for their order. An insufficient role is told as 404 on all of them (API document, "Errors"). */
+/** Routes for single rules of a type and for their order. They answer 404 to an insufficient role (API document, "Errors"). */
 // biome-ignore format: a table is read in columns
 export function ruleRoutes(type: RuleType): readonly Route[] {
   const all = `/domains/{domain}/rules/${RULE_SLUGS[type]}/`;
@@ -98,18 +98,16 @@ function create(type: RuleType): Operation {
 }
 
 async function createRule(w: Writing, type: RuleType, input: unknown): Promise<Answer> {
-  const { answer, id: ruleId } = await addRule(w, type, input);
-  await w.publish(`rule ${type}/${ruleId} created`);
-  return ok(answer);
+  return ok((await addRule(w, type, input)).answer);
 }
 
-/** What a rule that was added is answered as. */
+/** A new rule, and the body of the answer about it. */
 export interface AddedRule {
   readonly id: number;
   readonly answer: object;
 }
 
-/** Adds a rule; publishing it is left to the caller. @throws Refusal before anything is written */
+/** Adds a rule and publishes it. @throws Refusal before anything is written */
 export async function addRule(w: Writing, type: RuleType, input: unknown): Promise<AddedRule> {
   const { domain, now, tx } = w;
   const fields = await readRule(w, { type, input });
@@ -124,9 +122,15 @@ export async function addRule(w: Writing, type: RuleType, input: unknown): Promi
     updated_at: now,
   });
   const after = showRule(row, rule.content);
-  await w.audit({ action: 'rule.create', subject: `${type}/${row.id}`, after });
-  if (type !== 'redirect') return { id: row.id, answer: after };
+  const entry = { action: 'rule.create', subject: `${type}/${row.id}`, after };
+  const reason = `rule ${type}/${row.id} created`;
+  if (type !== 'redirect') {
+    await Promise.all([w.audit(entry), w.publish(reason)]);
+    return { id: row.id, answer: after };
+  }
+  await w.audit(entry);
   const made = await provisionWww(w, fields as Stored<RedirectRule>);
+  await w.publish(reason);
   return { id: row.id, answer: made === null ? after : { ...after, www_record: made } };
 }
 
@@ -212,18 +216,8 @@ interface Change {
   readonly action: 'rule.update' | 'rule.toggle';
 }
 
-async function changeRule(w: Writing, change: Change): Promise<Answer> {
-  const { answer, changed } = await applyChange(w, change);
-  const { type, id: ruleId } = change.before;
-  if (changed) await w.publish(`rule ${type}/${ruleId} changed`);
-  return ok(answer);
-}
-
-/** Changes a rule; publishing it is left to the caller. @throws Refusal before anything is written */
-export async function applyChange(
-  w: Writing,
-  { before, input, action }: Change,
-): Promise<{ readonly answer: object; readonly changed: boolean }> {
+/** Changes a rule and publishes it, unless it is the same already. @throws Refusal before anything is written */
+export async function changeRule(w: Writing, { before, input, action }: Change): Promise<Answer> {
   const { now, tx } = w;
   const { domain_id, id: ruleId, type } = before;
   const toggled = action === 'rule.toggle' ? ({ toggled: true } as const) : {};
@@ -236,9 +230,7 @@ export async function applyChange(
   const had = type === 'error_page' ? await tx.rules.content(ruleId) : undefined;
   const content = rule.content === undefined ? had : rule.content;
   const shown = showRule(before, had);
-  if (rule.body === before.body && rule.priority === before.priority && content === had) {
-    return { answer: shown, changed: false };
-  }
+  if (rule.body === before.body && rule.priority === before.priority && content === had) return ok(shown);
   const { body, priority } = rule;
   await judgeText(w, { body, content: content ?? null }, { body: before.body, content: had ?? null });
   const after = showRule({ ...before, body, priority, updated_at: now }, content);
@@ -246,8 +238,9 @@ export async function applyChange(
   await Promise.all([
     tx.rules.update({ domain_id, type, id: ruleId }, { ...rule, updated_at: now }),
     w.audit({ action, subject: `${type}/${ruleId}`, before: shown, after }),
+    w.publish(`rule ${type}/${ruleId} changed`),
   ]);
-  return { answer: after, changed: true };
+  return ok(after);
 }
 
 function remove(type: RuleType): Operation {
@@ -258,20 +251,21 @@ function remove(type: RuleType): Operation {
     async handle({ params, write }) {
       return write(async (w) => {
         const row = await present(w, type, params);
-        await Promise.all([removeRule(w, row), w.publish(`rule ${type}/${row.id} deleted`)]);
+        await removeRule(w, row);
         return message(`rule ${type}/${row.id} deleted`);
       });
     },
   });
 }
 
-/** Deletes a rule; publishing that is left to the caller. */
+/** Deletes a rule and publishes that. */
 export async function removeRule(w: Writing, row: RuleRow): Promise<void> {
   const { domain_id, type, id: ruleId } = row;
   const before = await showWhole(w.tx, row);
   await Promise.all([
     w.tx.rules.remove({ domain_id, type, id: ruleId }),
     w.audit({ action: 'rule.delete', subject: `${type}/${ruleId}`, before }),
+    w.publish(`rule ${type}/${ruleId} deleted`),
   ]);
 }
 

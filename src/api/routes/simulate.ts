@@ -6,7 +6,6 @@
  */
 import { z } from 'zod';
 import { findBlob } from '../../publisher/blob.ts';
-import { readDomainRows } from '../../publisher/rule-set.ts';
 import { requestMistake } from '../../simulator/request-fields.ts';
 import type { Asked } from '../../simulator/simulate.ts';
 import type { DomainRow } from '../../store/rows.ts';
@@ -130,11 +129,10 @@ export const analysis = operation({
     cursor: queryNumber(0, Number.MAX_SAFE_INTEGER),
   }),
   response: z.array(finding),
-  async handle({ caller, domain, query, read, services }) {
+  async handle({ caller, domain, query, services }) {
     const { limit = USUAL_FINDINGS, cursor: from = 0 } = query as { limit?: number; cursor?: number };
-    const { text, of, shown } = await services.compute.run(caller.account_id, () =>
-      read(async (tx) => ({ kind: 'analysis', rows: await readDomainRows(tx, domain), limit, from })),
-    );
+    const job = { kind: 'analysis', domain, limit, from } as const;
+    const { text, of, shown } = await services.compute.run(caller.account_id, async () => job);
     const next = from + shown;
     const path = `/domains/${domain.name}/analysis?limit=${limit}&cursor=${next}`;
     // RFC 8288 §3.3.

@@ -117,7 +117,7 @@ const OWN = {
     on_uninspected: z
       .enum(UNINSPECTED_MODES)
       .describe(
-        'what follows when a body cannot be parsed as its Content-Type says, is in a coding that does not inflate, or is longer than `body_cap_kb`: `score` adds 5 in the first two cases, `block` blocks, `pass` does nothing',
+        'what follows when a body cannot be parsed as its Content-Type says, is in a coding that does not inflate, was not read, or is longer than `body_cap_kb`: `score` adds 5 but for the part beyond the cap, `block` blocks, `pass` does nothing',
       ),
   },
   redirect: {

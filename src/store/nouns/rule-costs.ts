@@ -192,15 +192,15 @@ export async function filedPatterns(
 
 type NearQuestion = { domain_id: number; above: string; below: string; without: number };
 
-// The cross join makes SQLite search the index once for each head instead of reading the domain's patterns.
+// PERF: the cross joins make SQLite search the index once for each head; with `in` it reads all patterns of the domain in
+// the order of the union.
 const near = statement((builder, p: NearQuestion, flavour) =>
   raw<Pick<PatternRow, 'digest' | 'eighths' | 'prefix'>>(
     sql`select digest, eighths, prefix from (${listed(p.below, HEADS, flavour)}) as given cross join rule_patterns
       where domain_id = ${p.domain_id} and rule_id <> ${p.without}
         and rule_patterns.head >= given.head and rule_patterns.head < given.head || 'g'
-      union select digest, eighths, prefix from rule_patterns
-      where domain_id = ${p.domain_id} and rule_id <> ${p.without}
-        and head in (${listed(p.above, HEADS, flavour)})`,
+      union select digest, eighths, prefix from (${listed(p.above, HEADS, flavour)}) as given cross join rule_patterns
+      where domain_id = ${p.domain_id} and rule_id <> ${p.without} and rule_patterns.head = given.head`,
     builder,
   ),
 );

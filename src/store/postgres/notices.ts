@@ -1,7 +1,8 @@
 /** Hints between processes: LISTEN on a connection of its own, made again whenever it is lost. */
 import pg from 'pg';
+import type { PostgresAccess } from '../place.ts';
 import type { Change } from '../store.ts';
-import { type Access, clientConfig } from './pool.ts';
+import { clientConfig } from './pool.ts';
 
 /** Milliseconds before a lost connection is tried again; doubles up to the second. */
 const RETRY_MS = 100;
@@ -13,7 +14,7 @@ export interface Notices {
 }
 
 export interface NoticeOptions {
-  readonly access: Access;
+  readonly access: PostgresAccess;
   readonly channel: string;
   /** Whose notices to leave out: this process tells its own listeners itself. */
   readonly self: string;

@@ -4,20 +4,21 @@ import pg from 'pg';
 import { StoreFault } from '../fault.ts';
 import { createListeners } from '../listeners.ts';
 import type { Migration } from '../migration.ts';
+import type { PostgresAccess } from '../place.ts';
 import type { Store } from '../store.ts';
 import { readTransaction } from '../transaction.ts';
 import { watchRoom } from '../watch-room.ts';
 import { POSTGRES_MIGRATIONS } from './ddl.ts';
 import { inspect, migrate } from './migrate.ts';
 import { createNotices } from './notices.ts';
-import { type Access, admitted, clientConfig, createPool, postgresFault, runOn } from './pool.ts';
+import { admitted, clientConfig, createPool, postgresFault, runOn } from './pool.ts';
 import { postgresShares } from './shares.ts';
 import { readOn, readSession, writeOn } from './transactions.ts';
 
 /** The notification channel. Channels belong to a database, so two installations on one server do not meet. */
 const CHANNEL = 'edgeplan';
 
-export interface PostgresOptions extends Access {
+export interface PostgresOptions extends PostgresAccess {
   /** The steps to this version's tables; tests give others. */
   readonly migrations?: readonly Migration[];
 }
@@ -52,6 +53,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const latest = readTransaction(readSession(() => (sql, values) => track(() => runOn(pool, sql, values))));
   return watchRoom({
     about: { database: 'postgres', where: withoutPassword(options.address), warnings },
+    place: { database: 'postgres', access: accessOf(options) },
     latest,
     looked: latest,
     read: (work) => track(() => readOn(pool, work)),
@@ -91,6 +93,11 @@ async function prepare(options: PostgresOptions): Promise<readonly string[]> {
   } finally {
     await client.end().catch(() => undefined);
   }
+}
+
+/** What another thread opens it with. */
+function accessOf({ address, passwordFile }: PostgresAccess): PostgresAccess {
+  return { address, ...(passwordFile === undefined ? {} : { passwordFile }) };
 }
 
 function withoutPassword(address: string): string {

@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import { StoreFault } from '../fault.ts';
+import type { PostgresAccess } from '../place.ts';
 import type { Value } from '../session.ts';
 import { WORK_MS } from '../unit-of-work.ts';
 
@@ -24,16 +25,8 @@ const types: pg.CustomTypesConfig = {
     oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
 };
 
-/** Where the database is, and what opens it. */
-export interface Access {
-  /** `postgres://user:password@host:port/database`. */
-  readonly address: string;
-  /** A file with the password, read for each connection; absent: the address has it, or none is needed. */
-  readonly passwordFile?: string;
-}
-
 /** How every connection is made. */
-export function clientConfig({ address, passwordFile }: Access): pg.ClientConfig {
+export function clientConfig({ address, passwordFile }: PostgresAccess): pg.ClientConfig {
   const { password, ...config } = parseIntoClientConfig(address);
   const opens = passwordFile === undefined ? password : () => readPassword(passwordFile);
   return {
@@ -66,10 +59,11 @@ async function readPassword(file: string): Promise<string> {
 }
 
 /**
- * Runs what connects before it does anything else, and again for a while where the server refuses the password of the
- * file: between its change in the server and in the file, the file is wrong.
+ * Runs work that connects first. Where the server refuses the password of the file, it is run again for a while: the
+ * password changes in the server before it changes in the file.
  */
-export async function admitted<T>({ passwordFile }: Access, use: () => Promise<T>): Promise<T> {
+export async function admitted<T>({ passwordFile }: PostgresAccess, use: () => Promise<T>): Promise<T> {
+  if (passwordFile === undefined) return use();
   const until = performance.now() + CONNECT_MS;
   for (;;) {
     try {
@@ -77,16 +71,16 @@ export async function admitted<T>({ passwordFile }: Access, use: () => Promise<T
     } catch (error) {
       const { cause } = error as { readonly cause?: Partial<pg.DatabaseError> };
       const isRefused = cause?.code === WRONG_PASSWORD;
-      if (passwordFile === undefined || !isRefused || performance.now() > until) throw error;
+      if (!isRefused || performance.now() > until) throw error;
       await pause(PASSWORD_RETRY_MS);
     }
   }
 }
 
-export function createPool(access: Access): pg.Pool {
+export function createPool(access: PostgresAccess, { connections = MAX_CONNECTIONS } = {}): pg.Pool {
   const pool = new pg.Pool({
     ...clientConfig(access),
-    max: MAX_CONNECTIONS,
+    max: connections,
     async onConnect(client) {
       await client.query(INSIST);
     },

@@ -85,6 +85,7 @@ function overChannel({ folder, file, channel, unlock }: Opened): Store {
   let closing: Promise<void> | null = null;
   return watchRoom({
     about: { database: 'sqlite', where: folder, warnings: [] },
+    place: { database: 'sqlite', file },
     latest: reader.latest,
     looked: reader.looked,
     version: reader.version,

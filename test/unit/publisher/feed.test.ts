@@ -1,13 +1,14 @@
-/** A node whose token was revoked is cut off even where no hint of it comes. */
+/** Streams of nodes: revoked tokens without a hint of them, and heartbeats beside changes. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { ManifestPage } from '../../../src/plan/manifest.ts';
 import { openClearance } from '../../../src/publisher/clearance.ts';
 import { createFeed, type Feed } from '../../../src/publisher/feed.ts';
 import { createNode } from '../../../src/publisher/node-token.ts';
-import { openSigner } from '../../../src/publisher/signer.ts';
+import { openSigner, type Signer } from '../../../src/publisher/signer.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { NodeRow } from '../../../src/store/rows.ts';
 import type { Store } from '../../../src/store/store.ts';
@@ -18,11 +19,8 @@ let feed: Feed;
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'edgeplan-feed-'));
   store = await openStore({ database: folder });
-  const deaf: Store = { ...store, listen: () => () => undefined };
   await openClearance(store, Date.now());
-  const signer = await openSigner(store, Date.now);
-  feed = createFeed({ store: deaf, signer, log: pino({ level: 'silent' }), pollMs: 20 });
-  await feed.start();
+  await openFeed(await openSigner(store, Date.now), {});
 });
 afterEach(async () => {
   feed.stop();
@@ -30,14 +28,21 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-/** Follows as a node; tells why it was ended. */
-function follow(node: NodeRow): readonly string[] {
+/** A feed that gets no hints from the store. */
+async function openFeed(signer: Signer, times: { readonly heartbeatMs?: number }): Promise<void> {
+  const deaf: Store = { ...store, listen: () => () => undefined };
+  feed = createFeed({ store: deaf, signer, log: pino({ level: 'silent' }), pollMs: 20, ...times });
+  await feed.start();
+}
+
+/** Follows as a node. Returns the reasons of its end. */
+function follow(node: NodeRow, onPage: (page: ManifestPage) => void = () => undefined): readonly string[] {
   const ended: string[] = [];
   feed.follow(
     { ...node, shown_hash: node.token_hash },
     { position: 0, epoch: null },
     {
-      push: () => undefined,
+      push: ({ manifest }) => onPage(manifest),
       backlog: () => 0,
       drained: async () => undefined,
       end: (reason) => ended.push(reason),
@@ -58,4 +63,39 @@ it('ends the stream of a node that was revoked before and after it began, and no
   ended.push(follow(three!));
   await expect.poll(() => feed.followers()).toBe(1);
   expect(ended).toEqual([['this node token was revoked'], [], ['this node token was revoked']]);
+});
+
+it('drops a heartbeat that was being signed when a change was pushed', async () => {
+  feed.stop();
+  const signer = await openSigner(store, Date.now);
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const signed: ManifestPage[] = [];
+  let begun = 0;
+  const slow: Signer = {
+    ...signer,
+    async sign(page) {
+      const isHeartbeat = page.since === page.through;
+      if (isHeartbeat) {
+        begun += 1;
+        await released;
+      }
+      const whole = await signer.sign(page);
+      if (isHeartbeat) signed.push(page);
+      return whole;
+    },
+  };
+  await openFeed(slow, { heartbeatMs: 10 });
+  const { node } = await store.write((tx) => createNode(tx, 'one', 1));
+  const through: number[] = [];
+  follow(node, (page) => through.push(page.through));
+  await expect.poll(() => begun).toBeGreaterThan(0);
+  await store.write((tx) => tx.plans.renewAll());
+  await expect.poll(() => through).toEqual([1]);
+  release();
+  await expect.poll(() => signed.some((page) => page.through === 0)).toBe(true);
+  await expect.poll(() => through.length).toBeGreaterThan(3);
+  expect(new Set(through)).toEqual(new Set([1]));
 });
