@@ -11,6 +11,7 @@ import { lintExcludes } from './lint/excludes.ts';
 import { indexHosts, indexPaths } from './lint/filter-index.ts';
 import type { Finding, LintContext, LintFamily, LintSignatures } from './lint/finding.ts';
 import { lintHosts } from './lint/hosts.ts';
+import { lintKeys } from './lint/keys.ts';
 import { lintNeedless } from './lint/needless.ts';
 import { lintOriginDifferences } from './lint/origin-differences.ts';
 import { lintPaths } from './lint/paths.ts';
@@ -30,6 +31,7 @@ const FAMILIES: readonly LintFamily[] = [
   lintWaf,
   lintDeprecated,
   lintOriginDifferences,
+  lintKeys,
 ];
 
 /** Where the parts of a rule set were written down. */

@@ -63,13 +63,20 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 };
 
 /**
- * The command that is asked for, or all of them for the help, for completion and for what is none.
+ * Adds the named command alone, or every command where the name is not one of them: help, completion and suggestions for
+ * a misspelt name list all.
  *
- * PERF: each loads code of its own; all together take half a second and 10 MB.
+ * PERF: each command loads its own modules; all together take half a second and 10 MB.
  */
-function commandsFor(name: string | undefined): Promise<readonly Command[]> {
-  const one = name !== undefined && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
-  return Promise.all((one === undefined ? Object.values(COMMANDS) : [one]).map((load) => load()));
+async function addCommands(root: Command, name: string | undefined): Promise<void> {
+  if (name !== undefined && Object.hasOwn(COMMANDS, name)) {
+    root.addCommand(await COMMANDS[name]!());
+    return;
+  }
+  for (const command of await Promise.all(Object.values(COMMANDS).map((load) => load())))
+    root.addCommand(command);
+  const { completionCommand } = await import('./commands/completion.ts');
+  root.addCommand(completionCommand(root));
 }
 
 async function program(name: string | undefined): Promise<Command> {
@@ -82,11 +89,7 @@ async function program(name: string | undefined): Promise<Command> {
       '\nExit codes: 0 fine, 1 the answer is no, 2 usage, 3 the input cannot be read or does not compile, 4 server, ' +
         '70 a mistake\nof edgeplan itself. Flags beat environment variables (EDGEPLAN_…), which the help of each command names.',
     );
-  for (const command of await commandsFor(name)) root.addCommand(command);
-  if (name === undefined || !Object.hasOwn(COMMANDS, name)) {
-    const { completionCommand } = await import('./commands/completion.ts');
-    root.addCommand(completionCommand(root));
-  }
+  await addCommands(root, name);
   throwInsteadOfExit(root);
   root.showHelpAfterError('(edgeplan --help lists the commands)');
   return root;

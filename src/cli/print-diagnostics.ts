@@ -1,5 +1,4 @@
 /** Diagnostics the way compilers print them: place, severity, sentence, the line itself with a caret, the remedy. */
-
 import { type Diagnostic, formatPath } from '../base/diagnostic.ts';
 import { paint } from '../simulator/paint.ts';
 import { columns, type Line, span, type Tone, visible } from '../simulator/render-text.ts';

@@ -1,5 +1,5 @@
 /** How a command tells that a revision is out: one of a domain that must not serve refuses its requests. */
-import { mayServe } from '../publisher/publish.ts';
+import { mayServe } from '../publisher/plan-subject.ts';
 import type { DomainRow } from '../store/rows.ts';
 import { getDomain } from './apply/remote.ts';
 import type { ServerOptions } from './ask-server.ts';

@@ -108,7 +108,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const uses = createKeyUses(store);
   const watch = watchDomains(options);
   const budget = budgetOf(options);
-  const compute = createCompute({ onJob: metrics.computed });
+  const compute = createCompute({ store, onJob: metrics.computed });
   const services: Services = {
     store,
     uses,

@@ -9,7 +9,7 @@ import { type FollowedFile, followFile } from '../edge/followed-file.ts';
 import type { PlanSink } from '../edge/plans.ts';
 import { selfTest } from '../evaluator/self-test.ts';
 import { reseal } from '../publisher/blob.ts';
-import { mayServe } from '../publisher/publish.ts';
+import { mayServe } from '../publisher/plan-subject.ts';
 import { CommandFault, inputFault } from './exit.ts';
 import { compileOctets, readEdgeOctets } from './open-subject.ts';
 import type { ColourChoice } from './output.ts';

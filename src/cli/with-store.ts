@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { normalizeName } from '../base/host.ts';
 import { StoreFault } from '../store/fault.ts';
-import type { DomainRow } from '../store/rows.ts';
+import type { DomainRow, NodeRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
 import { CommandFault, EXIT } from './exit.ts';
 import { openKept, type StoreFlags, storeFault, storeOptions } from './open-data.ts';
@@ -30,4 +30,11 @@ export async function findDomain(tx: Pick<ReadTransaction, 'domains'>, name: str
   const domain = await tx.domains.byName(normalizeName(name) ?? name);
   if (domain === null) throw new CommandFault(EXIT.no, `there is no domain \`${name}\``);
   return domain;
+}
+
+/** @throws CommandFault when no node has the name */
+export async function findNode(tx: Pick<ReadTransaction, 'nodes'>, name: string): Promise<NodeRow> {
+  const node = (await tx.nodes.list()).find((one) => one.name === name);
+  if (node === undefined) throw new CommandFault(EXIT.no, `there is no node \`${name}\``);
+  return node;
 }

@@ -141,6 +141,20 @@ describe('lint', () => {
     expect(out).toContain('= write `record_ids: [1]`');
   });
 
+  it('asks for a key where an edit would lose state, and does not fail for it', async () => {
+    const limit = '  - { type: rate_limit, limit: 5, path_includes: [/login, /login/*] }\n';
+    const keyless = save('keyless.yaml', EDGE.split('\n').slice(0, 5).join('\n').concat('\n', limit));
+    const { code, out } = await run('lint', '--file', keyless);
+    expect(code).toBe(0);
+    expect(out).toContain('keyless.yaml:6:5 info rules[1].key: is missing, so the rule goes by its content');
+    expect(out).toContain('= add a name that stays');
+    const named = save(
+      'named.yaml',
+      readFileSync(join(folder, keyless), 'utf8').replace('limit: 5,', 'key: a, limit: 5,'),
+    );
+    expect(await run('lint', '--file', named)).toMatchObject({ code: 0, out: '' });
+  });
+
   it('tells once what the reader warns of too', async () => {
     const twice = save('twice.yaml', EDGE.replace('/admin*', '/admin?a*'));
     const { out } = await run('lint', '--file', twice, '--json');

@@ -433,7 +433,7 @@ describe('a control plane restored from a backup', () => {
     expect(refused.body.error).toMatch(/^the change is stored, but nodes have read up to position \d+/);
     expect(node.decide('shop.test', '/unseen')).toBe('forward');
     await beginEpoch(house.store, Date.now());
-    await until(() => node.decide('shop.test', '/unseen') === 'block', 'the new epoch', 40_000);
+    await until(() => node.decide('shop.test', '/unseen') === 'block', 'the new epoch');
     expect([node.decide('shop.test', '/before'), node.decide('shop.test', '/lost-1')]).toEqual([
       'block',
       'forward',
@@ -448,6 +448,17 @@ describe('a control plane restored from a backup', () => {
     expect(again.decide('shop.test', '/seen')).toBe('block');
     await settled(again, 'everything again');
     expect(again.state().problem).toBeNull();
+  });
+
+  test('is followed in its new epoch without the rest that follows a comparison', async () => {
+    const domain = await addDomain(house, 'shop.test');
+    const node = await start({ times: { lastRetryMs: 3_600_000 } });
+    await settled(node, 'the first plan');
+    await beginEpoch(house.store, Date.now());
+    await addDrop(house, domain, '/after');
+    await until(() => node.decide('shop.test', '/after') === 'block', 'the new epoch');
+    await addDrop(house, domain, '/later');
+    await until(() => node.decide('shop.test', '/later') === 'block', 'the feed in the new epoch');
   });
 
   test('of an epoch that is over is not believed', async () => {

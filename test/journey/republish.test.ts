@@ -6,38 +6,16 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { PLAN_VERSION } from '../../src/plan/layout.ts';
 import { FORMAT_REASON, rollbackReason } from '../../src/publisher/again.ts';
-import { digestOf } from '../../src/publisher/blob.ts';
 import { createRepublisher, requestAll, survey } from '../../src/publisher/republish.ts';
 import type { DomainRow } from '../../src/store/rows.ts';
-import { SERVICE } from '../../src/store/store.ts';
 import { testDatabases } from '../support/api-databases.ts';
 import { startFollower, type TestFollower } from '../support/edge-follower.ts';
-import { sealAsPrevious, withVersion } from '../support/older-plan.ts';
+import { filePlan, sealAsPrevious, withVersion } from '../support/older-plan.ts';
 import { builtCli } from './built.ts';
 import { addDomain, addDrop, type House, openHouse, until } from './publish-setup.ts';
 
 const CHILD = fileURLToPath(new URL('publish-child.mjs', import.meta.url));
 const DOMAINS = 9;
-
-/** Files `bytes` as the domain's next revision, as a server of another version would have. */
-async function file(
-  { store }: Pick<House, 'store'>,
-  domain: DomainRow,
-  change: (bytes: Uint8Array, revision: number) => Uint8Array,
-  reason = 'as it was',
-): Promise<number> {
-  return store.write(async (tx) => {
-    const [last] = await tx.plans.list(domain.id, { limit: 1 });
-    const revision = last!.revision + 1;
-    const bytes = change((await tx.plans.blob(last!.digest!))!, revision);
-    const digest = digestOf(bytes);
-    await tx.plans.putBlob(digest, bytes, Date.now());
-    const { through } = last!;
-    const place = { domain: domain.name, domain_id: domain.id, revision, digest, through };
-    await tx.plans.publish({ ...place, ...SERVICE, reason, at: Date.now() });
-    return revision;
-  });
-}
 
 /** Domains that drop `/admin`, whose current plans are revision 2 in the version before this one. */
 async function olderDomains(house: House): Promise<readonly DomainRow[]> {
@@ -48,7 +26,7 @@ async function olderDomains(house: House): Promise<readonly DomainRow[]> {
     domains.push(domain);
   }
   expect(await house.publisher.publishNow()).toBe(DOMAINS);
-  for (const domain of domains) expect(await file(house, domain, sealAsPrevious)).toBe(2);
+  for (const domain of domains) expect(await filePlan(house, domain, sealAsPrevious)).toBe(2);
   return domains;
 }
 
@@ -148,7 +126,7 @@ for (const database of await testDatabases()) {
       ))!;
       await addDrop(house, domain, '/admin');
       await house.publisher.publishNow();
-      await file(house, domain, (_, revision) => sealAsPrevious(bytes, revision), rollbackReason(1));
+      await filePlan(house, domain, (_, revision) => sealAsPrevious(bytes, revision), rollbackReason(1));
       const node = await follow();
       house.publisher.start();
       const republisher = republisherOf(house);
@@ -168,8 +146,8 @@ for (const database of await testDatabases()) {
     test('a damaged plan and a newer one: the first is published from its rows, the second is left alone', async () => {
       const [damaged, newer] = [await addDomain(house, 'a.test'), await addDomain(house, 'b.test')];
       await house.publisher.publishNow();
-      await file(house, damaged, () => Uint8Array.of(1, 2, 3), rollbackReason(1));
-      await file(house, newer, (bytes) => withVersion(bytes, PLAN_VERSION + 1));
+      await filePlan(house, damaged, () => Uint8Array.of(1, 2, 3), rollbackReason(1));
+      await filePlan(house, newer, (bytes) => withVersion(bytes, PLAN_VERSION + 1));
       expect(await counted()).toEqual({ plans: 2, older: 1, left: 1 });
       house.publisher.start();
       const republisher = republisherOf(house);
@@ -230,7 +208,7 @@ for (const database of await testDatabases()) {
       const node = await follow();
       ends.push(async () => rmSync(node.directory, { recursive: true, force: true }));
       await until(() => node.decide('shop.test', '/admin') === 'block', 'the plan');
-      await file(house, domain, (bytes) => withVersion(bytes, PLAN_VERSION + 1));
+      await filePlan(house, domain, (bytes) => withVersion(bytes, PLAN_VERSION + 1));
       const answers = async () => (await house.call('GET', '/domains/shop.test/nodes/')).body;
       await until(async () => (await answers())[0]?.outcome === 'nack', 'the nack');
       const sentence = `the plan has version ${PLAN_VERSION + 1}, this build reads ${PLAN_VERSION - 1} and ${PLAN_VERSION}; upgrade this node`;

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Answer, send } from '../support/api.ts';
+import { metricAt } from '../support/metric.ts';
 import { ALLOW_ORIGINS } from '../support/origin-bounds.ts';
 import { edgeplan, type Run, startEdgeplan } from './built.ts';
 import { until } from './publish-setup.ts';
@@ -16,12 +17,16 @@ export interface Served {
   /** What a shell needs to reach it. */
   readonly env: Readonly<Record<string, string>>;
   readonly pid: number;
+  readonly port: number;
   /** Runs a command that asks this server. */
   run(args: readonly string[], input?: string): Promise<Run>;
   call(method: string, path: string, body?: unknown): Promise<Answer>;
+  metric(series: string): Promise<number>;
+  /** Makes a node; answers the environment that it is started in. */
+  node(name: string): Promise<Readonly<Record<string, string>>>;
   /** Makes an active domain. */
   domain(name: string): Promise<void>;
-  /** Ends it, if it has not ended, and removes its data. */
+  /** Ends it, if it has not ended, and removes its folder; a database that was named stays. */
   stop(): Promise<void>;
 }
 
@@ -56,12 +61,16 @@ export async function serve({ database, tier }: ServeOptions = {}): Promise<Serv
     said += text;
   });
   const [, url] = await until(() => /listening on (\S+)/.exec(said), 'the server');
+  const [, operations] = await until(() => /operators: (\S+)\/metrics/.exec(said), 'its metrics');
+  const port = Number(new URL(url!).port);
   await edgeplan(['account', 'create', 'owner', ...data], { cwd: folder });
   const made = await edgeplan(['key', 'create', 'owner', ...data], { cwd: folder });
   const key = made.out.trim();
   const env = { EDGEPLAN_SERVER: url!, EDGEPLAN_KEY: key };
   const call: Served['call'] = (method, path, body) =>
-    send(Number(new URL(url!).port), { method, path, body, headers: { authorization: `Bearer ${key}` } });
+    send(port, { method, path, body, headers: { authorization: `Bearer ${key}` } });
+  const run: Served['run'] = (args, input) =>
+    edgeplan(args, { cwd: folder, env, ...(input === undefined ? {} : { input }) });
   return {
     folder,
     data,
@@ -69,8 +78,15 @@ export async function serve({ database, tier }: ServeOptions = {}): Promise<Serv
     key,
     env,
     pid: child.pid!,
+    port,
     call,
-    run: (args, input) => edgeplan(args, { cwd: folder, env, ...(input === undefined ? {} : { input }) }),
+    run,
+    metric: (series) => metricAt(operations!, series),
+    async node(name) {
+      const { out } = await run(['node-token', 'create', name, ...data]);
+      const lines = out.trim().split('\n');
+      return Object.fromEntries(lines.map((line) => line.split(/=(.*)/s).slice(0, 2)));
+    },
     async domain(name) {
       await call('POST', '/domains/', { name });
       await call('POST', `/domains/${name}/check-ns`);

@@ -12,21 +12,32 @@ export interface Answer {
 export interface Sent {
   readonly method?: string;
   readonly host?: string;
-  readonly headers?: Record<string, string>;
+  /** A list is sent as one line for each value. */
+  readonly headers?: Record<string, string | string[]>;
   readonly body?: string | Uint8Array;
-  /** The visitor's address, told by a trusted proxy. */
-  readonly from?: string;
+  /** The visitor's address, told by a trusted proxy; `null`: without such a header. */
+  readonly from?: string | null;
+  /** The address of this machine that it is sent from; default: the system's choice. */
+  readonly localAddress?: string;
 }
 
 /** One request on a connection of its own. */
 export function ask(
   port: number,
   path: string,
-  { method = 'GET', host = 'shop.localhost', headers = {}, body, from }: Sent = {},
+  {
+    method = 'GET',
+    host = 'shop.localhost',
+    headers = {},
+    body,
+    from = '203.0.113.7',
+    localAddress,
+  }: Sent = {},
 ): Promise<Answer> {
-  const sent = { host, 'x-forwarded-for': from ?? '203.0.113.7', 'user-agent': 'test/1', ...headers };
+  const forwarded = from === null ? {} : { 'x-forwarded-for': from };
+  const sent = { host, ...forwarded, 'user-agent': 'test/1', ...headers };
   return new Promise((resolve, reject) => {
-    const options = { host: '127.0.0.1', port, path, method, headers: sent, agent: false } as const;
+    const options = { host: '127.0.0.1', port, path, method, headers: sent, agent: false, localAddress };
     const request = httpRequest(options, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk: string) => {

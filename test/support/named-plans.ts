@@ -2,10 +2,22 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readLines } from '../../src/edge/follow/name-lines.ts';
+import { readPlanFile } from '../../src/edge/follow/persist.ts';
+import { versionOf } from '../../src/publisher/republish.ts';
 
 /** Digests of the plans that the list of names in `directory` gives, those before the served ones included. */
 export function namedPlans(directory: string): ReadonlySet<string> {
   const { held } = readLines(readFileSync(join(directory, 'names')), 1);
   const digests = [...held.values()].flatMap(({ digest, previous }) => [digest, previous?.digest ?? null]);
   return new Set(digests.filter((digest) => digest !== null));
+}
+
+/** The format version of each plan that the node in `directory` serves, by its name. */
+export function servedVersions(directory: string): Readonly<Record<string, number>> {
+  const { held } = readLines(readFileSync(join(directory, 'names')), 1);
+  const versions = [...held].map(([name, { digest }]) => [
+    name,
+    digest === null ? 0 : versionOf(readPlanFile(directory, digest)),
+  ]);
+  return Object.fromEntries(versions);
 }

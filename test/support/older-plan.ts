@@ -3,6 +3,29 @@ import { DIRECTORY, HEADER, PLAN_VERSION } from '../../src/plan/layout.ts';
 import { openPlan } from '../../src/plan/open.ts';
 import { sectionsOf } from '../../src/plan/previous.ts';
 import { seal, sealChecksum, startAfter } from '../../src/plan/seal.ts';
+import { digestOf } from '../../src/publisher/blob.ts';
+import type { DomainRow } from '../../src/store/rows.ts';
+import { SERVICE, type Store } from '../../src/store/store.ts';
+
+/** Stores the domain's plan, changed, as its next revision, as a server of another version would have published it. */
+export function filePlan(
+  { store }: { readonly store: Store },
+  domain: DomainRow,
+  change: (bytes: Uint8Array, revision: number) => Uint8Array,
+  reason = 'as it was',
+): Promise<number> {
+  return store.write(async (tx) => {
+    const [last] = await tx.plans.list(domain.id, { limit: 1 });
+    const revision = last!.revision + 1;
+    const bytes = change((await tx.plans.blob(last!.digest!))!, revision);
+    const digest = digestOf(bytes);
+    await tx.plans.putBlob(digest, bytes, Date.now());
+    const { through } = last!;
+    const place = { domain: domain.name, domain_id: domain.id, revision, digest, through };
+    await tx.plans.publish({ ...place, ...SERVICE, reason, at: Date.now() });
+    return revision;
+  });
+}
 
 /** The plan as the version before this one sealed it, under another revision; what that version lacks must be empty. */
 export function sealAsPrevious(bytes: Uint8Array, revision: number): Uint8Array {

@@ -1,5 +1,4 @@
 /** `edgeplan backup`: a copy of the embedded store, taken while it is served. */
-
 import { chmod, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';

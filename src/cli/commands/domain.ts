@@ -1,4 +1,4 @@
-/** `edgeplan domain`: what only an operator does to a customer's domain: ban it, disable it, and take that back; and say which nodes serve it. */
+/** `edgeplan domain`: an operator's commands for a customer's domain: ban, disable, undo both, and choose its node groups. */
 import { Command } from 'commander';
 import { groupNames, shareGroup } from '../../base/node-groups.ts';
 import { applyEvent } from '../../lifecycle/apply.ts';

@@ -1,5 +1,4 @@
 /** `edgeplan lint`: what an edge file says that its author very likely does not mean. */
-
 import { Command, Option } from 'commander';
 import { type LintSources, lintRuleSet } from '../../analysis/lint.ts';
 import { type Diagnostic, formatPath } from '../../base/diagnostic.ts';

@@ -1,12 +1,11 @@
 /** `edgeplan node-group`: which nodes see which domains. Works on the data itself, beside a running server. */
 import { Command } from 'commander';
 import { listGroups } from '../../publisher/node-groups.ts';
-import { CommandFault, EXIT } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
 import { readNodeGroups } from '../options.ts';
 import { note, write } from '../output.ts';
 import { tableText } from '../table.ts';
-import { withData, withStore } from '../with-store.ts';
+import { findNode, withData, withStore } from '../with-store.ts';
 
 interface ListFlags extends StoreFlags {
   readonly json?: boolean;
@@ -31,8 +30,7 @@ async function list(flags: ListFlags): Promise<void> {
 async function setNode(name: string, groups: string, flags: StoreFlags): Promise<void> {
   await withData(flags, (store) =>
     store.write(async (tx) => {
-      const node = (await tx.nodes.list()).find((one) => one.name === name);
-      if (node === undefined) throw new CommandFault(EXIT.no, `there is no node \`${name}\``);
+      const node = await findNode(tx, name);
       await tx.nodes.setGroups(node.id, groups);
     }),
   );

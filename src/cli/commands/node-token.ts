@@ -12,7 +12,7 @@ import type { StoreFlags } from '../open-data.ts';
 import { overlapOption, readNodeGroups } from '../options.ts';
 import { note, write } from '../output.ts';
 import { tableText } from '../table.ts';
-import { withData, withStore } from '../with-store.ts';
+import { findNode, withData, withStore } from '../with-store.ts';
 
 interface CreateFlags extends StoreFlags {
   readonly group: string;
@@ -75,12 +75,6 @@ function overlapOf({ until }: ReplacedTokenRow): string {
   return `a token before valid until ${new Date(until).toISOString()}`;
 }
 
-async function findNode({ latest }: Store, name: string): Promise<NodeRow> {
-  const node = (await latest.nodes.list()).find((one) => one.name === name);
-  if (node === undefined) throw new CommandFault(EXIT.no, `there is no node \`${name}\``);
-  return node;
-}
-
 interface RotateFlags extends StoreFlags {
   readonly overlap: number;
 }
@@ -88,7 +82,7 @@ interface RotateFlags extends StoreFlags {
 /** The token goes to stdout as a node's environment, or its --token-file, takes it. */
 async function rotate(name: string, { overlap: overlapMs, ...flags }: RotateFlags): Promise<void> {
   await withData(flags, async (store) => {
-    const node = await findNode(store, name);
+    const node = await findNode(store.latest, name);
     if (node.revoked_at !== null) {
       const remedy = 'make another node with edgeplan node-token create';
       throw new CommandFault(EXIT.no, `the token of \`${name}\` was revoked`, { remedy });
@@ -109,7 +103,7 @@ async function rotate(name: string, { overlap: overlapMs, ...flags }: RotateFlag
 
 async function revoke(name: string, flags: StoreFlags): Promise<void> {
   await withData(flags, async (store) => {
-    const node = await findNode(store, name);
+    const node = await findNode(store.latest, name);
     const changed = await store.write((tx) => tx.nodes.revoke(node.id, Date.now()));
     if (!changed) throw new CommandFault(EXIT.no, `the token of \`${name}\` was revoked before`);
     await write(`the token of \`${name}\` is revoked\n`);

@@ -1,13 +1,13 @@
 /** `edgeplan restore`: a store goes back to a backup, in an epoch of its own, so that nodes follow it. */
-
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, link, mkdtemp, rename, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { beginEpoch } from '../../publisher/epoch.ts';
 import { StoreFault } from '../../store/fault.ts';
 import { openStore } from '../../store/open.ts';
 import { flush } from '../../store/sqlite/backup.ts';
+import { foldLog } from '../../store/sqlite/fold-log.ts';
 import { inspectCopy } from '../../store/sqlite/inspect.ts';
 import { takeFolder } from '../../store/sqlite/take-folder.ts';
 import { counted } from '../counted.ts';
@@ -74,6 +74,8 @@ async function restoreFrom(from: string, folder: string, force: boolean): Promis
       const { domains, revisions } = inspectCopy(copy);
       const store = await openStore({ database: draft });
       const epoch = await beginEpoch(store, Date.now()).finally(() => store.close());
+      // The epoch is in the log, which stays behind in the draft.
+      foldLog(copy);
       await flush(copy);
       if (existsSync(target)) await replace(copy, target);
       else await rename(copy, target);
@@ -106,7 +108,7 @@ function lock(folder: string): () => void {
  * database lies beside the new one, which SQLite would take for its own.
  */
 async function replace(copy: string, target: string): Promise<void> {
-  await writeLogBack(dirname(target));
+  writeLogBack(target);
   const old = `${target}.replaced`;
   for (const part of ['-wal', '-shm']) {
     await rm(`${old}${part}`, { force: true });
@@ -117,10 +119,10 @@ async function replace(copy: string, target: string): Promise<void> {
   await rename(copy, target);
 }
 
-/** The last connection that closes writes the log into the database and removes it. */
-async function writeLogBack(folder: string): Promise<void> {
+/** So that the old store is whole in one file. */
+function writeLogBack(file: string): void {
   try {
-    await (await openStore({ database: folder, role: 'tool' })).close();
+    foldLog(file);
   } catch (error) {
     // A store that cannot be opened is why it is replaced.
     if (!(error instanceof StoreFault)) throw error;

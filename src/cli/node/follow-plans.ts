@@ -52,7 +52,7 @@ export async function followPlans(
       const { mode, silentMs, pending, refused, disk, unreported } = follower.state();
       return { connected: mode !== 'away', silentMs, pending, refused, disk, unreported, rows: usage.rows() };
     },
-    // The control plane tells by itself, but the token may be another.
+    // Changes arrive on the stream; a new stream uses the token that the file has now.
     look: async () => follower.reconnect(),
     async stop() {
       await usage.stop();

@@ -5,7 +5,7 @@ import { readFault, reasonOf } from '../file-fault.ts';
 
 /** The token alone, or the line that `edgeplan node-token` prints. */
 const TOKEN = /(?:^|=)(edn_[A-Za-z0-9_-]{43})\s*$/m;
-/** Octets of the file that are looked at: what `edgeplan node-token create` prints, several times over. */
+/** Octets of the file that are searched: several times the output of `edgeplan node-token create`. */
 const MAX_FILE_OCTETS = 4_096;
 
 export interface TokenFile {
@@ -50,7 +50,7 @@ function firstToken(file: string): string {
   });
 }
 
-/** `null`: there is none. @throws the system's error */
+/** The token in the file; `null` when the file has none. @throws the system's error when it cannot be read */
 function find(file: string): string | null {
   return TOKEN.exec(readFileSync(file).toString('latin1', 0, MAX_FILE_OCTETS))?.[1] ?? null;
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { lintRuleSet } from '../../../src/analysis/lint.ts';
 import { formatDiagnostic } from '../../../src/base/diagnostic.ts';
 import type { RuleType } from '../../../src/base/vocabulary.ts';
+import { readEdgeFile } from '../../../src/files/edge-file.ts';
 import { parseRule, parseRuleSet } from '../../../src/model/parse.ts';
 import type { Rule, RuleSet } from '../../../src/model/types.ts';
 
@@ -482,5 +483,51 @@ describe('waf rules', () => {
     [{ body_cap_kb: 0 }, []],
   ])('settings %j', (fields, expected) => {
     expect(codes(waf(fields))).toEqual(expected);
+  });
+});
+
+describe('rules of an edge file that go by their content', () => {
+  const HEAD = `domain: example.com
+records:
+  - { name: '@', type: A, destination: 192.0.2.1, proxied: true }
+rules:
+`;
+  /** Codes with their places and severities, of a rule as an edge file has it. */
+  function found(rule: string): readonly string[] {
+    const file = readEdgeFile(`${HEAD}  - { ${rule} }\n`, 'edge.yaml');
+    if (!file.ok) throw new Error(file.diagnostics.map(formatDiagnostic).join('\n'));
+    return lintRuleSet(file.ruleSet).map(formatDiagnostic);
+  }
+  const told = (state: string): string =>
+    `info: rules[0].key: is missing, so the rule goes by its content: each edit of it resets ${state}; add a name that stays, such as \`key: login-limit\``;
+  const POOL = 'type: origin_pool, host_includes: [example.com], origins';
+
+  test.each([
+    ['type: rate_limit, limit: 5', 'its counters'],
+    ['type: rate_limit, limit: 5, action_mode: dry_run', 'its counters'],
+    ['type: rate_limit, limit: 5, on_breach: captcha', 'its counters and the clearances of visitors'],
+    ['type: captcha', 'the clearances of visitors'],
+    ['type: fingerprint, match_ja4: [t13d*], action: challenge', 'the clearances of visitors'],
+    [`${POOL}: [{ address: 198.51.100.1 }, { address: 198.51.100.2 }]`, 'the health of its origins'],
+  ])('%s: a name is asked for', (rule, state) => {
+    expect(found(rule)).toEqual([told(state)]);
+    expect(found(`${rule}, key: named`)).toEqual([]);
+    expect(found(`${rule}, id: 70`)).toEqual([]);
+    expect(found(`${rule}, enabled: false`)).toEqual([]);
+  });
+
+  test.each([
+    'type: drop, countries: [KP]',
+    'type: waf',
+    'type: cache',
+    'type: fingerprint, match_ja4: [t13d*], action: tag',
+    `${POOL}: [{ address: 198.51.100.1 }]`,
+  ])('%s: nothing is lost with an edit', (rule) => {
+    expect(found(rule)).toEqual([]);
+  });
+
+  test('rules of the API have ids', () => {
+    const rules = [{ type: 'rate_limit', limit: 5 }, { type: 'captcha' }];
+    expect(codes(...rules)).toEqual([]);
   });
 });

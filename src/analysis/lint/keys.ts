@@ -1,0 +1,37 @@
+/** Rules of an edge file whose state outlives requests, and which have no name of their own (semantics §7, Identity). */
+import { goesByContent } from '../../evaluator/identity.ts';
+import type { Rule } from '../../model/types.ts';
+import type { Finding, LintContext } from './finding.ts';
+
+/** Finds live rules with neither `key` nor id that lose state when they are edited. Rules of the API have ids. */
+export function lintKeys({ ruleSet, live }: LintContext): readonly Finding[] {
+  const { keys } = ruleSet;
+  if (keys === undefined) return [];
+  return live.flatMap((rule) => {
+    const key = keys.rules.get(rule.id);
+    const state = stateOf(rule);
+    if (key === undefined || !goesByContent(key) || state === null) return [];
+    const message = `is missing, so the rule goes by its content: each edit of it resets ${state}`;
+    const remedy = 'add a name that stays, such as `key: login-limit`';
+    return [{ code: 'missing_key', severity: 'info', rule, field: ['key'], message, remedy }];
+  });
+}
+
+const CLEARANCES = 'the clearances of visitors';
+
+/** What outlives a request; `null`: nothing but entries in logs. */
+function stateOf(rule: Rule): string | null {
+  switch (rule.type) {
+    case 'rate_limit':
+      return rule.on_breach === 'captcha' ? `its counters and ${CLEARANCES}` : 'its counters';
+    case 'captcha':
+      return CLEARANCES;
+    case 'fingerprint':
+      return rule.action === 'challenge' ? CLEARANCES : null;
+    case 'origin_pool':
+      // Of a single origin the health changes nothing: when all are out, all are used.
+      return rule.origins.length > 1 ? 'the health of its origins' : null;
+    default:
+      return null;
+  }
+}
