@@ -17,6 +17,7 @@ import { run as domains } from './domains.ts';
 import { run as feed } from './feed.ts';
 import { run as floor } from './floor.ts';
 import { run as growth } from './growth.ts';
+import { run as largeDomain } from './large-domain.ts';
 import { run as linear } from './linear.ts';
 import { run as node } from './node.ts';
 import { run as others } from './others.ts';
@@ -45,6 +46,7 @@ const GROUPS: Readonly<Record<string, BenchGroup>> = {
   allocation,
   'api-read': apiRead,
   'api-write': apiWrite,
+  'large-domain': largeDomain,
   feed,
   'start-up': startUp,
   waf,

@@ -8,19 +8,20 @@ import { type Installation, makeInstallation, type Placed } from './data/install
 import { smallDomain } from './data/small-domains.ts';
 import { openLoad, requestOctets } from './harness/load.ts';
 import { type Helper, type Served, startHelper, startServe, usageOf } from './harness/process.ts';
+import { timed } from './harness/timed.ts';
 import type { BenchOptions, Row } from './row.ts';
 
 const RULES = 10_000;
 const KEYS = 10;
 /** What a key may ask for by default. */
 const REQUESTS_PER_MINUTE = 300;
-const ROUNDS = 3;
+const ROUNDS = 6;
 const MB = 1024 * 1024;
 
 export async function run({ quick }: BenchOptions): Promise<readonly Row[]> {
   const size = quick
     ? { rules: 500, rounds: 1, reads: 50, writes: 10 }
-    : { rules: RULES, rounds: ROUNDS, reads: 150, writes: 30 };
+    : { rules: RULES, rounds: ROUNDS, reads: 150, writes: 50 };
   const ruleSets = [drops(size.rules, 1).ruleSet, smallDomain(1).ruleSet];
   const installation = await makeInstallation({ ruleSets, keys: KEYS, neighbour: true });
   const budget = ['--requests-per-minute', String(REQUESTS_PER_MINUTE)];
@@ -123,13 +124,6 @@ function requestsOf({ domain, rules }: Placed, keys: readonly string[]) {
         body: { target: `https://new.example/${number}` },
       }),
   };
-}
-
-/** Milliseconds. */
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const from = performance.now();
-  await work();
-  return performance.now() - from;
 }
 
 interface Begin {
