@@ -61,6 +61,8 @@ function folder(): string {
   return path;
 }
 
+/** An age on a machine that is busy. */
+const SECONDS = /^\d$/;
 const wait = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Answers with a body and headers, the same for all. */
@@ -87,9 +89,9 @@ describe('an answer that is held', () => {
     expect([second.body, second.headers['etag'], second.headers['age']]).toEqual([
       '0123456789',
       '"one"',
-      '0',
+      expect.stringMatching(SECONDS),
     ]);
-    expect(second.headers['cache-status']).toMatch(/^edgeplan; hit; ttl=(59|60)$/);
+    expect(second.headers['cache-status']).toMatch(/^edgeplan; hit; ttl=(5\d|60)$/);
     expect(second.headers['content-length']).toBe('10');
     const part = await get('/a', { headers: { range: 'bytes=2-4' } });
     expect([part.status, part.body, part.headers['content-range']]).toEqual([206, '234', 'bytes 2-4/10']);
@@ -465,7 +467,8 @@ test('what is on disk is found by variant after a restart, and small memory cost
   await all(first);
   const files = (): number =>
     readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).length;
-  await expect.poll(files).toBe(60);
+  // Of each a body and what it varies by.
+  await expect.poll(files).toBe(120);
   await all(first);
   expect(first.seen.length).toBe(60);
   await first.node.stop();

@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
-import { MEMORY_OCTETS } from '../../../../src/edge/buffers/limits.ts';
+import { MEMORY_OCTETS, WRITE_OCTETS } from '../../../../src/edge/buffers/limits.ts';
 import { type BufferSpace, createBufferSpace } from '../../../../src/edge/buffers/space.ts';
 import { createSpool, type Spool } from '../../../../src/edge/buffers/spool.ts';
 import { until } from '../../../support/until.ts';
@@ -155,11 +155,14 @@ describe('a spool', () => {
     const other = open(space, { network: 'b' });
     for (const one of [spool, other]) {
       const before = space.diskOctets();
-      // Until its quarter is full, however slowly the disk takes it.
-      while (space.diskOctets() - before <= MB - 100_000) {
-        await until(() => one.hasRoom(), 'room');
+      const isFull = (): boolean => space.diskOctets() - before > MB - WRITE_OCTETS - 100_000;
+      // However slowly the disk takes it.
+      while (!isFull()) {
         one.write(randomBytes(100_000));
+        await until(() => one.hasRoom() || isFull(), 'room');
       }
+      // A chunk is taken in any case.
+      for (let more = 0; more < 5; more++) one.write(randomBytes(100_000));
       await until(() => !one.hasRoom(), 'the end of its share');
     }
     expect(space.diskOctets()).toBeLessThanOrEqual(2 * MB);
