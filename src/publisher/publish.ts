@@ -4,9 +4,9 @@
  * serve. This file makes one publication; `publisher.ts` finds the work and retries, `feed.ts` tells the nodes.
  *
  * The steps, in order: read what waits · read the domain's rows in one snapshot · rule set · compile · seal with the next
- * revision · open and run · digest · store blob, history, pointer and outbox in one transaction. Of two that publish one domain at once,
- * the later loses on `manifest.revision` and reads again, so no revision is skipped, given twice, or holds less than
- * the one before it.
+ * revision · open and run · digest · store blob, history, pointer and outbox in one transaction. Of two that publish one
+ * domain at once, the later loses on `manifest.revision` and reads again, so no revision is skipped, given twice, or
+ * holds less than the one before it.
  */
 import { isStoreFault } from '../store/fault.ts';
 import type { Author, DomainRow, ManifestRow, OutboxRow, PendingDomain, RevisionRow } from '../store/rows.ts';

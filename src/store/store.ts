@@ -180,9 +180,9 @@ export interface ReadTransaction {
 /**
  * What can be asked and done in one transaction. Whatever names one domain locks it and the others of its name until the
  * commit, reads included: what was read about it still holds when the transaction commits. (Not so: lists over several
- * domains, the manifest, traffic, nodes' reports, claims.) In the same way `keys.byHash` and `accounts.get` hold the key and the account as
- * they are, so a key found unrevoked stays so until the commit, and a revocation is answered only after it. PostgreSQL
- * locks rows; SQLite has one writer at a time.
+ * domains, the manifest, traffic, nodes' reports, claims.) In the same way `keys.byHash` and `accounts.get` lock the key
+ * and the account, so a key found unrevoked stays so until the commit, and a revocation is answered only after it.
+ * PostgreSQL locks rows; SQLite has one writer at a time.
  */
 export interface WriteTransaction {
   readonly accounts: AccountReads & AccountWrites;

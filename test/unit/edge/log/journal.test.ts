@@ -202,9 +202,9 @@ describe('the file', () => {
 
   it('survives a full disk: lines wait, then are dropped and counted, and requests are not held up', async () => {
     const { log, faults } = open({ file: '/dev/full', rate: 1, maxWaiting: 10_000, retryMs: 50 });
-    const before = performance.now();
     for (let at = 0; at < 200; at++) log.done(plain());
-    expect(performance.now() - before).toBeLessThan(5_000);
+    // Nothing was written yet: no request waits for the disk.
+    expect(log.stats().failures).toBe(0);
     await expect.poll(() => log.stats().failures).toBeGreaterThan(1);
     const { written, dropped, waiting } = log.stats();
     expect({ written, all: dropped + waiting }).toEqual({ written: 0, all: 200 });
