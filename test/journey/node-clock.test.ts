@@ -167,7 +167,12 @@ describe.skipIf(WHY !== null)(`a node that follows (${WHY ?? 'libfaketime'})`, (
       await until(() => blocks(`/p${seconds}-${where.length}`), `a plan, ${where}`);
       decided++;
     }
-    expect(node.err()).not.toMatch(/"level":[456]0/);
+    const warnings = node
+      .err()
+      .split('\n')
+      .filter((line) => /"level":[456]0/.test(line));
+    // The origin of `shop.test` is a documentation address, which a node warns of.
+    expect(warnings.filter((line) => !line.includes('is a documentation address'))).toEqual([]);
     node.signal('SIGTERM');
     expect(await node.ended).toBe(0);
     const days = 4 * 24 * 60;
