@@ -1,15 +1,16 @@
-/** http-tests/cache-tests against a node with its cache. Nothing of the suite is kept here. */
+/** http-tests/cache-tests against a node with its cache. */
 import { describe, expect, test } from 'vitest';
+import { externalSuite } from '../support/external-suites.ts';
+import { requires } from '../support/requires.ts';
 import { MISSES } from './expectations.ts';
 import { runSuite } from './run-suite.ts';
 
-const directory = process.env['EDGEPLAN_CACHE_TESTS'] ?? '';
+const { folder: directory, missing } = externalSuite('cache-tests');
 
 /** One more than the best published cache passes (Apache Traffic Server: 132 and 70): a floor that must never be lost. */
 const FLOOR = { required: 133, optimal: 71 } as const;
 
-// Skipped without the suite: set EDGEPLAN_CACHE_TESTS to a checkout of http-tests/cache-tests with undici installed.
-describe.skipIf(directory === '')('cache-tests', () => {
+describe('cache-tests', requires(missing), () => {
   test('pass, but for the misses that have a reason', { timeout: 600_000 }, async () => {
     const { results, faults } = await runSuite({ directory });
     const judged = results.filter(({ kind }) => kind !== 'check');

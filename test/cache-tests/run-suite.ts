@@ -1,7 +1,4 @@
-/**
- * Runs http-tests/cache-tests against a node. The suite is somebody else's and lies elsewhere: its directory is given, its
- * one dependency (undici) must be installed there.
- */
+/** Runs a checkout of http-tests/cache-tests against a node. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';

@@ -1,12 +1,12 @@
 /**
  * Ordinary traffic through the same Core Rule Set in our run time and in libmodsecurity (nginx), at paranoia 1: ours blocks
  * no more of it, and signatures that only one of the two reports are known with the reason. The rules are Debian's
- * `modsecurity-crs`, and the checkout that EDGEPLAN_CRS names.
+ * `modsecurity-crs`, and a checkout of the Core Rule Set where `EDGEPLAN_SUITES` has it.
  */
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest';
 import {
   DEBIAN_CRS,
@@ -17,16 +17,19 @@ import {
 } from '../../bench/harness/modsecurity.ts';
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
 import type { WafProgram } from '../../src/waf/runtime/inspection.ts';
+import { externalSuite } from '../support/external-suites.ts';
+import { missingFile, requires } from '../support/requires.ts';
 import { ordinaryTraffic } from '../support/traffic/ordinary.ts';
 import { DIFFERENCES } from './differences.ts';
 
-const REASON =
-  'install nginx, libnginx-mod-http-modsecurity and modsecurity-crs to compare with libmodsecurity';
-const directories = [DEBIAN_CRS, process.env.EDGEPLAN_CRS ?? ''].filter(
-  (path) => path !== '' && existsSync(path),
-);
-const skipped = !hasModSecurity() || directories.length === 0;
-if (skipped) console.warn(`skipped: ${REASON}`);
+const NO_MODSECURITY = hasModSecurity()
+  ? null
+  : 'nginx with ModSecurity is not installed (Debian: nginx, libnginx-mod-http-modsecurity)';
+const suite = externalSuite('coreruleset');
+const RULE_SETS = [
+  ['of Debian', DEBIAN_CRS, missingFile(DEBIAN_CRS, 'modsecurity-crs')],
+  ['of its repository', suite.folder, suite.missing],
+] as const;
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-audit-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -112,7 +115,7 @@ interface Audited {
 
 /** What libmodsecurity says of every request: its status, and from the audit log the rules. */
 async function theirs(directory: string): Promise<readonly Verdict[]> {
-  const log = join(folder, `${directories.indexOf(directory)}.log`);
+  const log = join(folder, `${basename(directory)}.log`);
   const origin = await startOrigin();
   onTestFinished(() => origin.stop());
   const guarded = await startGuarded(origin.port, directory, {
@@ -166,20 +169,21 @@ function differences(mine: readonly Verdict[], other: readonly Verdict[]): Reado
   );
 }
 
-describe.skipIf(skipped)(`false positives beside libmodsecurity (else: ${REASON})`, () => {
-  test.each(directories)('%s', { timeout: 400_000 }, async (directory) => {
-    expect(traffic.length).toBeGreaterThanOrEqual(2_000);
-    const program = loadCrs(directory);
-    expect(cutOff(program)).toEqual([]);
-    const mine = traffic.map(({ request }) => ours(program, request));
-    const other = await theirs(directory);
-    const count = (list: readonly Verdict[]) => list.filter(({ blocked }) => blocked).length;
-    const differing = differences(mine, other);
-    const lines = [...differing].map(([id, text]) => `  ${id} ${text}`);
-    console.log(
-      `${directory}: of ${traffic.length} ordinary requests ours blocks ${count(mine)}, libmodsecurity ${count(other)}\n${lines.join('\n')}`,
-    );
-    expect(count(mine)).toBeLessThanOrEqual(count(other));
-    expect([...differing.keys()].filter((id) => !(id in DIFFERENCES))).toEqual([]);
-  });
+describe('false positives beside libmodsecurity', requires(NO_MODSECURITY), () => {
+  for (const [name, directory, missing] of RULE_SETS)
+    test(`the Core Rule Set ${name}`, { ...requires(missing), timeout: 400_000 }, async () => {
+      expect(traffic.length).toBeGreaterThanOrEqual(2_000);
+      const program = loadCrs(directory);
+      expect(cutOff(program)).toEqual([]);
+      const mine = traffic.map(({ request }) => ours(program, request));
+      const other = await theirs(directory);
+      const count = (list: readonly Verdict[]) => list.filter(({ blocked }) => blocked).length;
+      const differing = differences(mine, other);
+      const lines = [...differing].map(([id, text]) => `  ${id} ${text}`);
+      console.log(
+        `${directory}: of ${traffic.length} ordinary requests ours blocks ${count(mine)}, libmodsecurity ${count(other)}\n${lines.join('\n')}`,
+      );
+      expect(count(mine)).toBeLessThanOrEqual(count(other));
+      expect([...differing.keys()].filter((id) => !(id in DIFFERENCES))).toEqual([]);
+    });
 });

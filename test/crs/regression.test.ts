@@ -1,23 +1,22 @@
 /**
- * The Core Rule Set's own regression tests, through the compiler and the run time. `EDGEPLAN_CRS` names a checkout of it
- * (`rules/`, `crs-setup.conf.example`, `tests/regression/tests/`). Every case that fails is listed with its reason in
+ * The Core Rule Set's own regression tests, through the compiler and the run time. Every case that fails is listed with its reason in
  * `misses.json`; one that is listed and passes fails too.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadSignatures } from '../../src/waf/runtime/load.ts';
+import { externalSuite } from '../support/external-suites.ts';
+import { requires } from '../support/requires.ts';
 import { readFtwCases } from './ftw.ts';
 import { compileCrs } from './program.ts';
 import { asksOfRequest, judgeCase } from './run.ts';
 
-const DIRECTORY = process.env.EDGEPLAN_CRS ?? '';
+const { folder: DIRECTORY, missing: NO_CRS } = externalSuite('coreruleset');
 const SUITE = join(DIRECTORY, 'tests/regression/tests');
 const MISSES = new URL('./misses.json', import.meta.url);
-const reason =
-  'set EDGEPLAN_CRS to a checkout of the Core Rule Set with its tests to run its regression suite';
 
-describe.skipIf(DIRECTORY === '' || !existsSync(SUITE))(`the regression suite (${reason})`, () => {
+describe('the regression suite', requires(NO_CRS), () => {
   test('fails only where it is known to, and why', { timeout: 300_000 }, () => {
     const program = loadSignatures(compileCrs(DIRECTORY));
     const cases = readFtwCases(SUITE).filter(asksOfRequest);

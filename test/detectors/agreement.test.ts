@@ -1,8 +1,7 @@
 /**
- * How far the detectors agree with libinjection's published test files, which are not part of this repository:
- * `EDGEPLAN_LIBINJECTION=<checkout> npx vitest run --config test/vitest.config.ts test/detectors`.
+ * How far the detectors agree with libinjection's published test files, which are not part of this repository.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { FINGERPRINT, fold, newFolded } from '../../src/waf/runtime/detectors/sqli/fold.ts';
@@ -11,12 +10,10 @@ import { nextToken } from '../../src/waf/runtime/detectors/sqli/tokens.ts';
 import { detectSqli } from '../../src/waf/runtime/detectors/sqli.ts';
 import { beginHtml, IN_DATA, newHtml, nextPiece } from '../../src/waf/runtime/detectors/xss/html.ts';
 import { detectXss } from '../../src/waf/runtime/detectors/xss.ts';
+import { externalSuite } from '../support/external-suites.ts';
+import { requires } from '../support/requires.ts';
 
-const ROOT = process.env['EDGEPLAN_LIBINJECTION'] ?? '';
-
-if (ROOT !== '' && !existsSync(join(ROOT, 'data'))) {
-  throw new Error(`\`EDGEPLAN_LIBINJECTION\` names \`${ROOT}\`, which has no folder \`data\``);
-}
+const { folder: ROOT, missing: NO_SUITE } = externalSuite('libinjection');
 
 interface Case {
   readonly name: string;
@@ -102,57 +99,52 @@ function share<T>(all: readonly T[], what: string, holds: (one: T) => boolean): 
   return percent;
 }
 
-describe.skipIf(ROOT === '')(
-  'libinjection (skipped unless EDGEPLAN_LIBINJECTION names a checkout of it)',
-  () => {
-    test('tokens', () => {
-      expect(
-        share(
-          casesOf('tokens'),
-          'tokens',
-          ({ input, expected }) => tokensOf(input.trim()) === kindsOf(expected),
-        ),
-      ).toBe(100);
-    });
+describe('libinjection', requires(NO_SUITE), () => {
+  test('tokens', () => {
+    expect(
+      share(
+        casesOf('tokens'),
+        'tokens',
+        ({ input, expected }) => tokensOf(input.trim()) === kindsOf(expected),
+      ),
+    ).toBe(100);
+  });
 
-    test('folding', () => {
-      const percent = share(
-        casesOf('folding'),
-        'folding',
-        ({ input, expected }) => foldedOf(input.trim()) === kindsOf(expected),
-      );
-      expect(percent).toBeGreaterThan(99);
-    });
+  test('folding', () => {
+    const percent = share(
+      casesOf('folding'),
+      'folding',
+      ({ input, expected }) => foldedOf(input.trim()) === kindsOf(expected),
+    );
+    expect(percent).toBeGreaterThan(99);
+  });
 
-    test('fingerprints', () => {
-      const percent = share(
-        casesOf('sqli'),
-        'sqli',
-        ({ input, expected }) => (detectSqli(input.trim()) ?? '') === expected,
-      );
-      expect(percent).toBe(100);
-    });
+  test('fingerprints', () => {
+    const percent = share(
+      casesOf('sqli'),
+      'sqli',
+      ({ input, expected }) => (detectSqli(input.trim()) ?? '') === expected,
+    );
+    expect(percent).toBe(100);
+  });
 
-    test('HTML', () => {
-      expect(share(casesOf('html5'), 'html5', ({ input, expected }) => piecesOf(input) === expected)).toBe(
-        100,
-      );
-    });
+  test('HTML', () => {
+    expect(share(casesOf('html5'), 'html5', ({ input, expected }) => piecesOf(input) === expected)).toBe(100);
+  });
 
-    test('SQL injections are found', () => {
-      expect(share(valuesOf(/^sqli/), 'data/sqli-*', (value) => detectSqli(value) !== null)).toBeGreaterThan(
-        99,
-      );
-    });
+  test('SQL injections are found', () => {
+    expect(share(valuesOf(/^sqli/), 'data/sqli-*', (value) => detectSqli(value) !== null)).toBeGreaterThan(
+      99,
+    );
+  });
 
-    test('what was once taken for one is not', () => {
-      expect(
-        share(valuesOf(/^false/), 'data/false_positives', (value) => detectSqli(value) === null),
-      ).toBeGreaterThan(99);
-    });
+  test('what was once taken for one is not', () => {
+    expect(
+      share(valuesOf(/^false/), 'data/false_positives', (value) => detectSqli(value) === null),
+    ).toBeGreaterThan(99);
+  });
 
-    test('scripts are found', () => {
-      expect(share(valuesOf(/xss/), 'data/*xss*', (value) => detectXss(value))).toBeGreaterThan(99);
-    });
-  },
-);
+  test('scripts are found', () => {
+    expect(share(valuesOf(/xss/), 'data/*xss*', (value) => detectXss(value))).toBeGreaterThan(99);
+  });
+});

@@ -10,8 +10,9 @@ import { createOracle, type OracleEnv } from '../oracle/index.ts';
 import { generateCase } from '../support/generate.ts';
 import { wordProgram } from '../support/generate-waf.ts';
 import { loadRuleSet } from '../support/load.ts';
+import { sizeOf } from '../support/size.ts';
 
-const PAIRS = Number(process.env['EDGEPLAN_PAIRS'] ?? 200_000);
+const PAIRS = sizeOf('EDGEPLAN_PAIRS', { usual: 20_000, full: 200_000 });
 const REQUESTS = 200;
 const FIRST_SEED = Number(process.env['EDGEPLAN_SEED'] ?? 1);
 

@@ -1,10 +1,10 @@
 /**
  * The compiled signatures against the naive interpreter: on every program and request both must come to the same ids,
  * scores, categories and denials. A failure names its case. `EDGEPLAN_PAIRS` sets how many (program, request) pairs are
- * tried, `EDGEPLAN_SEED` the first generated program; `EDGEPLAN_CRS` adds the Core Rule Set of a directory over its own
- * regression tests.
+ * tried, `EDGEPLAN_SEED` the first generated program. The Core Rule Set is compared over its own regression tests where
+ * `EDGEPLAN_SUITES` has it.
  */
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, test } from 'vitest';
@@ -18,16 +18,21 @@ import { readFtwCases } from '../crs/ftw.ts';
 import { compileCrs, crsSources, readCrsData } from '../crs/program.ts';
 import { wireInput } from '../crs/run.ts';
 import { interpretSecLang, type NaiveFinding, type NaiveProgram } from '../oracle/seclang/inspect.ts';
+import { externalSuite } from '../support/external-suites.ts';
 import { generateInspected } from '../support/generate-inspected.ts';
 import { seeded } from '../support/generate-random.ts';
 import { generateSecLang, generateSettings } from '../support/generate-seclang.ts';
+import { requires } from '../support/requires.ts';
+import { sizeOf } from '../support/size.ts';
 import { starter } from '../support/starter.ts';
 import { attackTraffic } from '../support/traffic/attacks.ts';
 import { ordinaryTraffic } from '../support/traffic/ordinary.ts';
 
-const PAIRS = Number(process.env['EDGEPLAN_PAIRS'] ?? 20_500);
+const PAIRS = sizeOf('EDGEPLAN_PAIRS', { usual: 4_100, full: 20_500 });
+/** Crafted lists of small fields are slow to interpret: every eighth in a usual run. */
+const LISTS = sizeOf('EDGEPLAN_LISTS', { usual: 8, full: 1_000 });
 const FIRST_SEED = Number(process.env['EDGEPLAN_SEED'] ?? 1);
-const CRS = process.env['EDGEPLAN_CRS'] ?? '';
+const { folder: CRS, missing: NO_CRS } = externalSuite('coreruleset');
 const SUITE = join(CRS, 'tests/regression/tests');
 
 /** Requests a generated program sees; its compilation and its memory of values are shared by them. */
@@ -151,7 +156,7 @@ test('the starter signatures over attacks and ordinary traffic', { timeout: HOUR
 test('the starter signatures over lists of small fields', { timeout: HOURS }, () => {
   const tally = { pairs: 0, matched: 0, exhausted: 0 };
   const both = { compiled: starter().waf, naive: interpretSecLang(starterSources(), NO_DATA) };
-  const lists = craftedLists(8_192);
+  const lists = sample(craftedLists(8_192), LISTS);
   for (const [index, { name, request, body }] of lists.entries()) {
     const settings = { paranoia: 1 + (index % 4), threshold: 5, excludes: [], exclusions: [] };
     const where = (): string => `level ${settings.paranoia}, ${name}`;
@@ -160,9 +165,7 @@ test('the starter signatures over lists of small fields', { timeout: HOURS }, ()
   conclude(tally, lists.length);
 });
 
-const reason = 'set EDGEPLAN_CRS to a checkout of the Core Rule Set with its tests to compare on its rules';
-
-describe.skipIf(CRS === '' || !existsSync(SUITE))(`the Core Rule Set (${reason})`, () => {
+describe('the Core Rule Set', requires(NO_CRS), () => {
   test.each([1, 2, 3, 4])('level %i over its regression tests', { timeout: HOURS }, (paranoia) => {
     const both = {
       compiled: loadSignatures(compileCrs(CRS)),

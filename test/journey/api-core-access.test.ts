@@ -5,11 +5,11 @@ import { dayOf } from '../../src/access/key-uses.ts';
 import { revokeKey } from '../../src/access/keys.ts';
 import { MEMBER_ROLES } from '../../src/store/rows.ts';
 import { addMember, type Person, send, startApi, type TestApi } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
+import { testDatabases } from '../support/databases.ts';
 
 const DAY = 86_400_000;
 
-describe.each((await testDatabases()).map((database) => [database.kind, database] as const))(
+describe.each(testDatabases().map((database) => [database.kind, database] as const))(
   'on %s',
   (_, database) => {
     let api: TestApi;
@@ -316,7 +316,7 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
   },
 );
 
-describe.each((await testDatabases()).map((database) => [database.kind, database] as const))(
+describe.each(testDatabases().map((database) => [database.kind, database] as const))(
   'the budget, on %s',
   (_, database) => {
     let api: TestApi;

@@ -6,12 +6,12 @@ import { createPublisher, type Publisher } from '../../src/publisher/publisher.t
 import type { DomainRow } from '../../src/store/rows.ts';
 import { SERVICE } from '../../src/store/store.ts';
 import { type Person, SETS, startApi, type TestApi } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
+import { testDatabases } from '../support/databases.ts';
 
 const HOUR = 3_600_000;
 const quiet = { info: () => undefined, warn: () => undefined, error: () => undefined };
 
-describe.each((await testDatabases()).map((database) => [database.kind, database] as const))(
+describe.each(testDatabases().map((database) => [database.kind, database] as const))(
   'on %s',
   (_, database) => {
     let api: TestApi;

@@ -5,8 +5,8 @@ import { isNodeRoute } from '../../src/api/node-route.ts';
 import type { Route } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/routes.ts';
 import { type Person, send, startApi, type TestApi } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
 import { judgeAnswer } from '../support/api-shapes.ts';
+import { testDatabases } from '../support/databases.ts';
 
 const NAMES = ['shop.example', 'ext.example', 'other.example', '%00', 'a%2Fb', 'x'.repeat(300)];
 const IDS = ['1', '2', '0', '-1', '4294967296', 'x', '1e2', '%F0%9F%98%80'];
@@ -74,7 +74,7 @@ const requests = fc
   .constantFrom(...TRIED)
   .chain((route) => fc.record({ route: fc.constant(route), path: pathOf(route), body: bodyOf(route) }));
 
-describe.each((await testDatabases()).map((database) => [database.kind, database] as const))(
+describe.each(testDatabases().map((database) => [database.kind, database] as const))(
   'on %s',
   (_, database) => {
     let api: TestApi;

@@ -7,8 +7,8 @@ import { parse } from 'yaml';
 import { isNodeRoute } from '../../src/api/node-route.ts';
 import { ROUTES } from '../../src/api/routes.ts';
 import { type Person, send, startApi, type TestApi } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
 import { successOf } from '../support/api-shapes.ts';
+import { testDatabases } from '../support/databases.ts';
 
 /** Sends octets as they are and answers all that comes back until the server closes. */
 function raw(port: number, octets: string | Buffer): Promise<string> {
@@ -21,7 +21,7 @@ function raw(port: number, octets: string | Buffer): Promise<string> {
   });
 }
 
-describe.each((await testDatabases()).map((database) => [database.kind, database] as const))(
+describe.each(testDatabases().map((database) => [database.kind, database] as const))(
   'on %s',
   (_, database) => {
     let api: TestApi;

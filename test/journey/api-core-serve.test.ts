@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { send } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
+import { builtCli, edgeplan, type Run, startEdgeplan } from '../support/built.ts';
+import { everyDatabase } from '../support/databases.ts';
 import { ALLOW_ORIGINS } from '../support/origin-bounds.ts';
-import { builtCli, edgeplan, type Run, startEdgeplan } from './built.ts';
 
 /** Milliseconds: every command is a process of its own, and a busy machine takes seconds to start one. */
 const PATIENCE = { timeout: 120_000 };
@@ -70,7 +70,7 @@ async function serve(cwd: string, args: readonly string[]): Promise<Serving> {
   };
 }
 
-describe.each((await testDatabases()).map((database) => [database.kind, database] as const))(
+describe.each(everyDatabase().map((database) => [database.kind, database] as const))(
   'on %s',
   PATIENCE,
   (kind, database) => {
@@ -156,19 +156,17 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
       expect(await second.end('SIGINT')).toBe(0);
     });
 
-    // Skipped on PostgreSQL, which is there for several servers.
-    test.runIf(kind === 'sqlite')('a data folder has one server', async () => {
-      const first = await serve(folder, store);
-      const second = await run('serve', '--port', '0', '--ops-port', '0');
-      expect(second.code).toBe(4);
-      expect(second.err).toMatch(/^edgeplan: the data folder `[^`]+` is served by process \d+/);
-      expect(await first.end('SIGTERM')).toBe(0);
-    });
+    if (kind === 'sqlite')
+      test('a data folder has one server', async () => {
+        const first = await serve(folder, store);
+        const second = await run('serve', '--port', '0', '--ops-port', '0');
+        expect(second.code).toBe(4);
+        expect(second.err).toMatch(/^edgeplan: the data folder `[^`]+` is served by process \d+/);
+        expect(await first.end('SIGTERM')).toBe(0);
+      });
 
-    // Skipped on SQLite, which takes one server.
-    test.runIf(kind === 'postgres')(
-      'several servers share a database: a key revoked through one is closed at the other',
-      async () => {
+    if (kind === 'postgres')
+      test('several servers share a database: a key revoked through one is closed at the other', async () => {
         const [one, two] = await Promise.all([serve(folder, store), serve(folder, store)]);
         await run('account', 'create', 'carl');
         const key = (await run('key', 'create', 'carl')).out.trim();
@@ -187,8 +185,7 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
         await run('key', 'revoke', String(id));
         for (const { port } of [one, two]) expect((await ask(port, '/domains/', key)).status).toBe(401);
         expect(await Promise.all([one.end('SIGTERM'), two.end('SIGTERM')])).toEqual([0, 0]);
-      },
-    );
+      });
 
     test('SIGTERM lets a request in flight end, and refuses new connections', async () => {
       await run('account', 'create', 'dora');

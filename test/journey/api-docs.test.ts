@@ -7,18 +7,16 @@ import { operationId } from '../../src/api/docs/operation-id.ts';
 import { MAX_BODY_OCTETS } from '../../src/api/limits.ts';
 import { ROUTES } from '../../src/api/routes.ts';
 import { type Answer, send, startApi, type TestApi } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
+import { addSubject } from '../support/api-rules-subject.ts';
 import { successOf } from '../support/api-shapes.ts';
 import { missingBrowser, openWatched, startBrowser } from '../support/browser.ts';
-import { addSubject } from './api-rules-subject.ts';
-
-const missing = missingBrowser();
-if (missing !== null) console.warn(`SKIPPED: the reference page in a browser, ${missing}`);
+import { testDatabases } from '../support/databases.ts';
+import { requires } from '../support/requires.ts';
 
 let api: TestApi;
 beforeAll(async () => {
   // One store is enough: nothing here reads one but the examples.
-  const [database] = await testDatabases();
+  const [database] = testDatabases();
   api = await startApi(database!);
 });
 afterAll(() => api.close());
@@ -184,7 +182,7 @@ describe('the document', () => {
 });
 
 // Skipped only where Debian's Chromium is missing; the reason is printed above.
-describe.skipIf(missing !== null)('in a browser', { timeout: 120_000 }, () => {
+describe('in a browser', requires(missingBrowser()), () => {
   test('the page lists the operations, finds one, and asks nobody else', async () => {
     const browser = await startBrowser();
     try {

@@ -1,13 +1,13 @@
 /** What every answer says beside its body: the budget of the key, and gzip for clients that take it. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Person, startApi, type TestApi } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
+import { testDatabases } from '../support/databases.ts';
 
 let api: TestApi;
 let ann: Person;
 
 beforeAll(async () => {
-  const [database] = await testDatabases();
+  const [database] = testDatabases();
   api = await startApi(database!, { budget: 12 });
   ann = await api.person('ann');
 });

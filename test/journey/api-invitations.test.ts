@@ -2,11 +2,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { MAX_INVITATIONS, MAX_INVITATIONS_OF_OWNER, MAX_SHARED } from '../../src/api/limits.ts';
 import { type Answer, addMember, type Person, startApi, type TestApi } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
+import { testDatabases } from '../support/databases.ts';
 
 const DAY = 86_400_000;
 
-describe.each((await testDatabases()).map((database) => [database.kind, database] as const))(
+describe.each(testDatabases().map((database) => [database.kind, database] as const))(
   'on %s',
   (_, database) => {
     let api: TestApi;

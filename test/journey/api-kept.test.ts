@@ -3,12 +3,12 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { dayOf } from '../../src/access/key-uses.ts';
 import { revokeKey } from '../../src/access/keys.ts';
 import { addMember, type Person, send, startApi, type TestApi } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
+import { testDatabases } from '../support/databases.ts';
 
 const DAY = 86_400_000;
 const RULES = '/domains/shop.example/rules/drop/';
 
-describe.each((await testDatabases()).map((database) => [database.kind, database] as const))(
+describe.each(testDatabases().map((database) => [database.kind, database] as const))(
   'on %s',
   (kind, database) => {
     let api: TestApi;
@@ -120,7 +120,7 @@ describe.each((await testDatabases()).map((database) => [database.kind, database
   },
 );
 
-describe.each((await testDatabases()).map((database) => [database.kind, database] as const))(
+describe.each(testDatabases().map((database) => [database.kind, database] as const))(
   'the budget, on %s',
   (_, database) => {
     let api: TestApi;

@@ -1,13 +1,13 @@
 /** Which names a server registers that is open to strangers. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Person, startApi, type TestApi } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
+import { testDatabases } from '../support/databases.ts';
 
 let api: TestApi;
 let ann: Person;
 
 beforeAll(async () => {
-  const [database] = await testDatabases();
+  const [database] = testDatabases();
   api = await startApi(database!, { privateNames: false });
   ann = await api.person('ann');
 });

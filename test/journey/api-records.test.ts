@@ -2,12 +2,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { recordShape } from '../../src/api/records/shape.ts';
 import { type Answer, send, startApi, type TestApi } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
-import { addSubject, type Subject } from './api-rules-subject.ts';
+import { addSubject, type Subject } from '../support/api-rules-subject.ts';
+import { testDatabases } from '../support/databases.ts';
 
 const A = { name: 'a', type: 'A', destination: '192.0.2.1', proxied: true };
 
-describe.each(await testDatabases())('records on $kind', (database) => {
+describe.each(testDatabases())('records on $kind', (database) => {
   let api: TestApi;
   let subject: Subject;
   let ask: Subject['ask'];

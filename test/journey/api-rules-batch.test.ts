@@ -1,13 +1,13 @@
 /** Many rules in one request, each by itself, on both databases. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Person, startApi, type TestApi } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
-import { addSubject } from './api-rules-subject.ts';
+import { addSubject } from '../support/api-rules-subject.ts';
+import { testDatabases } from '../support/databases.ts';
 
 const DROPS = '/domains/shop.test/rules/drop/';
 const drop = (path: string, more: object = {}) => ({ path_includes: [path], ...more });
 
-describe.each((await testDatabases()).map((database) => [database.kind, database] as const))(
+describe.each(testDatabases().map((database) => [database.kind, database] as const))(
   'on %s',
   (_, database) => {
     let api: TestApi;

@@ -8,8 +8,8 @@ import type { RuleCosts } from '../../src/store/customer-nouns.ts';
 import { openDatabase } from '../../src/store/sqlite/driver.ts';
 import type { Store, WriteTransaction } from '../../src/store/store.ts';
 import { startApi, type TestApi } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
-import { addSubject, type Subject } from './api-rules-subject.ts';
+import { addSubject, type Subject } from '../support/api-rules-subject.ts';
+import { testDatabases } from '../support/databases.ts';
 
 /** Rows that the nouns of write transactions have answered. */
 interface Counted {
@@ -64,7 +64,7 @@ async function change(kind: 'sqlite' | 'postgres', place: string, statement: str
 const ADDRESSES = ['192.0.2.1', '198.51.100.0/24'];
 const pathOf = (number: number) => `^/p${number}x[a-z]+$`;
 
-describe.each(await testDatabases())('the cost of rules on $kind', (database) => {
+describe.each(testDatabases())('the cost of rules on $kind', (database) => {
   const counted: Counted = { rows: 0 };
   let subject: Subject;
   let ask: Subject['ask'];

@@ -3,12 +3,12 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { MAX_DOMAIN_IPS, MAX_DOMAIN_TEXT, MAX_IPS } from '../../src/base/limits.ts';
 import type { RuleCosts } from '../../src/store/customer-nouns.ts';
 import { startApi, type TestApi } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
-import { addSubject, type Subject } from './api-rules-subject.ts';
+import { addSubject, type Subject } from '../support/api-rules-subject.ts';
+import { testDatabases } from '../support/databases.ts';
 
 const FOREIGN = 'record_ids do not belong to this domain';
 
-describe.each(await testDatabases())('rule fields on $kind', (database) => {
+describe.each(testDatabases())('rule fields on $kind', (database) => {
   let subject: Subject;
   let ask: Subject['ask'];
   let api: TestApi;

@@ -1,7 +1,7 @@
 /** Rule lists page by page, of one type and of all, with their filters, on both databases. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Person, startApi, type TestApi } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
+import { testDatabases } from '../support/databases.ts';
 
 const DROPS = '/domains/shop.test/rules/drop/';
 
@@ -11,7 +11,7 @@ interface Shown {
   readonly enabled: boolean;
 }
 
-describe.each((await testDatabases()).map((database) => [database.kind, database] as const))(
+describe.each(testDatabases().map((database) => [database.kind, database] as const))(
   'on %s',
   (_, database) => {
     let api: TestApi;

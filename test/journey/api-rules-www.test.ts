@@ -4,8 +4,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openDatabase } from '../../src/store/sqlite/driver.ts';
 import { startApi, type TestApi } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
-import { addSubject, type Subject } from './api-rules-subject.ts';
+import { addSubject, type Subject } from '../support/api-rules-subject.ts';
+import { testDatabases } from '../support/databases.ts';
 
 /** Makes the database itself refuse every new record of a domain. */
 async function refuseRecords({ api, domain }: Subject): Promise<void> {
@@ -38,7 +38,7 @@ const toWww = (domain: string): object => ({
   target: `http://www.${domain}/`,
 });
 
-describe.each(await testDatabases())('www_record on $kind', (database) => {
+describe.each(testDatabases())('www_record on $kind', (database) => {
   let subject: Subject;
   let api: TestApi;
   let name: string;

@@ -7,8 +7,8 @@ import { RULE_TYPES, type RuleType } from '../../src/base/vocabulary.ts';
 import { compile } from '../../src/compiler/compile.ts';
 import { readDomainRows, toRuleSet } from '../../src/publisher/rule-set.ts';
 import { send, startApi } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
-import { addSubject, type Subject } from './api-rules-subject.ts';
+import { addSubject, type Subject } from '../support/api-rules-subject.ts';
+import { testDatabases } from '../support/databases.ts';
 
 const SLUGS: Readonly<Record<RuleType, string>> = {
   drop: 'drop',
@@ -98,7 +98,7 @@ const SAMPLES: Readonly<Record<RuleType, Sample>> = {
   },
 };
 
-describe.each(await testDatabases())('rules on $kind', (database) => {
+describe.each(testDatabases())('rules on $kind', (database) => {
   let subject: Subject;
   beforeAll(async () => {
     subject = await addSubject(await startApi(database));

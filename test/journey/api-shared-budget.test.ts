@@ -1,18 +1,19 @@
 /** One request budget for API processes side by side on one PostgreSQL. */
 import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { createAccount, createKey } from '../../src/access/keys.ts';
 import { createSharedBudget } from '../../src/access/shared-budget.ts';
 import { type RunningServer, startServer } from '../../src/cli/start-server.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import { send } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
+import { everyDatabase } from '../support/databases.ts';
 import { TEST_ORIGINS } from '../support/origin-bounds.ts';
+import { requires } from '../support/requires.ts';
 
 const MINUTE = 60_000;
 const BUDGET = 60;
-const found = (await testDatabases()).find(({ kind }) => kind === 'postgres');
+const found = everyDatabase().find(({ kind }) => kind === 'postgres');
 
 /** What one request came to, between two moments. */
 interface Asked {
@@ -33,8 +34,7 @@ function mostInAMinute(asked: readonly Asked[]): number {
   );
 }
 
-// Without PostgreSQL `testDatabases` says so, and there is nothing to share.
-describe.runIf(found !== undefined)('a budget that processes share', () => {
+describe('a budget that processes share', requires(inject('missingPostgres')), () => {
   let database: string;
   let drop: () => Promise<void>;
 

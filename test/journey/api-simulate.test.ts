@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPublisher } from '../../src/publisher/publisher.ts';
 import { startApi, type TestApi } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
-import { addSubject, type Subject } from './api-rules-subject.ts';
+import { addSubject, type Subject } from '../support/api-rules-subject.ts';
+import { testDatabases } from '../support/databases.ts';
 
 const SILENT = {
   info: () => undefined,
@@ -12,7 +12,7 @@ const SILENT = {
   debug: () => undefined,
 };
 
-describe.each(await testDatabases())('questions on $kind', (database) => {
+describe.each(testDatabases())('questions on $kind', (database) => {
   let api: TestApi;
   let subject: Subject;
   let ruleId: number;

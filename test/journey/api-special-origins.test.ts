@@ -1,9 +1,9 @@
 /** Special addresses as origins: refused wherever a write names one, unless the server was started to accept them. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Answer, type Person, startApi, type TestApi } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
+import { testDatabases } from '../support/databases.ts';
 
-const databases = await testDatabases();
+const databases = testDatabases();
 
 /** One address of each kind, as customers may spell it, and as the option names it. */
 const SPECIAL = [

@@ -6,9 +6,9 @@ import { readRemote } from '../../src/cli/apply/remote.ts';
 import type { Wanted } from '../../src/cli/apply/wanted.ts';
 import { readEdgeFile } from '../../src/files/edge-file.ts';
 import { type Person, startApi, type TestApi } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
+import { testDatabases } from '../support/databases.ts';
 
-const DATABASES = await testDatabases();
+const DATABASES = testDatabases();
 
 describe.each(DATABASES)('apply on $kind', (database) => {
   let api: TestApi;

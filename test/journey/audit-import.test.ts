@@ -2,8 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { builtCli } from './built.ts';
-import { type Served, serve } from './served.ts';
+import { builtCli } from '../support/built.ts';
+import { type Served, serve } from '../support/served.ts';
 
 let server: Served;
 beforeAll(async () => {

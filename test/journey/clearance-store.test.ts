@@ -10,14 +10,14 @@ import { readPage } from '../../src/publisher/pages.ts';
 import { openSigner } from '../../src/publisher/signer.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Store } from '../../src/store/store.ts';
-import { testDatabases } from '../support/api-databases.ts';
+import { testDatabases } from '../support/databases.ts';
 import { newFolder, startFollower } from '../support/edge-follower.ts';
-import { addDomain, type House, openHouse, until } from './publish-setup.ts';
+import { addDomain, type House, openHouse, until } from '../support/publish-setup.ts';
 
 const T = 1_800_000_000_000;
 const LEGACY = Buffer.alloc(32, 7).toString('base64');
 
-describe.each(await testDatabases())('on $kind', (database) => {
+describe.each(testDatabases())('on $kind', (database) => {
   let store: Store;
   let drop: () => Promise<void>;
   beforeEach(async () => {

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { builtCli, edgeplan, type Run } from './built.ts';
+import { builtCli, edgeplan, type Run } from '../support/built.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-'));
 const EDGE = `domain: example.com

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { builtCli, edgeplan, type Run } from './built.ts';
+import { builtCli, edgeplan, type Run } from '../support/built.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-'));
 

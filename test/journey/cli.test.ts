@@ -1,4 +1,3 @@
-import { spawnSync } from 'node:child_process';
 import {
   mkdirSync,
   mkdtempSync,
@@ -13,7 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { builtCli, edgeplan, type Run, shell } from './built.ts';
+import { builtCli, edgeplan, type Run, shell } from '../support/built.ts';
+import { missingProgram, requires } from '../support/requires.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-'));
 const SHOP = 'https://shop.example.com';
@@ -114,8 +114,8 @@ describe('init elsewhere', () => {
     expect(readdirSync(join(folder, 'small'))).toEqual([]);
   });
 
-  const mayAnything = process.getuid?.() === 0; // no folder refuses the superuser
-  it.skipIf(mayAnything)('says so when it may not write', async () => {
+  const ROOT = process.getuid?.() === 0 ? 'tests run as root, which may write to every folder' : null;
+  it('says so when it may not write', requires(ROOT), async () => {
     mkdirSync(join(folder, 'locked'), { mode: 0o555 });
     const { code, err } = await run('init', 'locked');
     expect({ code, err }).toEqual({
@@ -456,13 +456,17 @@ describe('colour and width', () => {
     expect(never.out).not.toContain(ESCAPE);
   });
 
-  const noTerminal = spawnSync('sh', ['-c', 'command -v script']).status !== 0; // `script` is what gives a command a terminal
-  it.skipIf(noTerminal)('a terminal gets colour unless NO_COLOR is set', async () => {
-    const line = `script -qec "$EDGEPLAN simulate ${SHOP}/" /dev/null`;
-    const env = { TERM: 'xterm' };
-    expect((await shell(line, { cwd: folder, env })).out).toContain(ESCAPE);
-    expect((await shell(line, { cwd: folder, env: { ...env, NO_COLOR: '1' } })).out).not.toContain(ESCAPE);
-  });
+  // `script` gives a command a terminal.
+  it(
+    'a terminal gets colour unless NO_COLOR is set',
+    requires(missingProgram('script', 'bsdutils')),
+    async () => {
+      const line = `script -qec "$EDGEPLAN simulate ${SHOP}/" /dev/null`;
+      const env = { TERM: 'xterm' };
+      expect((await shell(line, { cwd: folder, env })).out).toContain(ESCAPE);
+      expect((await shell(line, { cwd: folder, env: { ...env, NO_COLOR: '1' } })).out).not.toContain(ESCAPE);
+    },
+  );
 
   it('COLUMNS bounds the lines of the table', async () => {
     const { out } = await edgeplan(['simulate', `${SHOP}/api/x`], { cwd: folder, env: { COLUMNS: '60' } });

@@ -14,13 +14,11 @@ import { type RunningServer, startServer } from '../../src/cli/start-server.ts';
 import { ApiFault, type Client, createClient, dataOf, ifMatch, ifNoneMatch } from '../../src/client/index.ts';
 import { openStore } from '../../src/store/open.ts';
 import { send, startApi, type TestApi } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
 import { missingBrowser, startBrowser } from '../support/browser.ts';
 import { clientSchema, SCHEMA_FILE } from '../support/client-schema.ts';
+import { testDatabases } from '../support/databases.ts';
 import { TEST_ORIGINS } from '../support/origin-bounds.ts';
-
-const missing = missingBrowser();
-if (missing !== null) console.warn(`SKIPPED: the client in a browser, ${missing}`);
+import { requires } from '../support/requires.ts';
 
 const ENTRY = fileURLToPath(new URL('../../src/client/index.ts', import.meta.url));
 const path = { domain: 'shop.example' };
@@ -127,7 +125,7 @@ describe('on a whole server', () => {
   });
 
   // Skipped only where Debian's Chromium is missing; the reason is printed above.
-  test.skipIf(missing !== null)('in a browser it does the same', async () => {
+  test('in a browser it does the same', requires(missingBrowser()), async () => {
     const bundled = await build({
       entryPoints: [ENTRY],
       bundle: true,
@@ -158,7 +156,7 @@ describe('on a whole server', () => {
 describe('over its budget', () => {
   let api: TestApi;
   beforeAll(async () => {
-    const [database] = await testDatabases();
+    const [database] = testDatabases();
     api = await startApi(database!, { budget: 2 });
   });
   afterAll(() => api.close());
@@ -228,7 +226,7 @@ describe('without an API behind it', () => {
 });
 
 test('the types are those of the document that is served', async () => {
-  const [database] = await testDatabases();
+  const [database] = testDatabases();
   const api = await startApi(database!);
   const { text } = await send(api.port, { method: 'GET', path: '/docs/openapi.yaml' });
   await api.close();

@@ -4,25 +4,18 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { builtCli, edgeplan } from './built.ts';
+import { builtCli, edgeplan } from '../support/built.ts';
+import { missingProgram, requires } from '../support/requires.ts';
 
 const PATIENCE = 120_000;
 const SHELLS = ['bash', 'zsh', 'fish', 'powershell'] as const;
 
-/** Why a shell's tests cannot run here, or `null`. */
-function missing(...programs: readonly string[]): string | null {
-  const gone = programs.filter((one) => spawnSync('sh', ['-c', `command -v ${one}`]).status !== 0);
-  return gone.length === 0 ? null : `${gone.join(' and ')} not installed`;
-}
 const LACKING = {
-  terminal: missing('bash', 'script'),
-  bash: missing('bash'),
-  zsh: missing('zsh'),
-  fish: missing('fish'),
+  terminal: missingProgram('bash') ?? missingProgram('script', 'bsdutils'),
+  bash: missingProgram('bash'),
+  zsh: missingProgram('zsh'),
+  fish: missingProgram('fish'),
 };
-for (const [what, why] of Object.entries(LACKING))
-  if (why !== null) console.warn(`SKIPPED: completion in ${what}, ${why}`);
-
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-completion-'));
 const scriptOf = (shell: string): string => join(folder, `script.${shell}`);
 
@@ -80,7 +73,7 @@ describe('the command', () => {
 });
 
 // Skipped only where there is no bash; the reason is printed above.
-describe.skipIf(LACKING.bash !== null)('bash', () => {
+describe('bash', requires(LACKING.bash), () => {
   /** What TAB offers after these words, as bash breaks them; the last one is being typed. */
   function offered(words: readonly string[]): string {
     const quoted = words.map((word) => `'${word}'`).join(' ');
@@ -125,26 +118,23 @@ describe.skipIf(LACKING.bash !== null)('bash', () => {
   });
 
   // Skipped only where there is nothing to make a terminal with; the reason is printed above.
-  test.skipIf(LACKING.terminal !== null)(
-    'at a prompt: TAB completes, and runs nothing that was typed',
-    () => {
-      const keys = [
-        `PS1=; source ${scriptOf('bash')}`,
-        'edgeplan() { printf "<%s>" "$@"; echo; }',
-        'edgeplan simu\t--fil\tmy\\ f\t--colo\tne\t',
-        'edgeplan serve --tier=bus\t--log-l\tsi\t',
-        'edgeplan init my-\t',
-        // Kill the line instead of sending it: what TAB ran would be there all the same.
-        'edgeplan simulate $(touch pwned) --as\t\u0015exit',
-        '',
-      ];
-      const { out } = run('script', ['-qec', 'bash --norc --noprofile -i', '/dev/null'], keys.join('\n'));
-      expect(out).toContain('<simulate><--file><my file.yaml><--color><never>');
-      expect(out).toContain('<serve><--tier=business><--log-level><silent>');
-      expect(out).toContain('<init><my-folder/>');
-      expect(readdirSync(join(folder, 'work')).sort()).toEqual(['my file.yaml', 'my-folder']);
-    },
-  );
+  test('at a prompt: TAB completes, and runs nothing that was typed', requires(LACKING.terminal), () => {
+    const keys = [
+      `PS1=; source ${scriptOf('bash')}`,
+      'edgeplan() { printf "<%s>" "$@"; echo; }',
+      'edgeplan simu\t--fil\tmy\\ f\t--colo\tne\t',
+      'edgeplan serve --tier=bus\t--log-l\tsi\t',
+      'edgeplan init my-\t',
+      // Kill the line instead of sending it: what TAB ran would be there all the same.
+      'edgeplan simulate $(touch pwned) --as\t\u0015exit',
+      '',
+    ];
+    const { out } = run('script', ['-qec', 'bash --norc --noprofile -i', '/dev/null'], keys.join('\n'));
+    expect(out).toContain('<simulate><--file><my file.yaml><--color><never>');
+    expect(out).toContain('<serve><--tier=business><--log-level><silent>');
+    expect(out).toContain('<init><my-folder/>');
+    expect(readdirSync(join(folder, 'work')).sort()).toEqual(['my file.yaml', 'my-folder']);
+  });
 });
 
 const WALKS = [
@@ -155,7 +145,7 @@ const WALKS = [
 ] as const;
 
 // Skipped only where there is no zsh; the reason is printed above.
-describe.skipIf(LACKING.zsh !== null)('zsh', () => {
+describe('zsh', requires(LACKING.zsh), () => {
   test('reads its script', () => {
     expect(run('zsh', ['-fn', scriptOf('zsh')])).toEqual({ out: '', err: '' });
   });
@@ -168,7 +158,7 @@ describe.skipIf(LACKING.zsh !== null)('zsh', () => {
 });
 
 // Skipped only where there is no fish; the reason is printed above.
-describe.skipIf(LACKING.fish !== null)('fish', () => {
+describe('fish', requires(LACKING.fish), () => {
   test.each(WALKS)('%j', (words, expected) => {
     const line = `source ${scriptOf('fish')}; complete -C 'edgeplan ${words.join(' ')}'`;
     const { out, err } = run('fish', ['--no-config', '-c', line]);

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createJournal } from '../../src/edge/log/journal.ts';
-import { testDatabases } from '../support/api-databases.ts';
+import { builtCli, edgeplan, type Run } from '../support/built.ts';
+import { testDatabases } from '../support/databases.ts';
 import { DOMAIN, journalSubject } from '../support/edge-journal.ts';
-import { builtCli, edgeplan, type Run } from './built.ts';
-import { addDomain, addDrop, changeDomain, openHouse, until } from './publish-setup.ts';
+import { addDomain, addDrop, changeDomain, openHouse, until } from '../support/publish-setup.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-diff-'));
 const RECORDS = [{ id: 1, name: '@', type: 'A', destination: '192.0.2.1', proxied: true }];
@@ -142,7 +142,7 @@ describe('edgeplan diff', () => {
   });
 });
 
-describe.each((await testDatabases()).map((database) => [database.kind, database] as const))(
+describe.each(testDatabases().map((database) => [database.kind, database] as const))(
   'the diff of revisions, on %s',
   (_, database) => {
     test('tells what each publication changed, of any two, and says when there are not two', async () => {

@@ -7,9 +7,7 @@ import { parseZone } from '../../src/lifecycle/zone/parse.ts';
 import { printZone } from '../../src/lifecycle/zone/print.ts';
 import { type Daemon, freePort, missingDaemons, startKnot, startNsd } from '../support/dns-daemons.ts';
 import { a, fromTable, ns, type ScriptedServer, startDnsServer } from '../support/dns-server.ts';
-
-const missing = missingDaemons();
-if (missing !== null) console.warn(`SKIPPED: the checks against real DNS servers, ${missing}`);
+import { requires } from '../support/requires.ts';
 
 const DOMAIN = 'shop.example';
 const SETS = [['ns1.edge.test', 'ns2.edge.test']];
@@ -42,7 +40,7 @@ zx81 A 192.0.2.81
 `;
 
 // Skipped only where the Debian packages are missing; the reason is printed above.
-describe.skipIf(missing !== null)('real DNS servers', () => {
+describe('real DNS servers', requires(missingDaemons()), () => {
   let registry: Daemon;
   let host: Daemon;
   let resolver: ScriptedServer;

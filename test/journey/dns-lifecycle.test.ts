@@ -10,6 +10,7 @@ import type { NewDomain } from '../../src/store/customer-nouns.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Author, DnsMode, DomainRow } from '../../src/store/rows.ts';
 import type { Store } from '../../src/store/store.ts';
+import { type TestDatabase, testDatabases } from '../support/databases.ts';
 import {
   a,
   fromTable,
@@ -20,7 +21,6 @@ import {
   startDnsServer,
   txt,
 } from '../support/dns-server.ts';
-import { hasPostgres, type Place, postgresPlace, sqlitePlace } from '../support/dns-stores.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -43,7 +43,7 @@ const GONE: Script = ({ name }) => ({ authoritative: false, authorities: ns(name
 let resolver: ScriptedServer;
 let registry: ScriptedServer;
 let host: ScriptedServer;
-let place: Place;
+let place: Awaited<ReturnType<TestDatabase['make']>>;
 let store: Store;
 let life: Lifecycle;
 let now: number;
@@ -123,17 +123,11 @@ async function outbox({ id }: Pick<DomainRow, 'id'>): Promise<readonly string[]>
   return (await store.latest.outbox.list(id)).map(({ reason }) => reason);
 }
 
-const STORES = [
-  ['SQLite', sqlitePlace, true],
-  ['PostgreSQL', postgresPlace, await hasPostgres()],
-] as const;
-
-// Skipped only for PostgreSQL where no server answers; the reason is printed then.
-describe.for(STORES.filter(([, , here]) => here))('on %s', ([database, makePlace]) => {
+describe.each(testDatabases())('on $kind', ({ kind, make }) => {
   beforeEach(async () => {
     now = Date.UTC(2030, 0, 1);
     notes = [];
-    place = await makePlace();
+    place = await make();
     store = await openStore({ database: place.database });
     life = watch(store);
     const account = await store.write((tx) =>
@@ -216,7 +210,7 @@ describe.for(STORES.filter(([, , here]) => here))('on %s', ([database, makePlace
     it('shares the work between processes: no domain is checked twice', async () => {
       for (let index = 0; index < 20; index++) await create('managed', `d${index}.example`);
       // On PostgreSQL the other process has a store of its own; an SQLite folder has one server.
-      const shared = database === 'SQLite';
+      const shared = kind === 'sqlite';
       const beside = shared ? store : await openStore({ database: place.database });
       const other = watch(beside);
       const counts = await Promise.all([life.runDue(), other.runDue()]);

@@ -7,10 +7,11 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { planOf, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
+import { requires } from '../support/requires.ts';
 
 const HOST = 'shop.test';
 
-describe.skipIf(OPENSSL_MISSING)('a client that leaves before the head of its answer', () => {
+describe('a client that leaves before the head of its answer', requires(OPENSSL_MISSING), () => {
   let edge: TlsNode;
   let origin: Server;
 

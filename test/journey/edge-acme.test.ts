@@ -10,10 +10,11 @@ import { type Acme, type AcmeTokens, startAcme } from '../../src/edge/tls/acme.t
 import { NXDOMAIN, type ScriptedServer, startDnsServer } from '../support/dns-server.ts';
 import { startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { PEBBLE_MISSING, type Pebble, startPebble } from '../support/pebble.ts';
+import { requires } from '../support/requires.ts';
 
 const DAY = 86_400_000;
 
-describe.skipIf(PEBBLE_MISSING !== null)(`ACME (${PEBBLE_MISSING ?? 'pebble'})`, () => {
+describe('ACME', requires(PEBBLE_MISSING), () => {
   const tokens: AcmeTokens = new Map();
   const obtained: string[] = [];
   const problems: (readonly [string, unknown])[] = [];

@@ -7,6 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { HELLO_MS, MAX_STREAM_RESETS, MAX_STREAMS } from '../../src/edge/limits.ts';
 import { planOf, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
+import { requires } from '../support/requires.ts';
 
 /** Time for what is in flight when a node stops: what ends by itself ends long before. */
 const GRACE_MS = 60_000;
@@ -72,7 +73,7 @@ const MALFORMED: readonly (readonly [string, Buffer])[] = [
   ['version 2, too long', version2('2111', '00'.repeat(10), 0xffff)],
 ];
 
-describe.skipIf(OPENSSL_MISSING !== null)(`PROXY protocol (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('PROXY protocol', requires(OPENSSL_MISSING), () => {
   let edge: TlsNode;
   beforeAll(async () => {
     edge = await startTlsNode({ names: ['shop.test'], proxies: ['127.0.0.0/8'] });
@@ -129,7 +130,7 @@ async function sendCut(socket: Socket, octets: Buffer, size: number): Promise<vo
   }
 }
 
-describe.skipIf(OPENSSL_MISSING !== null)(`bounds (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('bounds', requires(OPENSSL_MISSING), () => {
   let edge: TlsNode;
   beforeEach(async () => {
     edge = await startTlsNode({ names: ['shop.test'] });
@@ -338,7 +339,7 @@ describe.skipIf(OPENSSL_MISSING !== null)(`bounds (${OPENSSL_MISSING ?? 'openssl
   });
 });
 
-describe.skipIf(OPENSSL_MISSING !== null)(`silence (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('silence', requires(OPENSSL_MISSING), () => {
   let edge: TlsNode;
   beforeAll(async () => {
     edge = await startTlsNode({ names: ['shop.test'], stallMs: 200 });

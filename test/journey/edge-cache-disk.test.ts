@@ -8,9 +8,10 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import { createDisk } from '../../src/edge/cache/disk.ts';
 import type { ServedDomain } from '../../src/edge/exchange.ts';
+import { builtCli } from '../support/built.ts';
 import { startCacheNode, startCacheOrigin } from '../support/edge-cache.ts';
 import { get } from '../support/edge-cache-client.ts';
-import { builtCli } from './built.ts';
+import { requires } from '../support/requires.ts';
 
 const CHILD = fileURLToPath(new URL('./edge-cache-child.mjs', import.meta.url));
 const clean: (() => void)[] = [];
@@ -78,7 +79,9 @@ test('a process killed while it writes leaves whole files and no others', { time
 });
 
 // Skipped where no file system can be mounted: a full disk is made of a small one in memory, which takes root.
-test.skipIf(process.getuid?.() !== 0)('a full disk costs nothing but the disk', async () => {
+const NO_ROOT = process.getuid?.() === 0 ? null : 'only root may mount a small disk';
+
+test('a full disk costs nothing but the disk', requires(NO_ROOT), async () => {
   const directory = folder();
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory]);
   expect(mounted.status, String(mounted.stderr)).toBe(0);

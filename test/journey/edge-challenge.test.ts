@@ -1,12 +1,14 @@
 /** Challenges over real sockets, and in a real browser. */
 import { randomBytes } from 'node:crypto';
-import { type Browser, chromium } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createChallenges } from '../../src/answers/challenge/challenge.ts';
 import type { Secrets } from '../../src/answers/challenge/keys.ts';
 import type { Challenges } from '../../src/edge/services.ts';
 import { type Answer, ask as askAt, hand as handAt, type Sent, solve } from '../support/ask.ts';
+import { missingBrowser, startBrowser } from '../support/browser.ts';
 import { startEdge, type TestEdge } from '../support/edge-node.ts';
+import { requires } from '../support/requires.ts';
 
 const FILE = `domain: shop.localhost
 records:
@@ -19,16 +21,6 @@ rules:
   - { id: 4, type: waf, paranoia: 1, threshold: 5, body_cap_kb: 64 }
 `;
 const HTML = { accept: 'text/html' };
-const FLAGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 
 let secrets: Secrets;
 let challenges: Challenges;
@@ -268,11 +260,10 @@ describe('a clearance', () => {
   });
 });
 
-describe('in Chromium', () => {
+describe('in Chromium', requires(missingBrowser()), () => {
   let browser: Browser;
   beforeAll(async () => {
-    const args = [...FLAGS, '--host-resolver-rules=MAP * 127.0.0.1'];
-    browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args });
+    browser = await startBrowser('--host-resolver-rules=MAP * 127.0.0.1');
   });
   afterAll(() => browser.close());
 

@@ -10,6 +10,7 @@ import { createChallenges } from '../../src/answers/challenge/challenge.ts';
 import { missingBrowser, startBrowser } from '../support/browser.ts';
 import { startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
+import { missingProgram, requires } from '../support/requires.ts';
 
 const run = promisify(execFile);
 
@@ -54,7 +55,7 @@ async function curl(...args: readonly string[]): Promise<string> {
   return stdout;
 }
 
-describe.skipIf(OPENSSL_MISSING !== null)(`curl (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('curl', requires(OPENSSL_MISSING, missingProgram('curl')), () => {
   test('is told why it is blocked, as JSON, with the reference that stands in the head', async () => {
     const text = await curl('-i', 'https://shop.test/blocked');
     const [head = '', body = ''] = text.split('\r\n\r\n');
@@ -122,7 +123,7 @@ async function openssl(host: string, ...args: readonly string[]): Promise<string
   return stdout + stderr;
 }
 
-describe.skipIf(OPENSSL_MISSING !== null)(`openssl s_client (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('openssl s_client', requires(OPENSSL_MISSING), () => {
   test.each([
     ['shop.test', 'shop.test', 'shop.test', 200],
     ['other.test', 'www.other.test', 'other.test', 421],
@@ -203,83 +204,80 @@ function faultsOfPage(): readonly string[] {
   return faults;
 }
 
-describe.skipIf(OPENSSL_MISSING !== null || missingBrowser() !== null)(
-  `Chromium (${OPENSSL_MISSING ?? missingBrowser() ?? 'all there'})`,
-  () => {
-    let browser: Browser;
-    beforeAll(async () => {
-      browser = await startBrowser();
-    });
-    afterAll(() => browser.close());
+describe('Chromium', requires(OPENSSL_MISSING, missingBrowser()), () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await startBrowser();
+  });
+  afterAll(() => browser.close());
 
-    const SCHEMES = ['light', 'dark'] as const;
+  const SCHEMES = ['light', 'dark'] as const;
 
-    async function open(
-      colorScheme: (typeof SCHEMES)[number],
-      width: number,
-    ): Promise<{ readonly context: BrowserContext; readonly page: Page }> {
-      const viewport = { width, height: 700 };
-      const context = await browser.newContext({ colorScheme, viewport, ignoreHTTPSErrors: true });
-      const page = await context.newPage();
-      return { context, page };
+  async function open(
+    colorScheme: (typeof SCHEMES)[number],
+    width: number,
+  ): Promise<{ readonly context: BrowserContext; readonly page: Page }> {
+    const viewport = { width, height: 700 };
+    const context = await browser.newContext({ colorScheme, viewport, ignoreHTTPSErrors: true });
+    const page = await context.newPage();
+    return { context, page };
+  }
+
+  async function judge(page: Page, name: string): Promise<void> {
+    if (PICTURES !== undefined) {
+      mkdirSync(PICTURES, { recursive: true });
+      await page.screenshot({ path: join(PICTURES, `${name}.png`) });
     }
+    expect(await page.evaluate(faultsOfPage)).toEqual([]);
+  }
 
-    async function judge(page: Page, name: string): Promise<void> {
-      if (PICTURES !== undefined) {
-        mkdirSync(PICTURES, { recursive: true });
-        await page.screenshot({ path: join(PICTURES, `${name}.png`) });
+  const url = (path: string): string => `https://shop.localhost:${edge.port}${path}`;
+
+  test.each(SCHEMES)('shows refusals and failures that read well, %s', async (scheme) => {
+    for (const width of [1_000, 320]) {
+      const { context, page } = await open(scheme, width);
+      for (const [path, status] of [
+        ['/blocked', 403],
+        ['/down', 502],
+        ['/a%00b', 400],
+      ] as const) {
+        const answer = await page.goto(url(path));
+        expect(answer?.status()).toBe(status);
+        const id = answer?.headers()['x-edgeplan-id'];
+        expect(await page.textContent('main code')).toBe(id);
+        await judge(page, `${status}-${scheme}-${width}`);
       }
-      expect(await page.evaluate(faultsOfPage)).toEqual([]);
+      await page.goto(url('/busy'));
+      const limited = await page.goto(url('/busy'));
+      expect(limited?.status()).toBe(429);
+      await judge(page, `429-${scheme}-${width}`);
+      await context.close();
     }
+  });
 
-    const url = (path: string): string => `https://shop.localhost:${edge.port}${path}`;
-
-    test.each(SCHEMES)('shows refusals and failures that read well, %s', async (scheme) => {
-      for (const width of [1_000, 320]) {
-        const { context, page } = await open(scheme, width);
-        for (const [path, status] of [
-          ['/blocked', 403],
-          ['/down', 502],
-          ['/a%00b', 400],
-        ] as const) {
-          const answer = await page.goto(url(path));
-          expect(answer?.status()).toBe(status);
-          const id = answer?.headers()['x-edgeplan-id'];
-          expect(await page.textContent('main code')).toBe(id);
-          await judge(page, `${status}-${scheme}-${width}`);
-        }
-        await page.goto(url('/busy'));
-        const limited = await page.goto(url('/busy'));
-        expect(limited?.status()).toBe(429);
-        await judge(page, `429-${scheme}-${width}`);
-        await context.close();
-      }
-    });
-
-    test.each(SCHEMES)('solves the challenge and reaches the page, %s', async (scheme) => {
-      const { context, page } = await open(scheme, 1_000);
-      // Held while the page is looked at.
-      await page.addInitScript(`const submit = HTMLFormElement.prototype.submit;
+  test.each(SCHEMES)('solves the challenge and reaches the page, %s', async (scheme) => {
+    const { context, page } = await open(scheme, 1_000);
+    // Held while the page is looked at.
+    await page.addInitScript(`const submit = HTMLFormElement.prototype.submit;
         HTMLFormElement.prototype.submit = function () { globalThis.go = () => submit.call(this); }`);
-      await page.goto(url('/members/a?x=1'));
-      await expect.poll(() => page.evaluate('globalThis.go !== undefined')).toBe(true);
-      await judge(page, `challenge-${scheme}`);
-      expect(await page.getAttribute('#status', 'role')).toBe('status');
-      await Promise.all([page.waitForEvent('load'), page.evaluate('globalThis.go()')]);
-      await expect.poll(() => page.evaluate("document.getElementById('status') === null")).toBe(true);
-      expect(await page.textContent('body')).toContain('"url":"/members/a?x=1"');
-      await context.close();
-    });
+    await page.goto(url('/members/a?x=1'));
+    await expect.poll(() => page.evaluate('globalThis.go !== undefined')).toBe(true);
+    await judge(page, `challenge-${scheme}`);
+    expect(await page.getAttribute('#status', 'role')).toBe('status');
+    await Promise.all([page.waitForEvent('load'), page.evaluate('globalThis.go()')]);
+    await expect.poll(() => page.evaluate("document.getElementById('status') === null")).toBe(true);
+    expect(await page.textContent('body')).toContain('"url":"/members/a?x=1"');
+    await context.close();
+  });
 
-    test.each(SCHEMES)('has a button that the keyboard finds, where cookies are off, %s', async (scheme) => {
-      const { context, page } = await open(scheme, 320);
-      await page.addInitScript("Object.defineProperty(navigator, 'cookieEnabled', { value: false })");
-      await page.goto(url('/members/a'));
-      await expect.poll(() => page.textContent('#status')).toContain('needs cookies');
-      expect(await page.evaluate('document.activeElement.id')).toBe('again');
-      expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).not.toBe('none');
-      await judge(page, `cookies-${scheme}`);
-      await context.close();
-    });
-  },
-);
+  test.each(SCHEMES)('has a button that the keyboard finds, where cookies are off, %s', async (scheme) => {
+    const { context, page } = await open(scheme, 320);
+    await page.addInitScript("Object.defineProperty(navigator, 'cookieEnabled', { value: false })");
+    await page.goto(url('/members/a'));
+    await expect.poll(() => page.textContent('#status')).toContain('needs cookies');
+    expect(await page.evaluate('document.activeElement.id')).toBe('again');
+    expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).not.toBe('none');
+    await judge(page, `cookies-${scheme}`);
+    await context.close();
+  });
+});

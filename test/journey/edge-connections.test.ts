@@ -11,6 +11,7 @@ import { startTlsNode, type TlsNode, type TlsNodeOptions } from '../support/edge
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { say, startRawOrigin, statusesOf, textOf } from '../support/raw.ts';
 import { openRawHttp2 } from '../support/raw-http2.ts';
+import { requires } from '../support/requires.ts';
 import { until } from '../support/until.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: shop.test\r\n\r\n';
@@ -56,7 +57,7 @@ async function hold(port: number, bounds: ConnectionBounds, before = ''): Promis
   return socket;
 }
 
-describe.skipIf(OPENSSL_MISSING !== null)(`connections (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('connections', requires(OPENSSL_MISSING), () => {
   test('above the bound are closed on every listener, and let in again when others end', async () => {
     const { edge, bounds, told } = await start({ most: 3 });
     const held = await hold(edge.httpPort, bounds);

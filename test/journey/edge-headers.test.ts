@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Echo, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { say, statusesOf } from '../support/raw.ts';
+import { requires } from '../support/requires.ts';
 
 /** Unkeyed inputs named in "Practical Web Cache Poisoning" (PortSwigger, 2018) and by the frameworks that read them. */
 const UNKEYED = [
@@ -38,7 +39,7 @@ const UNKEYED = [
   'Proxy',
 ];
 
-describe.skipIf(OPENSSL_MISSING !== null)(`headers (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('headers', requires(OPENSSL_MISSING), () => {
   let edge: TlsNode;
   beforeAll(async () => {
     edge = await startTlsNode({ names: ['shop.test'] });

@@ -29,6 +29,7 @@ import {
   requestFields,
   setting,
 } from '../support/raw-http2.ts';
+import { requires } from '../support/requires.ts';
 import { until } from '../support/until.ts';
 
 const LAST = 'GET /last HTTP/1.1\r\nHost: shop.test\r\nConnection: close\r\n\r\n';
@@ -66,7 +67,7 @@ const WAITING_CONNECTIONS = 5;
 
 const many = (piece: Buffer): Buffer => Buffer.concat(Array<Buffer>(1_000).fill(piece));
 
-describe.skipIf(OPENSSL_MISSING !== null)(`a client of HTTP/2 (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('a client of HTTP/2', requires(OPENSSL_MISSING), () => {
   let origin: RawOrigin;
   let edge: TlsNode;
   beforeAll(async () => {
@@ -258,110 +259,104 @@ describe.skipIf(OPENSSL_MISSING !== null)(`a client of HTTP/2 (${OPENSSL_MISSING
   );
 });
 
-describe.skipIf(OPENSSL_MISSING !== null)(
-  `a client that says pings (${OPENSSL_MISSING ?? 'openssl'})`,
-  () => {
-    let origin: RawOrigin;
-    let edge: TlsNode;
-    beforeAll(async () => {
-      origin = await startRawOrigin(({ path, socket }) => {
-        if (path === '/large')
-          socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${LARGE}\r\n\r\n${'x'.repeat(LARGE)}`);
-        if (path === '/late')
-          setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'), 3_500);
-      });
-      edge = await startTlsNode({
-        names: ['shop.test'],
-        originPort: origin.port,
-        stallMs: 1_500,
-        idleMs: 30_000,
-        requestMs: 4_000,
-        headMs: 4_000,
-      });
+describe('a client that says pings', requires(OPENSSL_MISSING), () => {
+  let origin: RawOrigin;
+  let edge: TlsNode;
+  beforeAll(async () => {
+    origin = await startRawOrigin(({ path, socket }) => {
+      if (path === '/large')
+        socket.write(`HTTP/1.1 200 OK\r\nContent-Length: ${LARGE}\r\n\r\n${'x'.repeat(LARGE)}`);
+      if (path === '/late')
+        setTimeout(() => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'), 3_500);
     });
-    afterAll(async () => {
-      expect(edge.faults).toEqual([]);
-      await edge.stop();
-      await origin.close();
+    edge = await startTlsNode({
+      names: ['shop.test'],
+      originPort: origin.port,
+      stallMs: 1_500,
+      idleMs: 30_000,
+      requestMs: 4_000,
+      headMs: 4_000,
     });
+  });
+  afterAll(async () => {
+    expect(edge.faults).toEqual([]);
+    await edge.stop();
+    await origin.close();
+  });
 
-    async function pinging(settings?: Buffer): Promise<RawHttp2> {
-      const client = await openRawHttp2(edge.port, settings);
-      const timer = setInterval(() => client.send(frame(FRAME.ping, 0, 0, Buffer.alloc(8))), 200);
-      client.socket.once('close', () => clearInterval(timer));
-      return client;
-    }
+  async function pinging(settings?: Buffer): Promise<RawHttp2> {
+    const client = await openRawHttp2(edge.port, settings);
+    const timer = setInterval(() => client.send(frame(FRAME.ping, 0, 0, Buffer.alloc(8))), 200);
+    client.socket.once('close', () => clearInterval(timer));
+    return client;
+  }
 
-    function resetOf(client: RawHttp2, id: number): Promise<number> {
-      return until(
-        () => client.frames.find(({ type, stream }) => type === FRAME.reset && stream === id),
-        `stream ${id} is reset`,
-        20_000,
-      ).then(({ content }) => content.readUInt32BE(0));
-    }
+  function resetOf(client: RawHttp2, id: number): Promise<number> {
+    return until(
+      () => client.frames.find(({ type, stream }) => type === FRAME.reset && stream === id),
+      `stream ${id} is reset`,
+      20_000,
+    ).then(({ content }) => content.readUInt32BE(0));
+  }
 
-    test('and opens no window for an answer loses the stream, and its origin is left', async () => {
-      const client = await pinging(setting(4, 0));
-      client.send(get(1, '/large'));
-      expect(await resetOf(client, 1)).toBe(CANCEL);
-      await until(() => origin.open.size === 0, 'the origin is left');
-      await until(
-        () => edge.entries.at(-1)?.exchange?.request.target === '/large',
-        'the journal tells of it',
-      );
-      client.send(get(3, '/late'));
-      await until(
-        () => client.frames.some(({ type, stream }) => type === FRAME.headers && stream === 3),
-        'an answer',
-      );
-      client.socket.destroy();
-    });
-
-    test('and stops within its body loses the stream, and its origin is left', async () => {
-      const client = await pinging();
-      client.send(
-        frame(FRAME.headers, END_HEADERS, 1, requestFields('/hold', 'POST')),
-        frame(FRAME.data, 0, 1, Buffer.from('half')),
-      );
-      await until(() => origin.open.size > 0, 'the origin is asked');
-      expect(await resetOf(client, 1)).toBe(CANCEL);
-      await until(() => origin.open.size === 0, 'the origin is left');
-      client.socket.destroy();
-    });
-
-    test.each([['HTTP/2'], ['HTTP/1.1']])(
-      'and sends its body over %s bit by bit has a time to be done in',
-      async (version) => {
-        if (version === 'HTTP/1.1') {
-          const socket = connect(edge.httpPort, '127.0.0.1');
-          const text = textOf(socket);
-          socket.write('POST /hold HTTP/1.1\r\nHost: shop.test\r\nContent-Length: 1000\r\n\r\n');
-          const timer = setInterval(() => socket.write('x'), 300);
-          socket.once('close', () => clearInterval(timer));
-          expect(statusesOf(await text)).toEqual([408]);
-        } else {
-          const client = await pinging();
-          client.send(frame(FRAME.headers, END_HEADERS, 1, requestFields('/hold', 'POST')));
-          const timer = setInterval(() => client.send(frame(FRAME.data, 0, 1, Buffer.alloc(1))), 300);
-          client.socket.once('close', () => clearInterval(timer));
-          expect(await resetOf(client, 1)).toBe(CANCEL);
-          client.socket.destroy();
-        }
-        await until(() => origin.open.size === 0, 'the origin is left');
-      },
+  test('and opens no window for an answer loses the stream, and its origin is left', async () => {
+    const client = await pinging(setting(4, 0));
+    client.send(get(1, '/large'));
+    expect(await resetOf(client, 1)).toBe(CANCEL);
+    await until(() => origin.open.size === 0, 'the origin is left');
+    await until(() => edge.entries.at(-1)?.exchange?.request.target === '/large', 'the journal tells of it');
+    client.send(get(3, '/late'));
+    await until(
+      () => client.frames.some(({ type, stream }) => type === FRAME.headers && stream === 3),
+      'an answer',
     );
+    client.socket.destroy();
+  });
 
-    test('is waited for as long as its origin takes', async () => {
-      const client = await pinging();
-      client.send(get(1, '/late'));
-      await until(() => client.frames.some(({ type }) => type === FRAME.headers), 'an answer');
-      expect(client.frames.filter(({ type }) => type === FRAME.reset)).toEqual([]);
-      client.socket.destroy();
-    });
-  },
-);
+  test('and stops within its body loses the stream, and its origin is left', async () => {
+    const client = await pinging();
+    client.send(
+      frame(FRAME.headers, END_HEADERS, 1, requestFields('/hold', 'POST')),
+      frame(FRAME.data, 0, 1, Buffer.from('half')),
+    );
+    await until(() => origin.open.size > 0, 'the origin is asked');
+    expect(await resetOf(client, 1)).toBe(CANCEL);
+    await until(() => origin.open.size === 0, 'the origin is left');
+    client.socket.destroy();
+  });
 
-describe.skipIf(OPENSSL_MISSING !== null)(`a client of TLS 1.2 (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+  test.each([['HTTP/2'], ['HTTP/1.1']])(
+    'and sends its body over %s bit by bit has a time to be done in',
+    async (version) => {
+      if (version === 'HTTP/1.1') {
+        const socket = connect(edge.httpPort, '127.0.0.1');
+        const text = textOf(socket);
+        socket.write('POST /hold HTTP/1.1\r\nHost: shop.test\r\nContent-Length: 1000\r\n\r\n');
+        const timer = setInterval(() => socket.write('x'), 300);
+        socket.once('close', () => clearInterval(timer));
+        expect(statusesOf(await text)).toEqual([408]);
+      } else {
+        const client = await pinging();
+        client.send(frame(FRAME.headers, END_HEADERS, 1, requestFields('/hold', 'POST')));
+        const timer = setInterval(() => client.send(frame(FRAME.data, 0, 1, Buffer.alloc(1))), 300);
+        client.socket.once('close', () => clearInterval(timer));
+        expect(await resetOf(client, 1)).toBe(CANCEL);
+        client.socket.destroy();
+      }
+      await until(() => origin.open.size === 0, 'the origin is left');
+    },
+  );
+
+  test('is waited for as long as its origin takes', async () => {
+    const client = await pinging();
+    client.send(get(1, '/late'));
+    await until(() => client.frames.some(({ type }) => type === FRAME.headers), 'an answer');
+    expect(client.frames.filter(({ type }) => type === FRAME.reset)).toEqual([]);
+    client.socket.destroy();
+  });
+});
+
+describe('a client of TLS 1.2', requires(OPENSSL_MISSING), () => {
   let edge: TlsNode;
   beforeAll(async () => {
     edge = await startTlsNode({ names: ['shop.test'], fallback: 'shop.test' });

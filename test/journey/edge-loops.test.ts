@@ -6,8 +6,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Echo, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { say, statusesOf } from '../support/raw.ts';
+import { requires } from '../support/requires.ts';
 
-describe.skipIf(OPENSSL_MISSING !== null)(`passing the edge (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('passing the edge', requires(OPENSSL_MISSING), () => {
   let edge: TlsNode;
   let second: TlsNode;
   beforeAll(async () => {
@@ -124,7 +125,7 @@ describe.skipIf(OPENSSL_MISSING !== null)(`passing the edge (${OPENSSL_MISSING ?
   });
 });
 
-describe.skipIf(OPENSSL_MISSING !== null)(`kept underscores (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('kept underscores', requires(OPENSSL_MISSING), () => {
   test('an operator that keeps underscores still passes on no alias of the edge’s own headers', async () => {
     const edge = await startTlsNode({ names: ['shop.test'], keepUnderscores: true });
     const head = 'GET / HTTP/1.1\r\nHost: shop.test\r\nConnection: close\r\n';

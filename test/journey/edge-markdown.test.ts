@@ -11,6 +11,7 @@ import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { HELD_OCTETS, MAX_PAGE_OCTETS } from '../../src/edge/markdown/limits.ts';
 import { createMarkdownRenderer, type RendererOptions } from '../../src/edge/markdown/renderer.ts';
 import type { MarkdownRenderer } from '../../src/edge/services.ts';
+import { builtCli } from '../support/built.ts';
 import {
   CACHE_HOST,
   type CacheNode,
@@ -19,7 +20,6 @@ import {
   startCacheOrigin,
 } from '../support/edge-cache.ts';
 import { get } from '../support/edge-cache-client.ts';
-import { builtCli } from './built.ts';
 
 const THREAD = new URL('../../dist/edge/markdown/thread.js', import.meta.url);
 /** Far beyond what a page takes on a machine that is busy with other things. */

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { type Asked, type RawOrigin, say, startRawOrigin, statusesOf } from '../support/raw.ts';
+import { requires } from '../support/requires.ts';
 import { until } from '../support/until.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
@@ -198,7 +199,7 @@ const MISDEEDS: readonly Misdeed[] = [
   },
 ];
 
-describe.skipIf(OPENSSL_MISSING !== null)(`an origin that (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('an origin that', requires(OPENSSL_MISSING), () => {
   let edge: TlsNode;
   let origin: RawOrigin;
   beforeAll(async () => {

@@ -15,6 +15,7 @@ import {
 import { type PlanParts, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { type Asked, type RawOrigin, say, startRawOrigin, statusesOf, textOf } from '../support/raw.ts';
+import { requires } from '../support/requires.ts';
 import { startTlsOrigin } from '../support/tls-origin.ts';
 import { until } from '../support/until.ts';
 
@@ -76,7 +77,7 @@ function soon(...addresses: string[]) {
   return a(NAME, ...addresses).map((answer) => ({ ...answer, ttl: 0 }));
 }
 
-describe.skipIf(OPENSSL_MISSING !== null)(`an origin's name (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe(`an origin's name`, requires(OPENSSL_MISSING), () => {
   test('that nobody knows: 502 at once, the DNS asked once for all, and 200 once it is known', async () => {
     const origin = await startOrigin();
     const edge = await startNode(origin.port, byName(NAME));

@@ -8,6 +8,7 @@ import { CONNECT_MS, MAX_QUEUED } from '../../src/edge/limits.ts';
 import { NO_CHALLENGES, type PlanParts, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { type Asked, type RawOrigin, say, startRawOrigin, statusesOf, textOf } from '../support/raw.ts';
+import { requires } from '../support/requires.ts';
 import { startTlsOrigin } from '../support/tls-origin.ts';
 import { until } from '../support/until.ts';
 
@@ -80,7 +81,7 @@ async function startDeafOrigin(): Promise<DeafOrigin> {
   };
 }
 
-describe.skipIf(OPENSSL_MISSING !== null)(`an origin (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('an origin', requires(OPENSSL_MISSING), () => {
   test('that refuses connections: 502', async () => {
     const gone = await startRawOrigin(() => undefined);
     const edge = await startNode(gone.port);
@@ -164,7 +165,7 @@ describe.skipIf(OPENSSL_MISSING !== null)(`an origin (${OPENSSL_MISSING ?? 'open
   });
 });
 
-describe.skipIf(OPENSSL_MISSING !== null)(`a pool (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('a pool', requires(OPENSSL_MISSING), () => {
   test.each<readonly [string, (socket: Socket) => void, readonly number[], readonly number[]]>([
     ['resets', (socket: Socket) => void socket.resetAndDestroy(), [200, 200], [502, 200]],
     ['answers nonsense', (socket: Socket) => void socket.write('220 mail\r\n\r\n'), [502, 200], [502, 200]],
@@ -194,7 +195,7 @@ describe.skipIf(OPENSSL_MISSING !== null)(`a pool (${OPENSSL_MISSING ?? 'openssl
   );
 });
 
-describe.skipIf(OPENSSL_MISSING !== null)(`a pool with probes (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('a pool with probes', requires(OPENSSL_MISSING), () => {
   const probed = (ports: readonly number[]): PlanParts => ({
     rules: [
       {
@@ -247,7 +248,7 @@ describe.skipIf(OPENSSL_MISSING !== null)(`a pool with probes (${OPENSSL_MISSING
   });
 });
 
-describe.skipIf(OPENSSL_MISSING !== null)(`a WebSocket (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('a WebSocket', requires(OPENSSL_MISSING), () => {
   test.each([
     ['plain', null],
     ['behind a proxy', ['127.0.0.1']],

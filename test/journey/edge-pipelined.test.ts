@@ -7,6 +7,7 @@ import type { JournalEntry } from '../../src/edge/services.ts';
 import { planOf, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { type RawOrigin, say, startRawOrigin, statusesOf, textOf } from '../support/raw.ts';
+import { requires } from '../support/requires.ts';
 import { until } from '../support/until.ts';
 
 const OCTETS = 300_000;
@@ -14,7 +15,7 @@ const OCTETS = 300_000;
 const CLIENTS = 64;
 const GET = 'GET /large HTTP/1.1\r\nHost: shop.test\r\n\r\n';
 
-describe.skipIf(OPENSSL_MISSING !== null)(`pipelining (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('pipelining', requires(OPENSSL_MISSING), () => {
   let origin: RawOrigin;
   let edge: TlsNode;
   beforeAll(async () => {

@@ -13,6 +13,7 @@ import { type PlanParts, startTlsNode, type TlsNode, type TlsNodeOptions } from 
 import { finding } from '../support/generate-waf.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { statusesOf, textOf } from '../support/raw.ts';
+import { requires } from '../support/requires.ts';
 import { until } from '../support/until.ts';
 
 const HOST = 'shop.test';
@@ -58,7 +59,7 @@ async function startOrigin(): Promise<Origin> {
 /** A rate that no test comes near to. */
 const ANY_RATE = { minRate: 0, graceMs: 0, windowMs: 0 };
 
-describe.skipIf(OPENSSL_MISSING !== null)(`slow clients (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('slow clients', requires(OPENSSL_MISSING), () => {
   const clean: (() => void | Promise<void>)[] = [];
   afterEach(async () => {
     for (const end of clean.splice(0).reverse()) await end();

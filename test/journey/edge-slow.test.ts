@@ -7,13 +7,14 @@ import { MAX_HEAD_OCTETS, MAX_HEADERS } from '../../src/edge/limits.ts';
 import { startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { type RawOrigin, say, startRawOrigin, statusesOf, textOf } from '../support/raw.ts';
+import { requires } from '../support/requires.ts';
 import { until } from '../support/until.ts';
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
 const HOST = 'Host: shop.test\r\n';
 const LAST = `GET /last HTTP/1.1\r\n${HOST}Connection: close\r\n\r\n`;
 
-describe.skipIf(OPENSSL_MISSING !== null)(`a client (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('a client', requires(OPENSSL_MISSING), () => {
   let edge: TlsNode;
   let origin: RawOrigin;
   beforeAll(async () => {

@@ -6,6 +6,7 @@ import { a, fromTable, NXDOMAIN, type ScriptedServer, startDnsServer } from '../
 import { type PlanParts, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { type RawOrigin, say, startRawOrigin, statusesOf, textOf } from '../support/raw.ts';
+import { requires } from '../support/requires.ts';
 
 const NAME = 'www.origin.test';
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
@@ -94,7 +95,7 @@ const WAYS: readonly (readonly [string, () => PlanParts])[] = [
   ['a name in a pool', () => pool(NAME)],
 ];
 
-describe.skipIf(OPENSSL_MISSING !== null)(`a special origin (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('a special origin', requires(OPENSSL_MISSING), () => {
   test.each(WAYS)('is not connected to by way of %s, nor for a WebSocket', async (_, plan) => {
     dns.tell(at('127.0.0.1'));
     const edge = await startNode(plan());

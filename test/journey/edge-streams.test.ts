@@ -8,10 +8,12 @@ import { startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { finding } from '../support/generate-waf.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { statusesOf, textOf } from '../support/raw.ts';
+import { requires } from '../support/requires.ts';
+import { sizeOf } from '../support/size.ts';
 import { until } from '../support/until.ts';
 
-/** Octets of a large body: a gigabyte where asked for, else what shows the same in a second. */
-const LARGE = process.env['EDGEPLAN_LARGE'] === undefined ? 192 * 1024 * 1024 : 1024 * 1024 * 1024;
+/** Octets of a large body. */
+const LARGE = sizeOf('EDGEPLAN_LARGE_MIB', { usual: 192, full: 1_024 }) * 1024 * 1024;
 const PIECE = Buffer.alloc(64 * 1024, 'x');
 /** Octets by which the process may grow, client, node and origin together: their buffers, and no body. */
 const FLAT = 64 * 1024 * 1024;
@@ -104,7 +106,7 @@ function post(path: string, length: number): string {
   return `POST ${path} HTTP/1.1\r\nHost: shop.test\r\nConnection: close\r\nContent-Length: ${length}\r\n\r\n`;
 }
 
-describe.skipIf(OPENSSL_MISSING !== null)(`large bodies (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('large bodies', requires(OPENSSL_MISSING), () => {
   beforeAll(async () => {
     origin = createServer(answer);
     origin.listen(0, '127.0.0.1');

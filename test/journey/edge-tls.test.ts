@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Echo, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { makeCertificate, OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { textOf } from '../support/raw.ts';
+import { requires } from '../support/requires.ts';
 
 interface Ran {
   readonly out: string;
@@ -25,7 +26,7 @@ function run(command: string, args: readonly string[], input = ''): Promise<Ran>
   });
 }
 
-describe.skipIf(OPENSSL_MISSING !== null)(`TLS (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('TLS', requires(OPENSSL_MISSING), () => {
   let edge: TlsNode;
   beforeAll(async () => {
     edge = await startTlsNode({
@@ -294,8 +295,9 @@ describe.skipIf(OPENSSL_MISSING !== null)(`TLS (${OPENSSL_MISSING ?? 'openssl'})
   });
 });
 
-test.skipIf(OPENSSL_MISSING !== null)(
-  `a connection that was made before the end, and not more, is served in it (${OPENSSL_MISSING ?? 'openssl'})`,
+test(
+  'a connection that was made before the end, and not more, is served in it',
+  requires(OPENSSL_MISSING),
   async () => {
     const edge = await startTlsNode({ names: ['shop.test'] });
     const made = connect(edge.port, '127.0.0.1');

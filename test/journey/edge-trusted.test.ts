@@ -6,10 +6,11 @@ import type { JournalEntry } from '../../src/edge/services.ts';
 import { type Echo, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { say } from '../support/raw.ts';
+import { requires } from '../support/requires.ts';
 
 const JA4 = /^t1[23]d/;
 
-describe.skipIf(OPENSSL_MISSING !== null)(`behind a proxy (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('behind a proxy', requires(OPENSSL_MISSING), () => {
   let believing: TlsNode;
   let doubting: TlsNode;
   beforeAll(async () => {

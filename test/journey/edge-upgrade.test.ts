@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Echo, planOf, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { type RawOrigin, say, startRawOrigin, statusesOf, textOf } from '../support/raw.ts';
+import { requires } from '../support/requires.ts';
 import { until } from '../support/until.ts';
 
 const HOST = 'Host: shop.test\r\n';
@@ -14,7 +15,7 @@ const LAST = 'Connection: close\r\n';
 const WEBSOCKET = `GET /ws HTTP/1.1\r\n${HOST}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\nSec-WebSocket-Version: 13\r\n\r\n`;
 const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';
 
-describe.skipIf(OPENSSL_MISSING !== null)(`switching (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('switching', requires(OPENSSL_MISSING), () => {
   let edge: TlsNode;
   const closing: (() => unknown)[] = [];
   beforeEach(async () => {

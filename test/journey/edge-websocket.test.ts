@@ -5,6 +5,7 @@ import { connect as connectTls } from 'node:tls';
 import { afterEach, describe, expect, test } from 'vitest';
 import { startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
+import { requires } from '../support/requires.ts';
 
 const HANDSHAKE = [
   'GET /ws HTTP/1.1',
@@ -18,7 +19,7 @@ const HANDSHAKE = [
 /** A ping without a body, masked (RFC 6455 §5.5.2). */
 const PING = Buffer.from([0x89, 0x80, 1, 2, 3, 4]);
 
-describe.skipIf(OPENSSL_MISSING !== null)(`a WebSocket (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('a WebSocket', requires(OPENSSL_MISSING), () => {
   let edge: TlsNode | null = null;
   afterEach(() => edge?.stop());
 

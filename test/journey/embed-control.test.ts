@@ -7,7 +7,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createEdge, type NodeEdge, type NodeEdgeOptions } from '../../src/embed/node/index.ts';
 import { ask, hand, solve } from '../support/ask.ts';
 import { listenLocally } from '../support/embed.ts';
-import { type Served, serve } from './served.ts';
+import { type Served, serve } from '../support/served.ts';
 
 const PATIENCE = { interval: 50 };
 

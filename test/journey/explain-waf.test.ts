@@ -8,9 +8,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DecisionLine } from '../../src/edge/log/line.ts';
 import type { TraceDocument } from '../../src/simulator/document.ts';
 import { ask } from '../support/ask.ts';
-import { builtCli, edgeplan, type Run } from './built.ts';
-import { type Served, serve } from './served.ts';
-import { startWorkerNode, type WorkerNode } from './worker-node.ts';
+import { builtCli, edgeplan, type Run } from '../support/built.ts';
+import { type Served, serve } from '../support/served.ts';
+import { startWorkerNode, type WorkerNode } from '../support/worker-node.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-explain-waf-'));
 const HOST = 'shop.test';

@@ -7,12 +7,12 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { compile } from '../../src/compiler/index.ts';
 import { readEdgeFile } from '../../src/files/edge-file.ts';
 import { seal } from '../../src/plan/seal.ts';
-import { testDatabases } from '../support/api-databases.ts';
-import { builtCli, shell } from './built.ts';
-import { type Served, serve } from './served.ts';
+import { builtCli, shell } from '../support/built.ts';
+import { testDatabases } from '../support/databases.ts';
+import { type Served, serve } from '../support/served.ts';
 
 const SHOP = fileURLToPath(new URL('../../fixtures/shop/edge.yaml', import.meta.url));
-const DATABASES = await testDatabases();
+const DATABASES = testDatabases();
 
 beforeAll(builtCli, 120_000);
 

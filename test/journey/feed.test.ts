@@ -6,7 +6,16 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { SignedPage } from '../../src/plan/manifest.ts';
 import { SERVICE } from '../../src/store/store.ts';
 import { send } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
+import { everyDatabase } from '../support/databases.ts';
+import {
+  addDomain,
+  addDrop,
+  changeDomain,
+  type House,
+  openHouse,
+  removeDomain,
+  until,
+} from '../support/publish-setup.ts';
 import {
   type Answered,
   ask,
@@ -16,15 +25,6 @@ import {
   startNode,
   type TestNode,
 } from './feed-node.ts';
-import {
-  addDomain,
-  addDrop,
-  changeDomain,
-  type House,
-  openHouse,
-  removeDomain,
-  until,
-} from './publish-setup.ts';
 
 function page({ bytes }: Answered): SignedPage {
   return JSON.parse(bytes.toString('utf8')) as SignedPage;
@@ -53,7 +53,7 @@ async function spoiler(port: number): Promise<{ readonly port: number; close(): 
   return { port: (server.address() as AddressInfo).port, close: () => server.close() };
 }
 
-for (const database of await testDatabases()) {
+for (const database of everyDatabase()) {
   describe(`the feed on ${database.kind}`, () => {
     let made: Awaited<ReturnType<typeof database.make>>;
     let house: House;
@@ -356,7 +356,7 @@ for (const database of await testDatabases()) {
 }
 
 test('a node that does not read its feed is disconnected, with a reason, and the others go on', async () => {
-  const [database] = await testDatabases();
+  const [database] = everyDatabase();
   const made = await database!.make();
   const house = await openHouse({ database: made.database, maxBacklog: 65_536 });
   try {

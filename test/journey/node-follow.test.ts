@@ -29,7 +29,7 @@ import {
   openHouse,
   removeDomain,
   until,
-} from './publish-setup.ts';
+} from '../support/publish-setup.ts';
 
 let folder: string;
 let house: House;

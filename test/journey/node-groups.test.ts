@@ -4,13 +4,13 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { SignedPage } from '../../src/plan/manifest.ts';
 import { moveDomain } from '../../src/publisher/node-groups.ts';
 import type { DomainRow } from '../../src/store/rows.ts';
-import { testDatabases } from '../support/api-databases.ts';
 import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';
+import { testDatabases } from '../support/databases.ts';
 import { startFollower, type TestFollower, type TestFollowerOptions } from '../support/edge-follower.ts';
+import { addDomain, addDrop, type House, openHouse, removeDomain, until } from '../support/publish-setup.ts';
 import { ask } from './feed-node.ts';
-import { addDomain, addDrop, type House, openHouse, removeDomain, until } from './publish-setup.ts';
 
-describe.each(await testDatabases())('node groups on $kind', (database) => {
+describe.each(testDatabases())('node groups on $kind', (database) => {
   let drop: () => Promise<void>;
   let house: House;
   let proxy: ControlProxy;

@@ -5,9 +5,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { builtCli, startEdgeplan } from '../support/built.ts';
 import { until } from '../support/until.ts';
-import { builtCli, startEdgeplan } from './built.ts';
-import { ask } from './worker-node.ts';
+import { ask } from '../support/worker-node.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-log-pipe-'));
 const PATIENCE_MS = 60_000;

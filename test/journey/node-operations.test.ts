@@ -8,11 +8,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { builtCli, edgeplan } from '../support/built.ts';
 import { startControlProxy } from '../support/control-proxy.ts';
 import { makeCertificate, OPENSSL_MISSING } from '../support/make-certificate.ts';
-import { builtCli, edgeplan } from './built.ts';
-import { addDomain, addDrop, openHouse, until } from './publish-setup.ts';
-import { ask, isRunning, startWorkerNode, type WorkerNode } from './worker-node.ts';
+import { addDomain, addDrop, openHouse, until } from '../support/publish-setup.ts';
+import { requires } from '../support/requires.ts';
+import { ask, isRunning, startWorkerNode, type WorkerNode } from '../support/worker-node.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-node-operations-'));
 const file = join(folder, 'edge.yaml');
@@ -170,24 +171,20 @@ describe.each(['1', '2'])('a node of %s processes', (workers) => {
     }
   });
 
-  test.skipIf(OPENSSL_MISSING !== null)(
-    `each listener has a public port of its own (${OPENSSL_MISSING ?? 'openssl'})`,
-    PATIENT,
-    async () => {
-      const certs = mkdtempSync(join(folder, 'certs-'));
-      await makeCertificate({ names: ['shop.test'], cert: join(certs, 'a.crt'), key: join(certs, 'a.key') });
-      const tls = ['--tls-port', '0', '--certificates', certs];
-      const node = await start([
-        ...['--file', file, '--workers', workers, ...tls],
-        ...['--public-port', '80', '--public-tls-port', '443'],
-      ]);
-      expect((await ask({ port: node.port, path: '/' })).text).toBe('shop.test');
-      expect(await askSecurely(node.tlsPort!)).toMatch(/\r\n\r\nshop\.test$/);
-      const other = await start(['--file', file, '--workers', workers, ...tls, '--public-tls-port', '444']);
-      expect((await ask({ port: other.port, path: '/' })).text).toBe(`shop.test:${other.port}`);
-      expect(await askSecurely(other.tlsPort!)).toMatch(/\r\n\r\nshop\.test:444$/);
-    },
-  );
+  test('each listener has a public port of its own', requires(OPENSSL_MISSING), async () => {
+    const certs = mkdtempSync(join(folder, 'certs-'));
+    await makeCertificate({ names: ['shop.test'], cert: join(certs, 'a.crt'), key: join(certs, 'a.key') });
+    const tls = ['--tls-port', '0', '--certificates', certs];
+    const node = await start([
+      ...['--file', file, '--workers', workers, ...tls],
+      ...['--public-port', '80', '--public-tls-port', '443'],
+    ]);
+    expect((await ask({ port: node.port, path: '/' })).text).toBe('shop.test');
+    expect(await askSecurely(node.tlsPort!)).toMatch(/\r\n\r\nshop\.test$/);
+    const other = await start(['--file', file, '--workers', workers, ...tls, '--public-tls-port', '444']);
+    expect((await ask({ port: other.port, path: '/' })).text).toBe(`shop.test:${other.port}`);
+    expect(await askSecurely(other.tlsPort!)).toMatch(/\r\n\r\nshop\.test:444$/);
+  });
 });
 
 test('a public port for HTTPS needs HTTPS', async () => {

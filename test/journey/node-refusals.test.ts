@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { builtCli, edgeplan } from '../support/built.ts';
 import { makeCertificate } from '../support/make-certificate.ts';
-import { builtCli, edgeplan } from './built.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-refusals-'));
 const EDGE = `domain: example.com

@@ -8,14 +8,14 @@ import { createReports } from '../../src/edge/follow/reports.ts';
 import { createUsage } from '../../src/edge/follow/usage.ts';
 import { moveDomain } from '../../src/publisher/node-groups.ts';
 import type { DomainRow } from '../../src/store/rows.ts';
-import { testDatabases } from '../support/api-databases.ts';
+import { testDatabases } from '../support/databases.ts';
+import { addDomain, type House, openHouse, until } from '../support/publish-setup.ts';
 import { ask } from './feed-node.ts';
-import { addDomain, type House, openHouse, until } from './publish-setup.ts';
 
 const MINUTE_MS = 60_000;
 const minuteOf = (time: number): number => Math.floor(time / MINUTE_MS);
 
-describe.each(await testDatabases())('reports of nodes on $kind', (database) => {
+describe.each(testDatabases())('reports of nodes on $kind', (database) => {
   let drop: () => Promise<void>;
   let house: House;
   let shop: DomainRow;

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../support/ask.ts';
-import { builtCli } from './built.ts';
-import { startWorkerNode, type WorkerNode } from './worker-node.ts';
+import { builtCli } from '../support/built.ts';
+import { startWorkerNode, type WorkerNode } from '../support/worker-node.ts';
 
 const HOST = 'shop.test';
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-node-underscores-'));

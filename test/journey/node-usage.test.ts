@@ -8,7 +8,7 @@ import { createUsage, type Usage, type UsageOptions } from '../../src/edge/follo
 import type { JournalEntry } from '../../src/edge/services.ts';
 import { createCounts } from '../../src/edge/workers/counts.ts';
 import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';
-import { addDomain, addDrop, type House, openHouse, until } from './publish-setup.ts';
+import { addDomain, addDrop, type House, openHouse, until } from '../support/publish-setup.ts';
 
 let folder: string;
 let house: House;

@@ -6,13 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { builtCli } from '../support/built.ts';
 import { type ScriptedServer, startDnsServer } from '../support/dns-server.ts';
 import { freePort, PEBBLE_MISSING, type Pebble, startPebble } from '../support/pebble.ts';
-import { builtCli } from './built.ts';
-import { until } from './publish-setup.ts';
-import { ADDRESSES, startWorkerNode, type WorkerNode } from './worker-node.ts';
+import { until } from '../support/publish-setup.ts';
+import { requires } from '../support/requires.ts';
+import { ADDRESSES, startWorkerNode, type WorkerNode } from '../support/worker-node.ts';
 
-describe.skipIf(PEBBLE_MISSING !== null)(`ACME with workers (${PEBBLE_MISSING ?? 'pebble'})`, () => {
+describe('ACME with workers', requires(PEBBLE_MISSING), () => {
   const folder = mkdtempSync(join(tmpdir(), 'edgeplan-workers-acme-'));
   const certs = join(folder, 'certs');
   let dns: ScriptedServer;

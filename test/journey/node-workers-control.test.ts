@@ -3,10 +3,11 @@ import { readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { DomainRow } from '../../src/store/rows.ts';
+import { builtCli } from '../support/built.ts';
 import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';
 import { newFolder } from '../support/edge-follower.ts';
-import { builtCli } from './built.ts';
-import { addDomain, addDrop, type House, openHouse, removeDomain, until } from './publish-setup.ts';
+import { addDomain, addDrop, type House, openHouse, removeDomain, until } from '../support/publish-setup.ts';
+import { requires } from '../support/requires.ts';
 import {
   ADDRESSES,
   ask,
@@ -17,7 +18,7 @@ import {
   oneConnection,
   startWorkerNode,
   type WorkerNode,
-} from './worker-node.ts';
+} from '../support/worker-node.ts';
 
 const folder = newFolder();
 const data = join(folder, 'node');
@@ -107,57 +108,53 @@ test('traffic is told once, whoever of the workers was asked', { timeout: 90_000
   await start();
 });
 
-test.skipIf(NO_CHILDREN !== null)(
-  `without a control plane, workers begin from what is kept (${NO_CHILDREN ?? 'their processes'})`,
-  { timeout: 90_000 },
-  async () => {
-    proxy.target = 0;
-    proxy.cutAll();
-    process.kill(node.workers()[1]!, 'SIGKILL');
-    await node.said(/worker \d serves again/);
-    expect(await statuses('/p2')).toEqual([403]);
-    proxy.target = house.port;
-  },
-);
+test('without a control plane, workers begin from what is kept', {
+  ...requires(NO_CHILDREN),
+  timeout: 90_000,
+}, async () => {
+  proxy.target = 0;
+  proxy.cutAll();
+  process.kill(node.workers()[1]!, 'SIGKILL');
+  await node.said(/worker \d serves again/);
+  expect(await statuses('/p2')).toEqual([403]);
+  proxy.target = house.port;
+});
 
-test.skipIf(NO_LIMITS !== null)(
-  `a plan that one worker cannot open is served by none until it can (${NO_LIMITS ?? 'prlimit'})`,
-  {
-    timeout: 90_000,
-  },
-  async () => {
-    const at = Date.now();
-    await house.store.write(async (tx) => {
-      const body = JSON.stringify({ path_includes: ['/moved'], target: '/there' });
-      const row = { domain_id: domain.id, type: 'redirect', priority: 100, body, record_ids: [] } as const;
-      await tx.rules.insert({ ...row, created_at: at, updated_at: at });
-    });
-    await addDrop(house, domain, '/other');
-    await until(async () => (await statuses('/moved')).join() === '302', 'the redirect', PATIENCE_MS);
-    const kept = ADDRESSES.map((from) => ({ from, agent: oneConnection() }));
-    const asks = async (): Promise<ReadonlySet<number>> => {
-      const answers = kept.map((one) => ask({ ...one, port: node.port, path: '/moved' }));
-      return new Set((await Promise.all(answers)).map(({ status }) => status));
-    };
-    expect(await asks()).toEqual(new Set([302]));
-    const reports = () => house.store.latest.nodes.reportsOn('shop.test', revision);
-    const revision = (await house.store.latest.plans.current('shop.test'))!.revision + 1;
-    const files = filesOf(node.workers()[1]!);
-    files.forbid();
-    await addDrop(house, domain, '/moved');
-    const refused = await until(async () => (await reports())[0] ?? null, 'a report', PATIENCE_MS);
-    expect(refused).toMatchObject({
-      outcome: 'nack',
-      reason: expect.stringMatching(/^worker \d of the node goes on as before: EMFILE/),
-    });
-    expect(await asks()).toEqual(new Set([302]));
-    files.allow();
-    await until(async () => (await reports())[0]?.outcome === 'ack', 'the plan at all workers', PATIENCE_MS);
-    expect(await asks()).toEqual(new Set([403]));
-    await until(() => readdirSync(join(data, 'plans')).length === 2, 'the end of the old file', PATIENCE_MS);
-    for (const { agent } of kept) agent.destroy();
-  },
-);
+test('a plan that one worker cannot open is served by none until it can', {
+  ...requires(NO_LIMITS),
+  timeout: 90_000,
+}, async () => {
+  const at = Date.now();
+  await house.store.write(async (tx) => {
+    const body = JSON.stringify({ path_includes: ['/moved'], target: '/there' });
+    const row = { domain_id: domain.id, type: 'redirect', priority: 100, body, record_ids: [] } as const;
+    await tx.rules.insert({ ...row, created_at: at, updated_at: at });
+  });
+  await addDrop(house, domain, '/other');
+  await until(async () => (await statuses('/moved')).join() === '302', 'the redirect', PATIENCE_MS);
+  const kept = ADDRESSES.map((from) => ({ from, agent: oneConnection() }));
+  const asks = async (): Promise<ReadonlySet<number>> => {
+    const answers = kept.map((one) => ask({ ...one, port: node.port, path: '/moved' }));
+    return new Set((await Promise.all(answers)).map(({ status }) => status));
+  };
+  expect(await asks()).toEqual(new Set([302]));
+  const reports = () => house.store.latest.nodes.reportsOn('shop.test', revision);
+  const revision = (await house.store.latest.plans.current('shop.test'))!.revision + 1;
+  const files = filesOf(node.workers()[1]!);
+  files.forbid();
+  await addDrop(house, domain, '/moved');
+  const refused = await until(async () => (await reports())[0] ?? null, 'a report', PATIENCE_MS);
+  expect(refused).toMatchObject({
+    outcome: 'nack',
+    reason: expect.stringMatching(/^worker \d of the node goes on as before: EMFILE/),
+  });
+  expect(await asks()).toEqual(new Set([302]));
+  files.allow();
+  await until(async () => (await reports())[0]?.outcome === 'ack', 'the plan at all workers', PATIENCE_MS);
+  expect(await asks()).toEqual(new Set([403]));
+  await until(() => readdirSync(join(data, 'plans')).length === 2, 'the end of the old file', PATIENCE_MS);
+  for (const { agent } of kept) agent.destroy();
+});
 
 test('a plan whose file is damaged is refused by the workers that need it, and fetched again', {
   timeout: 90_000,

@@ -12,11 +12,19 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DomainRow } from '../../src/store/rows.ts';
 import { solve } from '../support/ask.ts';
+import { builtCli } from '../support/built.ts';
 import { newFolder } from '../support/edge-follower.ts';
 import { makeCertificate, OPENSSL_MISSING } from '../support/make-certificate.ts';
-import { builtCli } from './built.ts';
-import { addDomain, addDrop, type House, openHouse, until } from './publish-setup.ts';
-import { ADDRESSES, ask, askFromAll, NO_CHILDREN, startWorkerNode, type WorkerNode } from './worker-node.ts';
+import { addDomain, addDrop, type House, openHouse, until } from '../support/publish-setup.ts';
+import { requires } from '../support/requires.ts';
+import {
+  ADDRESSES,
+  ask,
+  askFromAll,
+  NO_CHILDREN,
+  startWorkerNode,
+  type WorkerNode,
+} from '../support/worker-node.ts';
 
 const PATIENCE_MS = 60_000;
 const WORKERS = 3;
@@ -200,7 +208,7 @@ describe('a PROXY header', () => {
     }
   });
 
-  test.skipIf(OPENSSL_MISSING !== null)(`comes before TLS (${OPENSSL_MISSING ?? 'openssl'})`, async () => {
+  test('comes before TLS', requires(OPENSSL_MISSING), async () => {
     for (const header of [VERSION_1, VERSION_2]) {
       for (const turn of TURNS) {
         const { status } = await askProxied('/shut', { from: '203.0.113.9', header, secure: true });
@@ -225,27 +233,24 @@ describe('a PROXY header', () => {
   });
 });
 
-test.skipIf(OPENSSL_MISSING !== null)(
-  `HTTP/2 is spoken by every worker (${OPENSSL_MISSING ?? 'openssl'})`,
-  async () => {
-    const before = await node.metric('edgeplan_node_requests_total{action="forward",status="2xx"}');
-    for (const from of ADDRESSES) {
-      const socket = connect({ host: '127.0.0.1', port: node.tlsPort!, localAddress: from });
-      const client = connectHttp2('https://shop.test', { createConnection: () => secured(socket, 'h2') });
-      const answers = ['/a', '/b', '/c'].map(async (path) => {
-        const stream = client.request({ ':path': path });
-        const [headers] = await once(stream, 'response');
-        let body = '';
-        for await (const text of stream.setEncoding('utf8')) body += text;
-        return [headers[':status'], JSON.parse(body).for];
-      });
-      expect([from, ...(await Promise.all(answers))]).toEqual([from, [200, from], [200, from], [200, from]]);
-      client.close();
-    }
-    const after = await node.metric('edgeplan_node_requests_total{action="forward",status="2xx"}');
-    expect(after - before).toBe(3 * ADDRESSES.length);
-  },
-);
+test('HTTP/2 is spoken by every worker', requires(OPENSSL_MISSING), async () => {
+  const before = await node.metric('edgeplan_node_requests_total{action="forward",status="2xx"}');
+  for (const from of ADDRESSES) {
+    const socket = connect({ host: '127.0.0.1', port: node.tlsPort!, localAddress: from });
+    const client = connectHttp2('https://shop.test', { createConnection: () => secured(socket, 'h2') });
+    const answers = ['/a', '/b', '/c'].map(async (path) => {
+      const stream = client.request({ ':path': path });
+      const [headers] = await once(stream, 'response');
+      let body = '';
+      for await (const text of stream.setEncoding('utf8')) body += text;
+      return [headers[':status'], JSON.parse(body).for];
+    });
+    expect([from, ...(await Promise.all(answers))]).toEqual([from, [200, from], [200, from], [200, from]]);
+    client.close();
+  }
+  const after = await node.metric('edgeplan_node_requests_total{action="forward",status="2xx"}');
+  expect(after - before).toBe(3 * ADDRESSES.length);
+});
 
 test('WebSockets are passed on by every worker', async () => {
   const lines = ['GET /ws HTTP/1.1', 'Host: shop.test', 'Upgrade: websocket', 'Connection: Upgrade'];
@@ -329,32 +334,31 @@ async function streamed(from: string, begins: () => void): Promise<'whole' | 'cu
   return 'whole';
 }
 
-test.skipIf(NO_CHILDREN !== null)(
-  `a body cut by a worker's death is no whole one, and no other is cut (${NO_CHILDREN ?? 'their processes'})`,
-  { timeout: 90_000 },
-  async () => {
-    const ends: string[] = [];
-    let begun = 0;
-    const all = ADDRESSES.map(async (from) => void ends.push(await streamed(from, () => void begun++)));
-    // Not only sent by the origin: what a dead worker had not passed on would be no answer at all.
-    await until(() => begun === ADDRESSES.length, 'the bodies', PATIENCE_MS);
-    const [victim, ...others] = node.workers();
-    process.kill(victim!, 'SIGKILL');
-    await node.said(/worker \d ended \(SIGKILL\); another one starts at once/);
-    // The origin is left too, and nothing goes on for nobody.
-    await until(
-      () => streams.size === ADDRESSES.length - ends.length && ends.length > 0,
-      'the cut',
-      PATIENCE_MS,
-    );
-    for (const stream of streams) stream.end(' and ended');
-    await Promise.all(all);
-    const cut = ends.filter((end) => end === 'cut').length;
-    expect(cut).toBeGreaterThan(0);
-    expect(cut).toBeLessThan(ADDRESSES.length);
-    await node.said(/worker \d serves again/);
-    expect(node.workers()).toEqual(expect.arrayContaining(others));
-    const after = await askFromAll(node.port, '/after');
-    expect(new Set(after.map(({ status }) => status))).toEqual(new Set([200]));
-  },
-);
+test(`a body cut by a worker's death is no whole one, and no other is cut`, {
+  ...requires(NO_CHILDREN),
+  timeout: 90_000,
+}, async () => {
+  const ends: string[] = [];
+  let begun = 0;
+  const all = ADDRESSES.map(async (from) => void ends.push(await streamed(from, () => void begun++)));
+  // Not only sent by the origin: what a dead worker had not passed on would be no answer at all.
+  await until(() => begun === ADDRESSES.length, 'the bodies', PATIENCE_MS);
+  const [victim, ...others] = node.workers();
+  process.kill(victim!, 'SIGKILL');
+  await node.said(/worker \d ended \(SIGKILL\); another one starts at once/);
+  // The origin is left too, and nothing goes on for nobody.
+  await until(
+    () => streams.size === ADDRESSES.length - ends.length && ends.length > 0,
+    'the cut',
+    PATIENCE_MS,
+  );
+  for (const stream of streams) stream.end(' and ended');
+  await Promise.all(all);
+  const cut = ends.filter((end) => end === 'cut').length;
+  expect(cut).toBeGreaterThan(0);
+  expect(cut).toBeLessThan(ADDRESSES.length);
+  await node.said(/worker \d serves again/);
+  expect(node.workers()).toEqual(expect.arrayContaining(others));
+  const after = await askFromAll(node.port, '/after');
+  expect(new Set(after.map(({ status }) => status))).toEqual(new Set([200]));
+});

@@ -10,9 +10,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { builtCli, edgeplan } from '../support/built.ts';
 import { makeCertificate, OPENSSL_MISSING } from '../support/make-certificate.ts';
-import { builtCli, edgeplan } from './built.ts';
-import { until } from './publish-setup.ts';
+import { until } from '../support/publish-setup.ts';
+import { requires } from '../support/requires.ts';
 import {
   ADDRESSES,
   ask,
@@ -22,7 +23,7 @@ import {
   oneConnection,
   startWorkerNode,
   type WorkerNode,
-} from './worker-node.ts';
+} from '../support/worker-node.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-node-workers-'));
 const file = join(folder, 'edge.yaml');
@@ -175,7 +176,7 @@ test('refuses numbers of workers that cannot be, and says what keeps a worker fr
   await Promise.all(refusals);
 });
 
-describe.skipIf(NO_CHILDREN !== null)(`workers that fail (${NO_CHILDREN ?? 'their processes'})`, () => {
+describe('workers that fail', requires(NO_CHILDREN), () => {
   let node: WorkerNode;
   beforeAll(async () => {
     node = await start('--workers', '3');
@@ -244,9 +245,9 @@ describe.skipIf(NO_CHILDREN !== null)(`workers that fail (${NO_CHILDREN ?? 'thei
   });
 });
 
-test.skipIf(OPENSSL_MISSING !== null)(
-  `every worker has the certificates, resumes sessions, and follows their change (${OPENSSL_MISSING ?? 'openssl'})`,
-  PATIENT,
+test(
+  'every worker has the certificates, resumes sessions, and follows their change',
+  requires(OPENSSL_MISSING),
   async () => {
     const certs = join(folder, 'certs');
     const pair = { names: ['shop.test'], cert: join(certs, 'shop.crt'), key: join(certs, 'shop.key') };

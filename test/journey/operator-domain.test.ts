@@ -1,10 +1,10 @@
 /** `edgeplan domain` and `edgeplan account disable`, as typed, beside a running server on both databases. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { testDatabases } from '../support/api-databases.ts';
-import { builtCli, edgeplan, type Run } from './built.ts';
-import { type Served, serve } from './served.ts';
+import { builtCli, edgeplan, type Run } from '../support/built.ts';
+import { testDatabases } from '../support/databases.ts';
+import { type Served, serve } from '../support/served.ts';
 
-const DATABASES = await testDatabases();
+const DATABASES = testDatabases();
 beforeAll(builtCli, 120_000);
 
 describe.each(DATABASES)('an operator on $kind', (database) => {

@@ -1,8 +1,8 @@
 /** The README's picture shows what the command prints today. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
+import { builtCli } from '../support/built.ts';
 import { commandOutput, drawTerminal, PICTURE_FILE } from '../support/picture.ts';
-import { builtCli } from './built.ts';
 
 beforeAll(builtCli, 120_000);
 

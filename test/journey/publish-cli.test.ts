@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { send } from '../support/api.ts';
+import { builtCli, edgeplan, type Run, startEdgeplan } from '../support/built.ts';
 import { ALLOW_ORIGINS } from '../support/origin-bounds.ts';
-import { builtCli, edgeplan, type Run, startEdgeplan } from './built.ts';
+import { until } from '../support/publish-setup.ts';
 import { startNode } from './feed-node.ts';
-import { until } from './publish-setup.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-publish-'));
 const data = ['--data', join(folder, 'data')];

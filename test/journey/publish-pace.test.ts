@@ -6,10 +6,10 @@ import { createPlanMaker, type PlanMaker } from '../../src/publisher/plan-maker.
 import { createPublisher, type Publisher } from '../../src/publisher/publisher.ts';
 import type { DomainRow } from '../../src/store/rows.ts';
 import type { Store } from '../../src/store/store.ts';
-import { testDatabases } from '../support/api-databases.ts';
-import { addDomain, changeDomain, type House, openHouse } from './publish-setup.ts';
+import { testDatabases } from '../support/databases.ts';
+import { addDomain, changeDomain, type House, openHouse } from '../support/publish-setup.ts';
 
-describe.each(await testDatabases())('publishing at a pace on $kind', (database) => {
+describe.each(testDatabases())('publishing at a pace on $kind', (database) => {
   let made: Awaited<ReturnType<typeof database.make>>;
   let house: House;
   let store: Store;

@@ -4,10 +4,10 @@ import { MAX_STORED_PLANS, PRUNE_EVERY, STORED_MS } from '../../src/publisher/li
 import { pruneAll } from '../../src/publisher/prune.ts';
 import { clearAway } from '../../src/publisher/upkeep.ts';
 import type { DomainRow } from '../../src/store/rows.ts';
-import { testDatabases } from '../support/api-databases.ts';
-import { addDomain, changeDomain, type House, openHouse } from './publish-setup.ts';
+import { testDatabases } from '../support/databases.ts';
+import { addDomain, changeDomain, type House, openHouse } from '../support/publish-setup.ts';
 
-describe.each(await testDatabases())('old plans on $kind', (database) => {
+describe.each(testDatabases())('old plans on $kind', (database) => {
   let made: Awaited<ReturnType<typeof database.make>>;
   let house: House;
   let domain: DomainRow;

@@ -2,10 +2,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openPlan } from '../../src/plan/open.ts';
 import type { DomainRow } from '../../src/store/rows.ts';
-import { testDatabases } from '../support/api-databases.ts';
-import { addDomain, addDrop, changeDomain, type House, openHouse } from './publish-setup.ts';
+import { testDatabases } from '../support/databases.ts';
+import { addDomain, addDrop, changeDomain, type House, openHouse } from '../support/publish-setup.ts';
 
-for (const database of await testDatabases()) {
+for (const database of testDatabases()) {
   describe(`the history of plans on ${database.kind}`, () => {
     let made: Awaited<ReturnType<typeof database.make>>;
     let house: House;

@@ -4,7 +4,7 @@ import { loadPlan } from '../../src/evaluator/index.ts';
 import type { DomainRow, RevisionRow } from '../../src/store/rows.ts';
 import { SERVICE, type Store } from '../../src/store/store.ts';
 import { send } from '../support/api.ts';
-import { testDatabases } from '../support/api-databases.ts';
+import { everyDatabase } from '../support/databases.ts';
 import {
   addDomain,
   addDrop,
@@ -14,7 +14,7 @@ import {
   openHouse,
   removeDomain,
   until,
-} from './publish-setup.ts';
+} from '../support/publish-setup.ts';
 
 async function history(store: Store, domain: DomainRow): Promise<readonly RevisionRow[]> {
   return [...(await store.latest.plans.list(domain.id, { limit: 1_000 }))].reverse();
@@ -31,7 +31,7 @@ function soon(milliseconds = 45_000): AbortSignal {
   return AbortSignal.timeout(milliseconds);
 }
 
-for (const database of await testDatabases()) {
+for (const database of everyDatabase()) {
   describe(`publishing on ${database.kind}`, () => {
     let made: Awaited<ReturnType<typeof database.make>>;
     let house: House;

@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../support/ask.ts';
-import { builtCli, edgeplan, type Run } from './built.ts';
-import { startWorkerNode } from './worker-node.ts';
+import { builtCli, edgeplan, type Run } from '../support/built.ts';
+import { startWorkerNode } from '../support/worker-node.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-replay-waf-'));
 const HOST = 'shop.test';

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createJournal } from '../../src/edge/log/journal.ts';
 import type { JournalEntry } from '../../src/edge/services.ts';
+import { builtCli, edgeplan, type Run } from '../support/built.ts';
 import { DOMAIN, journalSubject } from '../support/edge-journal.ts';
-import { builtCli, edgeplan, type Run } from './built.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-replay-'));
 const RECORDS = [

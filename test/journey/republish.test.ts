@@ -8,13 +8,13 @@ import { PLAN_VERSION } from '../../src/plan/layout.ts';
 import { FORMAT_REASON, rollbackReason } from '../../src/publisher/again.ts';
 import { createRepublisher, requestAll, survey } from '../../src/publisher/republish.ts';
 import type { DomainRow } from '../../src/store/rows.ts';
-import { testDatabases } from '../support/api-databases.ts';
+import { builtCli } from '../support/built.ts';
+import { testDatabases } from '../support/databases.ts';
 import { startFollower, type TestFollower } from '../support/edge-follower.ts';
 import { filePlan, sealAsPrevious, withVersion } from '../support/older-plan.ts';
-import { builtCli } from './built.ts';
-import { addDomain, addDrop, type House, openHouse, until } from './publish-setup.ts';
+import { addDomain, addDrop, type House, openHouse, until } from '../support/publish-setup.ts';
 
-const CHILD = fileURLToPath(new URL('publish-child.mjs', import.meta.url));
+const CHILD = fileURLToPath(new URL('../support/publish-child.mjs', import.meta.url));
 const DOMAINS = 9;
 
 /** Domains that drop `/admin`, whose current plans are revision 2 in the version before this one. */
@@ -55,7 +55,7 @@ function sendTraffic(
   };
 }
 
-for (const database of await testDatabases()) {
+for (const database of testDatabases()) {
   describe(`on ${database.kind}`, () => {
     let made: Awaited<ReturnType<typeof database.make>>;
     let house: House;

@@ -5,7 +5,7 @@ import { openSignatures } from '../../src/plan/open-signatures.ts';
 import { sealSignatures } from '../../src/plan/seal-signatures.ts';
 import type { SignatureProgram } from '../../src/plan/signature-program.ts';
 import { compileStarter } from '../../src/waf/signatures/starter.ts';
-import { builtCli } from './built.ts';
+import { builtCli } from '../support/built.ts';
 
 const BUILT = new URL('../../dist/waf/signatures/', import.meta.url);
 

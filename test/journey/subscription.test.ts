@@ -1,11 +1,11 @@
 /** subscription, as typed, beside a running server on both databases. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { testDatabases } from '../support/api-databases.ts';
-import { builtCli, edgeplan, type Run } from './built.ts';
-import { until } from './publish-setup.ts';
-import { type Served, serve } from './served.ts';
+import { builtCli, edgeplan, type Run } from '../support/built.ts';
+import { everyDatabase } from '../support/databases.ts';
+import { until } from '../support/publish-setup.ts';
+import { type Served, serve } from '../support/served.ts';
 
-const DATABASES = await testDatabases();
+const DATABASES = everyDatabase();
 beforeAll(builtCli, 120_000);
 
 describe.each(DATABASES)('subscription on $kind', (database) => {

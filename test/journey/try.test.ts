@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { builtCli, edgeplan, shell, startEdgeplan } from './built.ts';
-import { until } from './publish-setup.ts';
+import { builtCli, edgeplan, shell, startEdgeplan } from '../support/built.ts';
+import { until } from '../support/publish-setup.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'edgeplan-trying-'));
 

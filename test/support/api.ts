@@ -17,8 +17,8 @@ import { openSigner } from '../../src/publisher/signer.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { AccountRow, MemberRole } from '../../src/store/rows.ts';
 import type { Store } from '../../src/store/store.ts';
-import type { TestDatabase } from './api-databases.ts';
 import { judgeAnswer } from './api-shapes.ts';
+import type { TestDatabase } from './databases.ts';
 import { TEST_ORIGINS } from './origin-bounds.ts';
 
 /** What the DNS says until told otherwise. */

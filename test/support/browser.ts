@@ -1,15 +1,16 @@
 /** A real browser, headless: Debian's Chromium, driven over its own protocol. */
-import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Page } from 'playwright-core';
+import { missingFile } from './requires.ts';
 
 const CHROMIUM = '/usr/bin/chromium';
 
 /** Why the tests cannot run here, or `null`. */
 export function missingBrowser(): string | null {
-  return existsSync(CHROMIUM) ? null : `${CHROMIUM} not installed (Debian: chromium)`;
+  return missingFile(CHROMIUM, 'chromium');
 }
 
-export function startBrowser(): Promise<Browser> {
+/** @param flags added to those that keep the browser to this machine. */
+export function startBrowser(...flags: readonly string[]): Promise<Browser> {
   return chromium.launch({
     executablePath: CHROMIUM,
     args: [
@@ -20,6 +21,7 @@ export function startBrowser(): Promise<Browser> {
       '--disable-background-networking',
       '--disable-component-update',
       '--disable-sync',
+      ...flags,
     ],
   });
 }

@@ -1,18 +1,18 @@
 /** Real DNS servers from Debian on loopback: NSD as a registry, Knot as a DNS host. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ask } from '../../src/lifecycle/dns/ask.ts';
+import { missingFile } from './requires.ts';
 
 const NSD = '/usr/sbin/nsd';
 const KNOT = '/usr/sbin/knotd';
 
 /** Why the tests cannot run here, or `null`. */
 export function missingDaemons(): string | null {
-  const missing = [NSD, KNOT].filter((path) => !existsSync(path));
-  return missing.length === 0 ? null : `${missing.join(' and ')} not installed (Debian: nsd, knot)`;
+  return missingFile(NSD, 'nsd') ?? missingFile(KNOT, 'knot');
 }
 
 export interface Daemon {

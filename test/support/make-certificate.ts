@@ -1,16 +1,14 @@
 /** Certificates made with the openssl command while tests run: self-signed, P-256. */
-import { execFile, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
+import { missingProgram } from './requires.ts';
 
 const run = promisify(execFile);
 
 /** Why tests that need the command are left out; `null`: it is here. */
-export const OPENSSL_MISSING =
-  spawnSync('openssl', ['version']).status === 0
-    ? null
-    : 'openssl is not installed: no certificates to serve with';
+export const OPENSSL_MISSING = missingProgram('openssl');
 
 export interface CertificateRequest {
   /** Entries of subjectAltName without `DNS:`; `*.` is a wildcard. */

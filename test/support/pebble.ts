@@ -1,16 +1,17 @@
 /** Pebble, the test authority of Let's Encrypt, as Debian has it. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { Agent, get } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { makeCertificate, OPENSSL_MISSING } from './make-certificate.ts';
+import { missingFile } from './requires.ts';
 
 const PEBBLE = '/usr/bin/pebble';
 
 /** Why tests that need it are left out; `null`: it is here. */
-export const PEBBLE_MISSING = OPENSSL_MISSING ?? (existsSync(PEBBLE) ? null : 'pebble is not installed');
+export const PEBBLE_MISSING = OPENSSL_MISSING ?? missingFile(PEBBLE, 'pebble');
 
 export interface Pebble {
   readonly directoryUrl: string;

@@ -7,12 +7,13 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { isStoreFault } from '../../../src/store/fault.ts';
 import { openDatabase } from '../../../src/store/sqlite/driver.ts';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';
+import { sizeOf } from '../../support/size.ts';
 import { acknowledged, buildChild, type Child, startChild } from './children.ts';
 import { expectAll, inspectFolder } from './inspect.ts';
 import { seed } from './samples.ts';
 
-/** How many processes die; `EDGEPLAN_CRASH_ROUNDS` says otherwise. */
-const ROUNDS = Number(process.env['EDGEPLAN_CRASH_ROUNDS'] ?? 50);
+/** Processes that are killed. */
+const ROUNDS = sizeOf('EDGEPLAN_CRASH_ROUNDS', { usual: 8, full: 50 });
 const ABREAST = 8;
 
 let code: Awaited<ReturnType<typeof buildChild>>;

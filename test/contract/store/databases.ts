@@ -2,16 +2,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
-import { afterAll } from 'vitest';
+import { afterAll, inject } from 'vitest';
 import type { Migration } from '../../../src/store/migration.ts';
 import { openPostgres } from '../../../src/store/postgres/open.ts';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';
 import type { Store } from '../../../src/store/store.ts';
-
-/** Where tests find PostgreSQL; they make and drop databases of their own there. */
-export const POSTGRES =
-  process.env['EDGEPLAN_TEST_POSTGRES'] ?? 'postgres://postgres@127.0.0.1:5432/postgres';
+import { asAdmin, POSTGRES } from '../../support/postgres.ts';
 
 /** A place to keep a store; opening it twice opens the same data. */
 export interface Place {
@@ -89,27 +85,5 @@ async function makeDatabase(): Promise<string> {
   return name;
 }
 
-export async function asAdmin(sql: string, address = POSTGRES): Promise<pg.QueryResult> {
-  const client = new pg.Client({ connectionString: address });
-  await client.connect();
-  try {
-    return await client.query(sql);
-  } finally {
-    await client.end();
-  }
-}
-
-async function postgresAnswers(): Promise<boolean> {
-  try {
-    await asAdmin('SELECT 1');
-    return true;
-  } catch (error) {
-    if (process.env['CI'] === 'true') throw error;
-    const reason = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`\nNOT TESTED on PostgreSQL: ${POSTGRES} does not answer (${reason})\n\n`);
-    return false;
-  }
-}
-
-/** Those that can be tested here: PostgreSQL may be missing on a desk, never where CI is "true". */
-export const kinds: readonly Kind[] = (await postgresAnswers()) ? [sqlite, postgres] : [sqlite];
+/** Each store that answers here. */
+export const kinds: readonly Kind[] = inject('missingPostgres') === null ? [sqlite, postgres] : [sqlite];

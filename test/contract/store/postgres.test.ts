@@ -1,11 +1,13 @@
 /** What only PostgreSQL can do to a store: lose it in the middle, tell other processes, be set up wrongly. */
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { isStoreFault } from '../../../src/store/fault.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { DomainRow } from '../../../src/store/rows.ts';
 import type { Change, Store } from '../../../src/store/store.ts';
+import { asAdmin } from '../../support/postgres.ts';
+import { requires } from '../../support/requires.ts';
 import { until } from '../../support/until.ts';
-import { asAdmin, kinds, type Place } from './databases.ts';
+import { type Place, postgres } from './databases.ts';
 import { newRule, outboxRow, seed } from './samples.ts';
 
 const WITNESS = `
@@ -16,15 +18,13 @@ const WITNESS = `
   END $$;
   CREATE TRIGGER testifies AFTER INSERT ON accounts FOR EACH ROW EXECUTE FUNCTION testify()`;
 
-const found = kinds.find((kind) => kind.name === 'postgres');
-
-describe.skipIf(found === undefined)('postgres (skipped where no server answers)', () => {
+describe('postgres', requires(inject('missingPostgres')), () => {
   let place: Place;
   let store: Store;
   let domain: DomainRow;
 
   beforeEach(async () => {
-    place = await found!.place();
+    place = await postgres.place();
     store = await place.open();
     domain = (await store.write((tx) => seed(tx))).domain;
   });

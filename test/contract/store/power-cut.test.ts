@@ -1,6 +1,6 @@
 /**
  * Power cuts: whatever a disk may have kept of what was not synced, every acknowledged write is there and the database
- * hangs together. `EDGEPLAN_POWER_ROUNDS` says how many cuts, 50 unless told otherwise.
+ * hangs together. `EDGEPLAN_POWER_ROUNDS` sets the number of cuts.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdir, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
@@ -8,17 +8,21 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';
+import { missingProgram, requires } from '../../support/requires.ts';
+import { sizeOf } from '../../support/size.ts';
 import { buildChild, startChild } from './children.ts';
 import { type Cut, imageOf, readTrace, type Trace, tracing } from './disk.ts';
 import { expectAll, inspectFolder } from './inspect.ts';
 import { seed } from './samples.ts';
 
-const ROUNDS = Number(process.env['EDGEPLAN_POWER_ROUNDS'] ?? 50);
+const ROUNDS = sizeOf('EDGEPLAN_POWER_ROUNDS', { usual: 10, full: 50 });
 const ABREAST = 6;
 /** Writes after which the log has been folded into the file at least once: 4,000 pages of it. */
 const WRITES = 900;
 
-const NO_STRACE = spawnSync('strace', ['-c', 'true']).status !== 0;
+const NO_STRACE =
+  missingProgram('strace') ??
+  (spawnSync('strace', ['-c', 'true']).status === 0 ? null : 'strace may not trace processes here');
 
 let code: Awaited<ReturnType<typeof buildChild>>;
 let root: string;
@@ -108,27 +112,26 @@ function moments({ said, events }: Trace): readonly number[] {
   );
 }
 
-test.skipIf(NO_STRACE)(
-  `the power is cut ${ROUNDS} times, and nothing acknowledged is lost (skipped without strace)`,
-  { timeout: 120_000 + ROUNDS * 1_000 },
-  async () => {
-    const recorded = await record(WRITES);
-    const { trace, files } = recorded;
-    // With nothing lost, what was traced must come to what is there.
-    for (const [path, before] of files) {
-      const whole = imageOf(trace, path, { at: Number.POSITIVE_INFINITY, reached: () => true, before });
-      expect(firstDifference(whole, await readFile(path)), path).toBeNull();
-    }
-    for (const [round, at] of moments(trace).entries()) {
-      const [, reached] = REACHED[round % REACHED.length]!;
-      expectAll(await comeBack(recorded, { at, reached }), acknowledgedBy(trace, at));
-    }
-    // The same on a disk that only says it has synced: were this to lose nothing, the cuts above would prove nothing.
-    const last = trace.said.at(-1)!.at;
-    const kept = await comeBack(recorded, { at: last, reached: () => false, lies: true });
-    expect(acknowledgedBy(trace, last).some((number) => !kept.has(number))).toBe(true);
-  },
-);
+test(`the power is cut ${ROUNDS} times, and nothing acknowledged is lost`, {
+  ...requires(NO_STRACE),
+  timeout: 120_000 + ROUNDS * 1_000,
+}, async () => {
+  const recorded = await record(WRITES);
+  const { trace, files } = recorded;
+  // With nothing lost, what was traced must come to what is there.
+  for (const [path, before] of files) {
+    const whole = imageOf(trace, path, { at: Number.POSITIVE_INFINITY, reached: () => true, before });
+    expect(firstDifference(whole, await readFile(path)), path).toBeNull();
+  }
+  for (const [round, at] of moments(trace).entries()) {
+    const [, reached] = REACHED[round % REACHED.length]!;
+    expectAll(await comeBack(recorded, { at, reached }), acknowledgedBy(trace, at));
+  }
+  // The same on a disk that only says it has synced: were this to lose nothing, the cuts above would prove nothing.
+  const last = trace.said.at(-1)!.at;
+  const kept = await comeBack(recorded, { at: last, reached: () => false, lies: true });
+  expect(acknowledgedBy(trace, last).some((number) => !kept.has(number))).toBe(true);
+});
 
 test('a log cut at any octet, or whose last sectors are zeros, gives the writes before the cut', {
   timeout: 120_000,

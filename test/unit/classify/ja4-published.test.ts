@@ -1,6 +1,5 @@
 /**
- * FoxIO's own captures and the fingerprints published for them (github.com/FoxIO-LLC/ja4). Nothing of them is kept here:
- * `EDGEPLAN_JA4` names a checkout.
+ * FoxIO's own captures and the fingerprints published for them (github.com/FoxIO-LLC/ja4). `EDGEPLAN_SUITES` has a checkout.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -10,9 +9,10 @@ import { readClientHello } from '../../../src/classify/client-hello.ts';
 import { ja4 } from '../../../src/classify/ja4.ts';
 import { createHelloReader } from '../../../src/edge/tls/hello-reader.ts';
 import { readStreams } from '../../support/captures.ts';
+import { externalSuite } from '../../support/external-suites.ts';
+import { requires } from '../../support/requires.ts';
 
-const CHECKOUT = process.env.EDGEPLAN_JA4 ?? '';
-const ABSENT = CHECKOUT === '' ? 'EDGEPLAN_JA4 names no checkout of FoxIO-LLC/ja4' : null;
+const { folder: CHECKOUT, missing: ABSENT } = externalSuite('ja4');
 const SNAPSHOTS = join(CHECKOUT, 'rust/ja4/src/snapshots');
 
 /**
@@ -58,7 +58,7 @@ const captures =
     ? readdirSync(SNAPSHOTS).map((name) => name.slice('ja4__insta@'.length, -'.snap'.length))
     : [];
 
-describe.skipIf(ABSENT !== null)(`published fingerprints (${ABSENT ?? CHECKOUT})`, () => {
+describe('published fingerprints', requires(ABSENT), () => {
   test('are ours', () => {
     const compared: string[] = [];
     for (const capture of captures) {

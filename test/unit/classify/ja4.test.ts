@@ -11,6 +11,7 @@ import { describe, expect, test } from 'vitest';
 import { readClientHello } from '../../../src/classify/client-hello.ts';
 import { ja4, ja4Parts } from '../../../src/classify/ja4.ts';
 import { createHelloReader } from '../../../src/edge/tls/hello-reader.ts';
+import { requires } from '../../support/requires.ts';
 
 function sha256(text: string): string {
   return createHash('sha256').update(text).digest('hex');
@@ -316,7 +317,7 @@ const CLIENTS: readonly (readonly [string, string | null, RegExp, Client])[] = [
 describe('real clients', () => {
   for (const [name, program, shape, connect] of CLIENTS) {
     const missing = program === null || existsSync(program) ? null : `${program} is not installed`;
-    test.skipIf(missing !== null)(`${name} (${missing ?? 'installed'})`, async () => {
+    test(name, requires(missing), async () => {
       const { port, hellos, close } = await captureHellos();
       await connect(port);
       await connect(port);

@@ -11,7 +11,7 @@ import {
 } from '../../../src/cli/watch-file.ts';
 import { PlanRefusal } from '../../../src/edge/follow/provide.ts';
 import { createPlanTable, type PlanTable } from '../../../src/edge/plans.ts';
-import { until } from '../../journey/publish-setup.ts';
+import { until } from '../../support/publish-setup.ts';
 
 let folder: string;
 let file: string;

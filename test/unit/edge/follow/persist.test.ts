@@ -1,14 +1,15 @@
 /** What a node keeps of its control plane, on a disk that has no room left. */
 import { execFileSync } from 'node:child_process';
-import { appendFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Line } from '../../../../src/edge/follow/name-lines.ts';
 import { openKeeper } from '../../../../src/edge/follow/persist.ts';
+import { missingFile, requires } from '../../../support/requires.ts';
 
 /** util-linux has the tool. */
-const NO_LIMITS = existsSync('/usr/bin/prlimit') ? null : 'prlimit is not installed';
+const NO_LIMITS = missingFile('/usr/bin/prlimit', 'util-linux');
 
 let folder: string;
 const warnings: string[] = [];
@@ -41,29 +42,26 @@ function limitFiles(octets: string): void {
   execFileSync('/usr/bin/prlimit', ['--pid', String(process.pid), `--fsize=${octets}:unlimited`]);
 }
 
-it.skipIf(NO_LIMITS !== null)(
-  `the list of names is written anew whole or not at all (${NO_LIMITS ?? 'prlimit'})`,
-  async () => {
-    const names = 1_500;
-    const first = await openKeeper(folder, log);
-    await first.commit(Array.from({ length: names }, (_, at) => nameLine(at)));
-    await first.close();
-    // Has it written anew at the next change.
-    appendFileSync(join(folder, 'names'), 'torn');
-    const second = await openKeeper(folder, log);
-    expect(second.held.size).toBe(names);
-    limitFiles('65536');
-    const refused = await second.commit([nameLine(names)]).catch((error: unknown) => error);
-    limitFiles('unlimited');
-    expect(refused).toMatchObject({ code: 'EFBIG' });
-    // As after a crash: nothing is written since.
-    const third = await openKeeper(folder, log);
-    expect(third.held.size).toBe(names);
-    await second.commit([nameLine(names)]);
-    await second.close();
-    await third.close();
-    const fourth = await openKeeper(folder, log);
-    expect(fourth.held.size).toBe(names + 1);
-    await fourth.close();
-  },
-);
+it('the list of names is written anew whole or not at all', requires(NO_LIMITS), async () => {
+  const names = 1_500;
+  const first = await openKeeper(folder, log);
+  await first.commit(Array.from({ length: names }, (_, at) => nameLine(at)));
+  await first.close();
+  // Has it written anew at the next change.
+  appendFileSync(join(folder, 'names'), 'torn');
+  const second = await openKeeper(folder, log);
+  expect(second.held.size).toBe(names);
+  limitFiles('65536');
+  const refused = await second.commit([nameLine(names)]).catch((error: unknown) => error);
+  limitFiles('unlimited');
+  expect(refused).toMatchObject({ code: 'EFBIG' });
+  // As after a crash: nothing is written since.
+  const third = await openKeeper(folder, log);
+  expect(third.held.size).toBe(names);
+  await second.commit([nameLine(names)]);
+  await second.close();
+  await third.close();
+  const fourth = await openKeeper(folder, log);
+  expect(fourth.held.size).toBe(names + 1);
+  await fourth.close();
+});

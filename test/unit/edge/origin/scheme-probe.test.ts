@@ -4,9 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { createGuard } from '../../../../src/edge/origin/guard.ts';
 import { createSchemeProbe } from '../../../../src/edge/origin/probe.ts';
 import { OPENSSL_MISSING } from '../../../support/make-certificate.ts';
+import { requires } from '../../../support/requires.ts';
 import { startTlsOrigin } from '../../../support/tls-origin.ts';
 
-describe.skipIf(OPENSSL_MISSING !== null)(`the scheme of an origin (${OPENSSL_MISSING ?? 'openssl'})`, () => {
+describe('the scheme of an origin', requires(OPENSSL_MISSING), () => {
   test('is not known by a refused address, and the next request asks again', async () => {
     const { port, close } = await startTlsOrigin('www.origin.test');
     try {

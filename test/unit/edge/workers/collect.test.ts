@@ -48,7 +48,7 @@ test('a line that its worker did not finish is missing, and said to be', async (
 test('while the log is full nothing is read, and nothing lost', async () => {
   const log = open(64);
   const from = new PassThrough();
-  const lines = Array.from({ length: 200 }, (_, at) => `line ${at} of many`);
+  const lines = Array.from({ length: 40 }, (_, at) => `line ${at} of many`);
   from.end(`${lines.join('\n')}\n`);
   await collectLines(from, log);
   await log.close();

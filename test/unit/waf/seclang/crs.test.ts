@@ -1,60 +1,59 @@
-/** The OWASP Core Rule Set as a whole, where `EDGEPLAN_CRS` names a directory that holds it. */
+/** The OWASP Core Rule Set as a whole, where `EDGEPLAN_SUITES` has it. */
 import { beforeAll, describe, expect, test } from 'vitest';
 import { formatDiagnostic } from '../../../../src/base/diagnostic.ts';
 import { openSignatures } from '../../../../src/plan/open-signatures.ts';
 import { sealSignatures } from '../../../../src/plan/seal-signatures.ts';
 import type { SignatureProgram } from '../../../../src/plan/signature-program.ts';
 import { compileSignatures, readSignatureDirectory } from '../../../../src/waf/seclang/index.ts';
+import { externalSuite } from '../../../support/external-suites.ts';
+import { requires } from '../../../support/requires.ts';
 
-const CRS = process.env['EDGEPLAN_CRS'] ?? '';
+const { folder: CRS, missing: NO_CRS } = externalSuite('coreruleset');
 
-describe.skipIf(CRS === '')(
-  'version 4 (skipped without EDGEPLAN_CRS: the rules are not ours to ship)',
-  () => {
-    let program: SignatureProgram;
-    beforeAll(() => {
-      const directory = readSignatureDirectory(CRS);
-      const compiled = compileSignatures(directory.sources, directory);
-      const errors = compiled.diagnostics.filter(({ severity }) => severity !== 'info').map(formatDiagnostic);
-      expect(errors).toEqual([]);
-      program = compiled.program!;
-    }, 180_000);
+describe('version 4', requires(NO_CRS), () => {
+  let program: SignatureProgram;
+  beforeAll(() => {
+    const directory = readSignatureDirectory(CRS);
+    const compiled = compileSignatures(directory.sources, directory);
+    const errors = compiled.diagnostics.filter(({ severity }) => severity !== 'info').map(formatDiagnostic);
+    expect(errors).toEqual([]);
+    program = compiled.program!;
+  }, 180_000);
 
-    test('has all its request rules, more at each level', () => {
-      const counts = program.levels.map(({ rules }) => rules.length);
-      expect(counts[0]).toBeGreaterThan(150);
-      expect(counts).toEqual([...counts].sort((a, b) => a - b));
-      for (const [index, { rules }] of program.levels.entries()) {
-        expect(rules.filter(({ paranoia }) => paranoia > index + 1)).toEqual([]);
-      }
-    });
+  test('has all its request rules, more at each level', () => {
+    const counts = program.levels.map(({ rules }) => rules.length);
+    expect(counts[0]).toBeGreaterThan(150);
+    expect(counts).toEqual([...counts].sort((a, b) => a - b));
+    for (const [index, { rules }] of program.levels.entries()) {
+      expect(rules.filter(({ paranoia }) => paranoia > index + 1)).toEqual([]);
+    }
+  });
 
-    test('leaves nothing to the run time that is constant', () => {
-      for (const [index, { rules, initial }] of program.levels.entries()) {
-        expect(initial).toMatchObject({
-          blocking_paranoia_level: String(index + 1),
-          detection_paranoia_level: String(index + 1),
-          critical_anomaly_score: '5',
-          inbound_anomaly_score_pl1: '0',
-        });
-        expect(rules.filter(({ id }) => id >= 901_000 && id < 901_340)).toEqual([]);
-      }
-    });
+  test('leaves nothing to the run time that is constant', () => {
+    for (const [index, { rules, initial }] of program.levels.entries()) {
+      expect(initial).toMatchObject({
+        blocking_paranoia_level: String(index + 1),
+        detection_paranoia_level: String(index + 1),
+        critical_anomaly_score: '5',
+        inbound_anomaly_score_pl1: '0',
+      });
+      expect(rules.filter(({ id }) => id >= 901_000 && id < 901_340)).toEqual([]);
+    }
+  });
 
-    test('finds few values worth a pattern: nearly all have an automaton or required literals', () => {
-      const { patterns } = program;
-      const share = (count: number): number => count / patterns.length;
-      expect(share(patterns.filter(({ dfa }) => dfa !== null).length)).toBeGreaterThan(0.8);
-      expect(share(patterns.filter(({ required }) => required !== null).length)).toBeGreaterThan(0.8);
-      const bare = patterns.filter(
-        ({ dfa, guard, required }) => dfa === null && guard === undefined && required === null,
-      );
-      expect(bare).toEqual([]);
-    });
+  test('finds few values worth a pattern: nearly all have an automaton or required literals', () => {
+    const { patterns } = program;
+    const share = (count: number): number => count / patterns.length;
+    expect(share(patterns.filter(({ dfa }) => dfa !== null).length)).toBeGreaterThan(0.8);
+    expect(share(patterns.filter(({ required }) => required !== null).length)).toBeGreaterThan(0.8);
+    const bare = patterns.filter(
+      ({ dfa, guard, required }) => dfa === null && guard === undefined && required === null,
+    );
+    expect(bare).toEqual([]);
+  });
 
-    test('seals and opens', () => {
-      const bytes = sealSignatures(program);
-      expect(openSignatures(bytes)).toEqual(program);
-    });
-  },
-);
+  test('seals and opens', () => {
+    const bytes = sealSignatures(program);
+    expect(openSignatures(bytes)).toEqual(program);
+  });
+});

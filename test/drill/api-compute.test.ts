@@ -1,0 +1,262 @@
+/** Computations of the API in threads: a large domain costs its own account, never the others or the process. */
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createCompute } from '../../src/api/compute/pool.ts';
+import { MAX_WAITING_OF_ACCOUNT } from '../../src/api/limits.ts';
+import { createPublisher } from '../../src/publisher/publisher.ts';
+import { type Answer, startApi, type TestApi } from '../support/api.ts';
+import { addSubject, type Subject } from '../support/api-rules-subject.ts';
+import { builtCli } from '../support/built.ts';
+import { testDatabases } from '../support/databases.ts';
+
+const THREAD = new URL('../../dist/api/compute/thread.js', import.meta.url);
+const RULES = 10_000;
+/** Against hangs: threads that compute get a tenth of a processor on a machine that is busy with something else. */
+const PATIENCE_MS = 240_000;
+const [database] = testDatabases();
+const SILENT = { info: () => undefined, warn: () => undefined, error: () => undefined };
+
+beforeAll(() => builtCli(), 240_000);
+
+/** A domain with `RULES` drop rules, put into the store directly. */
+async function fill({ api, domain }: Subject): Promise<void> {
+  const now = api.now();
+  await api.store.write(async (tx) => {
+    for (let index = 0; index < RULES; index++) {
+      await tx.rules.insert({
+        domain_id: domain.id,
+        type: 'drop',
+        priority: 100,
+        record_ids: [],
+        body: JSON.stringify({ path_includes: [`/p${index}`, `/q${index}/*`], ips: ['192.0.2.0/24'] }),
+        created_at: now,
+        updated_at: now,
+      });
+    }
+  });
+}
+
+describe('with 10,000 rules on a domain', { timeout: PATIENCE_MS }, () => {
+  let api: TestApi;
+  let large: Subject;
+  let other: Subject;
+
+  beforeAll(async () => {
+    api = await startApi(database!, {
+      compute: { file: THREAD, budgetMs: PATIENCE_MS, waitMs: PATIENCE_MS },
+    });
+    large = await addSubject(api);
+    other = await addSubject(api);
+    const record = { name: '@', type: 'A', destination: '192.0.2.1', proxied: true };
+    expect((await large.ask('POST', '/records/', record)).status).toBe(200);
+    await fill(large);
+    const publisher = createPublisher({ store: api.store, log: SILENT });
+    await publisher.publishNow();
+    await publisher.stop();
+  }, PATIENCE_MS);
+  afterAll(() => api.close());
+
+  test('the analysis answers page by page, and another account is answered meanwhile', async () => {
+    const ended: string[] = [];
+    const analysis = large.ask('GET', '/analysis').finally(() => ended.push('analysis'));
+    await other.owner.call('GET', other.at('')).finally(() => ended.push('read'));
+    const own = await other.ask('GET', '/analysis').finally(() => ended.push('own'));
+    expect(own.status).toBe(200);
+    const first = await analysis;
+    expect(first.status, first.text).toBe(200);
+    expect(ended).toEqual(['read', 'own', 'analysis']);
+    expect(first.text.length).toBeLessThanOrEqual(1_000_000);
+    const total = Number(first.headers['x-total-count']);
+    expect(total).toBeGreaterThan(RULES);
+    const next = /^<([^>]+)>; rel="next"$/.exec(first.headers['link'] ?? '')?.[1] ?? '';
+    const second = await large.owner.call('GET', next);
+    expect(second.status).toBe(200);
+    expect(second.body[0]).not.toEqual(first.body[0]);
+  });
+
+  test('eight simulations of a path of 15,000 octets at once answer a page each, or name the limit', async () => {
+    const target = `/${'a'.repeat(15_000)}`;
+    const asked = Array.from({ length: 8 }, () => large.ask('POST', '/simulate', { request: { target } }));
+    const answers = await Promise.all(asked);
+    for (const { status, text, headers } of answers) {
+      expect([200, 503], text.slice(0, 200)).toContain(status);
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1_000_000);
+      if (status === 503) expect(headers['retry-after']).toMatch(/^\d+$/);
+    }
+    const answered = answers.filter(({ status }) => status === 200);
+    expect(answered.length).toBeGreaterThan(0);
+    expect(answered[0]?.body.page).toMatchObject({ rules: 100, of: RULES });
+    expect(answered[0]?.body.counts.considered).toBe(RULES);
+  });
+
+  test('pages of a trace hold every rule once, those that had their say first', async () => {
+    const question = { request: { target: '/p7777', ip: '192.0.2.9' } };
+    const seen: number[] = [];
+    let cursor = '';
+    do {
+      const answer = await large.ask('POST', `/simulate?limit=1000${cursor}`, question);
+      expect(answer.status, answer.text.slice(0, 200)).toBe(200);
+      expect(Buffer.byteLength(answer.text)).toBeLessThanOrEqual(1_000_000);
+      const rules = answer.body.phases.flatMap((phase: { rules: { id: number }[] }) => phase.rules);
+      if (seen.length === 0) expect(rules[0]).toMatchObject({ outcome: 'matched' });
+      seen.push(...rules.map(({ id }: { id: number }) => id));
+      cursor = answer.body.page.next === null ? '' : `&cursor=${answer.body.page.next}`;
+    } while (cursor !== '');
+    expect(new Set(seen).size).toBe(RULES);
+    expect(seen.length).toBe(RULES);
+  });
+
+  test('pages of the printed plan, of the diff and of its text follow one another, within 1 MB each', async () => {
+    const domain_id = large.domain.id;
+    const rules = await api.store.latest.rules.list(domain_id, 'drop');
+    for (let from = 0; from < RULES; from += 500) {
+      await api.store.write(async (tx) => {
+        for (const { id, body: before, priority } of rules.slice(from, from + 500)) {
+          const body = before.replace('"/p', '"/r');
+          const change = { body, priority, record_ids: [], updated_at: api.now() };
+          await tx.rules.update({ domain_id, type: 'drop', id }, change);
+        }
+      });
+    }
+    await large.ask('POST', '/plans/');
+    const publisher = createPublisher({ store: api.store, log: SILENT });
+    await publisher.publishNow();
+    await publisher.stop();
+    const [{ revision }] = (await large.ask('GET', '/plans/?limit=1')).body;
+
+    /** The first page and the one after it. */
+    const pagesOf = async (path: string): Promise<readonly Answer['body'][]> => {
+      const first = await large.ask('GET', path);
+      const second = await large.ask('GET', `${path}?cursor=${first.body.page.next}`);
+      for (const { status, text } of [first, second]) {
+        expect(status, text.slice(0, 200)).toBe(200);
+        expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1_000_000);
+      }
+      return [first.body, second.body];
+    };
+    const diff = await pagesOf('/diff');
+    const changed = diff.flatMap(({ counts, rules }) => {
+      expect(counts).toEqual({ hosts: 0, added: 0, removed: 0, changed: RULES, moved: 0 });
+      return rules.map(({ rule }: { rule: string }) => rule);
+    });
+    const shown: number = diff[0].page.shown + diff[1].page.shown;
+    expect([changed.length, new Set(changed).size]).toEqual([shown, shown]);
+
+    const printed = await pagesOf(`/plans/${revision}`);
+    expect(printed.map(({ page }) => page)).toEqual([
+      { limit: 1_000, shown: 1_000, of: 3 * RULES + 1, next: 1_000 },
+      { limit: 1_000, shown: 1_000, of: 3 * RULES + 1, next: 2_000 },
+    ]);
+    const ids = printed.flatMap(({ plan }) => plan.rules.map(({ id }: { id: number }) => id));
+    expect([ids.length, new Set(ids).size]).toEqual([1_999, 1_999]);
+    const last = await large.ask('GET', `/plans/${revision}?cursor=${3 * RULES - 9}`);
+    expect(Object.keys(last.body.plan.indexes.path)).toHaveLength(10);
+    expect(last.body.page).toMatchObject({ shown: 10, next: null });
+
+    const text = await large.ask('GET', `/plans/${revision - 1}/diff/${revision}`);
+    expect(Buffer.byteLength(text.text)).toBeLessThanOrEqual(1_000_000);
+    const lines = text.text.split('\n').length - 1;
+    expect(Number(text.headers['x-total-count'])).toBeGreaterThan(lines);
+    const next = /^<([^>]+)>; rel="next"$/.exec(text.headers['link'] ?? '')?.[1] ?? '';
+    expect(next).toBe(large.at(`/plans/${revision - 1}/diff/${revision}?cursor=${lines}`));
+    expect((await large.owner.call('GET', next)).text.slice(0, 3)).not.toBe('---');
+  });
+
+  test('a cursor of a diff has the revisions in it, and one that is none a mistake', async () => {
+    expect((await large.ask('GET', '/diff?cursor=1-2-0&from=1')).status).toBe(400);
+    expect((await large.ask('GET', '/diff?cursor=1-2')).body.error).toContain('page.next');
+    expect((await large.ask('GET', '/diff?cursor=98-99-0')).status).toBe(404);
+  });
+
+  test('a cursor of another revision is a conflict, and one that is none a mistake', async () => {
+    expect((await large.ask('POST', '/simulate?cursor=99-1', { request: {} })).status).toBe(409);
+    expect((await large.ask('POST', '/simulate?cursor=x', { request: {} })).status).toBe(400);
+  });
+});
+
+describe('a computation', () => {
+  let api: TestApi;
+  beforeAll(async () => {
+    api = await startApi(database!);
+  });
+  afterAll(() => api.close());
+  const code = (text: string): URL =>
+    new URL(
+      `data:text/javascript,${encodeURIComponent(`import { parentPort } from 'node:worker_threads'; ${text}`)}`,
+    );
+  const SILENT_THREAD = code(`parentPort.on('message', () => undefined)`);
+  /** Answers jobs whose text is `go`, and no others. */
+  const PICKY = code(
+    `parentPort.on('message', (job) => job.text === 'go' && parentPort.postMessage({ kind: 'done', result: job.domain }))`,
+  );
+  const zone = (text: string) => async () => ({ kind: 'zone', text, domain: 'a.test' }) as const;
+
+  test('past its time is ended, and the refusal names the limit and when to come again', async () => {
+    const compute = createCompute({ store: api.store, file: SILENT_THREAD, budgetMs: 200 });
+    await expect(compute.run(1, zone(''))).rejects.toMatchObject({
+      status: 503,
+      message: 'this computation took longer than 0.2 s, which is the limit',
+      headers: { 'retry-after': expect.stringMatching(/^\d+$/) },
+    });
+    await compute.close();
+  });
+
+  test('past its time is a 503 of its request, and the next one is answered', async () => {
+    const endless = code(`parentPort.on('message', () => { for (;;); })`);
+    const own = await startApi(database!, { compute: { file: endless, budgetMs: 300 } });
+    const subject = await addSubject(own);
+    const answer = await subject.ask('GET', '/analysis');
+    expect(answer.status).toBe(503);
+    expect(answer.body.error).toContain('longer than 0.3 s');
+    expect(answer.headers['retry-after']).toMatch(/^\d+$/);
+    expect((await subject.ask('GET', '')).status).toBe(200);
+    await own.close();
+  });
+
+  test.each([
+    ['throws', `parentPort.on('message', () => { throw new Error('boom'); })`, /failed/],
+    ['ends', `parentPort.on('message', () => process.exit(3))`, /ended/],
+    [
+      'runs out of memory',
+      `parentPort.on('message', () => { const all = []; for (;;) all.push(new Array(1e5).fill({}).map(() => ({}))); })`,
+      /more memory than 32 MiB/,
+    ],
+  ])('in a thread that %s is a 503, and a new thread serves the next', async (_, text, said) => {
+    const compute = createCompute({ store: api.store, file: code(text), heapMb: 32 });
+    for (const account of [1, 1]) {
+      await expect(compute.run(account, zone(''))).rejects.toMatchObject({
+        status: 503,
+        message: expect.stringMatching(said),
+      });
+    }
+    await compute.close();
+  });
+
+  test('of one account does not delay another, whose others wait up to a limit', async () => {
+    const compute = createCompute({ store: api.store, file: PICKY });
+    const stuck = compute.run(1, zone('stay'));
+    const waiting = Array.from({ length: MAX_WAITING_OF_ACCOUNT }, () => compute.run(1, zone('go')));
+    const all = Promise.allSettled([stuck, ...waiting]);
+    await expect(compute.run(1, zone('go'))).rejects.toMatchObject({
+      status: 503,
+      message: `${MAX_WAITING_OF_ACCOUNT} computations of this account are waiting, which is the limit`,
+    });
+    expect(await compute.run(2, zone('go'))).toBe('a.test');
+    expect(await compute.run(3, zone('go'))).toBe('a.test');
+    await compute.close();
+    for (const settled of await all) {
+      expect(settled).toMatchObject({ status: 'rejected', reason: { message: 'the server is stopping' } });
+    }
+  });
+
+  test('that finds no free thread in time names how long it waited', async () => {
+    const compute = createCompute({ store: api.store, file: SILENT_THREAD, waitMs: 100 });
+    const busy = [compute.run(1, zone('')), compute.run(2, zone(''))];
+    const ended = Promise.allSettled(busy);
+    await expect(compute.run(3, zone(''))).rejects.toMatchObject({
+      status: 503,
+      message: 'no thread for this computation was free within 0.1 s',
+    });
+    await compute.close();
+    await ended;
+  });
+});

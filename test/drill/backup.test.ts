@@ -1,0 +1,202 @@
+/** backup, as typed, while the store is served and written to. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readEpoch } from '../../src/publisher/epoch.ts';
+import { openStore } from '../../src/store/open.ts';
+import { builtCli, edgeplan, startEdgeplan } from '../support/built.ts';
+import { type Served, serve } from '../support/served.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'edgeplan-backup-'));
+let server: Served;
+let writing = true;
+/** Ids of the rules whose creation was answered. */
+const written: number[] = [];
+let writer: Promise<void>;
+
+beforeAll(async () => {
+  await builtCli();
+  server = await serve();
+  await server.domain('shop.test');
+  writer = write();
+}, 120_000);
+afterAll(async () => {
+  writing = false;
+  await writer;
+  await server.stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Records through the API as fast as it takes them, each batch within the budget of one key. */
+async function write(): Promise<void> {
+  for (let batch = 0; writing && batch < 250; batch++) {
+    const zone = Array.from({ length: 20 }, (_, n) => `r${batch}-${n} IN TXT "${'x'.repeat(200)}"`).join(
+      '\n',
+    );
+    const { body } = await importZone(zone);
+    for (const { id } of body.records) written.push(id);
+  }
+}
+
+async function importZone(zone: string): Promise<{ readonly body: { readonly records: { id: number }[] } }> {
+  const response = await fetch(`${server.url}/domains/shop.test/records/import`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${server.key}`, 'content-type': 'text/dns' },
+    body: zone,
+  });
+  return { body: (await response.json()) as { records: { id: number }[] } };
+}
+
+function system(command: string, args: readonly string[]): void {
+  execFileSync(command, args, { stdio: 'ignore' });
+}
+
+function backup(to: string, ...flags: readonly string[]): ReturnType<typeof edgeplan> {
+  return edgeplan(['backup', ...server.data, '--to', to, ...flags], { cwd: folder });
+}
+
+describe('backup', () => {
+  test('of a server that is written to is whole, holds what was answered, and can be served', {
+    timeout: 90_000,
+  }, async () => {
+    while (written.length < 200) await wait(10);
+    const before = [...written];
+    const file = join(folder, 'copy.db');
+    const { code, out, err } = await backup(file);
+    expect([code, err]).toEqual([0, '']);
+    expect(out).toMatch(
+      /^\S+copy\.db: [\d.]+ (?:KiB|MiB) \(\d+ octets\), 1 domain, \d+ revisions? up to \S+Z; checked\n/,
+    );
+    expect(statSync(file).mode & 0o777).toBe(0o600);
+    const restored = join(folder, 'restored');
+    const put = await edgeplan(['restore', '--from', file, '--data', restored], { cwd: folder });
+    expect([put.code, put.err]).toEqual([0, '']);
+    expect(put.out).toMatch(
+      /: 1 domain and \d+ revisions of \S+copy\.db, in epoch \d+; nodes read all of it/,
+    );
+    expect(readdirSync(restored).filter((name) => name.startsWith('.'))).toEqual([]);
+    const store = await openStore({ database: restored, role: 'tool' });
+    expect(`in epoch ${await readEpoch(store.latest)};`).toBe(/in epoch \d+;/.exec(put.out)?.[0]);
+    await store.close();
+    const other = await serve({ database: restored });
+    const shown = await fetch(`${other.url}/domains/shop.test/records/`, {
+      headers: { authorization: `Bearer ${server.key}` },
+    });
+    const ids = new Set(((await shown.json()) as { id: number }[]).map(({ id }) => id));
+    expect(before.filter((id) => !ids.has(id))).toEqual([]);
+    await other.stop();
+    expect(written.length).toBeGreaterThan(before.length);
+  });
+
+  test('is restored over no store, served or not, unless --force says so', { timeout: 90_000 }, async () => {
+    const file = join(folder, 'again.db');
+    expect((await backup(file)).code).toBe(0);
+    const data = join(folder, 'replaced');
+    const restore = (...flags: readonly string[]) =>
+      edgeplan(['restore', '--from', file, '--data', data, ...flags], { cwd: folder });
+    expect((await restore()).code).toBe(0);
+    const first = statSync(join(data, 'edgeplan.db'));
+    const refused = await restore();
+    expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('--force replaces it')]);
+    const forced = await restore('--force');
+    expect([forced.code, forced.err]).toEqual([0, '']);
+    expect(statSync(join(data, 'edgeplan.db.replaced')).ino).toBe(first.ino);
+    const serving = await serve({ database: data });
+    const served = await restore('--force');
+    expect([served.code, served.err]).toEqual([4, expect.stringContaining('is served by process')]);
+    await serving.stop();
+    const missing = await edgeplan(['restore', '--from', join(folder, 'no.db'), '--data', data], {
+      cwd: folder,
+    });
+    expect([missing.code, missing.err]).toEqual([3, expect.stringContaining('there is no backup')]);
+    const other = join(folder, 'other.db');
+    writeFileSync(other, 'mine');
+    const damaged = await edgeplan(['restore', '--from', other, '--data', join(folder, 'none')], {
+      cwd: folder,
+    });
+    expect([damaged.code, damaged.out]).toEqual([4, '']);
+    expect(readdirSync(join(folder, 'none')).filter((name) => name.endsWith('.db'))).toEqual([]);
+  });
+
+  test('never replaces a file unless told to', async () => {
+    const file = join(folder, 'there.db');
+    writeFileSync(file, 'mine');
+    expect(await backup(file)).toEqual({
+      code: 1,
+      out: '',
+      err: `edgeplan: \`${file}\` exists already\n  --force replaces it\n`,
+    });
+    expect(statSync(file).size).toBe(4);
+    expect((await backup(file, '--force')).code).toBe(0);
+    expect(statSync(file).size).toBeGreaterThan(4_096);
+    expect((await backup(folder, '--force')).err).toContain('is no file that could be replaced');
+    expect((await backup(join(folder, 'no/such/x.db'))).err).toContain('there is no folder');
+    expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
+  });
+
+  test('that is killed leaves nothing under its name, and the next one works', async () => {
+    const file = join(folder, 'killed.db');
+    const drafts = (): readonly string[] =>
+      readdirSync(folder).filter((name) => name.startsWith('.edgeplan-backup-'));
+    let cut = 0;
+    for (let attempt = 0; attempt < 8; attempt++) {
+      rmSync(file, { force: true });
+      const child = startEdgeplan(['backup', ...server.data, '--to', file], { cwd: folder });
+      const ended = new Promise((resolve) => child.on('close', resolve));
+      // In the middle of it: there is a draft, and nothing has its name yet.
+      while (drafts().length === 0 && child.exitCode === null) await wait(1);
+      await wait(attempt * 3);
+      child.kill('SIGKILL');
+      await ended;
+      if (!existsSync(file)) cut++;
+      else expect((await backup(file, '--force')).code).toBe(0);
+      for (const draft of drafts()) rmSync(join(folder, draft), { recursive: true });
+    }
+    expect(cut).toBeGreaterThan(0);
+    expect((await backup(file, '--force')).code).toBe(0);
+  });
+
+  test('on a full disk leaves what was there', async ({ skip }) => {
+    const disk = join(folder, 'disk');
+    mkdirSync(disk);
+    try {
+      system('mount', ['-t', 'tmpfs', '-o', 'size=64k', 'tmpfs', disk]);
+    } catch {
+      skip('mounting a small file system is not allowed here');
+    }
+    try {
+      const file = join(disk, 'copy.db');
+      writeFileSync(file, 'old');
+      expect(await backup(file, '--force')).toEqual({
+        code: 3,
+        out: '',
+        err: `edgeplan: \`${file}\` cannot be written: the disk is full\n`,
+      });
+      expect(readdirSync(disk)).toEqual(['copy.db']);
+      expect(statSync(file).size).toBe(3);
+    } finally {
+      system('umount', ['-l', disk]);
+    }
+  });
+
+  test('says what it does not do', async () => {
+    const to = ['--to', join(folder, 'no.db')];
+    const postgres = await edgeplan(['backup', '--database', 'postgres://127.0.0.1/x', ...to], {
+      cwd: folder,
+    });
+    expect([postgres.code, postgres.err.split('\n')[0]]).toEqual([
+      2,
+      'edgeplan: a PostgreSQL database is backed up with pg_dump',
+    ]);
+    const nowhere = await edgeplan(['backup', '--data', join(folder, 'typo'), ...to], { cwd: folder });
+    expect(nowhere).toEqual({
+      code: 3,
+      out: '',
+      err: expect.stringContaining(`edgeplan: there is no store in \`${folder}/typo\`\n`),
+    });
+    expect(existsSync(join(folder, 'typo'))).toBe(false);
+  });
+});

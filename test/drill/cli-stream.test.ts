@@ -1,0 +1,160 @@
+import { once } from 'node:events';
+import { createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readEdgeFile } from '../../src/files/edge-file.ts';
+import { createOracle } from '../oracle/index.ts';
+import { builtCli, edgeplan, shell, startEdgeplan } from '../support/built.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'edgeplan-'));
+
+beforeAll(async () => {
+  await builtCli();
+  await edgeplan(['init'], { cwd: folder });
+}, 120_000);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function request(target: string, more: Readonly<Record<string, unknown>> = {}): string {
+  return JSON.stringify({
+    scheme: 'https',
+    method: 'GET',
+    host: 'shop.example.com',
+    target,
+    ip: '192.0.2.1',
+    now: 0,
+    ...more,
+  });
+}
+
+describe('simulate --requests', () => {
+  it('answers one decision a line, in order, with one evaluator', async () => {
+    const input = `${`${request('/api/x')}\n`.repeat(81)}${request('/admin/')}\n`;
+    const { code, out, err } = await edgeplan(['simulate', '--requests', '-', '--json'], {
+      cwd: folder,
+      input,
+    });
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    const decisions = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(decisions).toHaveLength(82);
+    expect(decisions.slice(0, 80).every((one) => one.action === 'forward')).toBe(true);
+    expect(decisions[80]).toMatchObject({
+      action: 'block',
+      status: 429,
+      rule: { type: 'rate_limit', id: 4 },
+    });
+    expect(decisions[81]).toMatchObject({ action: 'block', status: 403, rule: { type: 'drop', id: 1 } });
+    expect(Object.keys(decisions[0]).sort()).toEqual(
+      [
+        'action',
+        'body',
+        'cache',
+        'location',
+        'matches',
+        'origin',
+        'path',
+        'query',
+        'retryAfter',
+        'revision',
+        'rule',
+        'shadow',
+        'status',
+        'tags',
+        'waf',
+      ].sort(),
+    );
+  });
+
+  it('agrees with the oracle line by line on the requests to the shop', async () => {
+    const shop = fileURLToPath(new URL('../../fixtures/shop', import.meta.url));
+    // The oracle inspects nothing by itself.
+    const args = ['simulate', '--requests', 'requests.jsonl', '--json', '--signatures', 'none'];
+    const { code, out } = await edgeplan(args, { cwd: shop });
+    const read = readEdgeFile(readFileSync(join(shop, 'edge.yaml'), 'utf8'), 'edge.yaml');
+    if (!read.ok) throw new Error('the shop does not compile');
+    const oracle = createOracle(read.ruleSet);
+    const requests = readFileSync(join(shop, 'requests.jsonl'), 'utf8').trimEnd().split('\n');
+    const answers = out.trimEnd().split('\n');
+    expect(code).toBe(0);
+    expect(answers.length).toBe(requests.length);
+    for (const [line, request] of requests.entries()) {
+      expect(JSON.parse(answers[line]!), `line ${line + 1}`).toEqual(oracle.evaluate(JSON.parse(request)));
+    }
+  });
+
+  it('leaves the bot to the evaluator: nobody is a generic bot by guess', async () => {
+    const input = request('/', { headers: { 'user-agent': 'curl/8.5.0' } });
+    const { out } = await edgeplan(['simulate', '--requests', '-', '--json'], { cwd: folder, input });
+    expect(JSON.parse(out).matches).toEqual([]);
+  });
+
+  it('puts an error in the place of a bad line, goes on, tells which at the end, and ends with 3', async () => {
+    writeFileSync(join(folder, 'mixed.jsonl'), `${request('/a')}\n{oops\n${request('/b')}\n`);
+    const { code, out, err } = await edgeplan(['simulate', '--requests', 'mixed.jsonl', '--json'], {
+      cwd: folder,
+    });
+    expect({ code, err }).toEqual({
+      code: 3,
+      err: 'edgeplan: 1 of 3 lines could not be read (line 2)\n',
+    });
+    const [first, second, third] = out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    expect(first.action).toBe('forward');
+    expect(second).toEqual({ error: expect.stringContaining('not JSON'), line: 2 });
+    expect(third.action).toBe('forward');
+  });
+
+  it('says it in words without --json', async () => {
+    const input = `${request('/api/x')}\n[]\n${'{"ip":5}\n'.repeat(11)}`;
+    const { out, err } = await edgeplan(['simulate', '--requests', '-'], { cwd: folder, input });
+    expect(err).toBe(
+      'edgeplan: 12 of 13 lines could not be read (lines 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, …)\n',
+    );
+    expect(out.split('\n').slice(0, 2)).toEqual([
+      'FORWARD    Forwarded to https://198.51.100.30/v2/x',
+      'ERROR      line 2: the line is JSON but not an object; write one request as a JSON object on each line',
+    ]);
+  });
+
+  it('ends quietly when nobody reads on', async () => {
+    writeFileSync(join(folder, 'many.jsonl'), `${request('/api/x')}\n`.repeat(20_000));
+    const line = '$EDGEPLAN simulate --requests many.jsonl --json | head -n 2';
+    const { code, out, err } = await shell(line, { cwd: folder });
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out.trimEnd().split('\n')).toHaveLength(2);
+    const trace = await shell('$EDGEPLAN simulate https://shop.example.com/ | head -n 1', { cwd: folder });
+    expect(trace).toMatchObject({ code: 0, err: '' });
+  });
+
+  it('answers while its input is still open', async () => {
+    const child = startEdgeplan(['simulate', '--requests', '-'], { cwd: folder });
+    child.stdin.write(`${request('/a')}\n`);
+    const [first] = await once(child.stdout.setEncoding('utf8'), 'data');
+    expect(first).toMatch(/^FORWARD .*\n$/);
+    child.stdin.end(`${request('/admin')}\n`);
+    const [second] = await once(child.stdout, 'data');
+    expect(second).toMatch(/^BLOCK .*\n$/);
+    await once(child, 'close');
+    expect(child.exitCode).toBe(0);
+  });
+
+  it('needs no more memory for more requests', async () => {
+    const file = createWriteStream(join(folder, 'huge.jsonl'));
+    const block = `${request('/api/x')}\n`.repeat(1000);
+    for (let index = 0; index < 300; index++) if (!file.write(block)) await once(file, 'drain');
+    file.end();
+    await once(file, 'finish');
+    // 36 MB of requests and 150 MB of answers through a heap that could hold neither, with a slow reader. The program
+    // itself takes 20 MB of it.
+    const line = '$EDGEPLAN simulate --requests huge.jsonl --json | (sleep 1; wc -l)';
+    const env = { NODE_OPTIONS: '--max-old-space-size=32' };
+    const { code, out, err } = await shell(line, { cwd: folder, env });
+    expect({ code, err, lines: out.trim() }).toEqual({ code: 0, err: '', lines: '300000' });
+  }, 120_000);
+});
