@@ -4,8 +4,8 @@ import { z } from 'zod';
 import { assert } from '../base/assert.ts';
 import { sendAnswer, type Told } from './answer.ts';
 import type { KeptAnswers } from './kept.ts';
-import { type AnyRoute, type NodeRoute, readSent } from './node-route.ts';
-import { schemaOf } from './openapi.ts';
+import { type NodeRoute, readSent } from './node-route.ts';
+import { urlOf } from './paths.ts';
 import { checkNames } from './query.ts';
 import type { Route } from './route.ts';
 import { run, type SentBody } from './run.ts';
@@ -17,24 +17,12 @@ interface Added {
   readonly kept: KeptAnswers;
 }
 
-/** What Fastify is told of every route. */
-function placeOf(route: AnyRoute) {
-  return {
-    method: route.method,
-    url: route.path.replaceAll(/\{(\w+)\}/g, ':$1'),
-    config: { route },
-    schema: schemaOf(route),
-    // Bodies are read after what semantics §6 puts before it.
-    validatorCompiler: () => () => true,
-    serializerCompiler: () => (value: unknown) => JSON.stringify(value),
-  };
-}
-
 /** Adds a route that nodes ask. */
 export function addNodeRoute(app: FastifyInstance, services: NodeServices, route: NodeRoute): void {
   const { query, body } = route;
   app.route({
-    ...placeOf(route),
+    ...urlOf(route),
+    config: { route },
     handler: async (request, reply) => {
       const { node, params } = request;
       assert(node !== null, 'nobody comes past the door without a token');
@@ -56,7 +44,8 @@ export function addNodeRoute(app: FastifyInstance, services: NodeServices, route
 /** Adds a route that keys ask. */
 export function addRoute(app: FastifyInstance, { services, route, kept }: Added): void {
   app.route({
-    ...placeOf(route),
+    ...urlOf(route),
+    config: { route },
     handler: async (request, reply) => {
       const { admission } = request;
       assert(admission !== null, 'nobody comes past the door without a key');

@@ -3,6 +3,11 @@ import { MAX_ID } from '../base/limits.ts';
 import { notFound } from './refusal.ts';
 import type { Method, Route } from './route.ts';
 
+/** Method and URL of a route in Fastify's syntax. */
+export function urlOf({ method, path }: Pick<Route, 'method' | 'path'>): { method: Method; url: string } {
+  return { method, url: path.replaceAll(/\{(\w+)\}/g, ':$1') };
+}
+
 /** The decoded segments of a URL's path; one whose escapes are broken stays as it was sent. */
 export function segmentsOf(url: string): readonly string[] {
   const path = url.split('?', 1)[0]!;

@@ -32,7 +32,6 @@ import {
   REQUEST_TIMEOUT_MS,
 } from './limits.ts';
 import { type AnyRoute, createIdentify, isNodeRoute } from './node-route.ts';
-import { documentRoutes } from './openapi.ts';
 import { methodsAt, pathMeant, segmentsOf } from './paths.ts';
 import { rateLimitHeaders } from './rate-limit.ts';
 import { badRequest, Refusal } from './refusal.ts';
@@ -142,7 +141,7 @@ export async function createApi(options: ServeOptions): Promise<FastifyInstance>
   });
   const kept = createKeptAnswers(options);
   offerFirst(app.server, kept);
-  await addReference(app, await documentRoutes(app));
+  await addReference(app);
   app.after(() => {
     for (const route of ROUTES) {
       if (isNodeRoute(route)) addNodeRoute(app, nodes, route);

@@ -146,8 +146,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     await settle({ publisher, republisher, watch, uses, budget, compute, store, log, flushing });
     throw error;
   }
-  // Made now rather than while somebody waits for it.
-  setImmediate(() => app.prepareDocument());
   return {
     url: urlOf(app.server.address() as AddressInfo),
     operationsUrl: urlOf(operations.address() as AddressInfo),

@@ -2,16 +2,11 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { allowHeader } from '../checks.ts';
 import { namesTag, tagOf } from '../etag.ts';
+import type { Documents } from '../openapi.ts';
 import { Refusal } from '../refusal.ts';
+import { openDocuments } from './documents.ts';
 import { PAGE_POLICY, referencePage } from './page.ts';
 import { readRedoc } from './redoc.ts';
-
-declare module 'fastify' {
-  interface FastifyInstance {
-    /** Writes the document of `/docs/openapi.yaml` unless it has been written: about half a second of work. */
-    prepareDocument(): void;
-  }
-}
 
 /** Something that stays as it is while the server runs. */
 interface Fixed {
@@ -26,19 +21,23 @@ const FRESH = 'no-cache';
 /** The digest in the name makes another version another file. */
 const FOREVER = 'public, max-age=31536000, immutable';
 
-/** Adds the routes; `write` makes the document and is called at most once. */
-export async function addReference(app: FastifyInstance, write: () => Documents): Promise<void> {
+/** Adds the routes. */
+export async function addReference(app: FastifyInstance): Promise<void> {
   const { bundle, digest, licences } = await readRedoc();
   const name = `redoc.${digest}.js`;
   const page = Buffer.from(referencePage({ bundle: name }));
   const policy = { 'content-security-policy': PAGE_POLICY, 'referrer-policy': 'no-referrer' };
-  let written: Readonly<Record<keyof Documents, Fixed>> | null = null;
-  const document = (kind: keyof Documents): Fixed => {
-    written ??= fixedDocuments(write());
-    return written[kind];
+  let documents: Promise<Readonly<Record<keyof Documents, Fixed>>> | null = null;
+  const document = async (kind: keyof Documents): Promise<Fixed> => {
+    documents ??= openDocuments().then(fixedDocuments);
+    try {
+      return (await documents)[kind];
+    } catch (error) {
+      documents = null;
+      throw error;
+    }
   };
-  app.decorate('prepareDocument', () => void document('yaml'));
-  const files: Readonly<Record<string, () => Fixed>> = {
+  const files: Readonly<Record<string, () => Fixed | Promise<Fixed>>> = {
     '/docs/': always(fixed(page, 'text/html; charset=utf-8', { ...policy, 'cache-control': FRESH })),
     [`/docs/${name}`]: always(fixed(bundle, 'text/javascript; charset=utf-8', { 'cache-control': FOREVER })),
     // Named by the bundle's first line.
@@ -49,15 +48,9 @@ export async function addReference(app: FastifyInstance, write: () => Documents)
     '/docs/openapi.json': () => document('json'),
   };
   for (const [path, file] of Object.entries(files)) {
-    addOpen(app, path, (request, reply) => sendFixed(file(), { request, reply }));
+    addOpen(app, path, async (request, reply) => sendFixed(await file(), { request, reply }));
   }
   addOpen(app, '/docs', (_request, reply) => reply.redirect('/docs/', 308));
-}
-
-/** The OpenAPI document in both of its forms. */
-export interface Documents {
-  readonly yaml: string;
-  readonly json: string;
 }
 
 function fixedDocuments({ yaml, json }: Documents): Readonly<Record<keyof Documents, Fixed>> {
@@ -76,7 +69,7 @@ function always<T>(value: T): () => T {
   return () => value;
 }
 
-type Answering = (request: FastifyRequest, reply: FastifyReply) => FastifyReply;
+type Answering = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>;
 
 /** GET and HEAD are answered, OPTIONS says so, everything else is refused before its body is looked at. */
 function addOpen(app: FastifyInstance, url: string, answer: Answering): void {
