@@ -64,11 +64,12 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 
 /**
  * Adds the named command alone, or every command where the name is not one of them: help, completion and suggestions for
- * a misspelt name list all.
+ * a misspelt name list all. The version needs none.
  *
  * PERF: each command loads its own modules; all together take half a second and 10 MB.
  */
 async function addCommands(root: Command, name: string | undefined): Promise<void> {
+  if (name === '--version' || name === '-V') return;
   if (name !== undefined && Object.hasOwn(COMMANDS, name)) {
     root.addCommand(await COMMANDS[name]!());
     return;
