@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 const FAST = ['architecture', 'conformance', 'oracle', 'support', 'unit'];
 /** The same for thousands of generated cases, which take their time. */
 const GENERATED = ['differential', 'property', 'signatures'];
-/** Long by their nature: many deaths, upgrades, soaks, large inputs, public suites. Only `npm run test:full` has them. */
+/** Many processes, long waits, soaks, large inputs, public suites. Only `npm run test:full` runs them. */
 const DRILL = ['drill', 'cache-tests', 'crs', 'detectors'];
 
 const IN_PROCESS = { isolate: false, maxWorkers: 2, sequence: { groupOrder: 1 } };
