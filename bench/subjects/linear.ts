@@ -55,7 +55,14 @@ export function linearScan(ruleSet: RuleSet): (request: EdgeRequest) => Answer {
 }
 
 function emptyFacts(): LinearFacts {
-  const target = { path: '', twin: null, forwarded: '', query: null, encodedQuery: null, authority: null };
+  const target = {
+    path: '',
+    pathWithoutParameters: null,
+    forwarded: '',
+    query: null,
+    encodedQuery: null,
+    authority: null,
+  };
   const visitor = { family: 0, ip: new Uint32Array(4), country: '', bot: '', ja4: '' };
   return { ...target, authorityScheme: '', host: '', records: [], ...visitor };
 }

@@ -4,7 +4,7 @@ import type { Store } from '../store/store.ts';
 
 const DAY_MS = 86_400_000;
 /** Days of requests that are kept per key (semantics §6). */
-export const DAYS_KEPT = 30;
+export const DAYS_STORED = 30;
 
 export interface KeyUses {
   note(keyId: number, now: number): void;
@@ -48,7 +48,7 @@ export function createKeyUses(store: Pick<Store, 'write'>): KeyUses {
     try {
       await store.write(async (tx) => {
         await tx.keys.recordUse(batch);
-        if (today !== prunedOn) await tx.keys.pruneUses(today - DAYS_KEPT + 1);
+        if (today !== prunedOn) await tx.keys.pruneUses(today - DAYS_STORED + 1);
       });
       prunedOn = today;
     } catch (error) {

@@ -3,7 +3,7 @@ import { isStoreFault } from '../store/fault.ts';
 import type { AccountRow, KeyRow, KeyUseRow, KeyWithUse } from '../store/rows.ts';
 import { SERVICE, type Store } from '../store/store.ts';
 import { hashKey, makeKey } from './key.ts';
-import { DAYS_KEPT, dayOf } from './key-uses.ts';
+import { DAYS_STORED, dayOf } from './key-uses.ts';
 
 /** Active keys of one account, at most. Given (API document, "Limits"). */
 export const MAX_ACTIVE_KEYS = 10;
@@ -16,7 +16,7 @@ export const MAX_LABEL_CHARACTERS = 64;
 const DAY_MS = 86_400_000;
 
 /** What was wrong with what was asked, as a sentence, or what came of it. */
-export type Outcome<T> =
+export type KeyOutcome<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly reason: string };
 
@@ -36,7 +36,7 @@ export function judgeLabel(label: string): string | null {
 export async function createAccount(
   store: Store,
   { name, now }: { readonly name: string; readonly now: number },
-): Promise<Outcome<AccountRow>> {
+): Promise<KeyOutcome<AccountRow>> {
   const wrong = judgeLabel(name);
   if (wrong !== null) return refuse(`the account's name ${wrong}`);
   try {
@@ -56,7 +56,7 @@ export async function createAccount(
 export async function setAccountActive(
   store: Store,
   { name, active, now }: { readonly name: string; readonly active: boolean; readonly now: number },
-): Promise<Outcome<AccountRow>> {
+): Promise<KeyOutcome<AccountRow>> {
   return store.write(async (tx) => {
     const account = await tx.accounts.byName(name);
     if (account === null) return refuse(`there is no account \`${name}\``);
@@ -95,7 +95,7 @@ export interface NewKey {
 export async function createKey(
   store: Store,
   { account, name, expiry, readOnly, now }: NewKey,
-): Promise<Outcome<{ readonly key: string; readonly row: KeyRow }>> {
+): Promise<KeyOutcome<{ readonly key: string; readonly row: KeyRow }>> {
   const wrong = judgeLabel(name);
   if (wrong !== null) return refuse(`the key's name ${wrong}`);
   const key = makeKey();
@@ -145,7 +145,7 @@ export function reportKeys(
     for (const owner of accounts) {
       if (owner === null) return null;
       for (const key of await tx.keys.list(owner.id)) {
-        reports.push({ account: owner, key, uses: await tx.keys.uses(key.id, dayOf(now) - DAYS_KEPT + 1) });
+        reports.push({ account: owner, key, uses: await tx.keys.uses(key.id, dayOf(now) - DAYS_STORED + 1) });
       }
     }
     return reports;

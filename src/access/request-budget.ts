@@ -22,7 +22,7 @@ export interface RequestBudget {
    */
   take(keyId: number, now: number): number;
   /** What `take` answers, once whoever shares the budget has been asked for more of it. Throws `StoreFault`. */
-  ask(keyId: number, now: number): Promise<number>;
+  spend(keyId: number, now: number): Promise<number>;
   /** Requests a minute and key. */
   readonly limit: number;
   /** What is left of a key's budget, as far as this process knows, and the whole seconds until more is. */
@@ -40,7 +40,7 @@ export function createRequestBudget(limit: number = REQUESTS_PER_MINUTE): Reques
   return {
     limit,
     take,
-    ask: async (keyId, now) => take(keyId, now),
+    spend: async (keyId, now) => take(keyId, now),
     left: (keyId, now) => budgetLeft(times, { keyId, now, limit }),
     stop: async () => undefined,
     size: times.size,

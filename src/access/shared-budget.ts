@@ -10,7 +10,7 @@
  *   its share for `HOLD_MS`, and it becomes free a minute after that.
  * - Held back from the others, as it may come in handy: at most a twentieth of the budget for each process.
  */
-import type { ShareAsk, Shares } from '../store/store.ts';
+import type { BudgetRequest, Shares } from '../store/store.ts';
 import { budgetLeft, type RequestBudget } from './request-budget.ts';
 import { createRequestTimes, WINDOW_MS } from './request-times.ts';
 
@@ -100,7 +100,7 @@ export function createSharedBudget({ shares, limit, clock, failed }: SharedBudge
   }
 
   /** INVARIANT: what is given back here is out of use before the others can have it, and was not used for a minute. */
-  function askOf(keyId: number): ShareAsk {
+  function askOf(keyId: number): BudgetRequest {
     const share = shareOf(keyId);
     const used = times.used(keyId, clock());
     const idle = used === 0 && share.waiting === 0;
@@ -126,7 +126,7 @@ export function createSharedBudget({ shares, limit, clock, failed }: SharedBudge
     limit,
     take,
     left: (keyId, now) => budgetLeft(times, { keyId, now, limit }),
-    async ask(keyId, now) {
+    async spend(keyId, now) {
       for (;;) {
         const wait = take(keyId, now);
         if (wait === 0 || stopped) return wait;

@@ -4,7 +4,7 @@ import { nearest } from '../model/nearest.ts';
 import type { DomainRow, SubscriptionRow } from '../store/rows.ts';
 import { SERVICE, type WriteTransaction } from '../store/store.ts';
 import { CEILINGS } from './entitlements.ts';
-import type { Outcome } from './keys.ts';
+import type { KeyOutcome } from './keys.ts';
 import { type Allowances, TIERS, type TierSlug } from './tiers.ts';
 
 /** One allowance that differs from the tier's; `undefined` takes an earlier one away. */
@@ -23,7 +23,7 @@ const KINDS: Allowances = TIERS[0]!.allowances;
  * Reads `max_records=500`, `max_records=unlimited`, `ws_enabled=true`, `disabled_rule_types=waf,captcha` (empty after
  * `none`), and `max_records=` for the tier's own value.
  */
-export function readOverride(text: string): Outcome<Override> {
+export function readOverride(text: string): KeyOutcome<Override> {
   const at = text.indexOf('=');
   const name = at < 0 ? text : text.slice(0, at);
   const value = text.slice(at + 1);
@@ -42,14 +42,14 @@ export function readOverride(text: string): Outcome<Override> {
   return feature === 'disabled_rule_types' ? readTypes(feature, value) : readLimit(feature, value);
 }
 
-function readTypes(name: keyof Allowances, value: string): Outcome<Override> {
+function readTypes(name: keyof Allowances, value: string): KeyOutcome<Override> {
   const types = value === 'none' ? [] : value.split(',');
   const odd = types.find((type) => !(RULE_TYPES as readonly string[]).includes(type));
   if (odd === undefined) return yes({ name, value: types });
   return no(`\`${name}\` lists rule types with commas, or is none, found \`${odd}\``);
 }
 
-function readLimit(name: keyof Allowances, value: string): Outcome<Override> {
+function readLimit(name: keyof Allowances, value: string): KeyOutcome<Override> {
   const bounded = CEILINGS.includes(name);
   if (value === 'unlimited' && !bounded) return yes({ name, value: null });
   if (/^\d{1,13}$/.test(value) && Number(value) <= MOST) return yes({ name, value: Number(value) });
@@ -57,7 +57,7 @@ function readLimit(name: keyof Allowances, value: string): Outcome<Override> {
   return no(`\`${name}\` is ${choices}, found \`${value}\``);
 }
 
-function yes(value: Override): Outcome<Override> {
+function yes(value: Override): KeyOutcome<Override> {
   return { ok: true, value };
 }
 
@@ -81,7 +81,7 @@ export async function changeSubscription(
   tx: WriteTransaction,
   domain: DomainRow,
   { tier, overrides = [], until, now }: SubscriptionChange & { readonly now: number },
-): Promise<Outcome<SubscriptionRow>> {
+): Promise<KeyOutcome<SubscriptionRow>> {
   const before = await tx.subscriptions.get(domain.id);
   const plan_slug = tier ?? before?.plan_slug;
   if (plan_slug === undefined) return no(`\`${domain.name}\` has no subscription yet: name its tier`);

@@ -13,7 +13,7 @@ export interface PlanSide {
   readonly keys?: ReadonlyMap<string, string>;
 }
 
-export interface FieldChange {
+export interface FieldDifference {
   /** `priority`, `path.includes`. */
   readonly field: string;
   /** JSON values; absent where the side has no such field. */
@@ -32,18 +32,18 @@ export interface RuleChange {
   readonly before?: string;
   readonly key?: string;
   /** Of an added or removed rule all that it has. */
-  readonly fields: readonly FieldChange[];
+  readonly fields: readonly FieldDifference[];
 }
 
 export interface HostChange {
   readonly change: 'added' | 'removed' | 'changed';
   readonly host: string;
-  readonly fields: readonly FieldChange[];
+  readonly fields: readonly FieldDifference[];
 }
 
 export interface PlanDiff {
   readonly same: boolean;
-  readonly domain: readonly FieldChange[];
+  readonly domain: readonly FieldDifference[];
   readonly hosts: readonly HostChange[];
   /** In evaluation order; what was removed stands at the end. */
   readonly rules: readonly RuleChange[];
@@ -99,7 +99,7 @@ function flat(fields: Fields, above = ''): Fields {
   );
 }
 
-function fieldChanges(was: Fields, now: Fields): readonly FieldChange[] {
+function fieldChanges(was: Fields, now: Fields): readonly FieldDifference[] {
   const names = new Set([...Object.keys(now), ...Object.keys(was)]);
   return [...names].flatMap((field) => {
     if (JSON.stringify(was[field]) === JSON.stringify(now[field])) return [];

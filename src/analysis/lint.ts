@@ -3,7 +3,7 @@
  * changes nothing; a rule set that compiles may still have findings. In goes a rule set (and, where known, where its
  * parts were written), out come diagnostics in the order of the rules.
  */
-import type { Diagnostic, FieldPath, Place } from '../base/diagnostic.ts';
+import type { Diagnostic, FieldPath, SourcePlace } from '../base/diagnostic.ts';
 import type { Rule, RuleSet } from '../model/types.ts';
 import { lintBots } from './lint/bots.ts';
 import { lintDeprecated } from './lint/deprecated.ts';
@@ -37,7 +37,7 @@ const FAMILIES: readonly LintFamily[] = [
 /** Where the parts of a rule set were written down. */
 export interface LintSources {
   /** The place of a field of a rule, or of the nearest part around it; `undefined` when the rule is not there. */
-  place(rule: Rule, field: FieldPath): Place | undefined;
+  place(rule: Rule, field: FieldPath): SourcePlace | undefined;
   /** Whether the author wrote the field. */
   written(rule: Rule, field: string): boolean;
   /** The rule as the author names it: `['rules', 'drop', 'office-only']`. */

@@ -2,7 +2,7 @@
  * From a decision to an answer. In: a request that was decided. Out: what the edge answers by itself, as octets and
  * headers for any platform, or the word that the request goes on to whoever is behind the edge.
  */
-import type { EdgeAnswer } from './answer.ts';
+import type { EdgeAnswer } from '../http/answer.ts';
 import type { Challenges } from './challenge/challenge.ts';
 import { MAX_PROOF_OCTETS } from './challenge/limits.ts';
 import { type Decided, requestHeader } from './decided.ts';

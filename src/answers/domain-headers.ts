@@ -1,6 +1,6 @@
 /** What a domain's settings add to the headers of an answer that comes from behind the edge, and take from them. */
 import type { EdgeSettings } from '../evaluator/index.ts';
-import type { HeaderList } from './answer.ts';
+import type { HeaderList } from '../http/answer.ts';
 import { ID_HEADER } from './kinds.ts';
 
 /** Headers by which an origin tells its software. */

@@ -1,6 +1,6 @@
 /** The answers that the edge makes itself, one for each kind of decision. */
 import type { Decision } from '../evaluator/index.ts';
-import type { EdgeAnswer } from './answer.ts';
+import type { EdgeAnswer } from '../http/answer.ts';
 import { type PageSubject, servicePage, wordingOf } from './pages.ts';
 
 /** The header that carries the decision id, by which `edgeplan explain` finds what was decided. */

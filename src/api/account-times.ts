@@ -1,6 +1,6 @@
 /** Requests and seconds by account, as Prometheus metrics: who keeps the server busy. */
 import type { Registry } from 'prom-client';
-import { addMetric, type Value } from '../metrics/add-metric.ts';
+import { addMetric, type MetricValue } from '../metrics/add-metric.ts';
 
 /** Accounts with series of their own, by their first request; each takes two lines of a scrape. */
 export const MAX_ACCOUNT_SERIES = 1_000;
@@ -26,8 +26,10 @@ export function addAccountTimes(
 ): (account: number, seconds: number) => void {
   const accounts = new Map<number, Tally>();
   const others: Tally = { count: 0, seconds: 0 };
-  const values = (of: keyof Tally): readonly Value[] => {
-    const own = [...accounts].map(([account, tally]): Value => ({ labels: { account }, value: tally[of] }));
+  const values = (of: keyof Tally): readonly MetricValue[] => {
+    const own = [...accounts].map(
+      ([account, tally]): MetricValue => ({ labels: { account }, value: tally[of] }),
+    );
     return others.count === 0 ? own : [...own, { labels: { account: OTHERS }, value: others[of] }];
   };
   addMetric(registry, {

@@ -2,23 +2,23 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { assert } from '../base/assert.ts';
-import { sendAnswer, type Told } from './answer.ts';
-import type { KeptAnswers } from './kept.ts';
+import { type ResponseContext, sendAnswer } from './answer.ts';
 import { type NodeRoute, readSent } from './node-route.ts';
 import { urlOf } from './paths.ts';
 import { checkNames } from './query.ts';
-import type { Route } from './route.ts';
+import type { ResponseCache } from './response-cache.ts';
+import type { ApiRoute } from './route.ts';
 import { run, type SentBody } from './run.ts';
-import type { NodeServices, Services } from './services.ts';
+import type { NodeRouteServices, Services } from './services.ts';
 
 interface Added {
   readonly services: Services;
-  readonly route: Route;
-  readonly kept: KeptAnswers;
+  readonly route: ApiRoute;
+  readonly kept: ResponseCache;
 }
 
 /** Adds a route that nodes ask. */
-export function addNodeRoute(app: FastifyInstance, services: NodeServices, route: NodeRoute): void {
+export function addNodeRoute(app: FastifyInstance, services: NodeRouteServices, route: NodeRoute): void {
   const { query, body } = route;
   app.route({
     ...urlOf(route),
@@ -61,9 +61,10 @@ export function addRoute(app: FastifyInstance, { services, route, kept }: Added)
       const { url } = request;
       const { caller } = admission;
       const { path } = route;
-      const stands = route.steady === true && version !== null && !url.includes('?');
+      const stands = route.cacheable === true && version !== null && !url.includes('?');
       const keep = stands
-        ? ({ headers, text }: Told): void => kept.keep({ url, caller, version, path, headers, text })
+        ? ({ headers, text }: ResponseContext): void =>
+            kept.store({ url, caller, version, path, headers, text })
         : null;
       return sendAnswer(answer, { request, reply, route, keep });
     },

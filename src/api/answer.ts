@@ -4,10 +4,10 @@ import { StoreFault } from '../store/fault.ts';
 import { onlyReads } from './checks.ts';
 import { gzipped, isWorthCompressing, takesGzip } from './compress.ts';
 import { namesTag, tagOf } from './etag.ts';
-import type { Sent } from './kept.ts';
 import { MAX_BODY_OCTETS } from './limits.ts';
 import { badRequest, conflict, notFound, Refusal } from './refusal.ts';
-import { type Answer, JSON_TYPE, type Route } from './route.ts';
+import type { Sent } from './response-cache.ts';
+import { type ApiRoute, JSON_TYPE, type Response } from './route.ts';
 
 interface Exchange {
   readonly request: FastifyRequest;
@@ -15,17 +15,17 @@ interface Exchange {
 }
 
 /** A text and what is sent with it besides the id of the request. */
-export type Told = Pick<Sent, 'headers' | 'text'>;
+export type ResponseContext = Pick<Sent, 'headers' | 'text'>;
 
 interface AnswerOptions {
-  readonly route: Route;
+  readonly route: ApiRoute;
   /** Told what a 200 with an entity tag is. */
-  readonly keep: ((told: Told) => void) | null;
+  readonly keep: ((told: ResponseContext) => void) | null;
 }
 
 /** Sends a handler's answer; 304 where `If-None-Match` names its tag. */
 export function sendAnswer(
-  answer: Answer,
+  answer: Response,
   { request, reply, route, keep }: Exchange & AnswerOptions,
 ): FastifyReply | Promise<FastifyReply> {
   const text = typeof answer.body === 'string' && answer.type ? answer.body : JSON.stringify(answer.body);

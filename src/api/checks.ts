@@ -13,7 +13,7 @@ import { normalizeName } from '../base/host.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import { badRequest, forbidden, invalidKey, notFound, overBudget, Refusal, readOnlyKey } from './refusal.ts';
-import type { Caller, Method, Route } from './route.ts';
+import type { ApiRoute, Caller, Method } from './route.ts';
 import type { Services } from './services.ts';
 
 /** A request before it is known what it is about. */
@@ -27,10 +27,10 @@ export interface Presented {
 }
 
 /** A request as far as it is known before its body. */
-export interface Arrival extends Presented {
+export interface RequestArrival extends Presented {
   readonly params: Readonly<Record<string, string>>;
   /** `null`: no route takes this method here. */
-  readonly route: Route | null;
+  readonly route: ApiRoute | null;
   /** A route would take this path if it named a domain, and says so. */
   readonly missesDomain: boolean;
   /** The methods that routes take at this path. */
@@ -40,7 +40,7 @@ export interface Arrival extends Presented {
 }
 
 /** The domain of a path and what the caller is there. */
-export interface Place {
+export interface MatchedRoute {
   readonly domain: DomainRow;
   readonly role: Role;
   entitlements(): Promise<Entitlements>;
@@ -52,8 +52,8 @@ interface Identified {
   readonly version: number | null;
 }
 
-export interface Admission extends Identified {
-  readonly place: Place | null;
+export interface ApiAdmission extends Identified {
+  readonly place: MatchedRoute | null;
 }
 
 const READING: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
@@ -64,7 +64,7 @@ export function onlyReads(method: string): boolean {
 }
 
 /** Whether a route only reads, by its method or as a question with a body. */
-export function isRead({ method, asks }: Pick<Route, 'method' | 'asks'>): boolean {
+export function isRead({ method, asks }: Pick<ApiRoute, 'method' | 'asks'>): boolean {
   return asks === true || onlyReads(method);
 }
 
@@ -76,7 +76,7 @@ export async function admitCaller(services: Services, arrival: Presented): Promi
   services.uses.note(caller.key_id, now);
   const { budget } = services;
   if (budget.take(caller.key_id, now) > 0) {
-    const wait = await budget.ask(caller.key_id, now);
+    const wait = await budget.spend(caller.key_id, now);
     if (wait > 0) throw overBudget(wait);
   }
   if (caller.read_only && !onlyReads(method)) throw readOnlyKey();
@@ -86,7 +86,7 @@ export async function admitCaller(services: Services, arrival: Presented): Promi
 }
 
 /** Judges everything that needs no body; throws the refusal. */
-export async function admit(services: Services, arrival: Arrival): Promise<Admission> {
+export async function admit(services: Services, arrival: RequestArrival): Promise<ApiAdmission> {
   const { method, now, route } = arrival;
   const { caller, version } = await admitCaller(services, arrival);
   if (route === null) {
@@ -131,7 +131,7 @@ export function allowHeader(methods: readonly Method[]): string {
 export interface DomainQuestion {
   readonly tx: ReadTransaction;
   readonly caller: Caller;
-  readonly route: Route;
+  readonly route: ApiRoute;
   /** As the path has it. */
   readonly domain: string;
   readonly now: number;
@@ -141,7 +141,7 @@ export interface DomainQuestion {
 export async function judgeDomain(
   services: Pick<Services, 'tier'>,
   { tx, caller, route, domain: written, now }: DomainQuestion,
-): Promise<Place> {
+): Promise<MatchedRoute> {
   const name = normalizeName(written);
   const seen = name === null ? null : await tx.domains.seenBy(caller.account_id, name);
   if (seen === null || seen.role === null) throw notFound();

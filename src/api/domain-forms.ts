@@ -1,12 +1,12 @@
 /** What can be written to a domain: `DomainCreate` and `DomainUpdate`. */
 import { z } from 'zod';
+import { judgeActivePlan, judgeCeiling } from '../access/entitlement-checks.ts';
 import type { Entitlements } from '../access/entitlements.ts';
-import { judgeActivePlan, judgeCeiling } from '../access/gates.ts';
 import { CACHE_CAPS_MB, MAX_DISK_DAYS, MAX_DISK_GB } from '../base/limits.ts';
 import { challengeHost, MAX_CHALLENGED_OCTETS } from '../lifecycle/challenge.ts';
 import { domainName } from '../model/domain.ts';
 import { checked, integer } from '../model/fields.ts';
-import { crossCheck, form, type Values } from '../model/form.ts';
+import { crossCheck, type FormValues, form } from '../model/form.ts';
 import { DNS_MODES, type DnsMode, type DomainRow } from '../store/rows.ts';
 import { domainDetail } from './domain-shape.ts';
 import { badRequest, forbidden } from './refusal.ts';
@@ -90,7 +90,7 @@ export const NO_ROOM = 'the name leaves no room for the TXT record that would pr
 
 const CREATE_FIELDS = { name: registrable, dns_mode: z.enum(DNS_MODES).default('managed') };
 
-const provable = crossCheck<Values<typeof CREATE_FIELDS>>(['name', 'dns_mode'], (values, scope) => {
+const provable = crossCheck<FormValues<typeof CREATE_FIELDS>>(['name', 'dns_mode'], (values, scope) => {
   if (values.dns_mode !== 'external' || challengeHost(values.name) !== null) return;
   const message = `must be at most ${MAX_CHALLENGED_OCTETS} octets while \`dns_mode\` is \`external\`: ${NO_ROOM}`;
   scope.error(['name'], { code: 'too_long', message, found: `${values.name.length} octets` });

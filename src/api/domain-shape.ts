@@ -155,7 +155,7 @@ export async function showDetail(tx: ReadTransaction, shown: Shown): Promise<Dom
 }
 
 /** The part of a domain that its ETag covers: what runs down by itself is left out. */
-export function steady(domain: DomainSummary | DomainDetail): unknown {
+export function isCacheable(domain: DomainSummary | DomainDetail): unknown {
   const { days_remaining: _days, ...ssl } = domain.ssl;
   if (!('verification' in domain) || domain.verification === undefined) return { ...domain, ssl };
   const { seconds_remaining: _seconds, ...verification } = domain.verification;

@@ -3,13 +3,13 @@
  * transaction and writes nothing: the API's own write, which looks at the key again, makes the change that
  * `lifecycle/state.ts` says follows.
  */
+import type { Dns } from '../dns/resolver.ts';
 import { type ChallengeCheck, checkChallenge } from '../lifecycle/challenge.ts';
 import { checkDelegation, type Delegation } from '../lifecycle/check-delegation.ts';
-import type { Dns } from '../lifecycle/dns/resolver.ts';
 import type { Proof } from '../lifecycle/state.ts';
 import type { DomainRow } from '../store/rows.ts';
 
-export interface Lifecycle {
+export interface DomainLookups {
   /** Each a complete acceptable delegation, the recommended one first. */
   readonly nameserverSets: readonly (readonly string[])[];
   /**
@@ -23,14 +23,14 @@ export interface Lifecycle {
   challenge(domain: DomainRow): Promise<ChallengeCheck>;
 }
 
-export interface LifecycleParts {
+export interface DomainLookupsOptions {
   readonly nameserverSets: readonly (readonly string[])[];
   readonly dns: Dns;
-  readonly scan: Lifecycle['scan'];
+  readonly scan: DomainLookups['scan'];
 }
 
 /** Lookups over a way into the DNS. */
-export function createLookups({ nameserverSets, dns, scan }: LifecycleParts): Lifecycle {
+export function createLookups({ nameserverSets, dns, scan }: DomainLookupsOptions): DomainLookups {
   return {
     nameserverSets,
     scan,
@@ -40,7 +40,7 @@ export function createLookups({ nameserverSets, dns, scan }: LifecycleParts): Li
 }
 
 /** Takes every name for proven and finds no records: for trying things out where no DNS knows the names. */
-export function trustingLookups(nameserverSets: Lifecycle['nameserverSets']): Lifecycle {
+export function trustingLookups(nameserverSets: DomainLookups['nameserverSets']): DomainLookups {
   const set = nameserverSets[0] ?? [];
   return {
     nameserverSets,
@@ -51,7 +51,7 @@ export function trustingLookups(nameserverSets: Lifecycle['nameserverSets']): Li
 }
 
 /** Whether the right to use the name is proven at the moment, in the way the domain's mode asks for. */
-export async function prove(lifecycle: Lifecycle, domain: DomainRow): Promise<Proof> {
+export async function prove(lifecycle: DomainLookups, domain: DomainRow): Promise<Proof> {
   if (domain.dns_mode === 'managed') return proofOfDelegation(await lifecycle.delegation(domain));
   return proofOfChallenge(await lifecycle.challenge(domain));
 }

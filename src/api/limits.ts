@@ -27,8 +27,8 @@ export const PUBLISH_WAIT_MS = 20_000;
  * Answers kept to be sent again, and the characters of their texts, which are at most two octets each: what a busy
  * installation reads again and again between two writes, in memory nobody misses.
  */
-export const MAX_KEPT_ANSWERS = 4_096;
-export const MAX_KEPT_CHARACTERS = 8_388_608;
+export const MAX_CACHED_RESPONSES = 4_096;
+export const MAX_CACHED_CHARACTERS = 8_388_608;
 /** Characters of an answer from which on it is sent in gzip: below, it fits a packet as it is. */
 export const COMPRESS_FROM = 1_400;
 /** Milliseconds between two writings of key uses. */

@@ -9,8 +9,8 @@ import { describeDiagnostic } from '../base/diagnostic.ts';
 import { readIssue } from '../model/report.ts';
 import { nodeOf, type ShownNode } from '../publisher/node-token.ts';
 import { badRequest, unauthorized } from './refusal.ts';
-import type { Method, Route } from './route.ts';
-import type { NodeServices } from './services.ts';
+import type { ApiRoute, Method } from './route.ts';
+import type { NodeRouteServices } from './services.ts';
 
 /** One operation without its place. */
 export interface NodeOperation<Query = unknown, Body = unknown> {
@@ -27,7 +27,7 @@ export interface NodeOperation<Query = unknown, Body = unknown> {
   /** Statuses besides those every operation of nodes can answer. */
   readonly statuses?: readonly number[];
   /** Answers the body, or the reply where it has been sent. */
-  serve(services: NodeServices, exchange: NodeExchange<Query, Body>): Promise<unknown>;
+  serve(services: NodeRouteServices, exchange: NodeExchange<Query, Body>): Promise<unknown>;
 }
 
 /** A node's request as its handler sees it. */
@@ -48,7 +48,7 @@ export interface NodeRoute extends NodeOperation {
 }
 
 /** One line of `routes.ts`. */
-export type AnyRoute = Route | NodeRoute;
+export type AnyRoute = ApiRoute | NodeRoute;
 
 export function isNodeRoute(route: AnyRoute): route is NodeRoute {
   return route.permission === 'node';
@@ -88,7 +88,7 @@ export function createIdentify({
   store,
   log,
   clock,
-}: NodeServices): (headers: IncomingHttpHeaders) => Promise<ShownNode> {
+}: NodeRouteServices): (headers: IncomingHttpHeaders) => Promise<ShownNode> {
   const seen = new Map<number, number>();
   return async (headers) => {
     const token = /^Bearer +([^ ]+) *$/i.exec(headers.authorization ?? '')?.[1] ?? '';

@@ -12,7 +12,7 @@ import { polish, REFUSED } from './docs/polish.ts';
 import { type AnyRoute, isNodeRoute, type NodeRoute } from './node-route.ts';
 import { urlOf } from './paths.ts';
 import { WRITE_QUERY } from './query.ts';
-import type { Route } from './route.ts';
+import type { ApiRoute } from './route.ts';
 
 /** Given (API document, "Versioning"). */
 const API_VERSION = '1.0.0';
@@ -102,7 +102,7 @@ function schemaForNodes(route: NodeRoute): FastifySchema {
   } as FastifySchema;
 }
 
-function schemaForKeys(route: Route): FastifySchema {
+function schemaForKeys(route: ApiRoute): FastifySchema {
   const { method, path } = route;
   const query = { ...(isRead(route) ? {} : WRITE_QUERY.shape), ...route.query?.shape };
   return {
@@ -118,7 +118,7 @@ function schemaForKeys(route: Route): FastifySchema {
 }
 
 /** Who may, and what is judged besides. */
-function describe({ permission, hides, gate, whileDisabled }: Route): string {
+function describe({ permission, hides, gate, whileDisabled }: ApiRoute): string {
   const sentences = [
     permission === null ? 'Any key may.' : `Needs the permission \`${permission}\` on the domain.`,
     ...(hides === true ? ['A role without it is answered 404.'] : []),
@@ -149,7 +149,10 @@ function documentHeaders(method: string): { readonly headers?: z.ZodType } {
   return { headers: onlyReads(method) ? READ_HEADERS : WRITE_HEADERS };
 }
 
-function documentBody({ body }: Route): { readonly body?: z.ZodType; readonly consumes?: readonly string[] } {
+function documentBody({ body }: ApiRoute): {
+  readonly body?: z.ZodType;
+  readonly consumes?: readonly string[];
+} {
   if (body === undefined) return {};
   if (body.kind === 'text') return { body: z.string(), consumes: body.types };
   return { body: body.schema };
@@ -161,7 +164,7 @@ function documentAnswer({ produces, response, summary }: AnyRoute): unknown {
 }
 
 /** The statuses of refusals; `polish` writes what each of them means. */
-function refusedWith(route: Route): readonly number[] {
+function refusedWith(route: ApiRoute): readonly number[] {
   const write = !isRead(route);
   const statuses = new Set([
     ...[400, 401, 404, 429, 503],

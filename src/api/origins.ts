@@ -5,7 +5,7 @@
 import { type Diagnostic, type FieldPath, quoteValue } from '../base/diagnostic.ts';
 import { canonicalAddress, type SpecialJudge } from '../base/special-addresses.ts';
 import type { RuleType } from '../base/vocabulary.ts';
-import type { Stored } from '../model/common.ts';
+import type { StoredRule } from '../model/common.ts';
 import type { BotRouteRule, DnsRecord, OriginPoolRule, OriginRouteRule, Rule } from '../model/types.ts';
 import { wrongInput } from './read-body.ts';
 import type { Refusal } from './refusal.ts';
@@ -28,17 +28,17 @@ export function originsOfRecord({
 }
 
 /** Every address a rule of a type sends requests to. */
-export function originsOfRule(type: RuleType, fields: Stored<Rule>): readonly WrittenOrigin[] {
+export function originsOfRule(type: RuleType, fields: StoredRule<Rule>): readonly WrittenOrigin[] {
   switch (type) {
     case 'origin_route':
-      return [{ path: ['address'], address: (fields as Stored<OriginRouteRule>).address }];
+      return [{ path: ['address'], address: (fields as StoredRule<OriginRouteRule>).address }];
     case 'origin_pool':
-      return (fields as Stored<OriginPoolRule>).origins.map(({ address }, index) => ({
+      return (fields as StoredRule<OriginPoolRule>).origins.map(({ address }, index) => ({
         path: ['origins', index, 'address'],
         address,
       }));
     case 'bot_route':
-      return [{ path: ['alt_dest'], address: (fields as Stored<BotRouteRule>).alt_dest }];
+      return [{ path: ['alt_dest'], address: (fields as StoredRule<BotRouteRule>).alt_dest }];
     default:
       return [];
   }

@@ -1,10 +1,10 @@
 /** Paths and their patterns, apart from the router: which methods a path takes, and what its segments say. */
 import { MAX_ID } from '../base/limits.ts';
 import { notFound } from './refusal.ts';
-import type { Method, Route } from './route.ts';
+import type { ApiRoute, Method } from './route.ts';
 
 /** Method and URL of a route in Fastify's syntax. */
-export function urlOf({ method, path }: Pick<Route, 'method' | 'path'>): { method: Method; url: string } {
+export function urlOf({ method, path }: Pick<ApiRoute, 'method' | 'path'>): { method: Method; url: string } {
   return { method, url: path.replaceAll(/\{(\w+)\}/g, ':$1') };
 }
 
@@ -25,7 +25,7 @@ function decodeSegment(segment: string): string {
 
 /** The methods that some route takes at these segments, in the table's order. */
 export function methodsAt(
-  routes: readonly Pick<Route, 'method' | 'path'>[],
+  routes: readonly Pick<ApiRoute, 'method' | 'path'>[],
   segments: readonly string[],
 ): readonly Method[] {
   const found = new Set<Method>();
@@ -42,7 +42,7 @@ export function methodsAt(
  * `_` for `-` or the other way round, or in case; `null` when there is none.
  */
 export function pathMeant(
-  routes: readonly Pick<Route, 'path'>[],
+  routes: readonly Pick<ApiRoute, 'path'>[],
   segments: readonly string[],
 ): string | null {
   const given = withoutSlash(segments);

@@ -6,7 +6,7 @@ import { nearest } from '../model/nearest.ts';
 import { readIssue } from '../model/report.ts';
 import { isRead } from './checks.ts';
 import { badRequest } from './refusal.ts';
-import type { Route } from './route.ts';
+import type { ApiRoute } from './route.ts';
 
 /** What every write can be asked to do differently. */
 export const WRITE_QUERY = z.object({
@@ -22,7 +22,7 @@ export interface ReadQuery {
 }
 
 /** Reads the query of a route; 400 for a value that cannot be. */
-export function readQuery(route: Route, query: Readonly<Record<string, unknown>>): ReadQuery {
+export function readQuery(route: ApiRoute, query: Readonly<Record<string, unknown>>): ReadQuery {
   const own = route.query === undefined ? [] : Object.keys(route.query.shape);
   checkNames(query, isRead(route) ? own : [...own, ...Object.keys(WRITE_QUERY.shape)]);
   const write = isRead(route) ? {} : parse(WRITE_QUERY, query);

@@ -27,8 +27,8 @@
  * ```
  */
 import type { z } from 'zod';
+import type { EntitlementCheck } from '../access/entitlement-checks.ts';
 import type { Entitlements } from '../access/entitlements.ts';
-import type { Gate } from '../access/gates.ts';
 import type { Permission, Role } from '../access/roles.ts';
 import type { SpecialJudge } from '../base/special-addresses.ts';
 import type { Author, DomainRow } from '../store/rows.ts';
@@ -64,7 +64,7 @@ export interface Operation<Body = unknown> {
   /** The content type of the 200 where it is not JSON. */
   readonly produces?: string;
   /** The answer follows from path, key and store alone, by no clock and no query: it may be sent again (`kept.ts`). */
-  readonly steady?: true;
+  readonly cacheable?: true;
   /** Statuses of this operation besides those every operation of its kind can answer. */
   readonly statuses?: readonly number[];
   /**
@@ -72,7 +72,7 @@ export interface Operation<Body = unknown> {
    * as `Writing.beside`. What it throws is thrown there, after every check.
    */
   readonly beside?: (asked: Beside) => Promise<unknown>;
-  handle(call: Call<Body>): Promise<Answer>;
+  handle(call: Call<Body>): Promise<Response>;
 }
 
 /** What can be asked for before the checks have been answered. */
@@ -84,7 +84,7 @@ export interface Beside {
 }
 
 /** An operation in its place: one line of `routes.ts`. */
-export interface Route extends Operation {
+export interface ApiRoute extends Operation {
   readonly method: Method;
   /** With `{name}` for a segment; `{domain}` is looked up before the handler runs. */
   readonly path: string;
@@ -93,7 +93,7 @@ export interface Route extends Operation {
   /** An insufficient role answers 404, not 403 (rule endpoints). */
   readonly hides?: true;
   /** Judged before the body, and once more inside the write. */
-  readonly gate?: Gate;
+  readonly gate?: EntitlementCheck;
   /** A POST that asks and changes nothing, so nothing of what writes have goes with it. */
   readonly asks?: true;
   /** Where `{domain}` is empty the answer is 400, not 404 (API document, "Errors"). */
@@ -182,7 +182,7 @@ export interface AuditEntry {
 }
 
 /** What a handler answers; the status is that of its operation. */
-export interface Answer {
+export interface Response {
   readonly body: unknown;
   /** What the ETag is made from, where the body holds what changes by itself (`seconds_remaining`). */
   readonly tagged?: unknown;
@@ -191,7 +191,7 @@ export interface Answer {
   readonly type?: string;
 }
 
-export function ok(body: unknown): Answer {
+export function ok(body: unknown): Response {
   return { body };
 }
 
@@ -199,11 +199,11 @@ export function ok(body: unknown): Answer {
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** A body that is JSON text already. */
-export function jsonText(body: string, headers: Readonly<Record<string, string>> = {}): Answer {
+export function jsonText(body: string, headers: Readonly<Record<string, string>> = {}): Response {
   return { body, type: JSON_TYPE, headers };
 }
 
 /** The `{ message }` object. */
-export function message(text: string): Answer {
+export function message(text: string): Response {
   return { body: { message: text } };
 }

@@ -2,13 +2,13 @@
  * Every route on one screen: method, path, permission, what else is judged before the handler, and the handler. The
  * order in which the judging happens is `checks.ts`.
  */
-import { featureGate, recordGate } from '../access/gates.ts';
+import { checkFeature, checkRecordType } from '../access/entitlement-checks.ts';
 import { RULE_TYPES } from '../base/vocabulary.ts';
 import { type AnyRoute, isNodeRoute } from './node-route.ts';
 import * as audit from './routes/audit.ts';
 import * as cache from './routes/cache.ts';
 import { diff } from './routes/diff.ts';
-import * as life from './routes/domain-life.ts';
+import * as life from './routes/domain-lifecycle.ts';
 import * as domains from './routes/domains.ts';
 import { features } from './routes/features.ts';
 import * as feed from './routes/feed.ts';
@@ -24,7 +24,7 @@ import { ruleBatchRoutes } from './routes/rules-batch.ts';
 import * as questions from './routes/simulate.ts';
 import { traffic } from './routes/traffic.ts';
 
-const purgeGate = featureGate('cache_purge_enabled');
+const purgeGate = checkFeature('cache_purge_enabled');
 
 // biome-ignore format: a table is read in columns
 export const ROUTES: readonly AnyRoute[] = [
@@ -44,7 +44,7 @@ export const ROUTES: readonly AnyRoute[] = [
 
   // DNS records
   { method: 'GET', path: '/domains/{domain}/records/', permission: 'domain.view', ...records.list },
-  { method: 'POST', path: '/domains/{domain}/records/', permission: 'records.edit', gate: recordGate(), ...records.create },
+  { method: 'POST', path: '/domains/{domain}/records/', permission: 'records.edit', gate: checkRecordType(), ...records.create },
   { method: 'POST', path: '/domains/{domain}/records/batch-update', permission: 'records.edit', ...recordBatches.batchUpdate },
   { method: 'POST', path: '/domains/{domain}/records/batch-delete', permission: 'records.edit', ...recordBatches.batchDelete },
   { method: 'POST', path: '/domains/{domain}/records/import', permission: 'records.edit', ...zoneFiles.importZone },

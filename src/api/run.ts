@@ -7,18 +7,18 @@ import { assert } from '../base/assert.ts';
 import { newestChange } from '../publisher/newest-change.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
-import { type Admission, isRead, judgeDomain, type Place } from './checks.ts';
+import { type ApiAdmission, isRead, judgeDomain, type MatchedRoute } from './checks.ts';
 import { namesTag, tagOf } from './etag.ts';
 import { PUBLISH_WAIT_MS } from './limits.ts';
 import { type ReadQuery, readQuery } from './query.ts';
 import { badRequest, conflict, invalidKey, Refusal } from './refusal.ts';
-import type { Answer, AuditEntry, Call, Caller, Route, Writing } from './route.ts';
+import type { ApiRoute, AuditEntry, Call, Caller, Response, Writing } from './route.ts';
 import type { Services } from './services.ts';
 
 /** What is left of a request once it has been admitted. */
 export interface Admitted {
-  readonly route: Route;
-  readonly admission: Admission;
+  readonly route: ApiRoute;
+  readonly admission: ApiAdmission;
   readonly params: Readonly<Record<string, string>>;
   /** Parsed, not yet judged. */
   readonly query: Readonly<Record<string, unknown>>;
@@ -36,7 +36,7 @@ export interface SentBody {
 
 /** What a request came to. */
 export interface Ran {
-  readonly answer: Answer;
+  readonly answer: Response;
   /** The store's version from before it was admitted until all of it was read; `null` where there is no one such. */
   readonly version: number | null;
 }
@@ -61,7 +61,7 @@ export async function run(services: Services, request: Admitted): Promise<Ran> {
   return { answer: { ...answer, headers }, version: null };
 }
 
-function bodyOf({ body: wanted }: Route, sent: SentBody | null): unknown {
+function bodyOf({ body: wanted }: ApiRoute, sent: SentBody | null): unknown {
   if (wanted === undefined) {
     if (sent === null || isEmpty(sent.value)) return undefined;
     throw badRequest('this request takes no body');
@@ -80,7 +80,10 @@ function isEmpty(value: unknown): boolean {
 }
 
 /** Refuses a key that opens nothing any more; answers the store's version where nothing at all was committed. */
-async function lookAgain({ store, clock }: Services, { caller, version }: Admission): Promise<number | null> {
+async function lookAgain(
+  { store, clock }: Services,
+  { caller, version }: ApiAdmission,
+): Promise<number | null> {
   const { hash, expires_at } = caller;
   const now = clock();
   const same = version !== null && store.version() === version;
@@ -133,7 +136,7 @@ class RequestCall implements Call<unknown> {
   readonly read: Call<unknown>['read'];
   readonly entitlements: Call<unknown>['entitlements'];
   readonly write: Call<unknown>['write'];
-  readonly #place: Place | null;
+  readonly #place: MatchedRoute | null;
 
   constructor(services: Services, request: Admitted, { query, body, left }: CallParts) {
     const { store } = services;
@@ -167,13 +170,13 @@ class RequestCall implements Call<unknown> {
     return present(this.#place).domain;
   }
 
-  get role(): Place['role'] {
+  get role(): MatchedRoute['role'] {
     return present(this.#place).role;
   }
 }
 
 /** The domain of a path; asking for it on a route without `{domain}` is a mistake of ours. */
-function present(place: Place | null): Place {
+function present(place: MatchedRoute | null): MatchedRoute {
   assert(place !== null, 'the path of this route names no domain');
   return place;
 }

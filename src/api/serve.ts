@@ -17,10 +17,9 @@ import type { ShownNode } from '../publisher/node-token.ts';
 import { addNodeRoute, addRoute } from './add-routes.ts';
 import { answerRefusal } from './answer.ts';
 import type { AnswerKind, NoteAnswer } from './answer-times.ts';
-import { type Admission, admit, admitCaller, allowHeader, refuseRoute } from './checks.ts';
+import { type ApiAdmission, admit, admitCaller, allowHeader, refuseRoute } from './checks.ts';
 import { addReference } from './docs/routes.ts';
 import { readJson, readUtf8 } from './json.ts';
-import { createKeptAnswers, type KeptAnswers } from './kept.ts';
 import {
   CHECK_CONNECTIONS_MS,
   HEADERS_TIMEOUT_MS,
@@ -36,11 +35,12 @@ import { methodsAt, pathMeant, segmentsOf } from './paths.ts';
 import { rateLimitHeaders } from './rate-limit.ts';
 import { badRequest, Refusal } from './refusal.ts';
 import { requestId } from './request-id.ts';
+import { createResponseCache, type ResponseCache } from './response-cache.ts';
 import { NODE_ROUTES, ROUTES } from './routes.ts';
-import type { NodeServices, Services } from './services.ts';
+import type { NodeRouteServices, Services } from './services.ts';
 import { answerUnparsed } from './unparsed.ts';
 
-export interface ServeOptions {
+export interface ApiOptions {
   readonly services: Services;
   readonly log: Logger;
   /** Told of every answer, for metrics. */
@@ -48,7 +48,7 @@ export interface ServeOptions {
   /** Notes an answered request of an account, for metrics; answers that were stored for the same key cost nothing. */
   readonly answered?: (account: number, seconds: number) => void;
   /** What nodes are served from; closing the server ends their streams with a reason. */
-  readonly nodes: NodeServices;
+  readonly nodes: NodeRouteServices;
 }
 
 declare module 'fastify' {
@@ -58,7 +58,7 @@ declare module 'fastify' {
     open?: boolean;
   }
   interface FastifyRequest {
-    admission: Admission | null;
+    admission: ApiAdmission | null;
     /** Who asks, on a route of nodes. */
     node: ShownNode | null;
     arrivedAt: number;
@@ -72,7 +72,7 @@ declare module 'fastify' {
 }
 
 /** Builds the server; the caller listens and closes. */
-export async function createApi(options: ServeOptions): Promise<FastifyInstance> {
+export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
   const { services, log, watch, answered, nodes } = options;
   const identify = createIdentify(nodes);
   const app: FastifyInstance = Fastify({
@@ -139,7 +139,7 @@ export async function createApi(options: ServeOptions): Promise<FastifyInstance>
     );
     done();
   });
-  const kept = createKeptAnswers(options);
+  const kept = createResponseCache(options);
   offerFirst(app.server, kept);
   await addReference(app);
   app.after(() => {
@@ -153,7 +153,7 @@ export async function createApi(options: ServeOptions): Promise<FastifyInstance>
 }
 
 /** Lets kept answers have a look at each request before the router does; not once connections are to end. */
-function offerFirst(server: Server, kept: KeptAnswers): void {
+function offerFirst(server: Server, kept: ResponseCache): void {
   const [route] = server.listeners('request') as [RequestListener];
   server.removeAllListeners('request');
   // An expectation nobody knows may be passed over (RFC 9110 §10.1.1).

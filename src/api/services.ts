@@ -9,12 +9,12 @@ import type { Signer } from '../publisher/signer.ts';
 import type { DomainRow, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 import type { Compute, SealedSignatures } from './compute/job.ts';
-import type { Lifecycle } from './lifecycle.ts';
+import type { DomainLookups } from './lifecycle.ts';
 
 export interface Services {
   readonly store: Store;
-  readonly lifecycle: Lifecycle;
-  readonly publication: Publication;
+  readonly lifecycle: DomainLookups;
+  readonly publication: PublicationService;
   /** Why nodes take no revision of this store, as a sentence; `null`: they do. Absent: no node follows it. */
   readonly aheadOfStore?: () => string | null;
   readonly budget: RequestBudget;
@@ -35,7 +35,7 @@ export interface Services {
 }
 
 /** What the publisher fills in. */
-export interface Publication {
+export interface PublicationService {
   /**
    * Resolves with the revision that covers an outbox row once it is out, or with `null` when `signal` ends the
    * waiting first.
@@ -48,7 +48,7 @@ export interface Publication {
 }
 
 /** What nodes are served from. */
-export interface NodeServices {
+export interface NodeRouteServices {
   readonly store: Store;
   readonly feed: Feed;
   readonly signer: Pick<Signer, 'signSelf'>;

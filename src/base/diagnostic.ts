@@ -7,7 +7,7 @@ export type Severity = 'error' | 'warning' | 'info';
 export type FieldPath = readonly (string | number)[];
 
 /** A place in a text file. `line` and `column` count from 1; `column` counts UTF-16 units. */
-export interface Place {
+export interface SourcePlace {
   readonly file: string;
   readonly line: number;
   readonly column: number;
@@ -25,7 +25,7 @@ export interface Diagnostic {
   readonly found?: string;
   /** What to write instead. */
   readonly remedy?: string;
-  readonly at?: Place;
+  readonly at?: SourcePlace;
 }
 
 /** The longest piece of a customer's text that an error sentence repeats, in UTF-16 units. */

@@ -10,7 +10,7 @@ import { decodeEscapes, encodeUri, escapedOctet, hasBadEscape, isUriCode, utf8Le
 export interface TargetFacts {
   path: string;
   /** The path without `;params`; `null` when it has none. */
-  twin: string | null;
+  pathWithoutParameters: string | null;
   /** What the origin gets when nothing rewrites it, percent-encoded. */
   forwarded: string;
   /** After the first `?`, as sent; `null` when there is no `?`. */
@@ -57,7 +57,7 @@ export function parseTarget(target: string, out: TargetFacts): 0 | 400 | 414 {
     } else if (kind === QUESTION) break;
     else return parseUnusual(target, out);
   }
-  out.twin = null;
+  out.pathWithoutParameters = null;
   out.authority = null;
   out.authorityScheme = '';
   if (at === length) {
@@ -132,7 +132,9 @@ function canonicalize(raw: string, out: TargetFacts): 0 | 400 {
   const { canonical } = segments;
   const tail = segments.trailing && canonical.length > 0 ? '/' : '';
   out.path = `/${canonical.join('/')}${tail}`;
-  out.twin = out.path.includes(';') ? `/${canonical.map(withoutParams).join('/')}${tail}` : null;
+  out.pathWithoutParameters = out.path.includes(';')
+    ? `/${canonical.map(withoutParams).join('/')}${tail}`
+    : null;
   const rebuilt = segments.dots || raw.includes('\\');
   out.forwarded = encodeUri(rebuilt ? `/${segments.raw.join('/')}${tail}` : mergeLeadingSlashes(raw));
   return 0;
@@ -223,7 +225,7 @@ function isDotSegment(segment: string): boolean {
 
 const NO_TARGET: TargetFacts = {
   path: '',
-  twin: null,
+  pathWithoutParameters: null,
   forwarded: '',
   query: null,
   encodedQuery: null,

@@ -109,7 +109,7 @@ export const BREACH_ACTIONS = ['drop', 'captcha'] as const;
 export type BreachAction = (typeof BREACH_ACTIONS)[number];
 
 export const RATE_KEYS = ['ip', 'ip_path'] as const;
-export type RateKey = (typeof RATE_KEYS)[number];
+export type RateLimitKey = (typeof RATE_KEYS)[number];
 
 export const REWRITE_QUERY_MODES = ['preserve', 'replace', 'strip'] as const;
 export type RewriteQueryMode = (typeof REWRITE_QUERY_MODES)[number];

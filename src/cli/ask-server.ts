@@ -4,7 +4,7 @@ import { Option } from 'commander';
 import { CommandFault, EXIT, usageFault } from './exit.ts';
 import { note } from './output.ts';
 
-export interface ServerOptions {
+export interface ServerAccess {
   readonly server: string;
   readonly key?: string | undefined;
 }
@@ -19,7 +19,7 @@ export function keyOption(): Option {
   return new Option('-k, --key <key>', 'an API key; better kept in the environment').env('EDGEPLAN_KEY');
 }
 
-export interface Question {
+export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** From the server's root on, percent-encoded. */
   readonly path: string;
@@ -30,7 +30,7 @@ export interface Question {
   readonly ifMatch?: string;
 }
 
-export interface Answered {
+export interface ApiAnswer {
   readonly body: unknown;
   readonly headers: Headers;
 }
@@ -64,7 +64,7 @@ const LONGEST_WAIT_SEC = 60;
  * The server's answer. Waits where the key's requests of this minute are used up. Throws a fault with the server's own
  * sentence when it refused; the exit code is 1 where it knows no such thing, else 4.
  */
-export async function askServer({ server, key }: ServerOptions, question: Question): Promise<Answered> {
+export async function askServer({ server, key }: ServerAccess, question: ApiRequest): Promise<ApiAnswer> {
   if (key === undefined || key === '') {
     throw usageFault('no API key was given', 'make one with edgeplan key create and set EDGEPLAN_KEY');
   }
@@ -81,7 +81,7 @@ export async function askServer({ server, key }: ServerOptions, question: Questi
   throw new ServerRefusal(response.status, error.slice(0, SENTENCE_CHARACTERS));
 }
 
-function requestOf({ method, body, type, ifMatch }: Question, key: string): RequestInit {
+function requestOf({ method, body, type, ifMatch }: ApiRequest, key: string): RequestInit {
   const headers: Record<string, string> = { authorization: `Bearer ${key}` };
   if (ifMatch !== undefined) headers['if-match'] = ifMatch;
   if (body === undefined) return { method, headers };

@@ -2,8 +2,8 @@
  * Reads decision logs, as the node writes them or as something else cut them: every line is checked, and what is no line
  * of a decision is told by its number and left out.
  */
-import { type DecisionLine, GAP_FORMAT, LINE_FORMAT } from '../edge/log/line.ts';
 import { sizeText } from '../files/size.ts';
+import { type DecisionLine, GAP_FORMAT, LINE_FORMAT } from '../proxy/log/line.ts';
 import { requestMistake } from '../simulator/request-fields.ts';
 import { type Bytes, LONGEST_LINE, linesOf } from '../simulator/requests.ts';
 import { readChunks } from './read-file.ts';

@@ -4,7 +4,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { Option } from 'commander';
 import { StoreFault } from '../store/fault.ts';
-import { type OpenOptions, openStore } from '../store/open.ts';
+import { type OpenStoreOptions, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from './exit.ts';
 
@@ -28,7 +28,10 @@ export function storeOptions(): readonly Option[] {
 }
 
 /** Opens the store that the flags name; throws the sentence when it cannot be. */
-export async function openData(flags: StoreFlags, role: NonNullable<OpenOptions['role']>): Promise<Store> {
+export async function openData(
+  flags: StoreFlags,
+  role: NonNullable<OpenStoreOptions['role']>,
+): Promise<Store> {
   const database = flags.database ?? dataFolder(flags);
   if (flags.database !== undefined && !/^postgres(?:ql)?:\/\//.test(flags.database))
     throw usageFault('a database is written postgres://user@host/name', 'a folder goes with --data');
@@ -57,7 +60,7 @@ function checkPassword({ database, databasePasswordFile: file }: StoreFlags): vo
 }
 
 /** The same for commands that need what is stored: opening a folder without a store would make an empty one. */
-export async function openKept(flags: StoreFlags): Promise<Store> {
+export async function openExistingData(flags: StoreFlags): Promise<Store> {
   const folder = dataFolder(flags);
   if (flags.database === undefined && !existsSync(join(folder, 'edgeplan.db'))) {
     const remedy = 'name another with --data; edgeplan account create <name> makes a store';

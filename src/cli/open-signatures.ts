@@ -9,7 +9,7 @@ import { compileSignatures, readSignatureDirectory, type Source } from '../waf/s
 import { starterBytes } from '../waf/signatures/starter.ts';
 import { inputFault } from './exit.ts';
 import { type ColourChoice, colourFor } from './output.ts';
-import { diagnosticsText, MISTAKES_TOLD, tally } from './print-diagnostics.ts';
+import { diagnosticsText, MISTAKES_PRINTED, tally } from './print-diagnostics.ts';
 import { readBytes } from './read-file.ts';
 
 export interface OpenedSignatures {
@@ -51,7 +51,7 @@ export async function openSignatureInput(path: string, flags: SignatureFlags): P
   const { program } = compiled;
   if (flags.quiet !== true || program === null) {
     const options = { colour: colourFor(process.stderr, flags.color), texts };
-    const told = program === null ? { ...options, most: MISTAKES_TOLD } : options;
+    const told = program === null ? { ...options, most: MISTAKES_PRINTED } : options;
     process.stderr.write(diagnosticsText(diagnostics, told));
   }
   if (program === null) throw inputFault(`\`${path}\` does not compile: ${tally(diagnostics)}`);

@@ -8,16 +8,16 @@ import type { RuleSet } from '../model/types.ts';
 import { PlanFault } from '../plan/fault.ts';
 import { type OpenedPlan, openPlan } from '../plan/open.ts';
 import { seal } from '../plan/seal.ts';
-import type { RuleSource } from '../simulator/describe.ts';
-import type { Subject } from '../simulator/simulate.ts';
+import type { DescribedSource } from '../simulator/describe.ts';
+import type { SimulationSubject } from '../simulator/simulate.ts';
 import { digestOf } from './digest.ts';
 import { inputFault, usageFault } from './exit.ts';
 import { type ColourChoice, colourFor } from './output.ts';
-import { diagnosticsText, MISTAKES_TOLD, tally } from './print-diagnostics.ts';
+import { diagnosticsText, MISTAKES_PRINTED, tally } from './print-diagnostics.ts';
 import { readBytes } from './read-file.ts';
 
-export interface Opened {
-  readonly subject: Subject;
+export interface OpenedSubject {
+  readonly subject: SimulationSubject;
   readonly opened: OpenedPlan;
   /** Warnings and notes; an input with errors is not opened. */
   readonly diagnostics: readonly Diagnostic[];
@@ -33,7 +33,7 @@ export async function readEdgeOctets(file: string): Promise<Uint8Array> {
   throw usageFault(`${what} is a sealed plan, which has no lines or keys; give the edge file`);
 }
 
-function openSealed(bytes: Uint8Array, name: string): Opened {
+function openSealed(bytes: Uint8Array, name: string): OpenedSubject {
   try {
     const opened = openPlan(bytes);
     loadPlan(bytes);
@@ -53,7 +53,7 @@ interface Refused {
 }
 
 function refuse(diagnostics: readonly Diagnostic[], { name, texts, colour }: Refused): never {
-  const options = { colour: colourFor(process.stderr, colour), texts, most: MISTAKES_TOLD };
+  const options = { colour: colourFor(process.stderr, colour), texts, most: MISTAKES_PRINTED };
   process.stderr.write(diagnosticsText(diagnostics, options));
   throw inputFault(`\`${name}\` does not compile: ${tally(diagnostics)}`);
 }
@@ -85,9 +85,9 @@ export function compileOctets(octets: Uint8Array, name: string, colour: ColourCh
   return { ruleSet, sources, bytes: seal(plan, { revision: 0 }), diagnostics, texts };
 }
 
-function subjectOf({ ruleSet, sources, bytes }: CompiledFile): Subject {
+function subjectOf({ ruleSet, sources, bytes }: CompiledFile): SimulationSubject {
   const name = basename(sources.file);
-  const places = new Map<number, RuleSource>();
+  const places = new Map<number, DescribedSource>();
   for (const [id, source] of sources.rules) places.set(id, { key: source.key, at: `${name}:${source.line}` });
   return { bytes, digest: digestOf(bytes), name, sources: places, ruleSet };
 }
@@ -97,7 +97,7 @@ function subjectOf({ ruleSet, sources, bytes }: CompiledFile): Subject {
  * printed on stderr.
  * @throws CommandFault with exit code 3
  */
-export async function openSubject(file: string, colour: ColourChoice): Promise<Opened> {
+export async function openSubject(file: string, colour: ColourChoice): Promise<OpenedSubject> {
   const bytes = await readBytes(file);
   if (isPlan(bytes, file)) return openSealed(bytes, file);
   const compiled = compileOctets(bytes, file === '-' ? 'stdin' : file, colour);

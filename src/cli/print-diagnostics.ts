@@ -1,7 +1,7 @@
 /** Diagnostics the way compilers print them: place, severity, sentence, the line itself with a caret, the remedy. */
 import { type Diagnostic, formatPath } from '../base/diagnostic.ts';
 import { paint } from '../simulator/paint.ts';
-import { columns, type Line, span, type Tone, visible } from '../simulator/render-text.ts';
+import { columns, type RenderedLine, span, type Tone, visible } from '../simulator/render-text.ts';
 import { counted } from './counted.ts';
 
 export interface DiagnosticOptions {
@@ -13,7 +13,7 @@ export interface DiagnosticOptions {
 }
 
 /** Mistakes told of an input that is refused for them: a file of another kind has hundreds. */
-export const MISTAKES_TOLD = 20;
+export const MISTAKES_PRINTED = 20;
 
 const TONE: Readonly<Record<Diagnostic['severity'], Tone>> = {
   error: 'bad',
@@ -24,7 +24,10 @@ const TONE: Readonly<Record<Diagnostic['severity'], Tone>> = {
 /** Characters of a source line before and after the caret that are shown. */
 const AROUND = 60;
 
-function sourceLines(place: NonNullable<Diagnostic['at']>, text: string | undefined): readonly Line[] {
+function sourceLines(
+  place: NonNullable<Diagnostic['at']>,
+  text: string | undefined,
+): readonly RenderedLine[] {
   const source = text?.split(/\r\n|\n|\r/, place.line)[place.line - 1];
   if (source === undefined) return [];
   const from = Math.max(0, place.column - 1 - AROUND);
@@ -38,7 +41,7 @@ function sourceLines(place: NonNullable<Diagnostic['at']>, text: string | undefi
   ];
 }
 
-function lines(diagnostic: Diagnostic, options: DiagnosticOptions): readonly Line[] {
+function lines(diagnostic: Diagnostic, options: DiagnosticOptions): readonly RenderedLine[] {
   const { at, severity, message, found, remedy } = diagnostic;
   const path = formatPath(diagnostic.path);
   const sentence = `${path === '' ? '' : `${path}: `}${message}${found === undefined ? '' : `, found ${found}`}`;

@@ -1,5 +1,5 @@
 /** A difference of two plans for people: a line a rule, its fields below it. */
-import type { FieldChange, HostChange, PlanDiff, RuleChange } from '../analysis/diff.ts';
+import type { FieldDifference, HostChange, PlanDiff, RuleChange } from '../analysis/diff.ts';
 import { same } from '../files/print-edge.ts';
 import { visible } from '../simulator/render-text.ts';
 
@@ -49,13 +49,13 @@ function ruleLines({ change, rule, before, key, fields }: RuleChange): readonly 
   return ['', `${MARKS[change]} ${named}${was}`, ...telling.flatMap(fieldLines)];
 }
 
-function says({ was, now }: FieldChange): boolean {
+function says({ was, now }: FieldDifference): boolean {
   const value = was ?? now;
   if (value === null || value === undefined || value === '' || value === false) return false;
   return !Array.isArray(value) || value.length > 0;
 }
 
-function fieldLines({ field, was, now }: FieldChange): readonly string[] {
+function fieldLines({ field, was, now }: FieldDifference): readonly string[] {
   if (Array.isArray(was) && Array.isArray(now)) return listLines(field, was, now);
   const sides = [was, now].flatMap((value) => (value === undefined ? [] : [valueText(value)]));
   return [`    ${field}  ${sides.join(' → ')}`];

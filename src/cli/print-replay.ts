@@ -47,7 +47,7 @@ export function replayNote(signatures: string | null): string {
 }
 
 /** Says on stderr what was passed over. */
-export function tellGaps(report: ReplayReport): void {
+export function printGaps(report: ReplayReport): void {
   const { otherDomains, undecided, assumed, partial, missing, unreadable } = report;
   if (otherDomains > 0)
     note(`edgeplan: ${plural(otherDomains, 'line', 'lines')} of other domains passed over`);

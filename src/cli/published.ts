@@ -2,11 +2,11 @@
 import { mayServe } from '../publisher/plan-subject.ts';
 import type { DomainRow } from '../store/rows.ts';
 import { getDomain } from './apply/remote.ts';
-import type { ServerOptions } from './ask-server.ts';
+import type { ServerAccess } from './ask-server.ts';
 
 type State = Pick<DomainRow, 'status' | 'suspended'>;
 
-export interface Published {
+export interface PublishedOutcome {
   /** A clause, such as `example.com is out as revision 4`. */
   readonly clause: string;
   /** How the domain comes to be served; `null` where it is, or where only the service itself can say so. */
@@ -14,11 +14,11 @@ export interface Published {
 }
 
 /** Asks the server whether it serves the domain of a revision that was published. */
-export async function tellPublished(
+export async function printPublished(
   domain: string,
   revision: string,
-  options: ServerOptions,
-): Promise<Published> {
+  options: ServerAccess,
+): Promise<PublishedOutcome> {
   const state = (await getDomain(domain, options)) as State;
   if (mayServe(state)) return { clause: `${domain} is out as revision ${revision}`, remedy: null };
   const why = state.suspended ? 'suspended' : state.status;

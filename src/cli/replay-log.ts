@@ -3,10 +3,10 @@
  * origin would notice. What a line cannot tell (counters of rate limits, signatures, the health of pools) is taken as it
  * was on that day, so that only the rules make a difference.
  */
-import { type DecisionLine, type ToldDecision, tellDecision } from '../edge/log/line.ts';
 import type { Decision } from '../evaluator/decision.ts';
 import { refText } from '../evaluator/identity.ts';
 import type { EdgeRequest, Evaluator } from '../evaluator/index.ts';
+import { type DecisionLine, type LoggedDecision, loggedDecision } from '../proxy/log/line.ts';
 import type { LogEntry } from './decision-log.ts';
 
 /** Examples kept of each group. */
@@ -119,7 +119,7 @@ export function createReplay(open: () => Evaluator, { alike = false }: ReplayOpt
       counts.assumed++;
       return;
     }
-    const now = tellDecision(next);
+    const now = loggedDecision(next);
     const turn = isTurn({ accountant, request, was: decision, now });
     const found = difference({ was: decision, now }, turn ? TURNING : []);
     if (found === null) return;
@@ -184,8 +184,8 @@ function hangsOnTheDay({ decision, withheld }: ReplayLine, next: Decision): bool
 interface Turned {
   readonly accountant: Evaluator;
   readonly request: EdgeRequest;
-  readonly was: ToldDecision;
-  readonly now: ToldDecision;
+  readonly was: LoggedDecision;
+  readonly now: LoggedDecision;
 }
 
 /** What differs when it is another origin's turn. */
@@ -225,7 +225,7 @@ function difference({ was, now }: Pick<Turned, 'was' | 'now'>, except: readonly 
   const changed = DETAILS.filter(({ name, of }) => !except.includes(name) && of(was) !== of(now));
   if (changed.length === 0) return null;
   const varying = changed.filter(({ varies }) => varies);
-  const steady = (decision: ToldDecision): readonly string[] =>
+  const steady = (decision: LoggedDecision): readonly string[] =>
     changed.filter(({ varies }) => !varies).map(({ name, of }) => `${name} ${of(decision)}`);
   return {
     was: [heads.was, ...steady(was)].join(', '),
@@ -237,7 +237,7 @@ function difference({ was, now }: Pick<Turned, 'was' | 'now'>, except: readonly 
   };
 }
 
-function headOf({ action, status, rule }: ToldDecision): string {
+function headOf({ action, status, rule }: LoggedDecision): string {
   return `${action}${status === null ? '' : ` ${status}`}${rule === null ? '' : ` by ${rule}`}`;
 }
 
@@ -245,7 +245,7 @@ interface Detail {
   readonly name: string;
   /** From request to request, so that it belongs to examples and not to what they have in common. */
   readonly varies: boolean;
-  readonly of: (decision: ToldDecision) => string;
+  readonly of: (decision: LoggedDecision) => string;
 }
 
 const DETAILS: readonly Detail[] = [
@@ -257,7 +257,7 @@ const DETAILS: readonly Detail[] = [
   { name: 'tags', varies: false, of: ({ tags }) => (tags.length === 0 ? 'none' : tags.join(' ')) },
 ];
 
-function cacheText(cache: ToldDecision['cache']): string {
+function cacheText(cache: LoggedDecision['cache']): string {
   if (cache === null) return 'standard';
   const edge = cache.edge_ttl_sec === null ? '' : ` ${cache.edge_ttl_sec} s`;
   const browser = cache.browser_ttl_sec === null ? '' : `, browser ${cache.browser_ttl_sec} s`;

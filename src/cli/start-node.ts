@@ -4,18 +4,18 @@
  * are the command's.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addFollowing, unreadyFollower } from '../edge/log/following.ts';
-import { listenOperations, type RunningOperations } from '../edge/log/operations.ts';
-import type { AcmeTokens } from '../edge/tls/acme.ts';
+import { type RunningHealthListener, startHealthListener } from '../proxy/log/health-listener.ts';
+import { addSyncMetrics, unreadySync } from '../proxy/log/sync-metrics.ts';
+import type { AcmeTokens } from '../proxy/tls/acme.ts';
 import { loadWarm } from '../waf/runtime/load.ts';
-import { readAgain } from './node/again.ts';
 import { openDecisions } from './node/decisions.ts';
 import { followPlans, type PlanSource } from './node/follow-plans.ts';
 import { chosenPorts, openListeners } from './node/listeners.ts';
 import type { NodeStart, RunningNode } from './node/options.ts';
+import { reloadFiles } from './node/reload.ts';
+import { removeOtherCaches, resourceShareOf } from './node/resource-shares.ts';
 import { createSecrets, ownClearance } from './node/secrets.ts';
-import { createServing } from './node/serving.ts';
-import { removeOtherCaches, settingsOf } from './node/share.ts';
+import { createNodeProcess } from './node/services.ts';
 
 /**
  * Starts a node of one process in a folder that is its own. Under `file` the file must be right; a control plane may be away, what was kept is
@@ -28,7 +28,7 @@ export async function startNode(options: NodeStart): Promise<RunningNode> {
   const ownPorts = chosenPorts(options);
   const decisions = openDecisions(options);
   let source: PlanSource | null = null;
-  const serving = await createServing(settingsOf(options, 1), {
+  const serving = await createNodeProcess(resourceShareOf(options, 1), {
     waf: signatures === null ? null : loadWarm(signatures.program),
     secrets,
     usage: { done: (entry) => source?.usage?.done(entry) },
@@ -39,20 +39,20 @@ export async function startNode(options: NodeStart): Promise<RunningNode> {
     fileLog: log,
   });
   const { node, metrics } = serving;
-  let operations: RunningOperations | null = null;
+  let operations: RunningHealthListener | null = null;
   let stage: 'starting' | 'serving' | 'draining' = 'starting';
   try {
     source = await followPlans(options, { plans: node.plans, onSecret: secrets.set });
     const { following } = source;
-    if (following !== null) addFollowing(metrics.registry, following);
+    if (following !== null) addSyncMetrics(metrics.registry, following);
     if (options.operationsPort !== null) {
-      operations = await listenOperations({
+      operations = await startHealthListener({
         port: options.operationsPort,
         registry: () => metrics.registry,
         unready() {
           if (stage !== 'serving') return stage;
           if (node.plans.size === 0) return 'no plan is served yet';
-          return following === null ? null : unreadyFollower(following());
+          return following === null ? null : unreadySync(following());
         },
       });
       ownPorts.add(Number(new URL(operations.url).port));
@@ -68,7 +68,7 @@ export async function startNode(options: NodeStart): Promise<RunningNode> {
       operationsUrl: operations?.url ?? null,
       reload() {
         decisions?.reopen();
-        readAgain(log, [look(), serving.reload(), reload()]);
+        reloadFiles(log, [look(), serving.reload(), reload()]);
       },
       async stop(drainMs) {
         stage = 'draining';

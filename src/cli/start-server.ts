@@ -15,19 +15,19 @@ import { createSharedBudget } from '../access/shared-budget.ts';
 import type { TierSlug } from '../access/tiers.ts';
 import type { Compute, SealedSignatures } from '../api/compute/job.ts';
 import { createCompute } from '../api/compute/pool.ts';
-import { createLookups, type Lifecycle, trustingLookups } from '../api/lifecycle.ts';
+import { createHealthListener, createMetrics } from '../api/health-listener.ts';
+import { createLookups, type DomainLookups, trustingLookups } from '../api/lifecycle.ts';
 import { DRAIN_MS, USES_FLUSH_MS } from '../api/limits.ts';
-import { createMetrics, createOperations } from '../api/operations.ts';
 import { createApi } from '../api/serve.ts';
 import type { Services } from '../api/services.ts';
 import { type AllowedOrigins, createSpecialJudge } from '../base/special-addresses.ts';
 import { type Countries, openCountries } from '../classify/country.ts';
-import { createDns } from '../lifecycle/dns/resolver.ts';
+import { createDns } from '../dns/resolver.ts';
 import { createLifecycle, type Lifecycle as Life } from '../lifecycle/lifecycle.ts';
 import { openClearance } from '../publisher/clearance.ts';
 import { createFeed } from '../publisher/feed.ts';
 import { createPublisher, type Publisher } from '../publisher/publisher.ts';
-import { createRepublisher, type Republisher } from '../publisher/republish.ts';
+import { createRepublisher, type Republisher } from '../publisher/republisher.ts';
 import { openSigner } from '../publisher/signer.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
@@ -97,7 +97,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     log,
     // Processes side by side share budgets, and a store of one process has none to share.
     alone: store.shares === null,
-    boughtFor: (tx, domain) => entitlementsOf(tx, domain, options.tier),
+    entitlementsFor: (tx, domain) => entitlementsOf(tx, domain, options.tier),
     onPublished: ({ revision, sinceWriteMs }) => metrics.published(revision, sinceWriteMs),
   });
   const republisher: Republisher = createRepublisher({ store, publisher, clock, log });
@@ -136,7 +136,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   republisher.start();
   watch.start();
   const flushing = flushRegularly(uses, log);
-  const operations = createOperations({ store, metrics, clock, draining: () => state.draining });
+  const operations = createHealthListener({ store, metrics, clock, draining: () => state.draining });
   try {
     await app.listen({ host: options.host, port: options.port });
     operations.listen(options.operationsPort, '127.0.0.1');
@@ -161,7 +161,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
 }
 
 interface Watch {
-  readonly lookups: Lifecycle;
+  readonly lookups: DomainLookups;
   start(): void;
   stop(): Promise<void>;
 }

@@ -4,12 +4,12 @@
  */
 import { createHash } from 'node:crypto';
 import type { Diagnostic } from '../base/diagnostic.ts';
-import { PlanRefusal } from '../edge/follow/provide.ts';
-import { type FollowedFile, followFile } from '../edge/followed-file.ts';
-import type { PlanSink } from '../edge/plans.ts';
 import { selfTest } from '../evaluator/self-test.ts';
+import { type WatchedFile, watchFile } from '../platform/watched-file.ts';
 import { reseal } from '../publisher/blob.ts';
 import { mayServe } from '../publisher/plan-subject.ts';
+import { PlanRefusal } from '../sync/fetch-plan.ts';
+import type { PlanSink } from '../sync/plan-table.ts';
 import { CommandFault, inputFault } from './exit.ts';
 import { compileOctets, readEdgeOctets } from './open-subject.ts';
 import type { ColourChoice } from './output.ts';
@@ -39,13 +39,13 @@ export interface InstalledFile {
   readonly texts: ReadonlyMap<string, string>;
 }
 
-export type Watching = FollowedFile;
+export type Watching = WatchedFile;
 
 /**
  * Installs the file and begins to watch it.
  * @throws CommandFault when the file cannot be served as it is now; its diagnostics are on stderr
  */
-export async function watchFile(options: WatchOptions): Promise<Watching> {
+export async function serveEdgeFile(options: WatchOptions): Promise<Watching> {
   const { file, plans } = options;
   let domain: string | null = null;
   let revision = 0;
@@ -71,7 +71,7 @@ export async function watchFile(options: WatchOptions): Promise<Watching> {
     options.onInstalled({ domain, serves, revision, digest, diagnostics, texts });
   }
 
-  return followFile({
+  return watchFile({
     file,
     read: () => readEdgeOctets(file),
     take: install,

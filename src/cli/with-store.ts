@@ -5,7 +5,7 @@ import { StoreFault } from '../store/fault.ts';
 import type { DomainRow, NodeRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
 import { CommandFault, EXIT } from './exit.ts';
-import { openKept, type StoreFlags, storeFault, storeOptions } from './open-data.ts';
+import { openExistingData, type StoreFlags, storeFault, storeOptions } from './open-data.ts';
 
 /** Adds the options that name a store. */
 export function withStore(command: Command): Command {
@@ -15,7 +15,7 @@ export function withStore(command: Command): Command {
 
 /** Opens the store that is there, and closes it after the work. @throws CommandFault for what the store refuses */
 export async function withData<T>(flags: StoreFlags, work: (store: Store) => Promise<T>): Promise<T> {
-  const store = await openKept(flags);
+  const store = await openExistingData(flags);
   try {
     return await work(store);
   } catch (error) {

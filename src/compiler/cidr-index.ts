@@ -3,7 +3,7 @@
  * the posting of the slots that cover it. A look-up is one binary search. Layout of a section: `n` starts (one word
  * each for IPv4, four for IPv6, ascending, the first being 0), then `n` postings.
  */
-import { type Draft, placePosting } from './draft.ts';
+import { type PlanDraft, placePosting } from './draft.ts';
 import { compareWords } from './filters.ts';
 
 interface Interval {
@@ -20,7 +20,7 @@ interface Interval {
 const ENTRIES_PER_INTERVAL = 24;
 
 /** Lays both address families; intervals that nest too deep join `draft.filing.always`. */
-export function layCidrIndexes(draft: Draft): void {
+export function layCidrIndexes(draft: PlanDraft): void {
   const { intervals, always } = draft.filing;
   const unfiled = new Set(always);
   const four = intervals.filter((interval) => interval.family === 4);
@@ -39,7 +39,7 @@ interface Family {
   readonly unfiled: Set<number>;
 }
 
-function layFamily(draft: Draft, { intervals, width, unfiled }: Family): Uint32Array {
+function layFamily(draft: PlanDraft, { intervals, width, unfiled }: Family): Uint32Array {
   if (intervals.length === 0) return new Uint32Array(0);
   let kept = [...intervals].sort((a, b) => compareWords(a.first, b.first)).sort(byWidth);
   let bounds = boundsOf(kept);

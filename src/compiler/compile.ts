@@ -20,7 +20,7 @@ import {
   typeIndex,
 } from '../plan/layout.ts';
 import { layCidrIndexes } from './cidr-index.ts';
-import { createDraft, type Draft, orderRules, placePosting } from './draft.ts';
+import { createDraft, orderRules, type PlanDraft, placePosting } from './draft.ts';
 import { actionNumber, placeFields } from './fields.ts';
 import { fileRules, KEY } from './filing.ts';
 import * as filters from './filters.ts';
@@ -33,7 +33,7 @@ export interface CompileResult {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-const STAGES: readonly { readonly name: string; readonly run: (draft: Draft) => void }[] = [
+const STAGES: readonly { readonly name: string; readonly run: (draft: PlanDraft) => void }[] = [
   { name: 'order rules by phase, priority and id', run: orderRules },
   { name: 'group proxied records by name', run: groupRecords },
   { name: 'file each rule under its rarest key', run: fileRules },
@@ -56,7 +56,7 @@ export function compile(ruleSet: RuleSet): CompileResult {
 type Keys = ReadonlyMap<string, readonly number[]>;
 
 /** The filing keys of each index by their prefix, which is taken off. */
-function splitKeys(draft: Draft): (prefix: string) => Keys {
+function splitKeys(draft: PlanDraft): (prefix: string) => Keys {
   const split = new Map<string, Map<string, readonly number[]>>();
   for (const prefix of Object.values(KEY)) split.set(prefix, new Map());
   for (const [key, slots] of draft.filing.byKey) split.get(key.slice(0, 2))?.set(key.slice(2), slots);
@@ -67,7 +67,7 @@ function backwards(entries: ReadonlyMap<string, readonly number[]>): ReadonlyMap
   return new Map([...entries].map(([literal, slots]) => [reversed(literal), slots]));
 }
 
-function layLiteralIndexes(draft: Draft): void {
+function layLiteralIndexes(draft: PlanDraft): void {
   const { meta } = draft;
   const keysUnder = splitKeys(draft);
   const tree = (exact: string, prefix: string): TreeEntries => ({
@@ -93,7 +93,7 @@ function layLiteralIndexes(draft: Draft): void {
   );
 }
 
-function laySmallIndexes(draft: Draft): void {
+function laySmallIndexes(draft: PlanDraft): void {
   const { meta, words } = draft;
   const keysUnder = splitKeys(draft);
   const countries = keysUnder(KEY.country);
@@ -110,13 +110,13 @@ function laySmallIndexes(draft: Draft): void {
   meta[META.always] = placePosting(draft, draft.filing.always);
 }
 
-function laySlots(draft: Draft): void {
+function laySlots(draft: PlanDraft): void {
   draft.slots = new Uint32Array(draft.rules.length * SLOT.size);
   for (const [slot, rule] of draft.rules.entries()) draft.slots.set(slotRow(draft, rule), slot * SLOT.size);
 }
 
 /** What rules and records go by where that is not their id. */
-function layKeys(draft: Draft): void {
+function layKeys(draft: PlanDraft): void {
   const { keys } = draft.ruleSet;
   if (keys === undefined) return;
   const string = (text: string): number => placeString(draft.strings, text);
@@ -125,7 +125,7 @@ function layKeys(draft: Draft): void {
   draft.recordKeys = Uint32Array.from([...keys.records].flatMap(([id, key]) => [id, string(key)]));
 }
 
-function slotRow(draft: Draft, rule: Rule): readonly number[] {
+function slotRow(draft: PlanDraft, rule: Rule): readonly number[] {
   const row = new Array<number>(SLOT.size).fill(NONE);
   row[SLOT.id] = rule.id;
   row[SLOT.priority] = rule.priority;
@@ -155,7 +155,7 @@ function flagsOf(rule: Rule): number {
   return flags;
 }
 
-function layDomain(draft: Draft): void {
+function layDomain(draft: PlanDraft): void {
   const { domain } = draft.ruleSet;
   const { meta } = draft;
   // A time before 1970 (other languages write `0001-01-01T00:00:00Z` for none) has passed like any other past one.
@@ -176,7 +176,7 @@ function layDomain(draft: Draft): void {
   meta[META.diskTtlDays] = domain.cache_l2_ttl_days;
 }
 
-function assemble(draft: Draft): Plan {
+function assemble(draft: PlanDraft): Plan {
   const dfas: number[] = [];
   const patterns = draft.patterns.list.flatMap((pattern) => {
     let data = 0;

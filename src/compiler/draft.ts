@@ -7,7 +7,7 @@ import { createPatternPool, type PatternPool } from './patterns.ts';
 import { createStringPool, createWordPool, type StringPool, type WordPool } from './pools.ts';
 
 /** A host name with its proxied records, in id order. */
-export interface Group {
+export interface RecordGroup {
   readonly name: string;
   readonly records: readonly DnsRecord[];
 }
@@ -26,12 +26,12 @@ export interface Filing {
   readonly always: number[];
 }
 
-export interface Draft {
+export interface PlanDraft {
   readonly ruleSet: RuleSet;
   readonly diagnostics: Diagnostic[];
   /** In evaluation order: the place in this list is the rule's slot. */
   rules: readonly Rule[];
-  groups: readonly Group[];
+  groups: readonly RecordGroup[];
   /** By record id, the place in `groups` of the group that holds the record. */
   groupOf: ReadonlyMap<number, number>;
   readonly words: WordPool;
@@ -63,7 +63,7 @@ export interface LabelPool {
   readonly units: number[];
 }
 
-export function createDraft(ruleSet: RuleSet): Draft {
+export function createDraft(ruleSet: RuleSet): PlanDraft {
   return {
     ruleSet,
     diagnostics: [],
@@ -89,7 +89,7 @@ export function createDraft(ruleSet: RuleSet): Draft {
 }
 
 /** The number of the posting that lists `slots`; NONE for an empty list. */
-export function placePosting(draft: Draft, slots: readonly number[]): number {
+export function placePosting(draft: PlanDraft, slots: readonly number[]): number {
   if (slots.length === 0) return NONE;
   const key = slots.join();
   const known = draft.postings.numbers.get(key);
@@ -101,7 +101,7 @@ export function placePosting(draft: Draft, slots: readonly number[]): number {
 }
 
 /** Evaluation order: by phase, then priority, then id (semantics §3, §4). */
-export function orderRules(draft: Draft): void {
+export function orderRules(draft: PlanDraft): void {
   const rank = new Map(RULE_TYPES.map((type) => [type, typeIndex(type)]));
   draft.rules = [...draft.ruleSet.rules].sort(
     (a, b) => rank.get(a.type)! - rank.get(b.type)! || a.priority - b.priority || a.id - b.id,

@@ -16,7 +16,7 @@ import {
 import type { CacheRule, ErrorPageRule, OriginPoolRule, Rule, WafRule } from '../model/types.ts';
 import { DEFAULT_PORTS } from '../plan/fields.ts';
 import { NONE } from '../plan/layout.ts';
-import type { Draft } from './draft.ts';
+import type { PlanDraft } from './draft.ts';
 import { placePattern } from './patterns.ts';
 import { placeString, placeWords } from './pools.ts';
 
@@ -49,7 +49,7 @@ export function actionNumber(rule: Rule): number {
 }
 
 /** The offset of the rule's own fields in `words`; NONE for types that have none. */
-export function placeFields(draft: Draft, rule: Rule): number {
+export function placeFields(draft: PlanDraft, rule: Rule): number {
   const string = (text: string): number => placeString(draft.strings, text);
   switch (rule.type) {
     case 'drop':
@@ -96,7 +96,7 @@ export function placeFields(draft: Draft, rule: Rule): number {
   }
 }
 
-function placeExclusions(draft: Draft, rule: WafRule): number {
+function placeExclusions(draft: PlanDraft, rule: WafRule): number {
   const rows = rule.exclusions.flatMap(({ id, tag, target, path }) => [
     id ?? NONE,
     placeString(draft.strings, tag),
@@ -106,7 +106,7 @@ function placeExclusions(draft: Draft, rule: WafRule): number {
   return placeWords(draft.words, [rule.exclusions.length, ...rows]);
 }
 
-function placeCache(draft: Draft, rule: CacheRule): number {
+function placeCache(draft: PlanDraft, rule: CacheRule): number {
   const ttl = (seconds: number | null): number => (seconds === null ? 0 : seconds + 1);
   const params = rule.query_params.map((name) => placeString(draft.strings, decodeEscapes(name)));
   const mode = CACHE_QUERY_MODES.indexOf(rule.query_mode);
@@ -114,7 +114,7 @@ function placeCache(draft: Draft, rule: CacheRule): number {
   return placeWords(draft.words, [...lifetimes, mode, params.length, ...params]);
 }
 
-function placePool(draft: Draft, rule: OriginPoolRule): number {
+function placePool(draft: PlanDraft, rule: OriginPoolRule): number {
   const rows = rule.origins.flatMap((origin) => {
     const scheme = ORIGIN_SCHEMES.indexOf(origin.scheme);
     const nodes = placeWords(draft.words, [origin.node_ids.length, ...origin.node_ids]);
@@ -126,7 +126,7 @@ function placePool(draft: Draft, rule: OriginPoolRule): number {
   return placeWords(draft.words, [...head, ...rows]);
 }
 
-function placeHealth(draft: Draft, { health_check: check }: OriginPoolRule): number {
+function placeHealth(draft: PlanDraft, { health_check: check }: OriginPoolRule): number {
   if (!check.enabled) return NONE;
   return placeWords(draft.words, [
     placeString(draft.strings, check.path),
@@ -139,7 +139,7 @@ function placeHealth(draft: Draft, { health_check: check }: OriginPoolRule): num
   ]);
 }
 
-function placePages(draft: Draft, rule: ErrorPageRule): number {
+function placePages(draft: PlanDraft, rule: ErrorPageRule): number {
   const pages = Object.entries(rule.content).map(([code, html]) => [
     Number(code),
     placeString(draft.strings, html),

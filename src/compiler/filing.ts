@@ -9,7 +9,7 @@
  */
 import { BOT_KINDS } from '../base/vocabulary.ts';
 import type { Rule } from '../model/types.ts';
-import type { Draft } from './draft.ts';
+import type { PlanDraft } from './draft.ts';
 import {
   type AddressRange,
   addressRange,
@@ -67,7 +67,7 @@ function key(text: string, share: number): Key {
 }
 
 /** Files every enabled rule; `draft.rules` is in slot order, so every list comes out ascending. */
-export function fileRules(draft: Draft): void {
+export function fileRules(draft: PlanDraft): void {
   const options = draft.rules.map((rule) => (rule.enabled ? optionsOf(draft, rule) : []));
   const company = new Map<string, number>();
   for (const list of options) {
@@ -82,7 +82,7 @@ export function fileRules(draft: Draft): void {
   }
 }
 
-function fileUnder(draft: Draft, entry: Key, slot: number): void {
+function fileUnder(draft: PlanDraft, entry: Key, slot: number): void {
   if (entry.range !== null) {
     draft.filing.intervals.push({ ...entry.range, slot });
     return;
@@ -114,7 +114,7 @@ function cheapest(options: readonly Option[], company: ReadonlyMap<string, numbe
 }
 
 /** Every filter of the rule that narrows requests. A filter with an entry that has no key is no option. */
-function optionsOf(draft: Draft, rule: Rule): readonly Option[] {
+function optionsOf(draft: PlanDraft, rule: Rule): readonly Option[] {
   const options: Option[] = [];
   const path = pathFilterOf(rule);
   if (path !== null && path.path_includes.length > 0) {
@@ -149,7 +149,7 @@ function optionsOf(draft: Draft, rule: Rule): readonly Option[] {
 }
 
 function patternOption(
-  draft: Draft,
+  draft: PlanDraft,
   list: { readonly form: PatternForm; readonly entries: readonly string[] },
   keysOf: (keys: PatternKeys) => readonly (readonly Key[])[],
 ): readonly Option[] {

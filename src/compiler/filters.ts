@@ -4,12 +4,12 @@ import { parseIpEntry } from '../base/ip.ts';
 import { BOT_KINDS } from '../base/vocabulary.ts';
 import type { BotRouteRule, FingerprintRule, PathFilter, Rule } from '../model/types.ts';
 import { COUNTRY_WORDS, characterBit, NONE } from '../plan/layout.ts';
-import type { Draft } from './draft.ts';
+import type { PlanDraft } from './draft.ts';
 import { type PatternForm, type PatternKeys, placePattern } from './patterns.ts';
 import { placeString, placeWords } from './pools.ts';
 
 /** Groups that hold a record of the rule's scope, ascending. `null`: zone-wide. */
-export function scopeGroups(draft: Draft, rule: Rule): readonly number[] | null {
+export function scopeGroups(draft: PlanDraft, rule: Rule): readonly number[] | null {
   if (rule.record_ids.length === 0) return null;
   const groups = new Set<number>();
   for (const id of rule.record_ids) {
@@ -19,7 +19,7 @@ export function scopeGroups(draft: Draft, rule: Rule): readonly number[] | null 
   return [...groups].sort((a, b) => a - b);
 }
 
-export function placeScope(draft: Draft, rule: Rule): number {
+export function placeScope(draft: PlanDraft, rule: Rule): number {
   const groups = scopeGroups(draft, rule);
   return groups === null ? NONE : placeWords(draft.words, [groups.length, ...groups]);
 }
@@ -45,7 +45,7 @@ export function pathFilterOf(rule: Rule): PathFilter | null {
 }
 
 function placePatternFilter(
-  draft: Draft,
+  draft: PlanDraft,
   form: PatternForm,
   lists: { includes: readonly string[]; excludes: readonly string[] },
 ): number {
@@ -55,14 +55,14 @@ function placePatternFilter(
   return placeWords(draft.words, [includes.length, excludes.length, ...patterns]);
 }
 
-export function placeHost(draft: Draft, rule: Rule): number {
+export function placeHost(draft: PlanDraft, rule: Rule): number {
   return placePatternFilter(draft, hostForm(rule), {
     includes: hostIncludes(rule),
     excludes: rule.host_excludes,
   });
 }
 
-export function placePath(draft: Draft, rule: Rule): number {
+export function placePath(draft: PlanDraft, rule: Rule): number {
   const filter = pathFilterOf(rule);
   if (filter === null) return NONE;
   const everything = filter.path_includes.length === 1 && filter.path_includes[0] === '/*';
@@ -74,7 +74,7 @@ export function placePath(draft: Draft, rule: Rule): number {
 }
 
 /** Bits of the characters that every path this rule matches must hold. */
-export function neededCharacters(draft: Draft, rule: Rule): number {
+export function neededCharacters(draft: PlanDraft, rule: Rule): number {
   const filter = pathFilterOf(rule);
   if (filter === null || filter.path_includes.length === 0) return 0;
   let needed = -1;
@@ -100,7 +100,7 @@ export function countryNumber(code: string): number {
   return (code.charCodeAt(0) - 65) * 26 + code.charCodeAt(1) - 65;
 }
 
-export function placeCountries(draft: Draft, countries: readonly string[]): number {
+export function placeCountries(draft: PlanDraft, countries: readonly string[]): number {
   if (countries.length === 0) return NONE;
   const numbers = countries.map(countryNumber);
   const bits = new Uint32Array(COUNTRY_WORDS);
@@ -123,7 +123,7 @@ export function addressRange(entry: string): AddressRange {
   return { family, first: [...parsed.first].slice(0, count), last: [...parsed.last].slice(0, count) };
 }
 
-export function placeAddresses(draft: Draft, entries: readonly string[]): number {
+export function placeAddresses(draft: PlanDraft, entries: readonly string[]): number {
   if (entries.length === 0) return NONE;
   const ranges = entries.map((entry, place) => ({ ...addressRange(entry), place }));
   const four = ranges.filter((range) => range.family === 4);
@@ -165,13 +165,13 @@ function mergeRanges(ranges: readonly AddressRange[]): readonly AddressRange[] {
 /** Bit of "any classified bot" in a bot mask, above the bits of the named kinds. */
 export const ANY_BOT_BIT = BOT_KINDS.length;
 
-export function placeBotKinds(draft: Draft, rule: BotRouteRule): number {
+export function placeBotKinds(draft: PlanDraft, rule: BotRouteRule): number {
   const kinds = rule.bot_kinds.map((kind) => (kind === '*' ? ANY_BOT_BIT : BOT_KINDS.indexOf(kind)));
   const mask = kinds.reduce((bits, kind) => bits | (1 << kind), 0);
   return placeWords(draft.words, [mask >>> 0, kinds.length, ...kinds]);
 }
 
-export function placeFingerprints(draft: Draft, rule: FingerprintRule): number {
+export function placeFingerprints(draft: PlanDraft, rule: FingerprintRule): number {
   const list = (entries: readonly string[]): readonly number[] => [
     entries.length,
     ...entries.map((entry) => placeString(draft.strings, entry)),

@@ -4,18 +4,18 @@ import { RECORD_SCHEMES } from '../base/vocabulary.ts';
 import { absoluteName } from '../model/record-name.ts';
 import type { DnsRecord } from '../model/types.ts';
 import { META, NAME, NONE, nameHash } from '../plan/layout.ts';
-import type { Draft, Group } from './draft.ts';
+import type { PlanDraft, RecordGroup } from './draft.ts';
 import { placePosting } from './draft.ts';
 import { placeString, placeWords } from './pools.ts';
 
-function nameOf(draft: Draft, record: DnsRecord): string {
+function nameOf(draft: PlanDraft, record: DnsRecord): string {
   const name = absoluteName(record.name, draft.ruleSet.domain.name);
   assert(name !== null, 'the model refuses names outside the domain');
   return name;
 }
 
 /** Gathers the proxied records of each name, in the order of names. */
-export function groupRecords(draft: Draft): void {
+export function groupRecords(draft: PlanDraft): void {
   const { records } = draft.ruleSet;
   const byName = new Map<string, DnsRecord[]>();
   for (const record of records) {
@@ -34,7 +34,7 @@ export function groupRecords(draft: Draft): void {
 }
 
 /** Lays out the groups and the hash table of every name that exists. */
-export function layNames(draft: Draft): void {
+export function layNames(draft: PlanDraft): void {
   layGroups(draft);
   const { domain, records } = draft.ruleSet;
   const existing = new Set<string>();
@@ -66,7 +66,7 @@ function addWithParents(existing: Set<string>, name: string, domain: string): vo
   }
 }
 
-function layGroups(draft: Draft): void {
+function layGroups(draft: PlanDraft): void {
   const { groups, meta } = draft;
   const offsets = groups.map((group, index) => {
     const posting = placePosting(draft, draft.filing.byKey.get(groupKey(index)) ?? []);
@@ -78,7 +78,7 @@ function layGroups(draft: Draft): void {
   meta[META.groups] = placeWords(draft.words, offsets);
 }
 
-function recordRow(draft: Draft, group: Group, record: DnsRecord): readonly number[] {
+function recordRow(draft: PlanDraft, group: RecordGroup, record: DnsRecord): readonly number[] {
   const scheme = RECORD_SCHEMES.indexOf(record.scheme);
   assert(scheme >= 0, 'the model knows every scheme');
   return [

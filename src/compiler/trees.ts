@@ -1,6 +1,6 @@
 /** Radix trees over literals: paths forwards, suffixes and hosts backwards, fingerprints forwards. */
 import { NODE, NONE } from '../plan/layout.ts';
-import type { Draft, LabelPool } from './draft.ts';
+import type { LabelPool, PlanDraft } from './draft.ts';
 import { placePosting } from './draft.ts';
 
 /** Slots by literal: those filed under the whole text, and those filed under a start of it. */
@@ -22,7 +22,7 @@ function createNode(label: string): TreeNode {
 }
 
 /** Lays a tree into `draft.nodes` and returns its root; NONE when there is nothing to hold. */
-export function layTree(draft: Draft, entries: TreeEntries): number {
+export function layTree(draft: PlanDraft, entries: TreeEntries): number {
   if (entries.exact.size === 0 && entries.prefix.size === 0) return NONE;
   const root = createNode('');
   for (const [literal, slots] of entries.exact) descend(root, literal).exact = slots;

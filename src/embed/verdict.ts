@@ -61,14 +61,14 @@ export function verdictOf({ id, domain, request, decision }: Decided, rewritable
   };
 }
 
-export interface Telling {
+export interface DecisionReporter {
   decided(verdict: EdgeVerdict): void;
   refused(refusal: EdgeRefusal): void;
   fault(error: unknown, about: string): void;
 }
 
 /** The listeners, made safe to call. */
-export function createTelling({ onDecision, onRefusal, onFault }: EdgeListeners): Telling {
+export function createDecisionReporter({ onDecision, onRefusal, onFault }: EdgeListeners): DecisionReporter {
   const fault = onFault ?? ((error, about) => console.error(`edgeplan: ${about}:`, error));
   const guarded = (tell: () => void, about: string): void => {
     try {

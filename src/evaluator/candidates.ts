@@ -77,9 +77,9 @@ export function gather(candidates: Candidates, facts: Facts): void {
   const suffixTree = meta[META.suffixTree]!;
   if (pathTree !== NONE) walkForward(plan, pathTree, facts.path, touched);
   if (suffixTree !== NONE) walkBackward(plan, suffixTree, facts.path, touched);
-  if (facts.twin !== null) {
-    if (pathTree !== NONE) walkForward(plan, pathTree, facts.twin, touched);
-    if (suffixTree !== NONE) walkBackward(plan, suffixTree, facts.twin, touched);
+  if (facts.pathWithoutParameters !== null) {
+    if (pathTree !== NONE) walkForward(plan, pathTree, facts.pathWithoutParameters, touched);
+    if (suffixTree !== NONE) walkBackward(plan, suffixTree, facts.pathWithoutParameters, touched);
   }
   if (candidates.hits !== null) gatherInner(candidates, candidates.hits, facts);
   const hostTree = meta[META.hostTree]!;
@@ -100,7 +100,8 @@ function gatherInner(candidates: Candidates, hits: LiteralHits, facts: Facts): v
   const { plan, touched } = candidates;
   resetHits(hits);
   scanAhoCorasick(plan.literals, 0, facts.path, hits);
-  if (facts.twin !== null) scanAhoCorasick(plan.literals, 0, facts.twin, hits);
+  if (facts.pathWithoutParameters !== null)
+    scanAhoCorasick(plan.literals, 0, facts.pathWithoutParameters, hits);
   const postings = plan.meta[META.innerPostings]!;
   for (let hit = 0; hit < hits.count; hit++) touch(touched, plan.words[postings + hits.literals[hit]!]!);
 }

@@ -14,10 +14,10 @@ import {
   pathEntry,
 } from './predicates.ts';
 import { type Context, slotWord } from './run.ts';
-import type { Check, CheckName, ReasonCode } from './trace.ts';
+import type { CheckName, CheckTrace, ReasonCode } from './trace.ts';
 
 /** A check with the reason it gives a rule for being skipped. */
-export interface JudgedCheck extends Check {
+export interface JudgedCheck extends CheckTrace {
   readonly failure: ReasonCode;
   /** The rule has this filter, so that passing it tells something. */
   readonly filters: boolean;

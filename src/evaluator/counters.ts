@@ -25,6 +25,7 @@ import {
 import {
   changePlaces,
   createShape,
+  type EntryShape,
   idleClass,
   linkTo,
   NEVER_IDLE,
@@ -32,7 +33,6 @@ import {
   pageOf,
   placeOf,
   placesTaken,
-  type Shape,
 } from './counters/pages.ts';
 import type { MutableRateResult } from './counters/result.ts';
 import { type Judgement, judgeRing } from './counters/ring.ts';
@@ -141,14 +141,14 @@ class RateCounters {
   readonly store: EntryStore;
   readonly #random: () => number;
   readonly #clock: (() => number) | null;
-  readonly #holders: Shape;
-  readonly #shapes = new Map<number, Shape>();
+  readonly #holders: EntryShape;
+  readonly #shapes = new Map<number, EntryShape>();
   // Drawn at the first request: some platforms give no random numbers while a module loads.
   #seed: Int32Array | null = null;
   readonly #input = new Int32Array(8);
   /** The window of the last request, and what its keys have in common: their shape, the beginning of their hash. */
   #window: RateWindow | null = null;
-  #shape: Shape;
+  #shape: EntryShape;
   readonly #beginning = createHashState();
   readonly #state = createHashState();
   readonly #hash = new Int32Array(2);
@@ -237,7 +237,7 @@ class RateCounters {
     absorb(state, input, 0, count);
   }
 
-  #shapeOf(window: RateWindow, linked: boolean): Shape {
+  #shapeOf(window: RateWindow, linked: boolean): EntryShape {
     const id = layoutId(window.capacity, window.doubled, linked);
     const known = this.#shapes.get(id);
     if (known !== undefined) return known;
@@ -246,7 +246,7 @@ class RateCounters {
     return shape;
   }
 
-  #idleClass(window: RateWindow, shape: Shape): number {
+  #idleClass(window: RateWindow, shape: EntryShape): number {
     // A path without room for a link cannot tell whether its address still holds the place: it stays.
     const unlinked = window.perPath && this.#link !== 0 && shape.layout.linkAt < 0;
     return unlinked ? NEVER_IDLE : idleClass(window.windowMs);
@@ -256,7 +256,7 @@ class RateCounters {
    * Leaves in `#hash` the key of the path, or the overflow key when the address holds its full number of others, and
    * returns its shape. When it stores, the address' holder notes the request, and the place if it takes one.
    */
-  #choosePath(window: RateWindow, path: string, stores: boolean): Shape {
+  #choosePath(window: RateWindow, path: string, stores: boolean): EntryShape {
     const { store } = this;
     const state = this.#state;
     finish(state, HOLDER_KEY, this.#hash);

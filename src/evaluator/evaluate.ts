@@ -101,7 +101,7 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
       options.counters ?? createCounters(options.random === undefined ? {} : { random: options.random }),
     windows: new Map(),
     waf: options.waf ?? null,
-    tellFault: tell,
+    reportFault: tell,
     origins: options.origins ?? ALWAYS_UP,
     nodeId: options.nodeId ?? null,
     pools: new Map(),

@@ -96,7 +96,7 @@ const UNREAD_FACTS: FactsTrace = {
   method: '',
   host: null,
   path: null,
-  twin: null,
+  pathWithoutParameters: null,
   query: null,
   ip: null,
   country: null,

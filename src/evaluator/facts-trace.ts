@@ -19,7 +19,7 @@ export function factsTrace(context: Context, refused: number): FactsTrace {
     method: typeof request.method === 'string' ? request.method : '',
     host: refused === 400 ? null : facts.host,
     path: known ? facts.path : null,
-    twin: known ? facts.twin : null,
+    pathWithoutParameters: known ? facts.pathWithoutParameters : null,
     query: known ? facts.query : null,
     ip: family === 0 ? null : formatIp(family as 4 | 6, facts.ipWords),
     country: known && facts.country >= 0 ? countryCode(facts.country) : null,

@@ -48,7 +48,7 @@ export function createFacts(): Facts {
     port: -1,
     literal: false,
     path: '/',
-    twin: null,
+    pathWithoutParameters: null,
     forwarded: '/',
     query: null,
     encodedQuery: null,
@@ -89,9 +89,9 @@ interface KnownHost extends HostFacts {
 const MAX_KNOWN_HOSTS = 128;
 const MAX_KNOWN_LENGTH = 256;
 
-export type KnownHosts = Map<string, KnownHost>;
+export type RegisteredHosts = Map<string, KnownHost>;
 
-function knownHost(loaded: LoadedPlan, known: KnownHosts, text: string): KnownHost {
+function knownHost(loaded: LoadedPlan, known: RegisteredHosts, text: string): KnownHost {
   const found = known.get(text);
   if (found !== undefined) return found;
   const facts: HostFacts = { host: '', port: -1, literal: false };
@@ -114,7 +114,7 @@ export function isWithin(host: string, domain: string): boolean {
 
 export interface FactsInput {
   readonly loaded: LoadedPlan;
-  readonly known: KnownHosts;
+  readonly known: RegisteredHosts;
   readonly clock: () => number;
 }
 

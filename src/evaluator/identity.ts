@@ -15,7 +15,7 @@ export function refText({ type, id, key }: RuleRef): string {
 }
 
 /** Whether a key is not one that an author wrote but `~` and a hash of what the rule or record says. */
-export function goesByContent(key: string): boolean {
+export function isContentAddressed(key: string): boolean {
   return key.startsWith('~');
 }
 

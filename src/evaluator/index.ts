@@ -9,4 +9,4 @@ export { type Evaluator, type EvaluatorOptions, loadPlan } from './evaluate.ts';
 export type { EdgeRequest } from './request.ts';
 export type { OriginStates } from './run.ts';
 export type { Trace } from './trace.ts';
-export type { WafExclusion, WafFinding, WafInput, WafMatch, WafProgram, WafSettings } from './waf.ts';
+export type { InspectionExclusion, WafFinding, WafInput, WafMatch, WafProgram, WafSettings } from './waf.ts';

@@ -3,7 +3,7 @@ import { PATTERN, type Plan } from '../plan/layout.ts';
 import { decodeString } from '../plan/strings.ts';
 
 /** A pattern ready to run. */
-export interface Matcher {
+export interface LoadedMatcher {
   readonly kind: number;
   /** Text of a literal pattern; source of a regex. */
   readonly text: string;
@@ -17,7 +17,7 @@ export interface LoadedPlan {
   readonly plan: Plan;
   readonly revision: number;
   readonly texts: (string | undefined)[];
-  readonly matchers: (Matcher | undefined)[];
+  readonly matchers: (LoadedMatcher | undefined)[];
   /** The last texts regexes ran over, the last one first: a request has a host, a path and a twin, so three. */
   readonly recent: [RegexMemo, RegexMemo, RegexMemo];
 }

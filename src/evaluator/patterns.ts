@@ -1,10 +1,10 @@
 /** Tests a text against a pattern of the plan. */
 import { dfaMatches } from '../base/regex/run.ts';
 import { PATTERN, PATTERN_KIND } from '../plan/layout.ts';
-import { type LoadedPlan, type Matcher, type RegexMemo, textOf, textsAt } from './loaded.ts';
+import { type LoadedMatcher, type LoadedPlan, type RegexMemo, textOf, textsAt } from './loaded.ts';
 
 /** Pattern `number`, decoded at its first use. */
-export function matcherOf(loaded: LoadedPlan, number: number): Matcher {
+export function matcherOf(loaded: LoadedPlan, number: number): LoadedMatcher {
   const known = loaded.matchers[number];
   if (known !== undefined) return known;
   const { patterns } = loaded.plan;
@@ -14,7 +14,7 @@ export function matcherOf(loaded: LoadedPlan, number: number): Matcher {
   const isRegex = kind === PATTERN_KIND.dfa;
   const isPieces = kind === PATTERN_KIND.pieces;
   const text = isRegex ? patterns[row + PATTERN.source]! : isPieces ? 0 : data;
-  const matcher: Matcher = {
+  const matcher: LoadedMatcher = {
     kind,
     text: textOf(loaded, text),
     pieces: isPieces ? textsAt(loaded, data) : [],

@@ -177,9 +177,9 @@ export function pathEntry(
     // The twin holds no character that the path does not.
     if ((patterns[pattern * PATTERN.size + PATTERN.need]! & ~facts.characters) !== 0) continue;
     const first = patternMatches(loaded, pattern, facts.path);
-    if (facts.twin === null || first !== both) {
+    if (facts.pathWithoutParameters === null || first !== both) {
       if (first) return at - range.from;
-    } else if (patternMatches(loaded, pattern, facts.twin)) return at - range.from;
+    } else if (patternMatches(loaded, pattern, facts.pathWithoutParameters)) return at - range.from;
   }
   return -1;
 }

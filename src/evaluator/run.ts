@@ -47,7 +47,7 @@ export interface Context {
   readonly windows: Map<number, RateWindow>;
   readonly waf: WafProgram | null;
   /** Tells the embedder of a fault that the decision survives. */
-  readonly tellFault: (error: unknown) => void;
+  readonly reportFault: (error: unknown) => void;
   readonly origins: OriginStates;
   readonly nodeId: number | null;
   readonly pools: Map<number, LoadedPool>;

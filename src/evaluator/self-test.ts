@@ -12,13 +12,13 @@ import { loadPlan } from './evaluate.ts';
 const COUNTER_BYTES = 65_536;
 
 /** What the plan must be. */
-export interface Expected {
+export interface ExpectedPlan {
   readonly domain: string;
   readonly revision: number;
 }
 
 /** What is wrong with a plan, in a sentence; `null`: nothing. */
-export function selfTest(bytes: Uint8Array, { domain, revision }: Expected): string | null {
+export function selfTest(bytes: Uint8Array, { domain, revision }: ExpectedPlan): string | null {
   try {
     const { plan } = openPlan(bytes);
     let thrown: unknown = null;

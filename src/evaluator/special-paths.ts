@@ -23,5 +23,7 @@ function isTokenCode(code: number): boolean {
 
 /** Paths the edge answers itself, challenges among them: no challenge may stand in the way of being solved. */
 export function isEdgeOwn(facts: Facts): boolean {
-  return facts.path.startsWith(EDGE_PREFIX) || (facts.twin?.startsWith(EDGE_PREFIX) ?? false);
+  return (
+    facts.path.startsWith(EDGE_PREFIX) || (facts.pathWithoutParameters?.startsWith(EDGE_PREFIX) ?? false)
+  );
 }

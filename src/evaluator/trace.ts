@@ -28,7 +28,7 @@ export type Phase = (typeof PHASES)[number];
  * settled before the rule's turn. `conditional`: it depends on the response's status.
  */
 export const OUTCOMES = ['matched', 'skipped', 'not_reached', 'conditional'] as const;
-export type Outcome = (typeof OUTCOMES)[number];
+export type RuleOutcome = (typeof OUTCOMES)[number];
 
 export const CHECKS = [
   'enabled',
@@ -44,7 +44,7 @@ export const CHECKS = [
 ] as const;
 export type CheckName = (typeof CHECKS)[number];
 
-export interface Check {
+export interface CheckTrace {
   readonly check: CheckName;
   /** `null`: could not be judged, because the request does not say. Counts as failed. */
   readonly pass: boolean | null;
@@ -109,12 +109,12 @@ export interface RuleTrace {
   readonly key?: string;
   readonly priority: number;
   readonly mode: ActionMode;
-  readonly outcome: Outcome;
+  readonly outcome: RuleOutcome;
   /** `none` unless matched. */
   readonly effect: Effect | 'none';
   readonly reason: { readonly code: ReasonCode; readonly text: string };
   /** Every check of the rule, evaluated even where an earlier one failed. */
-  readonly checks: readonly Check[];
+  readonly checks: readonly CheckTrace[];
   /** Of a waf rule that inspected the request. */
   readonly inspection?: InspectionTrace;
 }
@@ -139,7 +139,7 @@ export interface FactsTrace {
   readonly host: string | null;
   readonly path: string | null;
   /** The path without `;params`; `null` when there are none. */
-  readonly twin: string | null;
+  readonly pathWithoutParameters: string | null;
   readonly query: string | null;
   readonly ip: string | null;
   readonly country: string | null;

@@ -1,27 +1,32 @@
 /** Which of a waf rule's exclusions hold for a request. */
 import { WAF_EXCLUSION, WAF_FIELDS } from '../plan/fields.ts';
 import { NONE } from '../plan/layout.ts';
-import type { WafExclusion } from '../waf/runtime/inspection.ts';
+import type { InspectionExclusion } from '../waf/runtime/inspection.ts';
 import type { Facts } from './facts.ts';
 import { type LoadedPlan, textOf } from './loaded.ts';
 import { patternMatches } from './patterns.ts';
 
-const NOTHING: readonly WafExclusion[] = [];
+const NOTHING: readonly InspectionExclusion[] = [];
 
 /**
  * The exclusions of the rule whose fields start at `fields`, as far as their path matches. A path with a twin must match
  * in both forms, as an exclude entry must (semantics §1.1): what leaves signatures out is never reached by `;params`.
  */
-export function exclusionsFor(loaded: LoadedPlan, fields: number, facts: Facts): readonly WafExclusion[] {
+export function exclusionsFor(
+  loaded: LoadedPlan,
+  fields: number,
+  facts: Facts,
+): readonly InspectionExclusion[] {
   const { words } = loaded.plan;
   const at = words[fields + WAF_FIELDS.exclusions]!;
   const count = words[at]!;
   if (count === 0) return NOTHING;
-  const held: WafExclusion[] = [];
+  const held: InspectionExclusion[] = [];
   for (let row = at + 1; row < at + 1 + count * WAF_EXCLUSION.size; row += WAF_EXCLUSION.size) {
     const path = words[row + WAF_EXCLUSION.path]!;
     if (!patternMatches(loaded, path, facts.path)) continue;
-    if (facts.twin !== null && !patternMatches(loaded, path, facts.twin)) continue;
+    if (facts.pathWithoutParameters !== null && !patternMatches(loaded, path, facts.pathWithoutParameters))
+      continue;
     const id = words[row + WAF_EXCLUSION.id]!;
     held.push({
       id: id === NONE ? null : id,

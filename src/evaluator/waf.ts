@@ -1,6 +1,6 @@
 /** What the evaluator needs of a signature program; `waf/runtime` provides one. */
 export type {
-  WafExclusion,
+  InspectionExclusion,
   WafFinding,
   WafInput,
   WafMatch,

@@ -3,7 +3,7 @@
  * may have a `key` (a stable name of its own) and `records` (names instead of ids), and ids may be left out. What is
  * read goes through the same door as every rule set (`model/parse`), and every mistake carries its line.
  */
-import { type Diagnostic, type FieldPath, type Place, quoteValue } from '../base/diagnostic.ts';
+import { type Diagnostic, type FieldPath, quoteValue, type SourcePlace } from '../base/diagnostic.ts';
 import { normalizeName } from '../base/host.ts';
 import { MAX_KEY_CHARACTERS } from '../base/limits.ts';
 import { RULE_TYPES } from '../base/vocabulary.ts';
@@ -39,7 +39,7 @@ export interface EdgeSources {
   readonly rules: ReadonlyMap<number, RuleSource>;
   readonly records: ReadonlyMap<number, RecordSource>;
   /** The place of a field (a path into the rule set), or of the nearest one around it. */
-  at(path: FieldPath): Place;
+  at(path: FieldPath): SourcePlace;
 }
 
 export type EdgeFile =

@@ -6,7 +6,7 @@
  */
 import { utf8Bytes } from '../base/octets.ts';
 import { xxhash32 } from '../base/xxhash32.ts';
-import type { DnsRecord, Keys, Rule, RuleSet } from '../model/types.ts';
+import type { DnsRecord, ObjectKeys, Rule, RuleSet } from '../model/types.ts';
 
 /** What the file says beside the rule set. */
 export interface Written {
@@ -18,7 +18,7 @@ export interface Written {
 }
 
 /** The keys of a file's rule set; what goes by its id is left out. */
-export function keysOf({ rules, records }: Pick<RuleSet, 'rules' | 'records'>, written: Written): Keys {
+export function keysOf({ rules, records }: Pick<RuleSet, 'rules' | 'records'>, written: Written): ObjectKeys {
   const named = new Map(records.map((record) => [record.id, recordText(record)]));
   const taken = new Set<string>();
   const keys = new Map<number, string>();

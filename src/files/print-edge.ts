@@ -5,7 +5,7 @@
 import { Document, isMap, isScalar, isSeq, type Node } from 'yaml';
 import { assert } from '../base/assert.ts';
 import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
-import type { Stored } from '../model/common.ts';
+import type { StoredRule } from '../model/common.ts';
 import type { Fields as FormFields } from '../model/form.ts';
 import { parseRule } from '../model/parse.ts';
 import { recordForm } from '../model/record.ts';
@@ -166,7 +166,7 @@ const usualOrigin = (() => {
     if (usual !== null) return usual;
     const parsed = parseRule('origin_pool', { origins: [{ address: 'origin.test' }] });
     assert(parsed.ok, 'an origin needs its address alone');
-    const { address: _, ...rest } = (parsed.fields as Stored<OriginPoolRule>).origins[0]!;
+    const { address: _, ...rest } = (parsed.fields as StoredRule<OriginPoolRule>).origins[0]!;
     usual = rest;
     return usual;
   };

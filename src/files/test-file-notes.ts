@@ -1,9 +1,9 @@
 /** What reading a test file collects beside the tests, and the small readers of single values. */
-import { type Diagnostic, type Place, quoteValue } from '../base/diagnostic.ts';
+import { type Diagnostic, quoteValue, type SourcePlace } from '../base/diagnostic.ts';
 import { nearest } from '../model/nearest.ts';
-import type { Entry, Item, MapItem } from './test-file-yaml.ts';
+import type { Item, MapItem, YamlEntry } from './test-file-yaml.ts';
 
-export interface Problem {
+export interface TestFileProblem {
   readonly code: string;
   readonly message: string;
   readonly found?: string;
@@ -13,7 +13,10 @@ export interface Problem {
 /** Mistakes so far. A part that several cases inherit is read once for each, and told of once. */
 export interface Notes {
   readonly diagnostics: readonly Diagnostic[];
-  complain(item: { readonly path: Diagnostic['path']; readonly at: Place }, problem: Problem): null;
+  complain(
+    item: { readonly path: Diagnostic['path']; readonly at: SourcePlace },
+    problem: TestFileProblem,
+  ): null;
 }
 
 /** An empty collection. */
@@ -51,7 +54,7 @@ export function checkKeys(map: MapItem, known: readonly string[], notes: Notes):
 
 /** The item under a key; `null` when it is absent or left empty. */
 export function child(map: MapItem, key: string): Item | null {
-  const entry: Entry | undefined = map.entries.get(key);
+  const entry: YamlEntry | undefined = map.entries.get(key);
   return entry === undefined || (entry.item.kind === 'scalar' && entry.item.value === null)
     ? null
     : entry.item;

@@ -1,5 +1,5 @@
 /** One request of a test and what is expected of it: how often it is sent, and of what the expectation is. */
-import type { Place } from '../base/diagnostic.ts';
+import type { SourcePlace } from '../base/diagnostic.ts';
 import { checkKeys, child, durationOf, foundIn, integerOf, mapOf, type Notes } from './test-file-notes.ts';
 import { readRequest, type TestRequest, type TestWorld } from './test-file-request.ts';
 import type { Item, MapItem } from './test-file-yaml.ts';
@@ -10,7 +10,7 @@ export interface TestStep {
   readonly name: string | null;
   /** The request line as written. */
   readonly line: string;
-  readonly at: Place;
+  readonly at: SourcePlace;
   readonly request: TestRequest;
   readonly world: TestWorld;
   /** Milliseconds the clock moves on before this step. */

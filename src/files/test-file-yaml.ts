@@ -1,10 +1,10 @@
 /** A YAML file as a tree in which every part knows where it was written. */
-import type { FieldPath, Place } from '../base/diagnostic.ts';
+import type { FieldPath, SourcePlace } from '../base/diagnostic.ts';
 import type { YamlFile } from './yaml.ts';
 
 interface Written {
   readonly path: FieldPath;
-  readonly at: Place;
+  readonly at: SourcePlace;
 }
 
 export interface ScalarItem extends Written {
@@ -19,12 +19,12 @@ export interface ListItem extends Written {
 
 export interface MapItem extends Written {
   readonly kind: 'map';
-  readonly entries: ReadonlyMap<string, Entry>;
+  readonly entries: ReadonlyMap<string, YamlEntry>;
 }
 
-export interface Entry {
+export interface YamlEntry {
   /** Where the key stands. */
-  readonly at: Place;
+  readonly at: SourcePlace;
   readonly item: Item;
 }
 
@@ -46,7 +46,7 @@ function toItem(value: unknown, path: FieldPath, yaml: YamlFile): Item {
     };
   }
   if (typeof value === 'object' && value !== null) {
-    const entries = new Map<string, Entry>();
+    const entries = new Map<string, YamlEntry>();
     for (const [key, held] of Object.entries(value)) {
       const inner = [...path, key];
       entries.set(key, { at: yaml.keyAt(inner), item: toItem(held, inner, yaml) });

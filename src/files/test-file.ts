@@ -19,17 +19,17 @@
  * Every test, and every row of `cases`, starts with counters, turns and clearance empty. Nothing sleeps: the clock is
  * `at` (default 2026-01-01T00:00:00Z) and moves only by `every` and `after`.
  */
-import type { Diagnostic, Place } from '../base/diagnostic.ts';
+import type { Diagnostic, SourcePlace } from '../base/diagnostic.ts';
 import { checkKeys, child, createNotes, foundIn, mapOf, type Notes, textOf } from './test-file-notes.ts';
 import { readStep, type TestStep } from './test-file-step.ts';
-import { type Entry, type Item, itemsOf, type MapItem } from './test-file-yaml.ts';
+import { type Item, itemsOf, type MapItem, type YamlEntry } from './test-file-yaml.ts';
 import { readYaml, readYamlBytes, type YamlFile } from './yaml.ts';
 
 /** Requests that share counters and turns. */
 export interface RuleTest {
   /** `test`, or `test › case`. */
   readonly name: string;
-  readonly at: Place;
+  readonly at: SourcePlace;
   readonly steps: readonly TestStep[];
 }
 
@@ -91,7 +91,7 @@ function withDefaults(test: MapItem, base: MapItem | null): MapItem {
 
 /** A map with the fields of another on top. `with` and its headers go field by field; an empty value takes one away. */
 function overlay(under: MapItem, over: MapItem): MapItem {
-  const entries = new Map<string, Entry>(under.entries);
+  const entries = new Map<string, YamlEntry>(under.entries);
   for (const [key, entry] of over.entries) {
     const below = entries.get(key);
     if (entry.item.kind === 'scalar' && entry.item.value === null) entries.delete(key);

@@ -18,7 +18,7 @@ import {
   type YAMLMap,
   type YAMLSeq,
 } from 'yaml';
-import { type Diagnostic, type FieldPath, type Place, quoteValue } from '../base/diagnostic.ts';
+import { type Diagnostic, type FieldPath, quoteValue, type SourcePlace } from '../base/diagnostic.ts';
 import {
   MAX_DIAGNOSTICS,
   MAX_FILE_DEPTH,
@@ -38,9 +38,9 @@ export interface YamlFile {
   readonly value: unknown;
   readonly diagnostics: readonly Diagnostic[];
   /** The place of a value, or of the nearest one around it that the file holds. */
-  at(path: FieldPath): Place;
+  at(path: FieldPath): SourcePlace;
   /** The place of a mapping's key, for what is wrong about the key itself. */
-  keyAt(path: FieldPath): Place;
+  keyAt(path: FieldPath): SourcePlace;
   /** A plain (unquoted) scalar as it was written, or `null`: `no`, `0x10`, an empty value. */
   plainSource(path: FieldPath): string | null;
 }
@@ -49,7 +49,7 @@ interface Walk {
   readonly diagnostics: Diagnostic[];
   /** Anchored values seen so far, with how many values each holds; `null` while still being read. */
   readonly anchors: Map<string, { readonly value: unknown; readonly values: number } | null>;
-  readonly place: (offset: number) => Place;
+  readonly place: (offset: number) => SourcePlace;
   values: number;
 }
 
@@ -67,7 +67,7 @@ export function readYaml(text: string, name: string): YamlFile {
     // The package compares every key with every other; the walk below finds repeats in one pass.
     uniqueKeys: false,
   });
-  const place = (offset: number): Place => {
+  const place = (offset: number): SourcePlace => {
     const { line, col } = lines.linePos(Math.min(offset, text.length));
     return { file: name, line: Math.max(line, 1), column: Math.max(col, 1) };
   };
@@ -113,7 +113,7 @@ export function readYamlBytes(bytes: Uint8Array, name: string): YamlFile {
 }
 
 /** Octets that are no UTF-8, or hold the zero octet, which no YAML does: UTF-16 in either order, or no text at all. */
-function notText(bytes: Uint8Array, at: Place): Diagnostic {
+function notText(bytes: Uint8Array, at: SourcePlace): Diagnostic {
   const [first, second] = bytes;
   const marked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
   const wide =
@@ -130,7 +130,7 @@ function notText(bytes: Uint8Array, at: Place): Diagnostic {
 }
 
 /** The place of an octet in UTF-8 text. */
-function placeOfOctet(bytes: Uint8Array, { octet, file }: { octet: number; file: string }): Place {
+function placeOfOctet(bytes: Uint8Array, { octet, file }: { octet: number; file: string }): SourcePlace {
   let line = 1;
   let start = 0;
   for (let at = bytes.indexOf(0x0a); at >= 0 && at < octet; at = bytes.indexOf(0x0a, at + 1)) {
@@ -141,7 +141,7 @@ function placeOfOctet(bytes: Uint8Array, { octet, file }: { octet: number; file:
 }
 
 /** The first place that is not UTF-8: the longest valid start of its line. */
-function placeOfBadOctet(bytes: Uint8Array, file: string): Place {
+function placeOfBadOctet(bytes: Uint8Array, file: string): SourcePlace {
   let line = 1;
   for (let start = 0; start < bytes.length; line++) {
     const newline = bytes.indexOf(0x0a, start);
@@ -211,7 +211,7 @@ function tooLong(file: string, octets: number): Diagnostic {
 }
 
 function unread(name: string, ...diagnostics: Diagnostic[]): YamlFile {
-  const start = (): Place => ({ file: name, line: 1, column: 1 });
+  const start = (): SourcePlace => ({ file: name, line: 1, column: 1 });
   return { name, ok: false, value: undefined, diagnostics, at: start, keyAt: start, plainSource: () => null };
 }
 

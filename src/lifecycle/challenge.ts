@@ -4,8 +4,8 @@
  */
 import { randomBytes } from 'node:crypto';
 import { MAX_HOST_OCTETS } from '../base/limits.ts';
-import { DnsFault } from './dns/fault.ts';
-import { type Dns, dataOf } from './dns/resolver.ts';
+import { DnsFault } from '../dns/fault.ts';
+import { type Dns, dataOf } from '../dns/resolver.ts';
 import { CHALLENGE_MS, MAX_CHECK_MS } from './limits.ts';
 
 const LABEL = '_edgeplan-challenge';

@@ -4,11 +4,12 @@
  * and carries the fault: a domain is never taken for moved because a server was down.
  */
 import { normalizeName } from '../base/host.ts';
-import { withDeadline } from './deadline.ts';
-import { DnsFault } from './dns/fault.ts';
-import { canonical, type Reply } from './dns/message.ts';
-import { type Dns, reason, serverNames } from './dns/resolver.ts';
-import { AGREEING_SERVERS, MAX_CHECK_MS, MAX_REFERRALS } from './limits.ts';
+import { DnsFault } from '../dns/fault.ts';
+import { MAX_REFERRALS } from '../dns/limits.ts';
+import { canonical, type Reply } from '../dns/message.ts';
+import { type Dns, reason, serverNames } from '../dns/resolver.ts';
+import { withDeadline } from '../platform/deadline.ts';
+import { AGREEING_SERVERS, MAX_CHECK_MS } from './limits.ts';
 
 export type Delegation =
   /** Equals this one whole set. */

@@ -7,9 +7,9 @@
  */
 import type { Author, DomainRow } from '../store/rows.ts';
 import { type ReadTransaction, SERVICE, type WriteTransaction } from '../store/store.ts';
-import type { Life } from './life.ts';
+import type { LifecycleContext } from './context.ts';
 import { LAPSED_AT_ONCE, UNPROVED_MS } from './limits.ts';
-import type { LifeEvent } from './state.ts';
+import type { LifecycleEvent } from './state.ts';
 
 /** Whether nobody has proved the name for so long that it is free again. */
 export function hasLapsed({ unproved_since }: Pick<DomainRow, 'unproved_since'>, now: number): boolean {
@@ -33,17 +33,21 @@ export async function isContested(
  */
 export async function weigh(
   tx: Pick<ReadTransaction, 'domains'>,
-  { domain, event, now }: { readonly domain: DomainRow; readonly event: LifeEvent; readonly now: number },
-): Promise<LifeEvent> {
+  {
+    domain,
+    event,
+    now,
+  }: { readonly domain: DomainRow; readonly event: LifecycleEvent; readonly now: number },
+): Promise<LifecycleEvent> {
   if (domain.dns_mode !== 'managed' || !byDelegation(event)) return event;
   if (!(await isContested(tx, domain, now))) return event;
   return event.kind === 'checked' ? { ...event, result: 'contested' } : { ...event, proof: 'absent' };
 }
 
-type Delegated = Extract<LifeEvent, { kind: 'checked' | 'enable' | 'unban' }>;
+type Delegated = Extract<LifecycleEvent, { kind: 'checked' | 'enable' | 'unban' }>;
 
 /** Whether a delegation is what the event rests on. */
-function byDelegation(event: LifeEvent): event is Delegated {
+function byDelegation(event: LifecycleEvent): event is Delegated {
   if (event.kind === 'checked') return event.result === 'delegated';
   return (event.kind === 'enable' || event.kind === 'unban') && event.proof === 'holds' && !event.vouched;
 }
@@ -75,7 +79,7 @@ async function removeDomain(
 }
 
 /** Removes domains whose claim has lapsed, each in a transaction of its own; answers how many. */
-export async function removeLapsed({ store, clock, note, signal }: Life): Promise<number> {
+export async function removeLapsed({ store, clock, note, signal }: LifecycleContext): Promise<number> {
   let removed = 0;
   for (const { id, name } of await store.latest.domains.unproved(clock() - UNPROVED_MS, LAPSED_AT_ONCE)) {
     if (signal.aborted) break;

@@ -1,12 +1,11 @@
 /** Puts records that were found elsewhere (a scan) beside those a domain has, without touching any of them. */
-
 import type { SpecialJudge } from '../base/special-addresses.ts';
+import type { ZoneRecord } from '../dns/zone-file/parse.ts';
 import { parseRecord } from '../model/parse.ts';
 import { absoluteName } from '../model/record-name.ts';
-import type { NewRecord } from '../store/customer-nouns.ts';
+import type { NewRecord } from '../store/customer-repositories.ts';
 import type { Author, DomainRow, RecordRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
-import type { ZoneRecord } from './zone/parse.ts';
 
 export interface ImportOptions {
   readonly author: Author;

@@ -5,21 +5,21 @@
  * `state.ts`; when to look is `schedule.ts`; this file asks and writes. Several processes may run it on one database:
  * a domain is claimed by moving its next check before the check starts.
  */
+import { createSemaphore } from '../platform/semaphore.ts';
 import type { Author, DomainRow } from '../store/rows.ts';
 import { SERVICE } from '../store/store.ts';
-import { type Applied, applyEvent } from './apply.ts';
+import { type Applied, applyEvent } from './apply-event.ts';
 import { checkChallenge, newChallenge } from './challenge.ts';
 import { checkDelegation, type Delegation } from './check-delegation.ts';
 import { removeLapsed } from './claims.ts';
-import { createGate } from './gate.ts';
-import type { Life, LifecycleOptions } from './life.ts';
+import type { LifecycleContext, LifecycleOptions } from './context.ts';
 import { CHECK_BATCH, CHECK_CONCURRENCY, CLAIM_MS, POLL_MS, SCANS_AT_ONCE } from './limits.ts';
 import { runScans } from './run-scans.ts';
 import { manualCheckWait } from './schedule.ts';
-import { type LifeEvent, type Proof, takesChallenge } from './state.ts';
+import { type LifecycleEvent, type Proof, takesChallenge } from './state.ts';
 
 /** The answer to what a user asked for; `null`: the domain is gone. */
-export type Outcome = Applied | null;
+export type LifecycleOutcome = Applied | null;
 
 export type ManualCheck =
   /** Asked too often; milliseconds until it may be asked again. */
@@ -38,13 +38,13 @@ export interface Lifecycle {
   /** The nameserver check a user asks for, at most one an hour. `null`: the domain is gone. */
   checkNow(domainId: number, author: Author): Promise<ManualCheck | null>;
   /** Looks for the TXT record of a domain that has one to publish; a value that has expired is replaced. */
-  verify(domainId: number, author: Author): Promise<Outcome>;
+  verify(domainId: number, author: Author): Promise<LifecycleOutcome>;
   /** Brings a disabled domain back: `active` when the proof still holds. */
-  enable(domainId: number, author: Author): Promise<Outcome>;
+  enable(domainId: number, author: Author): Promise<LifecycleOutcome>;
   /** Any event that needs no look at the DNS: `disable`, `ban`, `suspend`, `resume`, `mode`. */
-  apply(domainId: number, event: LifeEvent, author: Author): Promise<Outcome>;
+  apply(domainId: number, event: LifecycleEvent, author: Author): Promise<LifecycleOutcome>;
   /** Lifts a ban: `active` when the proof still holds. */
-  unban(domainId: number, author: Author): Promise<Outcome>;
+  unban(domainId: number, author: Author): Promise<LifecycleOutcome>;
   /** Removes domains whose name nobody has proved for 14 days, a bounded number of them; answers how many. */
   removeLapsed(): Promise<number>;
   /**
@@ -59,10 +59,10 @@ export interface Lifecycle {
 export function createLifecycle(options: LifecycleOptions): Lifecycle {
   const stopping = new AbortController();
   const { clock = Date.now, note = () => {} } = options;
-  const life: Life = { ...options, clock, note, signal: stopping.signal };
+  const life: LifecycleContext = { ...options, clock, note, signal: stopping.signal };
   const pollMs = options.pollMs ?? POLL_MS;
   const running = new Set<Promise<unknown>>();
-  const scanGate = createGate(SCANS_AT_ONCE);
+  const scanGate = createSemaphore(SCANS_AT_ONCE);
   let timer: NodeJS.Timeout | null = null;
 
   function track<T>(work: Promise<T>): Promise<T> {
@@ -112,7 +112,12 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
 }
 
 /** Applies an event to the domain as it is now. */
-async function write(life: Life, domainId: number, event: LifeEvent, author: Author): Promise<Outcome> {
+async function write(
+  life: LifecycleContext,
+  domainId: number,
+  event: LifecycleEvent,
+  author: Author,
+): Promise<LifecycleOutcome> {
   const result = await life.store.write(async (tx) => {
     const before = await tx.domains.get(domainId);
     if (before === null) return null;
@@ -127,12 +132,12 @@ async function write(life: Life, domainId: number, event: LifeEvent, author: Aut
   return applied;
 }
 
-function noteChange(life: Life, from: string, { domain }: Applied): void {
+function noteChange(life: LifecycleContext, from: string, { domain }: Applied): void {
   if (from !== domain.status) life.note({ kind: 'changed', domain: domain.name, from, to: domain.status });
 }
 
 /** Takes what is due in batches until nothing is, a bounded number at once. */
-async function runDue(life: Life): Promise<number> {
+async function runDue(life: LifecycleContext): Promise<number> {
   let checked = 0;
   while (!life.signal.aborted) {
     const claimed = await claimDue(life);
@@ -151,7 +156,7 @@ async function runDue(life: Life): Promise<number> {
 }
 
 /** Moves the next check of due domains ahead, so that no other process checks them and a crash only delays them. */
-async function claimDue(life: Life): Promise<readonly DomainRow[]> {
+async function claimDue(life: LifecycleContext): Promise<readonly DomainRow[]> {
   const now = life.clock();
   const due = await life.store.latest.domains.due(now, CHECK_BATCH);
   if (due.length === 0) return [];
@@ -169,7 +174,7 @@ async function claimDue(life: Life): Promise<readonly DomainRow[]> {
   });
 }
 
-async function runOne(life: Life, domain: DomainRow): Promise<void> {
+async function runOne(life: LifecycleContext, domain: DomainRow): Promise<void> {
   try {
     if (domain.dns_mode === 'managed') await check(life, domain, SERVICE);
     else await write(life, domain.id, { kind: 'due' }, SERVICE);
@@ -179,10 +184,10 @@ async function runOne(life: Life, domain: DomainRow): Promise<void> {
 }
 
 async function check(
-  life: Life,
+  life: LifecycleContext,
   domain: DomainRow,
   author: Author,
-): Promise<{ readonly delegation: Delegation; readonly outcome: Outcome }> {
+): Promise<{ readonly delegation: Delegation; readonly outcome: LifecycleOutcome }> {
   const delegation = await checkDelegation(domain.name, life.sets, life.dns, { signal: life.signal });
   // A check cut short by our own stop says nothing, not even when to look again.
   if (life.signal.aborted) return { delegation, outcome: null };
@@ -191,7 +196,11 @@ async function check(
   return { delegation, outcome };
 }
 
-async function checkNow(life: Life, domainId: number, author: Author): Promise<ManualCheck | null> {
+async function checkNow(
+  life: LifecycleContext,
+  domainId: number,
+  author: Author,
+): Promise<ManualCheck | null> {
   const now = life.clock();
   const taken = await life.store.write<ManualCheck | DomainRow | null>(async (tx) => {
     const domain = await tx.domains.get(domainId);
@@ -207,7 +216,7 @@ async function checkNow(life: Life, domainId: number, author: Author): Promise<M
 }
 
 /** Whether the name may be used, asked afresh. */
-async function prove(life: Life, domain: DomainRow): Promise<Proof> {
+async function prove(life: LifecycleContext, domain: DomainRow): Promise<Proof> {
   if (domain.dns_mode === 'managed') {
     const { state } = await checkDelegation(domain.name, life.sets, life.dns, { signal: life.signal });
     return state === 'unreachable' ? 'unknown' : state === 'delegated' ? 'holds' : 'absent';
@@ -215,12 +224,12 @@ async function prove(life: Life, domain: DomainRow): Promise<Proof> {
   return proveByChallenge(life, domain);
 }
 
-async function proveByChallenge(life: Life, domain: DomainRow): Promise<Proof> {
+async function proveByChallenge(life: LifecycleContext, domain: DomainRow): Promise<Proof> {
   const { state } = await checkChallenge(domain.name, domain.verification_token, life.dns);
   return state === 'unreachable' ? 'unknown' : state === 'verified' ? 'holds' : 'absent';
 }
 
-async function verify(life: Life, domainId: number, author: Author): Promise<Outcome> {
+async function verify(life: LifecycleContext, domainId: number, author: Author): Promise<LifecycleOutcome> {
   const domain = await life.store.latest.domains.get(domainId);
   if (domain === null) return null;
   const due = takesChallenge(domain) && domain.status !== 'disabled' && domain.status !== 'banned';
@@ -231,11 +240,11 @@ async function verify(life: Life, domainId: number, author: Author): Promise<Out
     if (fresh === null) return null;
     // The proof is about the value that was looked for; another one has to be looked for again.
     const same = fresh.verification_token === domain.verification_token;
-    const event: LifeEvent = { kind: 'verify', proof: same ? proof : 'unknown' };
+    const event: LifecycleEvent = { kind: 'verify', proof: same ? proof : 'unknown' };
     const applied = await applyEvent(tx, fresh, event, { author, now });
     const { transition } = applied;
     if (transition.ok || transition.code !== 'expired') return { from: fresh.status, applied };
-    const renewal: LifeEvent = { kind: 'challenge', challenge: newChallenge(now) };
+    const renewal: LifecycleEvent = { kind: 'challenge', challenge: newChallenge(now) };
     const renewed = await applyEvent(tx, fresh, renewal, { author, now });
     return { from: fresh.status, applied: { transition, domain: renewed.domain } };
   });
@@ -245,10 +254,10 @@ async function verify(life: Life, domainId: number, author: Author): Promise<Out
 }
 
 async function settle(
-  life: Life,
+  life: LifecycleContext,
   domainId: number,
   { kind, author }: { readonly kind: 'enable' | 'unban'; readonly author: Author },
-): Promise<Outcome> {
+): Promise<LifecycleOutcome> {
   const domain = await life.store.latest.domains.get(domainId);
   if (domain === null) return null;
   const waits = domain.status === (kind === 'enable' ? 'disabled' : 'banned');

@@ -3,8 +3,8 @@
  * transaction, and the import takes it away in its own, so that neither a crash nor a second process loses or doubles it.
  */
 import type { ScanRow } from '../store/rows.ts';
+import type { LifecycleContext } from './context.ts';
 import { importRecords } from './import-records.ts';
-import type { Life } from './life.ts';
 import { MAX_SCAN_TRIES, SCAN_CLAIM_MS } from './limits.ts';
 import { scanRecords } from './scan-records.ts';
 
@@ -12,7 +12,7 @@ import { scanRecords } from './scan-records.ts';
 const LOOK_AT = 8;
 
 /** Does what may be begun until nothing is left; answers how many. Throws `StoreFault` where the store cannot be asked. */
-export async function runScans(life: Life): Promise<number> {
+export async function runScans(life: LifecycleContext): Promise<number> {
   let done = 0;
   while (!life.signal.aborted) {
     const scan = await claimScan(life);
@@ -23,7 +23,7 @@ export async function runScans(life: Life): Promise<number> {
   return done;
 }
 
-async function claimScan({ store, clock }: Life): Promise<ScanRow | null> {
+async function claimScan({ store, clock }: LifecycleContext): Promise<ScanRow | null> {
   const now = clock();
   for (const { domain_id } of await store.latest.scans.due(now, LOOK_AT)) {
     const until = now + SCAN_CLAIM_MS;
@@ -34,7 +34,10 @@ async function claimScan({ store, clock }: Life): Promise<ScanRow | null> {
 }
 
 /** Never throws: what went wrong is noted, and the scan stays to be begun again until it has been often enough. */
-async function runScan(life: Life, { domain_id, account_id, key_id, tries }: ScanRow): Promise<void> {
+async function runScan(
+  life: LifecycleContext,
+  { domain_id, account_id, key_id, tries }: ScanRow,
+): Promise<void> {
   const { store, dns, signal, clock, note } = life;
   let name: string | null = null;
   try {

@@ -3,7 +3,7 @@
  * like an attack), so known names are tried; what hosting panels, mail providers and office suites tell people to
  * create comes first.
  */
-import type { QueryType } from './dns/message.ts';
+import type { QueryType } from '../dns/message.ts';
 
 /** Types asked for at the domain itself. HTTPS is left out: the edge makes its own for names it serves. */
 export const APEX_TYPES: readonly QueryType[] = ['A', 'AAAA', 'MX', 'TXT', 'CAA'];

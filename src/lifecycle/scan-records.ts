@@ -4,16 +4,16 @@
  * transfer is never tried. What answers for a name that nobody made up comes from a wildcard and is imported as one.
  */
 import { randomBytes } from 'node:crypto';
+import { DnsFault } from '../dns/fault.ts';
+import { type DnsAnswer, QUERY_TYPES, type QueryType, type Reply } from '../dns/message.ts';
+import { answerData } from '../dns/record-data.ts';
+import { type Dns, serverNames } from '../dns/resolver.ts';
+import type { ServerAddress } from '../dns/server-address.ts';
+import { storedName, type ZoneRecord } from '../dns/zone-file/parse.ts';
 import { absoluteName } from '../model/record-name.ts';
-import { withDeadline } from './deadline.ts';
-import { DnsFault } from './dns/fault.ts';
-import { type Answer, QUERY_TYPES, type QueryType, type Reply } from './dns/message.ts';
-import { answerData } from './dns/record-data.ts';
-import { type Dns, serverNames } from './dns/resolver.ts';
-import type { ServerAddress } from './dns/server-address.ts';
+import { withDeadline } from '../platform/deadline.ts';
 import { MAX_SCAN_MS, MAX_SCAN_QUESTIONS, MAX_SCAN_RECORDS, SCAN_CONCURRENCY } from './limits.ts';
 import { APEX_TYPES, HOST_TYPES, SCAN_NAMES, type ScanName } from './scan-names.ts';
-import { storedName, type ZoneRecord } from './zone/parse.ts';
 
 export interface ScanResult {
   /** In the order of names tried; the apex and `www` are proxied where their type can be. */
@@ -144,7 +144,7 @@ async function scanName(scan: Scan, name: string, types: readonly QueryType[]): 
   }
 }
 
-function fingerprint(answers: readonly Answer[]): string {
+function fingerprint(answers: readonly DnsAnswer[]): string {
   return JSON.stringify(
     answers
       .map((answer) => answerData(answer))
@@ -181,7 +181,7 @@ function isProxied(scan: Scan, name: string, type: string): boolean {
   return name === scan.domain || name === `www.${scan.domain}`;
 }
 
-function keep(scan: Scan, absolute: string, answer: Answer): void {
+function keep(scan: Scan, absolute: string, answer: DnsAnswer): void {
   const read = answerData(answer);
   if (read === null) return;
   const { type, data } = read;

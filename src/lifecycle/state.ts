@@ -20,7 +20,7 @@ import { GRACE_MS } from './limits.ts';
 import { nextCheckAt, spreadCheck } from './schedule.ts';
 
 /** The fields of a domain that its life is about. */
-export type LifeFields = Pick<
+export type LifecycleFields = Pick<
   DomainRow,
   | 'status'
   | 'dns_mode'
@@ -40,7 +40,7 @@ export type LifeFields = Pick<
 /** What is known about the right to use the name: the delegation, or the TXT record of an external domain. */
 export type Proof = 'holds' | 'absent' | 'unknown';
 
-export type LifeEvent =
+export type LifecycleEvent =
   /** A nameserver check came back; `contested`: it is delegated, and other accounts have an unproved domain of the name. */
   | {
       readonly kind: 'checked';
@@ -85,14 +85,14 @@ export type Transition =
       readonly ok: true;
       readonly status: DomainStatus;
       /** The fields that differ; empty when nothing does. */
-      readonly changes: Partial<LifeFields>;
+      readonly changes: Partial<LifecycleFields>;
       /** What the edge does differs, so it must be published. */
       readonly publish: boolean;
     }
   | { readonly ok: false; readonly code: RefusalCode; readonly reason: string };
 
 /** What an event does to a stored domain: `nextState`, its next check apart from those of other domains. */
-export function nextRow(domain: DomainRow, event: LifeEvent, now: number): Transition {
+export function nextRow(domain: DomainRow, event: LifecycleEvent, now: number): Transition {
   const outcome = nextState(domain, event, now);
   const at = outcome.ok ? (outcome.changes.next_check_at ?? null) : null;
   const mode = (outcome.ok ? outcome.changes.dns_mode : null) ?? domain.dns_mode;
@@ -103,7 +103,7 @@ export function nextRow(domain: DomainRow, event: LifeEvent, now: number): Trans
 }
 
 /** What an event does to a domain at `now` (milliseconds since the epoch). */
-export function nextState(domain: LifeFields, event: LifeEvent, now: number): Transition {
+export function nextState(domain: LifecycleFields, event: LifecycleEvent, now: number): Transition {
   switch (event.kind) {
     case 'checked':
       return checked(domain, event.result, now);
@@ -138,7 +138,7 @@ export function nextState(domain: LifeFields, event: LifeEvent, now: number): Tr
 }
 
 /** The fields of a domain that was just created. */
-export function initialState(dns_mode: DnsMode, challenge: Challenge, now: number): LifeFields {
+export function initialState(dns_mode: DnsMode, challenge: Challenge, now: number): LifecycleFields {
   const managed = dns_mode === 'managed';
   return {
     dns_mode,
@@ -171,7 +171,7 @@ function refuse(code: RefusalCode, reason: string): Transition {
 }
 
 type ChallengeFields = Pick<
-  LifeFields,
+  LifecycleFields,
   'verification_token' | 'verification_started_at' | 'verification_expires_at'
 >;
 
@@ -185,24 +185,24 @@ export function challengeFields({ value, started_at, expires_at }: Challenge): C
 }
 
 /** The outcome, with only those fields that differ. */
-function change(domain: LifeFields, wanted: Partial<LifeFields>): Transition {
+function change(domain: LifecycleFields, wanted: Partial<LifecycleFields>): Transition {
   const after = { ...domain, ...wanted };
   const changes = Object.fromEntries(
-    Object.entries(wanted).filter(([field, value]) => domain[field as keyof LifeFields] !== value),
+    Object.entries(wanted).filter(([field, value]) => domain[field as keyof LifecycleFields] !== value),
   );
   const publish = after.status !== domain.status || after.suspended !== domain.suspended;
   return { ok: true, status: after.status, changes, publish };
 }
 
-function active(now: number): Partial<LifeFields> {
+function active(now: number): Partial<LifecycleFields> {
   const next_check_at = nextCheckAt({ status: 'active', pending_since: null }, now);
   const proved = { status: 'active', ever_active: true, unproved_since: null } as const;
   return { ...proved, pending_since: null, moved_since: null, next_check_at };
 }
 
-type CheckResult = Extract<LifeEvent, { kind: 'checked' }>['result'];
+type CheckResult = Extract<LifecycleEvent, { kind: 'checked' }>['result'];
 
-function checked(domain: LifeFields, result: CheckResult, now: number): Transition {
+function checked(domain: LifecycleFields, result: CheckResult, now: number): Transition {
   const { status, dns_mode } = domain;
   // A check may come back after somebody has changed the domain; what it found is then about something else.
   if (dns_mode !== 'managed') return due(domain, now);
@@ -224,14 +224,14 @@ function checked(domain: LifeFields, result: CheckResult, now: number): Transiti
 }
 
 /** Only the grace of an external domain that was managed before ends by itself. */
-function due(domain: LifeFields, now: number): Transition {
+function due(domain: LifecycleFields, now: number): Transition {
   if (domain.dns_mode === 'managed') return change(domain, {});
   if (domain.status !== 'moved') return change(domain, { next_check_at: null });
   const end = (domain.moved_since ?? 0) + GRACE_MS;
   return change(domain, now >= end ? { status: 'disabled', ...STILL } : { next_check_at: end });
 }
 
-function verify(domain: LifeFields, proof: Proof, now: number): Transition {
+function verify(domain: LifecycleFields, proof: Proof, now: number): Transition {
   if (domain.status === 'banned') return BANNED;
   if (domain.status === 'disabled') return refuse('disabled', 'the domain is disabled; enable it first');
   if (!takesChallenge(domain)) {
@@ -251,7 +251,7 @@ function verify(domain: LifeFields, proof: Proof, now: number): Transition {
 
 /** Whether a TXT record proves the name: of an external domain, and of a managed one that has a value to publish. */
 export function takesChallenge(
-  domain: Pick<LifeFields, 'dns_mode' | 'unproved_since' | 'verification_token'>,
+  domain: Pick<LifecycleFields, 'dns_mode' | 'unproved_since' | 'verification_token'>,
 ): boolean {
   if (domain.dns_mode === 'external') return true;
   return domain.unproved_since !== null && domain.verification_token !== '';
@@ -259,7 +259,7 @@ export function takesChallenge(
 
 /** Whether the value to publish can no longer be used and a new one is due. */
 export function isExpired(
-  domain: Pick<LifeFields, 'verification_expires_at' | 'verified_at'>,
+  domain: Pick<LifecycleFields, 'verification_expires_at' | 'verified_at'>,
   now: number,
 ): boolean {
   if (domain.verified_at !== null) return false;
@@ -272,7 +272,7 @@ interface Settling {
 }
 
 /** Back from `disabled` or `banned`: `active` when the proof holds, else as a new domain starts. */
-function settle(domain: LifeFields, { proof, challenge }: Settling, now: number): Transition {
+function settle(domain: LifecycleFields, { proof, challenge }: Settling, now: number): Transition {
   const external = domain.dns_mode === 'external';
   // A value that was never used in time is not made good by disabling and enabling the domain.
   if (proof === 'holds' && !(external && isExpired(domain, now))) {
@@ -297,8 +297,8 @@ function settle(domain: LifeFields, { proof, challenge }: Settling, now: number)
 }
 
 function changeMode(
-  domain: LifeFields,
-  { dns_mode, challenge }: Extract<LifeEvent, { kind: 'mode' }>,
+  domain: LifecycleFields,
+  { dns_mode, challenge }: Extract<LifecycleEvent, { kind: 'mode' }>,
   now: number,
 ): Transition {
   if (domain.dns_mode === dns_mode) return change(domain, {});

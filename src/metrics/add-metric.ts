@@ -2,7 +2,7 @@
 import type { Metric, MetricObject, Registry } from 'prom-client';
 
 /** One line of a metric. */
-export interface Value {
+export interface MetricValue {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
   readonly metricName?: string;
@@ -12,7 +12,7 @@ export interface MetricOptions {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'histogram';
-  readonly values: () => readonly Value[];
+  readonly values: () => readonly MetricValue[];
 }
 
 /** Adds a metric whose values are made when they are read; several processes' values are added up. */

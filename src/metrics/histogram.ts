@@ -3,7 +3,7 @@
  * array a hundredth of it; here the lines are made when they are read.
  */
 import type { Registry } from 'prom-client';
-import { addMetric, type Value } from './add-metric.ts';
+import { addMetric, type MetricValue } from './add-metric.ts';
 
 /** Observations of one set of labels. */
 export interface Series {
@@ -47,9 +47,9 @@ function linesOf(
   name: string,
   bounds: readonly number[],
   { labels, buckets, seconds }: Series,
-): readonly Value[] {
+): readonly MetricValue[] {
   let below = 0;
-  const lines = Array.from(buckets, (observations, at): Value => {
+  const lines = Array.from(buckets, (observations, at): MetricValue => {
     below += observations;
     return { metricName: `${name}_bucket`, labels: { ...labels, le: bounds[at] ?? '+Inf' }, value: below };
   });

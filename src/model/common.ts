@@ -5,11 +5,11 @@ import { MAX_PRIORITY, MAX_RECORDS } from '../base/limits.ts';
 import { ACTION_MODES, HOST_MATCH_TYPES, type HostMatchType, PATH_MATCH_TYPES } from '../base/vocabulary.ts';
 import { type EntryProblem, judgeHostEntry, judgePathEntry } from './entries.ts';
 import { flag, id, integer, list, text } from './fields.ts';
-import { type CrossCheck, crossCheck, type Scope, type Values } from './form.ts';
+import { type CrossCheck, crossCheck, type FormScope, type FormValues } from './form.ts';
 import type { PathFilter, Rule, RuleCommon } from './types.ts';
 
 /** A rule without what its place in the API says: the shape a form produces. */
-export type Stored<R extends Rule> = Omit<R, 'id' | 'type'>;
+export type StoredRule<R extends Rule> = Omit<R, 'id' | 'type'>;
 
 /** Common fields of requests (API document, "Edge rule (common part)"). */
 export const COMMON_FIELDS = {
@@ -34,8 +34,8 @@ export const PATH_FIELDS = {
   path_excludes: list(text()).default([]),
 };
 
-type CommonValues = Values<typeof COMMON_FIELDS>;
-type PathValues = Values<typeof PATH_FIELDS>;
+type CommonValues = FormValues<typeof COMMON_FIELDS>;
+type PathValues = FormValues<typeof PATH_FIELDS>;
 type HostValues = Pick<CommonValues, 'host_pattern' | 'host_match_type' | 'host_includes' | 'host_excludes'>;
 
 /** The common fields as they are stored. */
@@ -132,7 +132,7 @@ function judgeEach(
   field: string,
   entries: readonly string[],
   judge: (entry: string) => EntryProblem | null,
-  scope: Scope,
+  scope: FormScope,
 ): void {
   for (const [index, entry] of entries.entries()) {
     if (scope.full()) return;
@@ -145,7 +145,7 @@ function tell(
   path: readonly (string | number)[],
   entry: string,
   judge: (entry: string) => EntryProblem | null,
-  scope: Scope,
+  scope: FormScope,
 ): void {
   if (entry === '') {
     scope.error(path, { code: 'empty_value', message: 'must not be empty' });
@@ -159,7 +159,7 @@ function tell(
 export function reportEntry(
   path: readonly (string | number)[],
   { entry, problem }: { readonly entry: string; readonly problem: EntryProblem },
-  scope: Scope,
+  scope: FormScope,
 ): void {
   const shown = { found: quoteValue(entry), ...problem };
   if (problem.mild === true) scope.warn(path, shown);
@@ -167,7 +167,7 @@ export function reportEntry(
   else scope.error(path, shown);
 }
 
-function judgePattern(entry: string, ignoreCase: boolean, { patterns }: Scope): EntryProblem | null {
+function judgePattern(entry: string, ignoreCase: boolean, { patterns }: FormScope): EntryProblem | null {
   const use = patterns.check(entry, { ignoreCase });
   if (use.ok === true || use.ok === 'skipped') return null;
   if (use.ok === false) return { code: 'invalid_pattern', message: use.reason };

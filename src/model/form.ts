@@ -8,10 +8,10 @@ import { type Problem, type Report, readIssue, unknownField } from './report.ts'
 export type Fields = Readonly<Record<string, z.ZodType>>;
 
 /** The values of a set of fields, with defaults filled in. */
-export type Values<F extends Fields> = z.output<z.ZodObject<F>>;
+export type FormValues<F extends Fields> = z.output<z.ZodObject<F>>;
 
 /** Where one object's mistakes go; paths are relative to the object. */
-export interface Scope {
+export interface FormScope {
   error(path: FieldPath, problem: Problem): void;
   warn(path: FieldPath, problem: Problem): void;
   /** An error at a write, a warning of what was stored before this version refused it. */
@@ -25,7 +25,7 @@ export interface CrossCheck {
   /** Runs only when all of these are well-formed; INVARIANT: it reads no other field. */
   readonly needs: readonly string[];
   // biome-ignore lint/suspicious/noExplicitAny: the values' type is known where the check is made
-  readonly run: (values: any, scope: Scope) => void;
+  readonly run: (values: any, scope: FormScope) => void;
   /** Refuses an object for all that it does not have. */
   readonly ofAbsence?: boolean;
 }
@@ -33,7 +33,7 @@ export interface CrossCheck {
 /** A cross check over values of a known type. */
 export function crossCheck<V>(
   needs: readonly (keyof V & string)[],
-  run: (values: V, scope: Scope) => void,
+  run: (values: V, scope: FormScope) => void,
 ): CrossCheck {
   return { needs, run };
 }
@@ -46,7 +46,7 @@ export interface Form<F extends Fields, Out> {
   /** Field names of the objects inside, by the field that holds them. */
   readonly nested: Readonly<Record<string, readonly string[]>>;
   readonly checks: readonly CrossCheck[];
-  readonly finish: (values: Values<F>) => Out;
+  readonly finish: (values: FormValues<F>) => Out;
   readonly schema: z.ZodObject<F>;
 }
 
@@ -55,7 +55,7 @@ interface FormParts<F extends Fields, Out> {
   readonly ignored: readonly string[];
   readonly nested?: Readonly<Record<string, readonly string[]>>;
   readonly checks?: readonly CrossCheck[];
-  readonly finish: (values: Values<F>) => Out;
+  readonly finish: (values: FormValues<F>) => Out;
 }
 
 export function form<F extends Fields, Out>(parts: FormParts<F, Out>): Form<F, Out> {
@@ -113,7 +113,7 @@ export function readForm<F extends Fields, Out>(
     }
   }
   const values = result.success ? result.data : readWellFormed(fields, input, failed);
-  const scope: Scope = {
+  const scope: FormScope = {
     error: (below, problem) => report.add('error', [...path, ...below], problem),
     warn: (below, problem) => report.add('warning', [...path, ...below], problem),
     refuse: (below, problem) => report.add(stored ? 'warning' : 'error', [...path, ...below], problem),

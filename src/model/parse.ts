@@ -6,7 +6,7 @@
 import { type Diagnostic, type FieldPath, quoteValue } from '../base/diagnostic.ts';
 import { MAX_DOMAIN_IPS, MAX_RECORDS, MAX_RULES } from '../base/limits.ts';
 import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
-import type { Stored } from './common.ts';
+import type { StoredRule } from './common.ts';
 import { domainForm, domainName } from './domain.ts';
 import { id } from './fields.ts';
 import { type ReadContext, readForm } from './form.ts';
@@ -71,7 +71,7 @@ export function parseRule(
   type: RuleType,
   input: unknown,
   { recordIds, stored = false }: RuleOptions = {},
-): Parsed<'fields', Stored<Rule>> {
+): Parsed<'fields', StoredRule<Rule>> {
   return collect('fields', input, (plain, reading) =>
     readRuleFields(type, plain, { ...reading, path: [], recordIds, stored }),
   );
@@ -195,7 +195,7 @@ function readRuleFields(
   type: RuleType,
   input: unknown,
   { recordIds, ...context }: RuleReading,
-): Stored<Rule> | null {
+): StoredRule<Rule> | null {
   const fields = readForm(ruleForm(type), input, context);
   if (recordIds === undefined || !isObject(input)) return fields;
   // Read from the input, so that ids are judged also where another field is wrong.

@@ -124,7 +124,7 @@ export interface PatternCost {
 }
 
 /** Patterns of a domain that were judged when they were written. */
-export interface StandingPatterns extends Pick<PatternCost, 'octets' | 'build'> {
+export interface ExistingPatterns extends Pick<PatternCost, 'octets' | 'build'> {
   /** Those that can be read together with the ones to judge: one's prefix begins with the other's. */
   readonly near: readonly Pick<PatternCost, 'scans' | 'prefix'>[];
   /** Whether a pattern is among them, and so in every number here. */
@@ -144,7 +144,7 @@ function costOf({ octets, pattern, scans, prefix }: Judged): PatternCost {
   return { octets, build: (pattern?.size ?? 0) ** 2, scans, prefix };
 }
 
-export function createPatternBook(standing?: StandingPatterns): PatternBook {
+export function createPatternBook(standing?: ExistingPatterns): PatternBook {
   const known = new Map<string, Judged>();
   const scans = createScanBudget();
   for (const other of standing?.near ?? []) scans.add(other.prefix, other.scans);

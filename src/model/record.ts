@@ -9,7 +9,7 @@ import {
 } from '../base/limits.ts';
 import { PROXIABLE_TYPES, RECORD_SCHEMES, RECORD_TYPES, type RecordType } from '../base/vocabulary.ts';
 import { checked, filledText, flag, id, integer, port, text } from './fields.ts';
-import { crossCheck, form, type Values } from './form.ts';
+import { crossCheck, type FormValues, form } from './form.ts';
 import { judgeAddress, judgeHostHeader } from './location.ts';
 import type { Problem } from './report.ts';
 import type { DnsRecord } from './types.ts';
@@ -29,7 +29,7 @@ const FIELDS = {
   timeout: integer(1, MAX_RECORD_TIMEOUT_SEC).nullable().default(null),
   comment: text(MAX_COMMENT_CHARACTERS).default(''),
 };
-type FieldValues = Values<typeof FIELDS>;
+type FieldValues = FormValues<typeof FIELDS>;
 
 const destination = crossCheck<Pick<FieldValues, 'type' | 'destination'>>(
   ['type', 'destination'],

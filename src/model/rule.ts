@@ -1,6 +1,6 @@
 /** The twelve rule types' forms. */
 import type { RuleType } from '../base/vocabulary.ts';
-import type { Stored } from './common.ts';
+import type { StoredRule } from './common.ts';
 import type { Form } from './form.ts';
 import { botRouteForm } from './rules/bot-route.ts';
 import { cacheForm } from './rules/cache.ts';
@@ -33,6 +33,6 @@ export const RULE_FORMS = {
 } as const satisfies { readonly [T in RuleType]: { readonly type: T } };
 
 /** The form of one type, its fields' types forgotten: what reads rules of any type. */
-export function ruleForm(type: RuleType): Form<object & Record<string, never>, Stored<Rule>> {
-  return RULE_FORMS[type] as unknown as Form<Record<string, never>, Stored<Rule>>;
+export function ruleForm(type: RuleType): Form<object & Record<string, never>, StoredRule<Rule>> {
+  return RULE_FORMS[type] as unknown as Form<Record<string, never>, StoredRule<Rule>>;
 }

@@ -17,7 +17,7 @@ import type {
   ListMatchType,
   OriginScheme,
   PathMatchType,
-  RateKey,
+  RateLimitKey,
   RecordScheme,
   RecordType,
   RedirectStatus,
@@ -133,7 +133,7 @@ export interface RateLimitRule extends RuleCommon, PathFilter {
   readonly limit: number;
   /** Seconds, 1…86,400. */
   readonly window_sec: number;
-  readonly key_by: RateKey;
+  readonly key_by: RateLimitKey;
   readonly on_breach: BreachAction;
   readonly burst: number;
 }
@@ -261,7 +261,7 @@ export type Rule =
 
 /** Everything that shapes one domain at one moment: the compiler's only input. */
 /** What rules and records go by from one state of an edge file to the next, by their ids. */
-export interface Keys {
+export interface ObjectKeys {
   readonly rules: ReadonlyMap<number, string>;
   readonly records: ReadonlyMap<number, string>;
 }
@@ -271,5 +271,5 @@ export interface RuleSet {
   readonly records: readonly DnsRecord[];
   readonly rules: readonly Rule[];
   /** Of an edge file, where ids are only places; absent: everything goes by its id. */
-  readonly keys?: Keys;
+  readonly keys?: ObjectKeys;
 }

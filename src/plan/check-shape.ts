@@ -1,29 +1,29 @@
 /** Checks of what was read from JSON, put together from small ones. */
 
 /** The place in a value that is not what it should be, `.rules[3].phase`, or `''` for all of it; `null`: all is well. */
-export type Check = (value: unknown) => string | null;
+export type ShapeCheck = (value: unknown) => string | null;
 
 const WRONG = '';
 
-export const isText: Check = (value) => (typeof value === 'string' ? null : WRONG);
+export const isText: ShapeCheck = (value) => (typeof value === 'string' ? null : WRONG);
 
-export const isFlag: Check = (value) => (typeof value === 'boolean' ? null : WRONG);
+export const isFlag: ShapeCheck = (value) => (typeof value === 'boolean' ? null : WRONG);
 
 /** A whole number, both ends included. */
-export function isWhole(least: number, most: number): Check {
+export function isWhole(least: number, most: number): ShapeCheck {
   return (value) =>
     Number.isInteger(value) && (value as number) >= least && (value as number) <= most ? null : WRONG;
 }
 
-export function isOneOf(values: readonly unknown[]): Check {
+export function isOneOf(values: readonly unknown[]): ShapeCheck {
   return (value) => (values.includes(value) ? null : WRONG);
 }
 
-export function isNullOr(check: Check): Check {
+export function isNullOr(check: ShapeCheck): ShapeCheck {
   return (value) => (value === null ? null : check(value));
 }
 
-export function isListOf(check: Check): Check {
+export function isListOf(check: ShapeCheck): ShapeCheck {
   return (value) => {
     if (!Array.isArray(value)) return WRONG;
     for (let at = 0; at < value.length; at++) {
@@ -35,7 +35,7 @@ export function isListOf(check: Check): Check {
 }
 
 /** An object with at least these fields. */
-export function hasFields(fields: Readonly<Record<string, Check>>): Check {
+export function hasFields(fields: Readonly<Record<string, ShapeCheck>>): ShapeCheck {
   const entries = Object.entries(fields);
   return (value) => {
     if (typeof value !== 'object' || value === null) return WRONG;
@@ -48,7 +48,7 @@ export function hasFields(fields: Readonly<Record<string, Check>>): Check {
 }
 
 /** An object of any fields. */
-export function isRecordOf(check: Check): Check {
+export function isRecordOf(check: ShapeCheck): ShapeCheck {
   return (value) => {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return WRONG;
     for (const [name, one] of Object.entries(value)) {
@@ -60,7 +60,7 @@ export function isRecordOf(check: Check): Check {
 }
 
 /** An object whose `kind` says which fields it has. */
-export function isKindOf(kinds: Readonly<Record<string, Readonly<Record<string, Check>>>>): Check {
+export function isKindOf(kinds: Readonly<Record<string, Readonly<Record<string, ShapeCheck>>>>): ShapeCheck {
   const checks = new Map(Object.entries(kinds).map(([kind, fields]) => [kind, hasFields(fields)]));
   return (value) => {
     const kind = typeof value === 'object' && value !== null && 'kind' in value ? value.kind : undefined;

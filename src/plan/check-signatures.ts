@@ -5,7 +5,6 @@
 import { parseIpEntry } from '../base/ip.ts';
 import { MAX_PARANOIA, MAX_SIGNATURE_ID } from '../base/limits.ts';
 import {
-  type Check,
   hasFields,
   isFlag,
   isKindOf,
@@ -15,6 +14,7 @@ import {
   isRecordOf,
   isText,
   isWhole,
+  type ShapeCheck,
 } from './check-shape.ts';
 import {
   WAF_COLLECTIONS,
@@ -42,7 +42,7 @@ export function signaturesFault(read: unknown): string | null {
 const MAX_LITERAL = 0xffff;
 const ANY_NUMBER = isWhole(-0x8000_0000, 0xffff_ffff);
 
-function programCheck(counts: Counts): Check {
+function programCheck(counts: Counts): ShapeCheck {
   return hasFields({
     name: isText,
     targets: isListOf(targetsCheck(counts)),
@@ -56,21 +56,21 @@ function programCheck(counts: Counts): Check {
 }
 
 /** The number of an entry in a list of so many. */
-function isPlaceIn(count: number): Check {
+function isPlaceIn(count: number): ShapeCheck {
   return isWhole(0, count - 1);
 }
 
-const isLiteral: Check = (value) =>
+const isLiteral: ShapeCheck = (value) =>
   typeof value === 'string' && value.length <= MAX_LITERAL && /^[\0-@[-\xff]+$/.test(value) ? null : '';
 
-function isLevels(counts: Counts): Check {
+function isLevels(counts: Counts): ShapeCheck {
   const levels = isListOf(
     hasFields({ rules: isListOf(isPlaceIn(counts.rules)), initial: isRecordOf(isText) }),
   );
   return (value) => (Array.isArray(value) && value.length === MAX_PARANOIA ? levels(value) : '');
 }
 
-function patternCheck(counts: Counts): Check {
+function patternCheck(counts: Counts): ShapeCheck {
   const table = isNullOr(hasFields({ at: isWhole(0, 0xffff_ffff), length: isWhole(0, 0xffff_ffff) }));
   return hasFields({
     source: isText,
@@ -85,7 +85,7 @@ function patternCheck(counts: Counts): Check {
 
 const isVariable = isOneOf([...WAF_SCALARS, ...WAF_COLLECTIONS]);
 
-function targetFields(counts: Counts): Readonly<Record<'variable' | 'selector', Check>> {
+function targetFields(counts: Counts): Readonly<Record<'variable' | 'selector', ShapeCheck>> {
   return {
     variable: isVariable,
     selector: isKindOf({
@@ -96,7 +96,7 @@ function targetFields(counts: Counts): Readonly<Record<'variable' | 'selector', 
   };
 }
 
-function targetsCheck(counts: Counts): Check {
+function targetsCheck(counts: Counts): ShapeCheck {
   const target = targetFields(counts);
   return hasFields({
     include: isListOf(hasFields({ ...target, count: isFlag })),
@@ -111,14 +111,14 @@ const isMacroText = isListOf(
 /** Kinds that have the same fields. */
 function alike(
   kinds: readonly string[],
-  fields: Readonly<Record<string, Check>>,
-): Readonly<Record<string, Readonly<Record<string, Check>>>> {
+  fields: Readonly<Record<string, ShapeCheck>>,
+): Readonly<Record<string, Readonly<Record<string, ShapeCheck>>>> {
   return Object.fromEntries(kinds.map((kind) => [kind, fields]));
 }
 
-const isPrefix: Check = (value) => (typeof value === 'string' && parseIpEntry(value).ok ? null : '');
+const isPrefix: ShapeCheck = (value) => (typeof value === 'string' && parseIpEntry(value).ok ? null : '');
 
-function operatorCheck(counts: Counts): Check {
+function operatorCheck(counts: Counts): ShapeCheck {
   return isKindOf({
     rx: { pattern: isPlaceIn(counts.patterns) },
     pm: { phrases: isPlaceIn(counts.phraseLists) },
@@ -136,7 +136,7 @@ const isSetVar = isKindOf({
   unset: { name: isMacroText },
 });
 
-function controlCheck(counts: Counts): Check {
+function controlCheck(counts: Counts): ShapeCheck {
   const ranges = isListOf(hasFields({ from: ANY_NUMBER, to: ANY_NUMBER }));
   const target = hasFields(targetFields(counts));
   const pattern = isPlaceIn(counts.patterns);
@@ -151,7 +151,7 @@ function controlCheck(counts: Counts): Check {
   });
 }
 
-function ruleCheck(counts: Counts): Check {
+function ruleCheck(counts: Counts): ShapeCheck {
   const condition = hasFields({
     targets: isWhole(-1, counts.targets - 1),
     chain: isPlaceIn(counts.chains),

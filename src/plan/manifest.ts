@@ -21,10 +21,10 @@ export type Tombstone = (typeof TOMBSTONES)[number];
 export interface Clearance {
   readonly current: string;
   /** Those that were current before and are still accepted. */
-  readonly previous: readonly PreviousSecret[];
+  readonly previous: readonly PreviousManifestSecret[];
 }
 
-export interface PreviousSecret {
+export interface PreviousManifestSecret {
   readonly secret: string;
   /** Accepted before this, milliseconds since the epoch. */
   readonly until: number;

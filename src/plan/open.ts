@@ -14,7 +14,7 @@ export interface OpenedPlan {
   readonly version: number;
 }
 
-export interface OpenOptions {
+export interface OpenPlanOptions {
   /**
    * Skip the checksum and the look at the automata for bytes this process has already checked, such as a plan that was evicted from a cache of
    * opened plans and is opened again.
@@ -27,7 +27,7 @@ export interface OpenOptions {
  * does not start on an 8-byte boundary).
  * @throws PlanFault naming what was found and what this build reads
  */
-export function openPlan(bytes: Uint8Array, options: OpenOptions = {}): OpenedPlan {
+export function openPlan(bytes: Uint8Array, options: OpenPlanOptions = {}): OpenedPlan {
   const version = checkHeader(bytes);
   if (options.trusted !== true) checkSum(bytes);
   const aligned = bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes);

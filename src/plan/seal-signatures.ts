@@ -3,9 +3,9 @@ import { xxhash32 } from '../base/xxhash32.ts';
 import {
   SIGNATURE_PROGRAM_VERSION,
   type SignatureProgram,
+  type SignatureRule,
   type WafLevel,
   type WafPattern,
-  type WafRule,
 } from './signature-program.ts';
 
 /** `EPSG`, read as a little-endian number. */
@@ -28,7 +28,7 @@ export interface SealedTable {
 /** The JSON part: the program with its tables taken out and each rule written once. */
 export interface SealedText extends Omit<SignatureProgram, 'patterns' | 'levels'> {
   readonly patterns: readonly SealedPattern[];
-  readonly rules: readonly WafRule[];
+  readonly rules: readonly SignatureRule[];
   readonly levels: readonly (Omit<WafLevel, 'rules'> & { readonly rules: readonly number[] })[];
 }
 
@@ -62,9 +62,9 @@ export function sealSignatures(program: SignatureProgram): Uint8Array {
 }
 
 function sealedText(program: SignatureProgram, place: (words: Uint16Array) => SealedTable): SealedText {
-  const rules: WafRule[] = [];
+  const rules: SignatureRule[] = [];
   const numbers = new Map<string, number>();
-  const number = (rule: WafRule): number => {
+  const number = (rule: SignatureRule): number => {
     const key = JSON.stringify(rule);
     let known = numbers.get(key);
     if (known === undefined) {

@@ -210,7 +210,7 @@ export interface WafCondition {
   readonly controls: readonly WafControl[];
 }
 
-export interface WafRule {
+export interface SignatureRule {
   readonly id: number;
   readonly phase: 1 | 2;
   readonly conditions: readonly WafCondition[];
@@ -258,7 +258,7 @@ export interface WafPhraseList {
 
 /** The rules at one paranoia level, in order, phase 1 before phase 2. */
 export interface WafLevel {
-  readonly rules: readonly WafRule[];
+  readonly rules: readonly SignatureRule[];
   /** TX variables that hold before the first rule (lower-case name → text). */
   readonly initial: Readonly<Record<string, string>>;
 }

@@ -44,9 +44,9 @@ export interface Feed {
    * Pushes everything above a position and then each change, while the token that the node has shown is valid and the node
    * stays in its groups. Returns the function that stops it.
    */
-  follow(
+  subscribe(
     node: Pick<ShownNode, 'id' | 'shown_hash' | 'node_groups'>,
-    from: FollowFrom,
+    from: FeedPosition,
     sink: FeedSink,
   ): () => void;
   /**
@@ -55,11 +55,11 @@ export interface Feed {
    */
   ahead(): string | null;
   /** How many follow now. */
-  followers(): number;
+  subscribers(): number;
 }
 
 /** How far a node has read. */
-export interface FollowFrom {
+export interface FeedPosition {
   readonly position: number;
   /** What `position` is of; `null` unknown. */
   readonly epoch: number | null;
@@ -332,13 +332,13 @@ export function createFeed(options: FeedOptions): Feed {
       });
     },
     ahead,
-    follow({ id: nodeId, shown_hash: tokenHash, node_groups: groups }, from, sink) {
+    subscribe({ id: nodeId, shown_hash: tokenHash, node_groups: groups }, from, sink) {
       const follower: Follower = { nodeId, tokenHash, groups, sink, ...from, closed: false };
       all.add(follower);
       begin(follower);
       return () => close(follower, null);
     },
-    followers: () => all.size,
+    subscribers: () => all.size,
   };
 }
 

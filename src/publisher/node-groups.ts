@@ -4,7 +4,7 @@ import { groupNames, leftGroups } from '../base/node-groups.ts';
 import type { DomainRow } from '../store/rows.ts';
 import { type ReadTransaction, SERVICE, type WriteTransaction } from '../store/store.ts';
 
-export interface Group {
+export interface NodeGroup {
   readonly name: string;
   /** Nodes whose token is not revoked. */
   readonly nodes: number;
@@ -12,7 +12,9 @@ export interface Group {
 }
 
 /** The groups that a node or a domain is in, by name. */
-export async function listGroups(tx: Pick<ReadTransaction, 'nodes' | 'groups'>): Promise<readonly Group[]> {
+export async function listGroups(
+  tx: Pick<ReadTransaction, 'nodes' | 'groups'>,
+): Promise<readonly NodeGroup[]> {
   const groups = new Map<string, { nodes: number; domains: number }>();
   const add = (set: string, what: 'nodes' | 'domains', count: number): void => {
     for (const name of groupNames(set)) {

@@ -11,7 +11,7 @@ import type { ReadTransaction, Store } from '../store/store.ts';
 import { PublishFault } from './fault.ts';
 import { makePlan } from './make-plan.ts';
 import { type PlanSubject, readSubject } from './plan-subject.ts';
-import type { Delivery, Order, PlanThreadData } from './plan-thread.ts';
+import type { PlanOrder, PlanResult, PlanThreadData } from './plan-thread.ts';
 
 export interface PlanMaker {
   /**
@@ -97,7 +97,7 @@ export function createPlanMaker(options: PlanMakerOptions): PlanMaker {
       workerData: { place: store.place } satisfies PlanThreadData,
       resourceLimits: { maxOldGenerationSizeMb: heapMb },
     });
-    own.on('message', (delivery: Delivery) => {
+    own.on('message', (delivery: PlanResult) => {
       const order = settle(delivery.number);
       if (delivery.kind === 'made') order?.resolve(delivery.bytes);
       else order?.reject(faultOf(delivery));
@@ -107,7 +107,7 @@ export function createPlanMaker(options: PlanMakerOptions): PlanMaker {
     return own;
   }
 
-  function order(code: URL, { subject, revision }: Omit<Order, 'number'>): Promise<Uint8Array | null> {
+  function order(code: URL, { subject, revision }: Omit<PlanOrder, 'number'>): Promise<Uint8Array | null> {
     if (closed) return Promise.reject(new PublishFault('thread', STOPPED));
     if (waiting.size >= MOST_ORDERS) {
       const message = `${MOST_ORDERS} plans are waiting to be made already`;
@@ -122,7 +122,7 @@ export function createPlanMaker(options: PlanMakerOptions): PlanMaker {
       const late = `making the plan of \`${subject.domain}\` took longer than ${makeMs / 1_000} seconds`;
       const timer = setTimeout(() => lose(own, late), makeMs);
       waiting.set(number, { resolve, reject, timer });
-      own.postMessage({ number, subject, revision } satisfies Order);
+      own.postMessage({ number, subject, revision } satisfies PlanOrder);
     });
   }
 
@@ -144,7 +144,7 @@ export function createPlanMaker(options: PlanMakerOptions): PlanMaker {
   };
 }
 
-function faultOf(delivery: Exclude<Delivery, { kind: 'made' }>): PublishFault | StoreFault {
+function faultOf(delivery: Exclude<PlanResult, { kind: 'made' }>): PublishFault | StoreFault {
   const { message } = delivery;
   return delivery.kind === 'refused'
     ? new PublishFault(delivery.code, message)

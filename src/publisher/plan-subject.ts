@@ -1,13 +1,13 @@
 /** What a plan is made of: a domain by its id, and its rows as a snapshot has them when the plan is made. */
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
-import { type Bought, type DomainRows, readDomainRows } from './rule-set.ts';
+import { type DomainRows, type PublishedEntitlements, readDomainRows } from './rule-set.ts';
 
 /** A domain to make a plan of. */
 export interface PlanSubject {
   readonly domain_id: number;
   readonly domain: string;
-  readonly bought: Bought;
+  readonly entitlements: PublishedEntitlements;
 }
 
 /** Whether the edge serves a domain at all; any other gets a tombstone (semantics §2). */
@@ -18,8 +18,8 @@ export function mayServe(domain: Pick<DomainRow, 'status' | 'suspended'>): boole
 /** All rows of a domain; `null` where it is gone or must not serve. */
 export async function readSubject(
   tx: ReadTransaction,
-  { domain_id, bought }: PlanSubject,
+  { domain_id, entitlements }: PlanSubject,
 ): Promise<DomainRows | null> {
   const domain = await tx.domains.get(domain_id);
-  return domain === null || !mayServe(domain) ? null : readDomainRows(tx, domain, bought);
+  return domain === null || !mayServe(domain) ? null : readDomainRows(tx, domain, entitlements);
 }

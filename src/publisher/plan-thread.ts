@@ -9,14 +9,14 @@ import { makePlan } from './make-plan.ts';
 import { type PlanSubject, readSubject } from './plan-subject.ts';
 
 /** A plan to make. */
-export interface Order {
+export interface PlanOrder {
   readonly number: number;
   readonly subject: PlanSubject;
   readonly revision: number;
 }
 
 /** What became of it. */
-export type Delivery =
+export type PlanResult =
   | { readonly number: number; readonly kind: 'made'; readonly bytes: Uint8Array | null }
   | {
       readonly number: number;
@@ -40,18 +40,18 @@ if (parentPort !== null) {
   lowerPriority();
   const snapshots = openSnapshots((workerData as PlanThreadData).place);
   let last: Promise<void> = Promise.resolve();
-  parentPort.on('message', (order: Order) => {
+  parentPort.on('message', (order: PlanOrder) => {
     last = last.then(() => deliver(order, snapshots));
   });
 }
 
-async function deliver(order: Order, snapshots: Snapshots): Promise<void> {
+async function deliver(order: PlanOrder, snapshots: Snapshots): Promise<void> {
   const delivery = await make(order, snapshots);
   const bytes = delivery.kind === 'made' ? delivery.bytes : null;
   parentPort!.postMessage(delivery, bytes === null ? [] : [bytes.buffer as ArrayBuffer]);
 }
 
-async function make({ number, subject, revision }: Order, snapshots: Snapshots): Promise<Delivery> {
+async function make({ number, subject, revision }: PlanOrder, snapshots: Snapshots): Promise<PlanResult> {
   try {
     const rows = await snapshots.read((tx) => readSubject(tx, subject));
     return { number, kind: 'made', bytes: rows === null ? null : makePlan(rows, revision) };

@@ -11,12 +11,12 @@
 import { isStoreFault } from '../store/fault.ts';
 import type { Author, DomainRow, ManifestRow, OutboxRow, PendingDomain, RevisionRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
-import { findRolledBack, type RolledBack } from './again.ts';
 import { digestOf, readBlob, reseal } from './blob.ts';
 import { PublishFault } from './fault.ts';
 import type { PlanMaker } from './plan-maker.ts';
 import { mayServe, type PlanSubject } from './plan-subject.ts';
-import { type Bought, EVERYTHING } from './rule-set.ts';
+import { findRolledBack, type RolledBack } from './republish-content.ts';
+import { EVERYTHING, type PublishedEntitlements } from './rule-set.ts';
 import { selfTest } from './self-test.ts';
 
 /** Readings after which a publication gives way to whoever is always first; the domain is tried again later. */
@@ -57,10 +57,10 @@ export interface PublishTools {
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   /** What the owner of a domain has bought; absent: everything. */
-  readonly boughtFor?: BoughtFor | undefined;
+  readonly entitlementsFor?: EntitlementsFor | undefined;
 }
 
-export type BoughtFor = (tx: ReadTransaction, domain: DomainRow) => Promise<Bought>;
+export type EntitlementsFor = (tx: ReadTransaction, domain: DomainRow) => Promise<PublishedEntitlements>;
 
 /**
  * Publishes everything that waits for one domain as one revision; `null` when nothing waits any more.
@@ -68,10 +68,10 @@ export type BoughtFor = (tx: ReadTransaction, domain: DomainRow) => Promise<Boug
  */
 export async function publishDomain(
   pending: Pick<PendingDomain, 'domain_id' | 'domain'>,
-  { store, plans, clock, boughtFor }: PublishTools,
+  { store, plans, clock, entitlementsFor }: PublishTools,
 ): Promise<RevisionRow | null> {
   for (let attempt = 1; attempt <= MOST_ATTEMPTS; attempt++) {
-    const reading = await store.read((tx) => read(tx, pending, boughtFor));
+    const reading = await store.read((tx) => read(tx, pending, entitlementsFor));
     if (reading.waiting.length === 0) return null;
     const made = await make(reading, pending, { plans, clock });
     if (made === null) continue;
@@ -96,7 +96,7 @@ export async function publishDomain(
 async function read(
   tx: ReadTransaction,
   pending: Pick<PendingDomain, 'domain_id' | 'domain'>,
-  boughtFor: BoughtFor | undefined,
+  boughtFor: EntitlementsFor | undefined,
 ): Promise<Reading> {
   const waiting = await tx.outbox.list(pending.domain_id);
   const current = await tx.plans.current(pending.domain);
@@ -107,7 +107,7 @@ async function read(
     const rolledBack = await findRolledBack(tx, domain.id, none);
     if (rolledBack !== null) return { ...none, rolledBack };
     const bought = (await boughtFor?.(tx, domain)) ?? EVERYTHING;
-    return { ...none, subject: { domain_id: domain.id, domain: domain.name, bought } };
+    return { ...none, subject: { domain_id: domain.id, domain: domain.name, entitlements: bought } };
   }
   const holder = await tx.domains.byName(pending.domain);
   const isOut = holder !== null && current !== null && current.domain_id === holder.id;

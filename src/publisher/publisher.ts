@@ -12,7 +12,7 @@ import { CLAIMS_UNDER_WAY, PRUNE_EVERY, SLOW_MS } from './limits.ts';
 import { createPacing } from './pacing.ts';
 import { createPlanMaker, type PlanMaker } from './plan-maker.ts';
 import { pruneName } from './prune.ts';
-import { type BoughtFor, publishDomain } from './publish.ts';
+import { type EntitlementsFor, publishDomain } from './publish.ts';
 import { clearAway } from './upkeep.ts';
 import { createWaiters } from './waiters.ts';
 
@@ -39,12 +39,12 @@ export interface PublisherOptions {
   /** Makes the plans; closed when the publisher stops. Default: large ones in a thread. */
   readonly plans?: PlanMaker;
   /** What the owner of a domain has bought, as far as nodes enforce it. Default: everything. */
-  readonly boughtFor?: BoughtFor;
+  readonly entitlementsFor?: EntitlementsFor;
   /** Told of every revision this process made, for metrics. */
-  readonly onPublished?: (published: Published) => void;
+  readonly onPublished?: (published: PublishedRevision) => void;
 }
 
-export interface Published {
+export interface PublishedRevision {
   readonly revision: RevisionRow;
   /** Milliseconds from the oldest covered write to the commit of the revision. */
   readonly sinceWriteMs: number;
@@ -220,7 +220,12 @@ export function createPublisher(options: PublisherOptions): Publisher {
     const from = clock();
     underWay.add(pending.domain_id);
     try {
-      const revision = await publishDomain(pending, { store, plans, clock, boughtFor: options.boughtFor });
+      const revision = await publishDomain(pending, {
+        store,
+        plans,
+        clock,
+        entitlementsFor: options.entitlementsFor,
+      });
       failures.delete(pending.domain_id);
       if (revision === null) return 0;
       tell(revision, { pending, from });

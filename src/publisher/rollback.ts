@@ -9,11 +9,11 @@
 import { PlanFault } from '../plan/fault.ts';
 import type { Author, DomainRow, RevisionRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
-import { rollbackReason } from './again.ts';
 import { digestOf, readBlob, reseal } from './blob.ts';
 import { newestChange } from './newest-change.ts';
 import { mayServe } from './plan-subject.ts';
 import { prunedSentence } from './prune.ts';
+import { rollbackReason } from './republish-content.ts';
 import { selfTest } from './self-test.ts';
 
 export interface RollbackOrder {

@@ -17,18 +17,18 @@ export interface DomainRows {
 }
 
 /** Of what a domain's owner has bought, what nodes enforce. */
-export interface Bought {
+export interface PublishedEntitlements {
   /** WebSockets. */
   readonly ws_enabled: boolean;
 }
 
-export const EVERYTHING: Bought = { ws_enabled: true };
+export const EVERYTHING: PublishedEntitlements = { ws_enabled: true };
 
 /** Reads everything that shapes `domain`; call it inside one snapshot or write. It grows with the domain: see `PlanMaker`. */
 export async function readDomainRows(
   tx: ReadTransaction,
   domain: DomainRow,
-  { ws_enabled }: Bought = EVERYTHING,
+  { ws_enabled }: PublishedEntitlements = EVERYTHING,
 ): Promise<DomainRows> {
   const records = await tx.records.list(domain.id);
   const rules = await tx.rules.listAll(domain.id);

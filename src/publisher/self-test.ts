@@ -13,13 +13,13 @@ import { PublishFault } from './fault.ts';
 const COUNTER_BYTES = 65_536;
 
 /** What the plan must be. */
-export interface Expected {
+export interface ExpectedDecisions {
   readonly domain: string;
   readonly revision: number;
 }
 
 /** @throws PublishFault `self_test` with the first thing that is wrong */
-export function selfTest(bytes: Uint8Array, expected: Expected): void {
+export function selfTest(bytes: Uint8Array, expected: ExpectedDecisions): void {
   const { plan, evaluator } = open(bytes);
   if (evaluator.domain !== expected.domain || evaluator.revision !== expected.revision) {
     const found = `\`${evaluator.domain}\` revision ${evaluator.revision}`;

@@ -8,7 +8,7 @@ import type { Store } from '../store/store.ts';
 /** Milliseconds between questions to the store while anyone waits. */
 const ASK_MS = 250;
 
-export interface Wish {
+export interface AwaitedRevision {
   readonly domainId: number;
   readonly outboxId: number;
   /** Ends the waiting: the answer is `null`. */
@@ -16,7 +16,7 @@ export interface Wish {
 }
 
 export interface Waiters {
-  waitFor(wish: Wish): Promise<RevisionRow | null>;
+  waitFor(wish: AwaitedRevision): Promise<RevisionRow | null>;
   /** Answers those whom a revision made here covers. */
   published(revision: RevisionRow): void;
   /** Answers everyone `null`. */

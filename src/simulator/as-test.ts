@@ -1,11 +1,11 @@
 /** A simulated request and its outcome as a test of `edge.test.yaml`, ready to be appended to one. */
 import { stringify } from 'yaml';
-import { goesByContent } from '../evaluator/identity.ts';
+import { isContentAddressed } from '../evaluator/identity.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
 import type { RuleSet } from '../model/types.ts';
 import type { Asker, Headline, TraceDocument } from './document.ts';
 import type { Typed } from './request-line.ts';
-import type { Asked, Subject } from './simulate.ts';
+import type { SimulatedRequest, SimulationSubject } from './simulate.ts';
 
 type Fields = Record<string, unknown>;
 
@@ -57,7 +57,7 @@ function headerFields(request: EdgeRequest): Fields {
 }
 
 /** Tests name origins by address. */
-function downAddresses(asked: Asked, ruleSet: RuleSet | null): readonly string[] {
+function downAddresses(asked: SimulatedRequest, ruleSet: RuleSet | null): readonly string[] {
   return asked.world.down.flatMap((text) => {
     const [pool, index] = text.split('/').map(Number);
     const rule = ruleSet?.rules.find((one) => one.id === pool && one.type === 'origin_pool');
@@ -65,18 +65,18 @@ function downAddresses(asked: Asked, ruleSet: RuleSet | null): readonly string[]
   });
 }
 
-function clearedNames(request: EdgeRequest, subject: Subject): readonly string[] {
+function clearedNames(request: EdgeRequest, subject: SimulationSubject): readonly string[] {
   return (request.cleared ?? []).map((text) => {
     const [type = '', name = ''] = text.split('/');
     const known = type === 'record' ? subject.ruleSet?.keys?.records : subject.ruleSet?.keys?.rules;
     // A test names what has no key of its author's by its place.
-    const id = goesByContent(name) ? [...(known ?? [])].find(([, key]) => key === name)?.[0] : undefined;
+    const id = isContentAddressed(name) ? [...(known ?? [])].find(([, key]) => key === name)?.[0] : undefined;
     const key = type === 'record' ? undefined : subject.sources.get(Number(name))?.key;
     return `${type}/${id ?? key ?? name}`;
   });
 }
 
-function withFields(document: TraceDocument, asked: Asked, subject: Subject): Fields {
+function withFields(document: TraceDocument, asked: SimulatedRequest, subject: SimulationSubject): Fields {
   const { request, world } = asked;
   const { bot } = document.request;
   const down = downAddresses(asked, subject.ruleSet);
@@ -110,7 +110,11 @@ function pageFields(document: TraceDocument): Fields {
 const WRITABLE = /^[A-Za-z]+ https?:\/\/[^/?#\s@]+[^#\s]*$/;
 
 /** The test as an entry of the list `tests`, indented by two; or why no test can say this. */
-export function asTest(document: TraceDocument, asked: Asked, subject: Subject): Typed<string> {
+export function asTest(
+  document: TraceDocument,
+  asked: SimulatedRequest,
+  subject: SimulationSubject,
+): Typed<string> {
   const { request } = asked;
   const line = `${request.method} ${request.scheme}://${String(request.host)}${request.target}`;
   if (typeof request.host !== 'string' || !WRITABLE.test(line)) {

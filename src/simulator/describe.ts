@@ -1,19 +1,19 @@
 /** Decisions in one sentence: who settled the request and what comes of it. */
 import type { Decision, Effect, Origin } from '../evaluator/decision.ts';
-import { goesByContent } from '../evaluator/identity.ts';
+import { isContentAddressed } from '../evaluator/identity.ts';
 import type { PhaseTrace, RuleTrace } from '../evaluator/trace.ts';
 import type { ActingEffect, Asker, Headline, ShownEffect, WouldHave } from './document.ts';
 import { refOf } from './document.ts';
 
 /** What is known of a rule beyond the plan: its name in the edge file and the place it stands there. */
-export interface RuleSource {
+export interface DescribedSource {
   readonly key: string | null;
   /** `file:line`. */
   readonly at: string | null;
 }
 
 /** By rule id. */
-export type RuleSources = ReadonlyMap<number, RuleSource>;
+export type RuleSources = ReadonlyMap<number, DescribedSource>;
 
 /** `scheme://address:port`, the port only where the scheme does not imply it, IPv6 in brackets. */
 export function originUrl(origin: Origin): string {
@@ -39,7 +39,7 @@ export function askerOf(ref: Decision['rule'], sources: RuleSources): Asker | nu
 
 /** The key that the rule's author wrote, as a plan without its file says. */
 export function authorKey({ key }: { readonly key?: string }): string | null {
-  return key === undefined || goesByContent(key) ? null : key;
+  return key === undefined || isContentAddressed(key) ? null : key;
 }
 
 /** `drop #57`, the way rules are named in sentences. */

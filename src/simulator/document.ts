@@ -5,13 +5,13 @@
 import type { ActionMode, CacheMode, RuleType } from '../base/vocabulary.ts';
 import type { Action, Effect } from '../evaluator/decision.ts';
 import type {
-  Check,
+  CheckTrace,
   FactsTrace,
   InspectionTrace,
-  Outcome,
   Phase,
   PhaseOutcome,
   ReasonCode,
+  RuleOutcome,
 } from '../evaluator/trace.ts';
 
 export const TRACE_FORMAT = 'edgeplan.trace/v1';
@@ -132,12 +132,12 @@ export interface RuleNote {
   readonly key: string | null;
   readonly priority: number;
   readonly mode: ActionMode;
-  readonly outcome: Outcome;
+  readonly outcome: RuleOutcome;
   readonly effect: ShownEffect;
   readonly reason: { readonly code: ReasonCode; readonly text: string };
   /** `file:line` in the edge file. */
   readonly at: string | null;
-  readonly checks: readonly Check[];
+  readonly checks: readonly CheckTrace[];
   /** Of a waf rule that inspected the request. */
   readonly inspection?: InspectionTrace;
 }

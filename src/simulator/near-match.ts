@@ -9,7 +9,7 @@ import { absoluteName } from '../model/record-name.ts';
 import type { PathFilter, Rule, RuleSet } from '../model/types.ts';
 import { ruleTrace } from './describe.ts';
 import type { RuleNote } from './document.ts';
-import { type Asked, classified, fixedEvaluator, type Subject } from './simulate.ts';
+import { classified, fixedEvaluator, type SimulatedRequest, type SimulationSubject } from './simulate.ts';
 
 /** Runs at most: each explains the whole plan. */
 const MOST_RUNS = 48;
@@ -148,7 +148,11 @@ function apply(proposal: Proposal, request: EdgeRequest): { request: EdgeRequest
  * The arguments of a request near `asked` that the rule matches, as they would be typed; `null` when none was found
  * or when the rule's fields are not known.
  */
-export function nearMatch(subject: Subject, asked: Asked, failed: RuleNote): string | null {
+export function nearMatch(
+  subject: SimulationSubject,
+  asked: SimulatedRequest,
+  failed: RuleNote,
+): string | null {
   const { ruleSet } = subject;
   const rule = ruleSet?.rules.find((one) => one.id === failed.id && one.type === failed.type);
   if (ruleSet === null || rule === undefined || failed.outcome !== 'skipped') return null;

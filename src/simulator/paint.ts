@@ -1,6 +1,6 @@
 /** Lines to text, with or without colour. */
 import pc from 'picocolors';
-import type { Line, Tone } from './render-text.ts';
+import type { RenderedLine, Tone } from './render-text.ts';
 
 type Painter = (text: string) => string;
 
@@ -20,7 +20,7 @@ function painters(): Readonly<Record<Tone, Painter>> {
 const INKS = painters();
 
 /** The text of lines, each ended by a newline, blanks at line ends dropped. */
-export function paint(lines: readonly Line[], colour: boolean): string {
+export function paint(lines: readonly RenderedLine[], colour: boolean): string {
   return lines
     .map((line) => {
       const plain = line.map((one) => one.text).join('');

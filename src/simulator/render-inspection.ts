@@ -1,13 +1,13 @@
 /** What the signatures of a waf rule came to, as text: each one that matched, and what bore on the score. */
 import type { InspectionTrace } from '../evaluator/trace.ts';
-import type { WafExclusion, WafMatch } from '../evaluator/waf.ts';
-import { dotted, hang, type Line, pad, span, wrap } from './render-text.ts';
+import type { InspectionExclusion, WafMatch } from '../evaluator/waf.ts';
+import { dotted, hang, pad, type RenderedLine, span, wrap } from './render-text.ts';
 
 /** ModSecurity's severities by number. */
 const SEVERITIES = ['emergency', 'alert', 'critical', 'error', 'warning', 'notice', 'info', 'debug'] as const;
 
 /** One signature: `942100  +5 critical  SQL injection  ARGS:id \`1 or 1\``. The pieces are redacted where they were found. */
-function matchLines(match: WafMatch, { id, width }: { id: number; width: number }): readonly Line[] {
+function matchLines(match: WafMatch, { id, width }: { id: number; width: number }): readonly RenderedLine[] {
   const severity = SEVERITIES[match.severity] ?? 'none';
   const score = match.score === 0 ? '' : `+${match.score} `;
   const first = [
@@ -26,7 +26,7 @@ const LONGEST_SCORE = 12;
 export function signatureLines(
   { matches }: InspectionTrace,
   { width, most }: { readonly width: number; readonly most: number },
-): readonly Line[] {
+): readonly RenderedLine[] {
   const shown = matches.slice(0, most);
   const id = Math.max(0, ...shown.map((match) => String(match.id).length));
   const lines = shown.flatMap((match) => matchLines(match, { id, width }));
@@ -36,13 +36,13 @@ export function signatureLines(
 }
 
 /** \`942100 for ARGS:comment\`: an exclusion whose path matches. */
-function exclusionText({ id, tag, target }: WafExclusion): string {
+function exclusionText({ id, tag, target }: InspectionExclusion): string {
   const subject = id === null ? `tag ${tag}` : String(id);
   return target === null ? subject : `${subject} for ${target}`;
 }
 
 /** The settings and what bore on the score, one fact a line: its head and its parts. */
-export function inspectionFacts(found: InspectionTrace): readonly { head: string; parts: Line }[] {
+export function inspectionFacts(found: InspectionTrace): readonly { head: string; parts: RenderedLine }[] {
   const categories = Object.entries(found.categories).map(([name, score]) => `${name} ${score}`);
   const score = [`${found.score}, threshold ${found.threshold}`, ...categories];
   const body = [

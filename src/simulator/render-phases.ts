@@ -8,9 +8,9 @@ import {
   columns,
   dotted,
   hang,
-  type Line,
   lineColumns,
   pad,
+  type RenderedLine,
   span,
   type Tone,
   wholeSpan,
@@ -33,7 +33,7 @@ const SIGNATURES_SHOWN = 5;
 /** Skipped rules a phase shows before it sums up the rest: what does not fit a screen is not read. */
 const SKIPPED_SHOWN = 12;
 
-const NOTHING: Line = [];
+const NOTHING: RenderedLine = [];
 
 interface Table {
   readonly label: number;
@@ -53,7 +53,7 @@ function tableFor(shown: readonly RuleNote[], width: number): Table {
   return { label, word, width, stacked: width - used < NARROWEST_REASON };
 }
 
-function ruleLines(rule: RuleNote, table: Table): readonly Line[] {
+function ruleLines(rule: RuleNote, table: Table): readonly RenderedLine[] {
   const verdict = verdictOf(rule);
   const name = labelOf(rule);
   const tone: Tone = rule.outcome === 'matched' ? 'strong' : 'plain';
@@ -79,7 +79,7 @@ function ruleLines(rule: RuleNote, table: Table): readonly Line[] {
 }
 
 /** What a waf rule's signatures found, under the rule. */
-function found({ inspection }: RuleNote, width: number): readonly Line[] {
+function found({ inspection }: RuleNote, width: number): readonly RenderedLine[] {
   if (inspection === undefined) return [];
   return hang([span('    ')], signatureLines(inspection, { width: width - 4, most: SIGNATURES_SHOWN }));
 }
@@ -89,7 +89,7 @@ export function plural(count: number): string {
   return `${count} ${count === 1 ? 'rule' : 'rules'}`;
 }
 
-function sumUp(rules: readonly RuleNote[], hidden: number): Line {
+function sumUp(rules: readonly RuleNote[], hidden: number): RenderedLine {
   const outside = rules.filter((rule) => rule.reason.code === 'out_of_scope').length;
   const off = rules.filter((rule) => rule.reason.code === 'disabled').length;
   const parts = [
@@ -113,12 +113,12 @@ function shownRules(phase: PhaseNote, all: boolean): { rules: readonly RuleNote[
 }
 
 /** What a phase that was not reached, or several of them, would have looked at. */
-function waiting(count: number): Line {
+function waiting(count: number): RenderedLine {
   const rules = count === 0 ? [] : [span(' ', 'dim'), wholeSpan(`(${plural(count)})`, 'dim')];
   return [span('○ not reached', 'dim'), ...rules];
 }
 
-function phaseLines(phase: PhaseNote, table: Table, all: boolean): readonly Line[] {
+function phaseLines(phase: PhaseNote, table: Table, all: boolean): readonly RenderedLine[] {
   const number = PHASES.indexOf(phase.name);
   const head = [
     span(`  ${String(number).padStart(2)} `, 'dim'),
@@ -129,7 +129,7 @@ function phaseLines(phase: PhaseNote, table: Table, all: boolean): readonly Line
     return hang(head, wrap(waiting(phase.rules.length), room));
   }
   const { rules, hidden } = shownRules(phase, all);
-  const body: Line[] = [];
+  const body: RenderedLine[] = [];
   if (phase.note !== null)
     body.push(...wrap([span(phase.note, phase.rules.length === 0 ? 'plain' : 'dim')], room));
   for (const rule of rules) body.push(...ruleLines(rule, table));
@@ -140,7 +140,7 @@ function phaseLines(phase: PhaseNote, table: Table, all: boolean): readonly Line
 }
 
 /** Phases in a row that were not reached, as one line. */
-function unreachedLines(phases: readonly PhaseNote[], width: number): readonly Line[] {
+function unreachedLines(phases: readonly PhaseNote[], width: number): readonly RenderedLine[] {
   const numbers = phases.map((phase) => PHASES.indexOf(phase.name));
   const range = `  ${String(numbers[0]).padStart(2)}–${numbers.at(-1)} `;
   const head = [span(pad(range, 2 + PHASE_COLUMNS), 'dim')];
@@ -160,7 +160,7 @@ function grouped(phases: readonly PhaseNote[]): readonly (readonly PhaseNote[])[
 }
 
 /** The phases and what became of their rules. Those never reached are told in one line unless `all` is asked for. */
-export function phaseTable(document: TraceDocument, options: RenderOptions): readonly Line[] {
+export function phaseTable(document: TraceDocument, options: RenderOptions): readonly RenderedLine[] {
   const { width, all } = options;
   const shown = document.phases.flatMap((phase) => shownRules(phase, all).rules);
   const table = tableFor(shown, width);

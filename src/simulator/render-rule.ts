@@ -1,8 +1,8 @@
 /** The words and symbols a rule's outcome is shown with. */
 import type { RuleNote } from './document.ts';
-import { type Span, span, type Tone, wholeSpan } from './render-text.ts';
+import { span, type TextSpan, type Tone, wholeSpan } from './render-text.ts';
 
-export interface Verdict {
+export interface RuleVerdict {
   readonly symbol: '●' | '◇' | '·' | '○' | '~' | '✘';
   readonly word: string;
   readonly tone: Tone;
@@ -43,7 +43,7 @@ const WOULD: Readonly<Record<string, string>> = {
 
 const ENDING: ReadonlySet<string> = new Set(['block', 'challenge', 'refuse']);
 
-function matchedVerdict(rule: RuleNote): Verdict {
+function matchedVerdict(rule: RuleNote): RuleVerdict {
   const would = WOULD[rule.effect];
   if (would !== undefined) return { symbol: '◇', word: would, tone: 'warn' };
   const word = DONE[rule.effect] ?? 'matched';
@@ -57,7 +57,7 @@ function matchedVerdict(rule: RuleNote): Verdict {
 }
 
 /** One word and one symbol for what became of a rule. */
-export function verdictOf(rule: RuleNote): Verdict {
+export function verdictOf(rule: RuleNote): RuleVerdict {
   switch (rule.outcome) {
     case 'matched':
       return matchedVerdict(rule);
@@ -93,7 +93,7 @@ export function tellingEntry(rule: RuleNote): string | null {
 }
 
 /** Reason, entry and place, in the order a reader asks for them. */
-export function reasonSpans(rule: RuleNote): readonly Span[] {
+export function reasonSpans(rule: RuleNote): readonly TextSpan[] {
   const entry = rule.outcome === 'skipped' ? tellingEntry(rule) : null;
   const places = [entry, rule.at].filter((place) => place !== null);
   const reason = span(rule.reason.text, rule.outcome === 'matched' ? 'plain' : 'dim');

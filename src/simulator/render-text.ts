@@ -7,26 +7,26 @@
 export const TONES = ['plain', 'strong', 'dim', 'good', 'bad', 'warn', 'accent'] as const;
 export type Tone = (typeof TONES)[number];
 
-export interface Span {
+export interface TextSpan {
   readonly text: string;
   readonly tone: Tone;
   /** Not to be broken between its words. */
   readonly whole?: true;
 }
-export type Line = readonly Span[];
+export type RenderedLine = readonly TextSpan[];
 
 /** One span, made safe to print. */
-export function span(text: string, tone: Tone = 'plain'): Span {
+export function span(text: string, tone: Tone = 'plain'): TextSpan {
   return { text: visible(text), tone };
 }
 
 /** A span that moves to the next line as one. */
-export function wholeSpan(text: string, tone: Tone): Span {
+export function wholeSpan(text: string, tone: Tone): TextSpan {
   return { ...span(text, tone), whole: true };
 }
 
 /** Parts with a dot between them, in which no part is broken while it fits a line. */
-export function dotted(parts: readonly (string | null)[], tone: Tone): Line {
+export function dotted(parts: readonly (string | null)[], tone: Tone): RenderedLine {
   const said = parts.filter((part) => part !== null && part !== '');
   return said.map((part, index) => wholeSpan(index < said.length - 1 ? `${part} · ` : `${part}`, tone));
 }
@@ -73,7 +73,7 @@ export function columns(text: string): number {
 }
 
 /** Columns of a line. */
-export function lineColumns(line: Line): number {
+export function lineColumns(line: RenderedLine): number {
   return line.reduce((sum, one) => sum + columns(one.text), 0);
 }
 
@@ -102,10 +102,10 @@ function chop(word: string, room: number): readonly string[] {
 }
 
 /** Breaks spans into lines of at most `room` columns, between words where it can. `Infinity` keeps one line. */
-export function wrap(spans: Line, room: number): readonly Line[] {
+export function wrap(spans: RenderedLine, room: number): readonly RenderedLine[] {
   if (lineColumns(spans) <= room) return [spans];
   const width = Math.max(1, room);
-  const lines: Span[][] = [[]];
+  const lines: TextSpan[][] = [[]];
   let used = 0;
   const put = (text: string, tone: Tone) => {
     append(lines.at(-1) ?? [], { text, tone });
@@ -133,19 +133,19 @@ export function wrap(spans: Line, room: number): readonly Line[] {
 }
 
 /** Adds to a line, joining what has the same tone. */
-function append(line: Span[], added: Span): void {
+function append(line: TextSpan[], added: TextSpan): void {
   const last = line.at(-1);
   if (last?.tone === added.tone) line[line.length - 1] = { text: last.text + added.text, tone: last.tone };
   else line.push(added);
 }
 
-function trimLine(line: Line): Line {
+function trimLine(line: RenderedLine): RenderedLine {
   const last = line.at(-1);
   return last === undefined ? line : [...line.slice(0, -1), { text: last.text.trimEnd(), tone: last.tone }];
 }
 
 /** Puts `first` before the first line and the same width of blanks before the others. */
-export function hang(first: Line, lines: readonly Line[]): readonly Line[] {
-  const blank: Span = { text: ' '.repeat(lineColumns(first)), tone: 'plain' };
+export function hang(first: RenderedLine, lines: readonly RenderedLine[]): readonly RenderedLine[] {
+  const blank: TextSpan = { text: ' '.repeat(lineColumns(first)), tone: 'plain' };
   return lines.map((line, index) => (index === 0 ? [...first, ...line] : [blank, ...line]));
 }

@@ -1,9 +1,9 @@
 /** Every check of one rule, as text. */
-import type { Check } from '../evaluator/trace.ts';
+import type { CheckTrace } from '../evaluator/trace.ts';
 import type { RuleNote, SignaturesNote } from './document.ts';
 import { inspectionFacts, signatureLines } from './render-inspection.ts';
 import { labelOf, verdictOf } from './render-rule.ts';
-import { columns, hang, type Line, pad, span, type Tone, wholeSpan, wrap } from './render-text.ts';
+import { columns, hang, pad, type RenderedLine, span, type Tone, wholeSpan, wrap } from './render-text.ts';
 
 export interface WhyOptions {
   readonly width: number;
@@ -19,14 +19,14 @@ interface Mark {
   readonly tone: Tone;
 }
 
-function markOf(check: Check): Mark {
+function markOf(check: CheckTrace): Mark {
   if (check.pass === null) return { symbol: '?', word: 'unknown', tone: 'warn' };
   return check.pass
     ? { symbol: '✔', word: 'pass', tone: 'good' }
     : { symbol: '✘', word: 'fail', tone: 'bad' };
 }
 
-function headLines(rule: RuleNote, width: number): readonly Line[] {
+function headLines(rule: RuleNote, width: number): readonly RenderedLine[] {
   const enabled = rule.reason.code === 'disabled' ? 'disabled' : 'enabled';
   const facts = [
     span(labelOf(rule), 'strong'),
@@ -36,7 +36,7 @@ function headLines(rule: RuleNote, width: number): readonly Line[] {
   return hang([span('  ')], wrap(facts, width - 2));
 }
 
-function checkLines(rule: RuleNote, width: number): readonly Line[] {
+function checkLines(rule: RuleNote, width: number): readonly RenderedLine[] {
   const names = Math.max(0, ...rule.checks.map((check) => check.check.length));
   const texts = Math.max(0, ...rule.checks.map((check) => columns(span(check.text).text)));
   const words = Math.max(0, ...rule.checks.map((check) => markOf(check).word.length));
@@ -66,7 +66,10 @@ export function signaturesText({ name, digest }: SignaturesNote): string {
 }
 
 /** What a waf rule's signatures found: each of them, then what the score is made of. */
-function inspectionLines({ inspection }: RuleNote, { width, signatures }: WhyOptions): readonly Line[] {
+function inspectionLines(
+  { inspection }: RuleNote,
+  { width, signatures }: WhyOptions,
+): readonly RenderedLine[] {
   if (inspection === undefined) return [];
   const matched = signatureLines(inspection, { width: width - 4, most: Number.POSITIVE_INFINITY });
   const set = signatures === null ? [] : [{ head: 'signatures', parts: [span(signaturesText(signatures))] }];
@@ -89,7 +92,7 @@ function conclusion(rule: RuleNote): string {
 }
 
 /** The lines of one rule's account. */
-export function renderWhy(rule: RuleNote, options: WhyOptions): readonly Line[] {
+export function renderWhy(rule: RuleNote, options: WhyOptions): readonly RenderedLine[] {
   const match = options.wouldMatch;
   const end = [
     span(conclusion(rule), verdictOf(rule).tone === 'dim' ? 'strong' : verdictOf(rule).tone),

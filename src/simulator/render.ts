@@ -6,10 +6,19 @@ import type { Headline, TraceDocument, WouldHave } from './document.ts';
 import { isAside } from './document.ts';
 import { phaseTable, plural, type RenderOptions } from './render-phases.ts';
 import { labelOf } from './render-rule.ts';
-import { dotted, hang, type Line, lineColumns, type Span, span, type Tone, wrap } from './render-text.ts';
+import {
+  dotted,
+  hang,
+  lineColumns,
+  type RenderedLine,
+  span,
+  type TextSpan,
+  type Tone,
+  wrap,
+} from './render-text.ts';
 import { signaturesText } from './render-why.ts';
 
-const NOTHING: Line = [];
+const NOTHING: RenderedLine = [];
 
 const MARKS: Readonly<Record<Headline['action'], { symbol: string; tone: Tone }>> = {
   forward: { symbol: '✔', tone: 'good' },
@@ -28,13 +37,13 @@ function botText(document: TraceDocument): string | null {
 }
 
 /** A URL behind what leads to it, broken where the line ends; a lead of half the line stands alone. */
-function breakable(lead: Line, url: Span, width: number): readonly Line[] {
+function breakable(lead: RenderedLine, url: TextSpan, width: number): readonly RenderedLine[] {
   const used = lineColumns(lead);
   if (used <= width / 2) return hang(lead, wrap([url], width - used));
   return hang([span('  ')], wrap([...lead.slice(1), url], width - 2));
 }
 
-function requestLines(document: TraceDocument, width: number): readonly Line[] {
+function requestLines(document: TraceDocument, width: number): readonly RenderedLine[] {
   const { request, plan } = document;
   const version = plan.version === 0 ? plan.source : `v${plan.version}`;
   const from = [
@@ -94,7 +103,7 @@ function byParts(document: TraceDocument): readonly (string | null)[] {
   ];
 }
 
-function headlineLines(document: TraceDocument, width: number): readonly Line[] {
+function headlineLines(document: TraceDocument, width: number): readonly RenderedLine[] {
   const mark = MARKS[document.decision.action];
   const word = document.decision.action.toUpperCase();
   const by = dotted(byParts(document), 'plain');
@@ -114,7 +123,7 @@ function sameOutcome(left: Headline, right: Headline): boolean {
   return left.action === right.action && left.status === right.status && left.text === right.text;
 }
 
-function dryRunLines(document: TraceDocument, width: number): readonly Line[] {
+function dryRunLines(document: TraceDocument, width: number): readonly RenderedLine[] {
   const head = [span('  '), span('◇ DRY RUN', 'warn'), span('  ')];
   const room = width - lineColumns(head);
   const lines = document.would_have.flatMap((entry) =>
@@ -144,14 +153,14 @@ const ASSUMED_WORDS: Readonly<Record<TraceDocument['assumptions'][number]['input
   waf_signatures: 'waf signatures',
 };
 
-function assumedLines(document: TraceDocument, width: number): readonly Line[] {
+function assumedLines(document: TraceDocument, width: number): readonly RenderedLine[] {
   if (document.assumptions.length === 0) return [];
   const parts = document.assumptions.map((one) => `${ASSUMED_WORDS[one.input]} ${one.value}`);
   return hang([span('  assumed   ', 'dim')], wrap(dotted(parts, 'dim'), width - 12));
 }
 
 /** Which signatures the waf rules of this request inspected with. */
-function signaturesLines(document: TraceDocument, width: number): readonly Line[] {
+function signaturesLines(document: TraceDocument, width: number): readonly RenderedLine[] {
   const { signatures, phases } = document;
   const inspected = phases.some(({ rules }) => rules.some(({ inspection }) => inspection !== undefined));
   if (signatures === null || !inspected) return [];
@@ -161,7 +170,7 @@ function signaturesLines(document: TraceDocument, width: number): readonly Line[
   );
 }
 
-function errorPageLines(document: TraceDocument, width: number): readonly Line[] {
+function errorPageLines(document: TraceDocument, width: number): readonly RenderedLine[] {
   const answer = document.error_page;
   if (answer === null || answer.page === null) return [];
   const kind = { svc: "the service's own page", custom: 'its own page', origin: "the origin's page" }[
@@ -179,7 +188,7 @@ function countText(document: TraceDocument): string {
   return time === null ? rules : `${rules}, ${time} µs`;
 }
 
-function footLines(document: TraceDocument, options: RenderOptions): readonly Line[] {
+function footLines(document: TraceDocument, options: RenderOptions): readonly RenderedLine[] {
   const candidate = document.phases.flatMap((phase) => phase.rules).find((rule) => !isAside(rule));
   const simulating = options.command !== 'explain';
   const aside = document.counts.out_of_scope + document.counts.disabled;
@@ -194,7 +203,7 @@ function footLines(document: TraceDocument, options: RenderOptions): readonly Li
 }
 
 /** The lines of a trace; `paint` makes them text. */
-export function renderTrace(document: TraceDocument, options: RenderOptions): readonly Line[] {
+export function renderTrace(document: TraceDocument, options: RenderOptions): readonly RenderedLine[] {
   const { width } = options;
   const assumed = assumedLines(document, width);
   return [

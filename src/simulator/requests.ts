@@ -11,7 +11,7 @@ import { requestMistake } from './request-fields.ts';
 /** Octets of one line. A request of 16 KiB target, 64 KiB headers and 1 MiB body, each octet escaped, is below it. */
 export const LONGEST_LINE = 8 * 1024 * 1024;
 
-export type Answer =
+export type RequestResult =
   | { readonly line: number; readonly decision: Decision }
   | { readonly line: number; readonly error: string };
 
@@ -112,7 +112,7 @@ export async function* requests(chunks: AsyncIterable<Uint8Array>): AsyncGenerat
 export async function* answers(
   chunks: AsyncIterable<Uint8Array>,
   evaluator: Evaluator,
-): AsyncGenerator<readonly Answer[]> {
+): AsyncGenerator<readonly RequestResult[]> {
   for await (const asked of requests(chunks)) {
     yield asked.map((one) =>
       'error' in one ? one : { line: one.line, decision: evaluator.evaluate(one.request) },
@@ -121,6 +121,6 @@ export async function* answers(
 }
 
 /** An answer as JSON: the decision itself, or `{ "error", "line" }`. */
-export function answerJson(answer: Answer): string {
+export function answerJson(answer: RequestResult): string {
   return JSON.stringify('error' in answer ? { error: answer.error, line: answer.line } : answer.decision);
 }

@@ -21,7 +21,7 @@ export interface Signatures extends SignaturesNote {
 }
 
 /** A sealed plan and what is known of where it came from. */
-export interface Subject {
+export interface SimulationSubject {
   readonly bytes: Uint8Array;
   /** `sha256:` and 64 hex digits. */
   readonly digest: string;
@@ -34,7 +34,7 @@ export interface Subject {
   readonly signatures?: Signatures | null;
 }
 
-export interface Asked {
+export interface SimulatedRequest {
   readonly request: EdgeRequest;
   readonly url: string;
   readonly world: World;
@@ -45,7 +45,7 @@ export interface Asked {
 }
 
 /** An evaluator whose every input is fixed; a body that was not given is assumed not to be there. */
-export function fixedEvaluator({ bytes, signatures }: Subject, world: World): Evaluator {
+export function fixedEvaluator({ bytes, signatures }: SimulationSubject, world: World): Evaluator {
   const down = new Set(world.down);
   const evaluator = loadPlan(bytes, {
     clock: () => world.now,
@@ -68,8 +68,8 @@ function userAgentOf(request: EdgeRequest): string | undefined {
 
 /** The request as the edge's classifiers would complete it: a program no named kind claims is a `generic-bot`. */
 export function classified(
-  subject: Subject,
-  asked: Asked,
+  subject: SimulationSubject,
+  asked: SimulatedRequest,
 ): { readonly request: EdgeRequest; readonly generic: boolean } {
   const { request, world } = asked;
   if (request.bot !== undefined || !isGenericBot(userAgentOf(request))) return { request, generic: false };
@@ -85,7 +85,7 @@ interface PageAsked {
 }
 
 /** A status that was asked about, when the request is forwarded; else the edge's own block. */
-function pageFor(evaluator: Evaluator, trace: Trace, asked: Asked): PageAsked | null {
+function pageFor(evaluator: Evaluator, trace: Trace, asked: SimulatedRequest): PageAsked | null {
   const { action, status } = trace.decision;
   const response =
     action === 'forward'
@@ -101,7 +101,7 @@ const WARM_RUNS = 200;
 const LONGEST_MS = 20;
 
 /** The median of warm runs on an evaluator of its own, in microseconds with one decimal. */
-function measure(subject: Subject, asked: Asked): number | null {
+function measure(subject: SimulationSubject, asked: SimulatedRequest): number | null {
   const { stopwatch } = asked;
   if (stopwatch === undefined) return null;
   const evaluator = fixedEvaluator(subject, asked.world);
@@ -119,7 +119,7 @@ function measure(subject: Subject, asked: Asked): number | null {
 }
 
 /** Simulates one request. @throws PlanFault when the bytes are not a plan */
-export function simulate(subject: Subject, given: Asked): TraceDocument {
+export function simulate(subject: SimulationSubject, given: SimulatedRequest): TraceDocument {
   const { request, generic } = classified(subject, given);
   const asked = { ...given, request };
   const evaluator = fixedEvaluator(subject, asked.world);

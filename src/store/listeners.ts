@@ -1,22 +1,22 @@
 /** Who listens for commits. */
-import type { Change } from './store.ts';
+import type { StoreChange } from './store.ts';
 
-export interface Listeners {
-  add(listener: (change: Change) => void): () => void;
-  emit(change: Change): void;
+export interface CommitListeners {
+  add(listener: (change: StoreChange) => void): () => void;
+  emit(change: StoreChange): void;
   readonly size: number;
 }
 
 /** `onFirst` runs when somebody listens for the first time; `onLast` when nobody does any more. */
-export function createListeners(onFirst: () => void, onLast: () => void): Listeners {
-  const listeners = new Set<(change: Change) => void>();
+export function createListeners(onFirst: () => void, onLast: () => void): CommitListeners {
+  const listeners = new Set<(change: StoreChange) => void>();
   return {
     get size() {
       return listeners.size;
     },
     add(listener) {
       // Wrapped, so that the same function listens as often as it was given.
-      const own = (change: Change): void => listener(change);
+      const own = (change: StoreChange): void => listener(change);
       listeners.add(own);
       if (listeners.size === 1) onFirst();
       return () => {

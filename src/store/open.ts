@@ -4,7 +4,7 @@
  */
 import type { Store } from './store.ts';
 
-export interface OpenOptions {
+export interface OpenStoreOptions {
   /** A `postgres://` or `postgresql://` address, else the path of a data folder, made when it is not there. */
   readonly database: string;
   /** A file with the password of a `postgres://` address, read for each connection, so that it may change. */
@@ -17,7 +17,7 @@ export interface OpenOptions {
 }
 
 /** Opens a store, bringing its tables to this version first. Throws `StoreFault`. */
-export async function openStore(options: OpenOptions): Promise<Store> {
+export async function openStore(options: OpenStoreOptions): Promise<Store> {
   if (/^postgres(?:ql)?:\/\//.test(options.database)) {
     const { openPostgres } = await import('./postgres/open.ts');
     const { database: address, passwordFile } = options;

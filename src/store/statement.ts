@@ -14,7 +14,7 @@ import {
   sql,
 } from 'kysely';
 import { StoreFault } from './fault.ts';
-import type { Session, Value } from './session.ts';
+import type { Session, SqlValue } from './session.ts';
 import type { Tables } from './tables.ts';
 
 /** Runs with these parameters and answers all rows. */
@@ -155,7 +155,7 @@ export function listedRows<Row extends object>(rows: readonly Row[], columns: Li
 }
 
 /** The one door for values: whatever enters a database passes here. */
-function bind(value: unknown): Value {
+function bind(value: unknown): SqlValue {
   switch (typeof value) {
     case 'string':
       if (value.includes('\0') || !value.isWellFormed()) {

@@ -33,7 +33,7 @@ import type {
   SecretWrites,
   SubscriptionReads,
   SubscriptionWrites,
-} from './customer-nouns.ts';
+} from './customer-repositories.ts';
 import type {
   GroupReads,
   GroupWrites,
@@ -47,7 +47,7 @@ import type {
   PlanWrites,
   UsageReads,
   UsageWrites,
-} from './edge-nouns.ts';
+} from './edge-repositories.ts';
 import type { StorePlace } from './place.ts';
 import type { Author } from './rows.ts';
 
@@ -93,7 +93,7 @@ export interface Store {
    * Tells of commits, also those of other processes on the same database, soon after they happened. A hint: it may
    * come late, twice, or never, so whoever listens polls as well. Returns the function that stops it.
    */
-  listen(listener: (change: Change) => void): () => void;
+  listen(listener: (change: StoreChange) => void): () => void;
 
   /**
    * Writes a consistent copy of the database to `file`, which must not exist, while reads and writes go on. SQLite
@@ -119,12 +119,12 @@ export interface Shares {
    * for `countedMs` from now on; it is never more than what the others leave of `limit`.
    */
   divide(
-    asks: readonly ShareAsk[],
+    asks: readonly BudgetRequest[],
     terms: { readonly limit: number; readonly countedMs: number },
   ): Promise<ReadonlyMap<number, number>>;
 }
 
-export interface ShareAsk {
+export interface BudgetRequest {
   readonly key_id: number;
   /** Requests of this process that count at the moment. */
   readonly used: number;
@@ -153,7 +153,7 @@ export interface WriteOptions {
  * - `keys` a key, node token or account was made, changed or revoked
  * - `unknown` commits may have been missed: look at everything
  */
-export type Change = 'outbox' | 'manifest' | 'keys' | 'unknown';
+export type StoreChange = 'outbox' | 'manifest' | 'keys' | 'unknown';
 
 /** What can be asked. Lists come in the order each function names; `null` means there is no such row. */
 export interface ReadTransaction {

@@ -1,6 +1,6 @@
 /** The tables as queries see them: the rows, with flags as 0 or 1. Both DDL files make exactly these. */
 import type { ColumnType, Generated } from 'kysely';
-import type { RuleCosts } from './customer-nouns.ts';
+import type { RuleCosts } from './customer-repositories.ts';
 import type {
   AccountRow,
   AuditRow,
@@ -28,7 +28,7 @@ import type {
 
 type Column<T> = T extends boolean ? never : T;
 /** A row with its flags as the database answers them. */
-export type Stored<Row> = {
+export type StoredColumns<Row> = {
   [Name in keyof Row]: Row[Name] extends boolean ? number : Row[Name];
 };
 type Table<Row> = {

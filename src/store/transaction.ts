@@ -1,19 +1,19 @@
 /** Puts the nouns together over one session. */
-import { attempt } from './hold.ts';
-import { accounts } from './nouns/accounts.ts';
-import { audit, secrets } from './nouns/audit.ts';
-import { domains } from './nouns/domains.ts';
-import { groups } from './nouns/groups.ts';
-import { hits } from './nouns/hits.ts';
-import { invitations } from './nouns/invitations.ts';
-import { keys } from './nouns/keys.ts';
-import { nodes, usage } from './nouns/nodes.ts';
-import { outbox } from './nouns/outbox.ts';
-import { plans } from './nouns/plans.ts';
-import { records } from './nouns/records.ts';
-import { rules } from './nouns/rules.ts';
-import { scans } from './nouns/scans.ts';
-import { certificates, members, subscriptions } from './nouns/sharing.ts';
+import { attempt } from './lock-domain.ts';
+import { accounts } from './repositories/accounts.ts';
+import { audit, secrets } from './repositories/audit.ts';
+import { domains } from './repositories/domains.ts';
+import { groups } from './repositories/groups.ts';
+import { hits } from './repositories/hits.ts';
+import { invitations } from './repositories/invitations.ts';
+import { keys } from './repositories/keys.ts';
+import { nodes, usage } from './repositories/nodes.ts';
+import { outbox } from './repositories/outbox.ts';
+import { plans } from './repositories/plans.ts';
+import { records } from './repositories/records.ts';
+import { rules } from './repositories/rules.ts';
+import { scans } from './repositories/scans.ts';
+import { certificates, members, subscriptions } from './repositories/sharing.ts';
 import type { Session, WriteSession } from './session.ts';
 import type { ReadTransaction, WriteTransaction } from './store.ts';
 

@@ -1,7 +1,7 @@
 /** The rules every write keeps, whatever database it runs on: what fails it, and when it is over. */
 import { StoreFault } from './fault.ts';
-import type { Session, Value, WriteSession } from './session.ts';
-import type { Change, WriteTransaction } from './store.ts';
+import type { Session, SqlValue, WriteSession } from './session.ts';
+import type { StoreChange, WriteTransaction } from './store.ts';
 import { writeTransaction } from './transaction.ts';
 
 /** Milliseconds a write's work may take. On SQLite every other writer waits for it, on PostgreSQL those of its domain. */
@@ -9,14 +9,14 @@ export const WORK_MS = 15_000;
 
 export interface UnitOfWork<T> {
   readonly result: T;
-  readonly changes: ReadonlySet<Change>;
+  readonly changes: ReadonlySet<StoreChange>;
 }
 
 interface Connection {
   readonly database: Session['database'];
   readonly locking: boolean;
   /** Runs one statement inside the transaction. */
-  readonly run: (sql: string, values: readonly Value[]) => Promise<readonly unknown[]>;
+  readonly run: (sql: string, values: readonly SqlValue[]) => Promise<readonly unknown[]>;
 }
 
 /**
@@ -27,13 +27,13 @@ export async function runWork<T>(
   connection: Connection,
   work: (tx: WriteTransaction) => Promise<T>,
 ): Promise<UnitOfWork<T>> {
-  const changes = new Set<Change>();
+  const changes = new Set<StoreChange>();
   const running = new Set<Promise<unknown>>();
   let over = false;
   const session: WriteSession = {
     database: connection.database,
     locking: connection.locking,
-    held: new Set(),
+    lockedDomains: new Set(),
     failed: null,
     note: (change) => changes.add(change),
     async run(sql, values) {

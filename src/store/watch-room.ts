@@ -5,7 +5,7 @@
 import { isStoreFault } from './fault.ts';
 import type { Store } from './store.ts';
 
-export function watchRoom(store: Store): Store {
+export function watchDiskSpace(store: Store): Store {
   let failed = false;
   return {
     ...store,

@@ -10,30 +10,53 @@ const SRC = new URL('../../src/', import.meta.url).pathname;
 /** Rooms from the ground floor up, each with the rooms it may import besides itself. */
 const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   base: [],
+  platform: [],
   metrics: [],
+  http: ['base'],
   model: ['base'],
   plan: ['base'],
   files: ['model', 'base'],
+  dns: ['model', 'platform', 'base'],
   store: ['model', 'base'],
   access: ['store', 'model', 'base'],
   'waf/seclang': ['plan', 'base'],
-  'waf/runtime': ['plan', 'base'],
+  'waf/detectors': ['base'],
+  'waf/runtime': ['waf/detectors', 'plan', 'base'],
   'waf/signatures': ['waf/seclang', 'plan', 'base'],
   compiler: ['waf/seclang', 'model', 'plan', 'base'],
   evaluator: ['waf/runtime', 'plan', 'base'],
-  answers: ['evaluator', 'base'],
+  answers: ['evaluator', 'http', 'base'],
   classify: ['base'],
   publisher: ['compiler', 'evaluator', 'store', 'model', 'plan', 'base'],
-  lifecycle: ['access', 'store', 'model', 'base'],
+  lifecycle: ['dns', 'access', 'store', 'model', 'platform', 'base'],
   analysis: ['compiler', 'evaluator', 'model', 'plan', 'base'],
   simulator: ['files', 'analysis', 'classify', 'compiler', 'evaluator', 'model', 'plan', 'base'],
-  edge: ['metrics', 'classify', 'answers', 'evaluator', 'plan', 'base'],
+  buffers: ['http', 'base'],
+  'http-cache': ['buffers', 'http', 'base'],
+  markdown: ['buffers', 'http', 'base'],
+  sync: ['answers', 'evaluator', 'plan', 'platform', 'base'],
+  proxy: [
+    'sync',
+    'markdown',
+    'http-cache',
+    'buffers',
+    'classify',
+    'answers',
+    'evaluator',
+    'http',
+    'metrics',
+    'platform',
+    'base',
+  ],
+  workers: ['proxy', 'sync', 'plan', 'base'],
   embed: [
     'files',
     'compiler',
-    'edge',
-    'classify',
+    'proxy',
+    'sync',
     'answers',
+    'http',
+    'platform',
     'evaluator',
     'waf/runtime',
     'waf/signatures',
@@ -45,6 +68,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   client: [],
   api: [
     'lifecycle',
+    'dns',
     'access',
     'simulator',
     'analysis',
@@ -61,11 +85,10 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
 };
 
 /** Rooms whose very bytes run in Node, a Worker and a browser, and the only packages they may use. */
-const PORTABLE = ['base', 'plan', 'waf/runtime', 'evaluator', 'answers'];
+const PORTABLE = ['base', 'plan', 'waf/detectors', 'waf/runtime', 'evaluator', 'answers'];
 const PORTABLE_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   base: ['re2js', 'tr46'],
   'waf/runtime': ['re2js'],
-
   answers: ['altcha-lib'],
 };
 

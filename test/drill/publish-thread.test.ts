@@ -59,7 +59,7 @@ describe.each(testDatabases())('a plan of many rules on $kind', (database) => {
         }
       });
     }
-    return { domain_id: domain.id, domain: domain.name, bought: EVERYTHING };
+    return { domain_id: domain.id, domain: domain.name, entitlements: EVERYTHING };
   }
 
   /** The plan as it is made without a thread. */

@@ -6,12 +6,12 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout as wait } from 'node:timers/promises';
-import { createJournal, journals } from '../../dist/edge/log/journal.js';
-import { createNodeMetrics } from '../../dist/edge/log/metrics.js';
-import { createNode } from '../../dist/edge/node.js';
-import { createHttpAcceptor } from '../../dist/edge/serve.js';
-import { trustProxies } from '../../dist/edge/visitor.js';
-import { joinPrimary } from '../../dist/edge/workers/member.js';
+import { createHttpAcceptor } from '../../dist/proxy/listen/http.js';
+import { combineRequestLogs, createDecisionLog } from '../../dist/proxy/log/decision-log.js';
+import { createNodeMetrics } from '../../dist/proxy/log/metrics.js';
+import { createNode } from '../../dist/proxy/node.js';
+import { trustProxies } from '../../dist/proxy/visitor.js';
+import { joinPrimary } from '../../dist/workers/worker.js';
 
 const onFault = (error) => console.error(error);
 let last = null;
@@ -20,7 +20,7 @@ async function begin({ index, settings: { plan, domain, crash } }) {
   const { BEGIN_WHEN: gate } = process.env;
   while (gate !== undefined && !existsSync(gate)) await wait(20);
   if (crash) throw Object.assign(new Error('there is nothing to serve'), { code: 'ENOENT' });
-  const log = createJournal({ file: null, rate: 1, onFault });
+  const log = createDecisionLog({ file: null, rate: 1, onFault });
   let node = null;
   const metrics = createNodeMetrics({
     plans: () => ({ held: node.plans.size, opened: node.plans.opened }),
@@ -35,7 +35,7 @@ async function begin({ index, settings: { plan, domain, crash } }) {
       answerOwn: () => ({ status: 404, headers: [], body: null }),
     },
     classifier: { country: () => null, bot: () => undefined },
-    journal: journals([metrics, log], onFault),
+    journal: combineRequestLogs([metrics, log], onFault),
     cache: null,
     waf: null,
     nodeId: null,

@@ -11,14 +11,14 @@ import { fileURLToPath } from 'node:url';
 import { Registry } from 'prom-client';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { compile, seal } from '../../src/compiler/index.ts';
-import { gapText } from '../../src/edge/log/journal.ts';
-import { listenOperations } from '../../src/edge/log/operations.ts';
-import { createLineWriter } from '../../src/edge/log/writer.ts';
-import { createAlike } from '../../src/edge/workers/alike.ts';
-import { collectLines } from '../../src/edge/workers/collect.ts';
-import type { WorkerEvent } from '../../src/edge/workers/events.ts';
-import { type PrimaryOptions, type RunningPrimary, startPrimary } from '../../src/edge/workers/primary.ts';
 import { parseRuleSet } from '../../src/model/parse.ts';
+import { gapText } from '../../src/proxy/log/decision-log.ts';
+import { startHealthListener } from '../../src/proxy/log/health-listener.ts';
+import { createLineWriter } from '../../src/proxy/log/line-writer.ts';
+import { collectLines } from '../../src/workers/collect-lines.ts';
+import type { WorkerEvent } from '../../src/workers/events.ts';
+import { type PrimaryOptions, type RunningPrimary, startPrimary } from '../../src/workers/primary.ts';
+import { createSharedState } from '../../src/workers/shared-state.ts';
 import { builtCli } from '../support/built.ts';
 import { metricAt } from '../support/metric.ts';
 import { until } from '../support/until.ts';
@@ -71,7 +71,7 @@ async function start(more: Partial<PrimaryOptions> = {}) {
   const primary = await startPrimary({
     program: { file: CHILD, args: [], env: process.env },
     workers: 3,
-    alike: createAlike({ inFiles: false }),
+    sharedState: createSharedState({ inFiles: false }),
     settings: () => ({ plan, domain: 'example.com' }),
     onOutput: (output) => void output.resume(),
     onCounted: () => undefined,
@@ -331,7 +331,7 @@ describe('the whole', () => {
   it('adds up what workers count, and what a dead one had', async () => {
     const { primary, port } = await start();
     const { registry, unready, unwell } = primary;
-    const operations = await listenOperations({ registry, unready, unwell, port: 0 });
+    const operations = await startHealthListener({ registry, unready, unwell, port: 0 });
     const read = (name: string): Promise<number> => metricAt(operations.url, name);
     const forwarded = 'edgeplan_node_requests_total{action="forward",status="2xx"}';
     for (const from of ADDRESSES) await ask(port, from, '/');
@@ -376,8 +376,8 @@ describe('the whole', () => {
   });
 
   it('tells a change to all, and to none that one of them refuses', async () => {
-    const alike = createAlike({ inFiles: false });
-    const { port } = await start({ alike });
+    const alike = createSharedState({ inFiles: false });
+    const { port } = await start({ sharedState: alike });
     const last = (): Promise<ReadonlySet<string>> =>
       Promise.all(ADDRESSES.map(async (from) => (await ask(port, from, '/last')).text)).then(
         (texts) => new Set(texts),
@@ -393,8 +393,8 @@ describe('the whole', () => {
   });
 
   it('does not wait for a worker that is gone to make a change, nor for one that does nothing', async () => {
-    const alike = createAlike({ inFiles: false });
-    const { primary, events, port } = await start({ alike });
+    const alike = createSharedState({ inFiles: false });
+    const { primary, events, port } = await start({ sharedState: alike });
     const stuck = ask(port, ADDRESSES[0]!, '/stuck').catch((error: NodeJS.ErrnoException) => error.code);
     const pids = primary.pids();
     await alike.setToken('a', 'b');

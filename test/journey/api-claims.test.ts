@@ -1,11 +1,11 @@
 /** Names that several accounts claim: who sees what, who gets the name, what lapses. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { applyEvent } from '../../src/lifecycle/apply.ts';
+import { createDns } from '../../src/dns/resolver.ts';
+import { applyEvent } from '../../src/lifecycle/apply-event.ts';
 import { newChallenge } from '../../src/lifecycle/challenge.ts';
-import { createDns } from '../../src/lifecycle/dns/resolver.ts';
 import { createLifecycle } from '../../src/lifecycle/lifecycle.ts';
 import { MAX_UNPROVED_OF_ACCOUNT, MAX_UNPROVED_OF_NAME } from '../../src/lifecycle/limits.ts';
-import type { LifeEvent } from '../../src/lifecycle/state.ts';
+import type { LifecycleEvent } from '../../src/lifecycle/state.ts';
 import { createPublisher, type Publisher } from '../../src/publisher/publisher.ts';
 import type { DomainRow } from '../../src/store/rows.ts';
 import { SERVICE } from '../../src/store/store.ts';
@@ -62,7 +62,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
 
     const row = (id: number): Promise<DomainRow | null> => api.store.latest.domains.get(id);
 
-    async function happen(id: number, event: LifeEvent): Promise<DomainRow> {
+    async function happen(id: number, event: LifecycleEvent): Promise<DomainRow> {
       const applied = await api.store.write(async (tx) =>
         applyEvent(tx, (await tx.domains.get(id))!, event, { author: SERVICE, now: api.now() }),
       );

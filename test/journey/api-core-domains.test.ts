@@ -1,7 +1,7 @@
 /** Domains over real sockets: created, read, changed, proven, published, deleted. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { applyEvent } from '../../src/lifecycle/apply.ts';
-import { DnsFault } from '../../src/lifecycle/dns/fault.ts';
+import { DnsFault } from '../../src/dns/fault.ts';
+import { applyEvent } from '../../src/lifecycle/apply-event.ts';
 import { createPublisher, type Publisher } from '../../src/publisher/publisher.ts';
 import type { DomainRow } from '../../src/store/rows.ts';
 import { SERVICE } from '../../src/store/store.ts';

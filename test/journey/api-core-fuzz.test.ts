@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isNodeRoute } from '../../src/api/node-route.ts';
-import type { Route } from '../../src/api/route.ts';
+import type { ApiRoute } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/routes.ts';
 import { type Person, send, startApi, type TestApi } from '../support/api.ts';
 import { judgeAnswer } from '../support/api-shapes.ts';
@@ -12,7 +12,7 @@ const NAMES = ['shop.example', 'ext.example', 'other.example', '%00', 'a%2Fb', '
 const IDS = ['1', '2', '0', '-1', '4294967296', 'x', '1e2', '%F0%9F%98%80'];
 
 /** A path of the route with its names filled in. */
-function pathOf(route: Route): fc.Arbitrary<string> {
+function pathOf(route: ApiRoute): fc.Arbitrary<string> {
   const parts = route.path.split('/').map((part) => {
     if (!part.startsWith('{')) return fc.constant(part);
     return fc.constantFrom(...(part === '{domain}' ? NAMES : IDS));
@@ -29,7 +29,7 @@ function pathOf(route: Route): fc.Arbitrary<string> {
 }
 
 /** The names of the body's fields, where the route has one. */
-function fieldsOf({ body }: Route): readonly string[] {
+function fieldsOf({ body }: ApiRoute): readonly string[] {
   if (body === undefined || body.kind === 'text') return ['name'];
   const shape = 'shape' in body.schema ? (body.schema.shape as object) : {};
   return Object.keys(shape).length === 0 ? ['name'] : Object.keys(shape);
@@ -56,7 +56,7 @@ const oddValue = fc.oneof(
   fc.jsonValue({ maxDepth: 2 }),
 );
 
-function bodyOf(route: Route): fc.Arbitrary<unknown> {
+function bodyOf(route: ApiRoute): fc.Arbitrary<unknown> {
   const fields = fieldsOf(route);
   return fc.oneof(
     fc.constant(undefined),
@@ -66,7 +66,7 @@ function bodyOf(route: Route): fc.Arbitrary<unknown> {
 }
 
 /** All but the one that would leave nothing to try the others on. */
-const TRIED = ROUTES.filter((one): one is Route => !isNodeRoute(one)).filter(
+const TRIED = ROUTES.filter((one): one is ApiRoute => !isNodeRoute(one)).filter(
   ({ method, path }) => method !== 'DELETE' || path !== '/domains/{domain}',
 );
 

@@ -146,7 +146,7 @@ describe('a budget that processes share', requires(inject('missingPostgres')), (
         const [left, right] = budgets(limit, clock);
         const key = 1_000 + limit;
         const sides = Array.from({ length: limit * 2 }, (_, at) => (at % 2 === 0 ? left! : right!));
-        const waits = await Promise.all(sides.map((side) => side.ask(key, clock.now)));
+        const waits = await Promise.all(sides.map((side) => side.spend(key, clock.now)));
         const admitted = waits.filter((wait) => wait === 0).length;
         expect(admitted).toBeLessThanOrEqual(limit);
         expect(admitted).toBeGreaterThanOrEqual(Math.ceil(limit * 0.9));
@@ -158,11 +158,11 @@ describe('a budget that processes share', requires(inject('missingPostgres')), (
     test('what one has used is free for the other a minute later, once it has looked', async () => {
       const clock = { now: 5_000_000 };
       const [left, right] = budgets(20, clock);
-      for (let sent = 0; sent < 20; sent++) expect(await left!.ask(7, clock.now)).toBe(0);
-      expect(await left!.ask(7, clock.now)).toBe(60);
-      expect(await right!.ask(7, clock.now)).toBe(61);
+      for (let sent = 0; sent < 20; sent++) expect(await left!.spend(7, clock.now)).toBe(0);
+      expect(await left!.spend(7, clock.now)).toBe(60);
+      expect(await right!.spend(7, clock.now)).toBe(61);
       clock.now += MINUTE;
-      await expect.poll(() => right!.ask(7, clock.now)).toBe(0);
+      await expect.poll(() => right!.spend(7, clock.now)).toBe(0);
       await left!.stop();
       await right!.stop();
     });

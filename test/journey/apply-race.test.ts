@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { carryOut } from '../../src/cli/apply/carry-out.ts';
 import { planChanges } from '../../src/cli/apply/plan-changes.ts';
 import { readRemote } from '../../src/cli/apply/remote.ts';
-import type { Wanted } from '../../src/cli/apply/wanted.ts';
+import type { DesiredState } from '../../src/cli/apply/wanted.ts';
 import { readEdgeFile } from '../../src/files/edge-file.ts';
 import { type Person, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
@@ -24,7 +24,7 @@ describe.each(DATABASES)('apply on $kind', (database) => {
 
   const options = () => ({ server: api.url, key: owner.key, domain: 'race.test' });
 
-  function wanted(text: string): Wanted {
+  function wanted(text: string): DesiredState {
     const read = readEdgeFile(`domain: race.test\n${text}`, 'edge.yaml');
     if (!read.ok) throw new Error(JSON.stringify(read.diagnostics));
     const { records, rules } = read.ruleSet;

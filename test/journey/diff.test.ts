@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createJournal } from '../../src/edge/log/journal.ts';
+import { createDecisionLog } from '../../src/proxy/log/decision-log.ts';
 import { builtCli, edgeplan, type Run } from '../support/built.ts';
 import { testDatabases } from '../support/databases.ts';
 import { DOMAIN, journalSubject } from '../support/edge-journal.ts';
@@ -124,7 +124,7 @@ describe('edgeplan diff', () => {
     expect(out).toContain('\n2 lines\n  was  block 429 by rate_limit/3\n  now  forward\n');
     expect(err).toContain('1 line could not be read; the first: requests.jsonl:8');
     const subject = journalSubject({ domain: DOMAIN, records: RECORDS, rules: RULES });
-    const log = createJournal({ file: join(folder, 'log.jsonl'), rate: 1, onFault: () => undefined });
+    const log = createDecisionLog({ file: join(folder, 'log.jsonl'), rate: 1, onFault: () => undefined });
     for (const target of ['/admin/y', '/']) log.done(subject.entry({ target }));
     await log.close();
     const logged = await run('diff', 'old.yaml', looser, '--log', 'log.jsonl', '--json');

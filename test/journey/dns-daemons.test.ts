@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { queryServer } from '../../src/dns/ask.ts';
+import { createDns, type Dns } from '../../src/dns/resolver.ts';
+import { parseZone } from '../../src/dns/zone-file/parse.ts';
+import { printZone } from '../../src/dns/zone-file/print.ts';
 import { checkDelegation } from '../../src/lifecycle/check-delegation.ts';
-import { ask } from '../../src/lifecycle/dns/ask.ts';
-import { createDns, type Dns } from '../../src/lifecycle/dns/resolver.ts';
 import { scanRecords } from '../../src/lifecycle/scan-records.ts';
-import { parseZone } from '../../src/lifecycle/zone/parse.ts';
-import { printZone } from '../../src/lifecycle/zone/print.ts';
 import { type Daemon, freePort, missingDaemons, startKnot, startNsd } from '../support/dns-daemons.ts';
 import { a, fromTable, ns, type ScriptedServer, startDnsServer } from '../support/dns-server.ts';
 import { requires } from '../support/requires.ts';
@@ -125,7 +125,7 @@ quote TXT "say \\"hi\\" \\\\ \\200"
     await host.load(text, 2);
     for (const question of questions) {
       const options = { recursive: false, timeoutMs: 500 };
-      const ours = await ask({ address: '127.0.0.84', port }, question, options);
+      const ours = await queryServer({ address: '127.0.0.84', port }, question, options);
       const theirs = await dns.askAuthority((await dns.addresses('ns.old.shop.example'))[0]!, question);
       const data = ({ answers }: typeof ours): readonly string[] =>
         answers.map((x) => JSON.stringify(x.data)).sort();

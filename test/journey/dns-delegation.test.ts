@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createDns, type Dns } from '../../src/dns/resolver.ts';
+import { parseServerAddress } from '../../src/dns/server-address.ts';
 import { challengeHost, checkChallenge, newChallenge } from '../../src/lifecycle/challenge.ts';
 import { checkDelegation } from '../../src/lifecycle/check-delegation.ts';
-import { createDns, type Dns } from '../../src/lifecycle/dns/resolver.ts';
-import { parseServerAddress } from '../../src/lifecycle/dns/server-address.ts';
 import {
   a,
   FORMERR,

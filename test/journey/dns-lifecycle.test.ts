@@ -1,12 +1,13 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSpecialJudge } from '../../src/base/special-addresses.ts';
+import { SERVER_CONCURRENCY } from '../../src/dns/limits.ts';
+import { createDns } from '../../src/dns/resolver.ts';
 import { newChallenge } from '../../src/lifecycle/challenge.ts';
-import { createDns } from '../../src/lifecycle/dns/resolver.ts';
-import type { LifecycleNote } from '../../src/lifecycle/life.ts';
+import type { LifecycleNote } from '../../src/lifecycle/context.ts';
 import { createLifecycle, type Lifecycle } from '../../src/lifecycle/lifecycle.ts';
-import { MAX_SCAN_TRIES, SCAN_CLAIM_MS, SERVER_CONCURRENCY } from '../../src/lifecycle/limits.ts';
+import { MAX_SCAN_TRIES, SCAN_CLAIM_MS } from '../../src/lifecycle/limits.ts';
 import { initialState } from '../../src/lifecycle/state.ts';
-import type { NewDomain } from '../../src/store/customer-nouns.ts';
+import type { NewDomain } from '../../src/store/customer-repositories.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Author, DnsMode, DomainRow } from '../../src/store/rows.ts';
 import type { Store } from '../../src/store/store.ts';

@@ -1,9 +1,9 @@
 import { type Answer, encode } from 'dns-packet';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decodeReply, encodeQuery, QUERY_TYPES } from '../../src/lifecycle/dns/message.ts';
-import { answerData } from '../../src/lifecycle/dns/record-data.ts';
-import { createDns, type Dns } from '../../src/lifecycle/dns/resolver.ts';
+import { decodeReply, encodeQuery, QUERY_TYPES } from '../../src/dns/message.ts';
+import { answerData } from '../../src/dns/record-data.ts';
+import { createDns, type Dns } from '../../src/dns/resolver.ts';
 import { scanRecords } from '../../src/lifecycle/scan-records.ts';
 import { parseRecord } from '../../src/model/parse.ts';
 import {

@@ -6,8 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
-import { createDisk } from '../../src/edge/cache/disk.ts';
-import type { ServedDomain } from '../../src/edge/exchange.ts';
+import { createDisk } from '../../src/http-cache/disk.ts';
+import type { ServedDomain } from '../../src/sync/plan-table.ts';
 import { builtCli } from '../support/built.ts';
 import { startCacheNode, startCacheOrigin } from '../support/edge-cache.ts';
 import { get } from '../support/edge-cache-client.ts';
@@ -62,12 +62,12 @@ test('a process killed while it writes leaves whole files and no others', { time
     expect(new Set(modes)).toEqual(new Set([0]));
     const settings = { diskMaxGb: 10, diskTtlDays: 7 };
     const domain = { name: 'cache.test', purgeEpoch: 0, settings } as ServedDomain;
-    const { shelf } = disk.enter(domain, 'any');
-    const names = [...shelf.files.keys()];
+    const { partition } = disk.enter(domain, 'any');
+    const names = [...partition.files.keys()];
     most = Math.max(most, names.length);
     for (const name of names) {
-      const path = join(shelf.path, name.slice(0, 2), name.slice(2));
-      const content = await disk.read({ shelf, name, path }, 1_000_000);
+      const path = join(partition.path, name.slice(0, 2), name.slice(2));
+      const content = await disk.read({ partition, name, path }, 1_000_000);
       const head = content?.head as { readonly headers: readonly string[] };
       const number = Number(head.headers[1]);
       expect(content!.body!.every((octet) => octet === number % 256)).toBe(true);

@@ -6,7 +6,7 @@ import {
   type ConnectionBounds,
   type ConnectionBoundsOptions,
   createConnectionBounds,
-} from '../../src/edge/connection-bounds.ts';
+} from '../../src/proxy/listen/connection-limits.ts';
 import { startTlsNode, type TlsNode, type TlsNodeOptions } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { say, startRawOrigin, statusesOf, textOf } from '../support/raw.ts';
@@ -35,7 +35,7 @@ async function start(
 ): Promise<Bounded> {
   const told: string[] = [];
   const bounds = createConnectionBounds({
-    most: 1_000,
+    maxConnections: 1_000,
     perAddress: 1_000,
     isProxy: () => false,
     onRefused: (bound) => told.push(bound),
@@ -59,7 +59,7 @@ async function hold(port: number, bounds: ConnectionBounds, before = ''): Promis
 
 describe('connections', requires(OPENSSL_MISSING), () => {
   test('above the bound are closed on every listener, and let in again when others end', async () => {
-    const { edge, bounds, told } = await start({ most: 3 });
+    const { edge, bounds, told } = await start({ maxConnections: 3 });
     const held = await hold(edge.httpPort, bounds);
     await hold(edge.httpPort, bounds);
     await hold(edge.httpPort, bounds);
@@ -74,7 +74,7 @@ describe('connections', requires(OPENSSL_MISSING), () => {
   });
 
   test('that carry no request make room before anyone is refused', async () => {
-    const { edge, bounds } = await start({ most: 4 });
+    const { edge, bounds } = await start({ maxConnections: 4 });
     const idle = connect(edge.httpPort, '127.0.0.1');
     const text = textOf(idle);
     idle.write(GET);

@@ -6,13 +6,13 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createConnectionBounds } from '../../src/edge/connection-bounds.ts';
 import {
   CONTROL_FRAMES_PER_SECOND,
   MAX_CONTROL_FRAMES,
   MAX_STREAM_RESETS,
   MAX_STREAMS,
-} from '../../src/edge/limits.ts';
+} from '../../src/proxy/limits.ts';
+import { createConnectionBounds } from '../../src/proxy/listen/connection-limits.ts';
 import { startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { type RawOrigin, say, startRawOrigin, statusesOf, textOf } from '../support/raw.ts';
@@ -120,7 +120,7 @@ describe('a client of HTTP/2', requires(OPENSSL_MISSING), () => {
     'that floods with %s and reads no answer is not read either, and is left in the end',
     async (_what, piece) => {
       const held = createConnectionBounds({
-        most: 9,
+        maxConnections: 9,
         perAddress: 9,
         isProxy: () => false,
         onRefused: () => undefined,

@@ -8,9 +8,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { HELD_OCTETS, MAX_PAGE_OCTETS } from '../../src/edge/markdown/limits.ts';
-import { createMarkdownRenderer, type RendererOptions } from '../../src/edge/markdown/renderer.ts';
-import type { MarkdownRenderer } from '../../src/edge/services.ts';
+import { BUFFERED_OCTETS, MAX_PAGE_OCTETS } from '../../src/markdown/limits.ts';
+import type { MarkdownRenderer } from '../../src/markdown/renderer.ts';
+import { createMarkdownRenderer, type RendererOptions } from '../../src/markdown/renderer.ts';
 import { builtCli } from '../support/built.ts';
 import {
   CACHE_HOST,
@@ -21,7 +21,7 @@ import {
 } from '../support/edge-cache.ts';
 import { get } from '../support/edge-cache-client.ts';
 
-const THREAD = new URL('../../dist/edge/markdown/thread.js', import.meta.url);
+const THREAD = new URL('../../dist/markdown/thread.js', import.meta.url);
 /** Far beyond what a page takes on a machine that is busy with other things. */
 const PATIENT = { gatherMs: 60_000, waitMs: 60_000, renderMs: 60_000 };
 const PAGE = '<title>Shop</title><main><h1>Tea</h1><p>See <a href="/list">all</a>.</main>';
@@ -262,7 +262,7 @@ describe('what stays as it is', () => {
     const answer = await get('/', { headers: AGENT });
     expect([answer.body === large, answer.headers['etag'], outcome()]).toEqual([true, '"large"', 'size']);
     expect((await get('/', { headers: { ...AGENT, 'if-none-match': '"large"' } })).status).toBe(304);
-    expect(renderer.budget.take(HELD_OCTETS)).toBe(true);
+    expect(renderer.budget.take(BUFFERED_OCTETS)).toBe(true);
   });
 
   test('a page that takes long to come', async () => {
@@ -294,7 +294,7 @@ describe('what stays as it is', () => {
 
   test('pages beyond what may be held', async () => {
     const { get, outcome, renderer } = await place(html(PAGE));
-    renderer.budget.take(HELD_OCTETS - PAGE.length + 1);
+    renderer.budget.take(BUFFERED_OCTETS - PAGE.length + 1);
     expect([(await get('/', { headers: AGENT })).body, outcome()]).toEqual([PAGE, 'busy']);
     renderer.budget.give(1);
     expect([(await get('/', { headers: AGENT })).body, outcome()]).toEqual([MARKDOWN, 'rendered']);
@@ -395,7 +395,7 @@ describe('threads', () => {
     );
     expect(answers.map(({ body }) => body)).toEqual(answers.map((_, at) => `/${at}\n`));
     expect(node.entries).toHaveLength(40);
-    expect(renderer.budget.take(HELD_OCTETS)).toBe(true);
+    expect(renderer.budget.take(BUFFERED_OCTETS)).toBe(true);
   });
 
   test('are not kept by clients that leave', async () => {
@@ -413,6 +413,6 @@ describe('threads', () => {
     socket.destroy();
     await expect.poll(() => node.entries.length).toBe(1);
     expect(node.entries[0]!.fault).toBe('aborted');
-    expect(renderer.budget.take(HELD_OCTETS)).toBe(true);
+    expect(renderer.budget.take(BUFFERED_OCTETS)).toBe(true);
   });
 });

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { createConnectionBounds } from '../../src/edge/connection-bounds.ts';
-import { CONNECT_MS, MAX_QUEUED } from '../../src/edge/limits.ts';
+import { CONNECT_MS, MAX_QUEUED } from '../../src/proxy/limits.ts';
+import { createConnectionBounds } from '../../src/proxy/listen/connection-limits.ts';
 import { NO_CHALLENGES, type PlanParts, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { type Asked, type RawOrigin, say, startRawOrigin, statusesOf, textOf } from '../support/raw.ts';
@@ -275,7 +275,7 @@ describe('a WebSocket', requires(OPENSSL_MISSING), () => {
       decide = () => resolve([]);
     });
     const bounds = createConnectionBounds({
-      most: 9,
+      maxConnections: 9,
       perAddress: 9,
       isProxy: () => false,
       onRefused: () => undefined,

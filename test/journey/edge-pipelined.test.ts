@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { JournalEntry } from '../../src/edge/services.ts';
+import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
 import { planOf, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { type RawOrigin, say, startRawOrigin, statusesOf, textOf } from '../support/raw.ts';
@@ -84,7 +84,7 @@ describe('pipelining', requires(OPENSSL_MISSING), () => {
         .replace(/\r\n\r\n$/, '\r\nConnection: close\r\n\r\n'),
     );
     expect((await text).match(/<[^>]*>/g)).toEqual(paths.map((path) => `<${path}>`));
-    const told = (): readonly JournalEntry[] =>
+    const told = (): readonly RequestLogEntry[] =>
       edge.entries.filter(({ exchange }) => exchange?.request.target.startsWith(`/small/${over}/`));
     await until(() => told().length === paths.length, 'every request to be told of');
     const outcomes = told().map(({ octets, fault }) => ({ octets, fault }));

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect as connectTls } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { JournalEntry } from '../../src/edge/services.ts';
+import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
 import { type Echo, startTlsNode, type TlsNode } from '../support/edge-tls.ts';
 import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { say } from '../support/raw.ts';
@@ -19,7 +19,7 @@ describe('behind a proxy', requires(OPENSSL_MISSING), () => {
   });
   afterAll(() => Promise.all([believing.stop(), doubting.stop()]));
 
-  async function ask(edge: TlsNode, proto: string | null): Promise<JournalEntry> {
+  async function ask(edge: TlsNode, proto: string | null): Promise<RequestLogEntry> {
     const options = {
       port: edge.port,
       host: '127.0.0.1',

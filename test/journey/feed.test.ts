@@ -106,7 +106,7 @@ for (const database of everyDatabase()) {
       const first = await join('node-1', { token });
       await until(() => first.held.size === 2, 'both plans');
       first.stop();
-      await until(() => house.feed.followers() === 0, 'the node to be gone');
+      await until(() => house.feed.subscribers() === 0, 'the node to be gone');
       await addDrop(house, shop, '/a');
       await until(
         async () => (await house.store.latest.plans.current('shop.test'))?.revision === 2,
@@ -225,7 +225,7 @@ for (const database of everyDatabase()) {
       const head = await call('HEAD', '/nodes/feed');
       expect([head.status, head.text]).toEqual([200, '']);
       expect(head.headers['content-type']).toMatch(/^text\/event-stream/);
-      expect(house.feed.followers()).toBe(0);
+      expect(house.feed.subscribers()).toBe(0);
       expect((await call('HEAD', '/nodes/self')).status).toBe(200);
       expect((await house.call('GET', '/nodes/feed')).status).toBe(401);
       expect((await call('GET', '/nodes/')).body).toEqual({ error: 'invalid API key' });
@@ -254,7 +254,7 @@ for (const database of everyDatabase()) {
       slow.mockRestore();
       release();
       expect((await ask({ port: house.port, token }, { path: '/nodes/self' })).status).toBe(200);
-      expect(house.feed.followers()).toBe(0);
+      expect(house.feed.subscribers()).toBe(0);
     });
 
     test('a revoked token ends the stream with a reason and opens nothing more', async () => {
@@ -369,14 +369,14 @@ test('a node that does not read its feed is disconnected, with a reason, and the
     const slow = await follow({ port: house.port, token: await house.token('slow') });
     slow.response.pause();
     const names = Array.from({ length: 400 }, (_, index) => `${'long-'.repeat(40)}${index}.test`);
-    await until(() => house.feed.followers() === 2, 'both to follow');
-    for (let round = 0; round < 60 && house.feed.followers() === 2; round++) {
+    await until(() => house.feed.subscribers() === 2, 'both to follow');
+    for (let round = 0; round < 60 && house.feed.subscribers() === 2; round++) {
       await house.store.write(async (tx) => {
         await Promise.all(names.map((name) => tx.plans.purge(name, { domain_id: 1, at: Date.now() })));
       });
       await until(() => reader.position === (round + 1) * names.length, `round ${round}`);
     }
-    expect(house.feed.followers()).toBe(1);
+    expect(house.feed.subscribers()).toBe(1);
     expect(house.log.some((line) => line.includes('reads its feed too slowly'))).toBe(true);
     let text = '';
     slow.response.setEncoding('utf8').on('data', (chunk: string) => {

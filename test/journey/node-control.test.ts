@@ -2,8 +2,8 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Control, createControl } from '../../src/edge/follow/control.ts';
-import { createReports } from '../../src/edge/follow/reports.ts';
+import { type ControlPlaneClient, createControl } from '../../src/sync/control-plane.ts';
+import { createReports } from '../../src/sync/reports.ts';
 import { until } from '../support/until.ts';
 
 interface Answer {
@@ -12,7 +12,7 @@ interface Answer {
 }
 
 let server: Server;
-let control: Control;
+let control: ControlPlaneClient;
 let answers: Answer[];
 let asked: string[];
 const taken: Answer = { status: 200, body: '{"message":"1 reports filed"}' };
@@ -56,7 +56,7 @@ test.each([
   };
   const reports = createReports(control, log);
   reports.add({ domain: 'shop.test', revision: 1, outcome: 'ack', reason: '' });
-  await until(() => asked.length > 0 && reports.waiting() === 0, 'the report to be taken');
+  await until(() => asked.length > 0 && reports.queued() === 0, 'the report to be taken');
   await reports.stop();
   expect(errors).toEqual([]);
   expect(asked).toHaveLength(2);

@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createControl } from '../../src/edge/follow/control.ts';
-import { createReports } from '../../src/edge/follow/reports.ts';
-import { createUsage } from '../../src/edge/follow/usage.ts';
 import { moveDomain } from '../../src/publisher/node-groups.ts';
 import type { DomainRow } from '../../src/store/rows.ts';
+import { createControl } from '../../src/sync/control-plane.ts';
+import { createReports } from '../../src/sync/reports.ts';
+import { createUsage } from '../../src/sync/usage.ts';
 import { testDatabases } from '../support/databases.ts';
 import { addDomain, type House, openHouse, until } from '../support/publish-setup.ts';
 import { ask } from './feed-node.ts';
@@ -164,7 +164,7 @@ describe.each(testDatabases())('reports of nodes on $kind', (database) => {
     for (const domain of ['a.test', 'b.test', 'shop.test', 'c.test', 'd.test']) {
       reports.add({ domain, revision: 1, outcome: 'ack', reason: '' });
     }
-    await until(() => reports.waiting() === 0, 'all answers');
+    await until(() => reports.queued() === 0, 'all answers');
     expect(await house.store.latest.nodes.latestReports('shop.test')).toHaveLength(1);
     expect(problems).toHaveLength(4);
     expect(problems[0]).toContain('does not take this report');

@@ -3,17 +3,17 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { type Control, ControlFault, createControl } from '../../src/edge/follow/control.ts';
-import { createUsage, type Usage, type UsageOptions } from '../../src/edge/follow/usage.ts';
-import type { JournalEntry } from '../../src/edge/services.ts';
-import { createCounts } from '../../src/edge/workers/counts.ts';
+import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
+import { type ControlPlaneClient, ControlPlaneFault, createControl } from '../../src/sync/control-plane.ts';
+import { createUsage, type Usage, type UsageOptions } from '../../src/sync/usage.ts';
+import { createCounts } from '../../src/workers/counts.ts';
 import { type ControlProxy, startControlProxy } from '../support/control-proxy.ts';
 import { addDomain, addDrop, type House, openHouse, until } from '../support/publish-setup.ts';
 
 let folder: string;
 let house: House;
 let proxy: ControlProxy;
-let control: Control;
+let control: ControlPlaneClient;
 const usages: Usage[] = [];
 
 beforeEach(async () => {
@@ -40,9 +40,12 @@ function start(options: Partial<UsageOptions> = {}): Usage {
 }
 
 /** As the walk of a request tells it: only what is counted. */
-function entry(domain: string, rules: readonly number[] = [], octets = 10): JournalEntry {
+function entry(domain: string, rules: readonly number[] = [], octets = 10): RequestLogEntry {
   const matches = rules.map((id) => ({ type: 'drop', id, mode: 'enforce', effect: 'block' }));
-  return { exchange: { domain: { name: domain }, decision: { matches } }, octets } as unknown as JournalEntry;
+  return {
+    exchange: { domain: { name: domain }, decision: { matches } },
+    octets,
+  } as unknown as RequestLogEntry;
 }
 
 async function traffic(domain: string): Promise<unknown> {
@@ -136,7 +139,7 @@ test('what is kept is bounded: the oldest minutes become one, and nothing is los
   const sent: { usage: { domain: string; requests: number }[]; hits: { count: number }[] }[] = [];
   let away = true;
   const report = async (body: object): Promise<void> => {
-    if (away) throw new ControlFault('away', 'not now');
+    if (away) throw new ControlPlaneFault('away', 'not now');
     sent.push(body as (typeof sent)[number]);
   };
   let now = 0;
@@ -207,7 +210,7 @@ test('stopped by two at once, it tells once, at the second attempt too', async (
   let attempts = 0;
   const control: UsageOptions['control'] = {
     async report(body) {
-      if (++attempts === 1) throw new ControlFault('away', 'the control plane restarts');
+      if (++attempts === 1) throw new ControlPlaneFault('away', 'the control plane restarts');
       await whole.report(body);
     },
   };

@@ -3,8 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createJournal } from '../../src/edge/log/journal.ts';
-import type { JournalEntry } from '../../src/edge/services.ts';
+import { createDecisionLog } from '../../src/proxy/log/decision-log.ts';
+import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
 import { builtCli, edgeplan, type Run } from '../support/built.ts';
 import { DOMAIN, journalSubject } from '../support/edge-journal.ts';
 
@@ -26,8 +26,13 @@ function save(name: string, rules: readonly object[], domain = 'example.com'): s
   return name;
 }
 
-async function writeLog(name: string, entries: readonly JournalEntry[], rate = 1): Promise<void> {
-  const log = createJournal({ file: join(folder, name), rate, onFault: () => undefined, random: () => 0 });
+async function writeLog(name: string, entries: readonly RequestLogEntry[], rate = 1): Promise<void> {
+  const log = createDecisionLog({
+    file: join(folder, name),
+    rate,
+    onFault: () => undefined,
+    random: () => 0,
+  });
   for (const entry of entries) log.done(entry);
   await log.close();
 }
@@ -37,7 +42,7 @@ function run(...args: string[]): Promise<Run> {
 }
 
 const subject = journalSubject({ domain: DOMAIN, records: RECORDS, rules: RULES });
-const entries: JournalEntry[] = [
+const entries: RequestLogEntry[] = [
   ...['/', '/a', '/b', '/admin', '/tried', '/limited', '/limited', '/limited'].map((target) =>
     subject.entry({ target }),
   ),
@@ -210,7 +215,7 @@ describe('explain', () => {
   });
 
   it('tells of a request that no domain was found for', async () => {
-    const lost: JournalEntry = { ...blocked, id: '0b', exchange: null, status: 421 };
+    const lost: RequestLogEntry = { ...blocked, id: '0b', exchange: null, status: 421 };
     await writeLog('lost.jsonl', [lost]);
     const { code, out } = await run('explain', '0b', '--log', 'lost.jsonl', '-f', 'same.yaml');
     expect(code).toBe(0);

@@ -1,5 +1,5 @@
 /** Rate limits as plain logs of hits (semantics §5 rate_limit). */
-import type { Keys, RateLimitRule } from '../../src/model/types.ts';
+import type { ObjectKeys, RateLimitRule } from '../../src/model/types.ts';
 import type { Facts } from './facts.ts';
 
 /** Whether this request is over the limit, and if so in how many whole seconds one would be let through. */
@@ -50,7 +50,7 @@ function judge(rule: RateLimitRule, hits: readonly number[], allowed: number): R
 }
 
 /** Fresh counters. */
-export function createRates(keys?: Keys): Rates {
+export function createRates(keys?: ObjectKeys): Rates {
   const logs = new Map<string, AddressLog>();
   return {
     hit(rule, facts, peek) {

@@ -1,9 +1,9 @@
 /** Whatever is on the server and whatever is in the file: once the planned changes are made, there are none left. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Change, type PlanOptions, planChanges } from '../../src/cli/apply/plan-changes.ts';
+import { type PlannedChange, type PlanOptions, planChanges } from '../../src/cli/apply/plan-changes.ts';
 import type { RemoteDomain } from '../../src/cli/apply/remote.ts';
-import type { Wanted } from '../../src/cli/apply/wanted.ts';
+import type { DesiredState } from '../../src/cli/apply/wanted.ts';
 import { parseRuleSet } from '../../src/model/parse.ts';
 import type { DnsRecord, Rule, RuleSet } from '../../src/model/types.ts';
 import { type Random, seeded } from '../support/generate.ts';
@@ -74,7 +74,7 @@ function asRemote({ records, rules }: RuleSet, settings: RemoteDomain['settings'
   return { name: DOMAIN, settings, state, records, rules };
 }
 
-function asWanted({ records, rules }: RuleSet, settings: Wanted['settings']): Wanted {
+function asWanted({ records, rules }: RuleSet, settings: DesiredState['settings']): DesiredState {
   const at = () => ({ file: 'edge.yaml', line: 1, column: 1 });
   const sources = { file: 'edge.yaml', rules: new Map(), records: new Map(), at };
   return { domain: DOMAIN, settings, records, rules, sources };
@@ -83,7 +83,7 @@ function asWanted({ records, rules }: RuleSet, settings: Wanted['settings']): Wa
 /** Makes the changes as the API would, deletions of records included: they take the record out of the rules. */
 function make(
   remote: RemoteDomain,
-  changes: readonly Change[],
+  changes: readonly PlannedChange[],
   known: ReadonlyMap<number, number>,
 ): RemoteDomain {
   const ids = new Map(known);

@@ -4,7 +4,7 @@ import { compile, seal } from '../../src/compiler/index.ts';
 import { loadPlan } from '../../src/evaluator/index.ts';
 import {
   CHECKS,
-  type Check,
+  type CheckTrace,
   OUTCOMES,
   PHASES,
   REASONS,
@@ -116,7 +116,7 @@ function mistakeIn(rule: RuleTrace, trace: Trace, stored: Rule): string | null {
   return null;
 }
 
-function mistakeInCheck({ check, pass, text, entry }: Check, stored: Rule): string | null {
+function mistakeInCheck({ check, pass, text, entry }: CheckTrace, stored: Rule): string | null {
   if (!CHECKS.includes(check) || text.trim() === '') return 'an unlisted word, or none';
   if (entry !== undefined && !entryExists(stored, entry)) return `the rule has no ${entry}`;
   const listless = check === 'enabled' || check === 'verified';

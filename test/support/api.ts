@@ -7,9 +7,9 @@ import { createAccount, createKey, type NewKey } from '../../src/access/keys.ts'
 import { createRequestBudget } from '../../src/access/request-budget.ts';
 import type { TierSlug } from '../../src/access/tiers.ts';
 import { type ComputeOptions, createCompute } from '../../src/api/compute/pool.ts';
-import type { Lifecycle } from '../../src/api/lifecycle.ts';
+import type { DomainLookups } from '../../src/api/lifecycle.ts';
 import { createApi } from '../../src/api/serve.ts';
-import type { Publication, Services } from '../../src/api/services.ts';
+import type { PublicationService, Services } from '../../src/api/services.ts';
 import { createSpecialJudge } from '../../src/base/special-addresses.ts';
 import { openClearance } from '../../src/publisher/clearance.ts';
 import { createFeed } from '../../src/publisher/feed.ts';
@@ -23,8 +23,8 @@ import { TEST_ORIGINS } from './origin-bounds.ts';
 
 /** What the DNS says until told otherwise. */
 export interface ScriptedDns {
-  delegation: Awaited<ReturnType<Lifecycle['delegation']>>;
-  challenge: Awaited<ReturnType<Lifecycle['challenge']>>;
+  delegation: Awaited<ReturnType<DomainLookups['delegation']>>;
+  challenge: Awaited<ReturnType<DomainLookups['challenge']>>;
   /** Runs inside every lookup, before it answers. */
   meanwhile: () => Promise<void>;
   /** How often it was told that there are records to look for. */
@@ -73,7 +73,7 @@ export interface TestApiOptions {
   readonly privateNames?: boolean;
   /** Special addresses that origins may have. Default: those of tests. */
   readonly allowedOrigins?: readonly string[];
-  readonly publication?: Publication;
+  readonly publication?: PublicationService;
   /** What the API sees of the store. */
   readonly around?: (store: Store) => Store;
   /** Default: computes on the API's own thread, as unbuilt sources do. */
@@ -165,7 +165,7 @@ export const SETS = [
   ['ns3.edge.test', 'ns4.edge.test'],
 ] as const;
 
-function scriptLifecycle(dns: ScriptedDns): Lifecycle {
+function scriptLifecycle(dns: ScriptedDns): DomainLookups {
   return {
     nameserverSets: SETS,
     scan: () => {

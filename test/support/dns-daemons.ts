@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ask } from '../../src/lifecycle/dns/ask.ts';
+import { queryServer } from '../../src/dns/ask.ts';
 import { missingFile } from './requires.ts';
 
 const NSD = '/usr/sbin/nsd';
@@ -136,7 +136,7 @@ async function untilServed(
     if (wait.child.exitCode !== null) break;
     try {
       const question = { name: `serial-${wait.serial}.${origin}`, type: 'TXT' } as const;
-      const reply = await ask(server, question, { recursive: false, timeoutMs: 100 });
+      const reply = await queryServer(server, question, { recursive: false, timeoutMs: 100 });
       if (reply.answers.length > 0) return;
     } catch {
       // Not up yet.

@@ -3,11 +3,14 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { compile, parseRuleSet, seal } from '../../src/compiler/index.ts';
-import { createCache } from '../../src/edge/cache/cache.ts';
-import { createNode, type EdgeNode } from '../../src/edge/node.ts';
-import { listenHttp } from '../../src/edge/serve.ts';
-import type { Challenges, Classifier, JournalEntry, MarkdownRenderer } from '../../src/edge/services.ts';
-import { trustProxies } from '../../src/edge/visitor.ts';
+import { createCache } from '../../src/http-cache/cache.ts';
+import type { MarkdownRenderer } from '../../src/markdown/renderer.ts';
+import type { Classifier } from '../../src/proxy/classifier.ts';
+import { listenHttp } from '../../src/proxy/listen/http.ts';
+import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
+import { createNode, type EdgeNode } from '../../src/proxy/node.ts';
+import type { Challenges } from '../../src/proxy/services.ts';
+import { trustProxies } from '../../src/proxy/visitor.ts';
 import { LOCAL_ORIGINS } from './origin-bounds.ts';
 
 /** The name that the node serves. */
@@ -35,7 +38,7 @@ export interface CacheNodeOptions {
 export interface CacheNode {
   readonly port: number;
   readonly node: EdgeNode;
-  readonly entries: JournalEntry[];
+  readonly entries: RequestLogEntry[];
   readonly faults: unknown[];
   /** Installs the plan anew, as after a change of the domain. */
   install(options: { readonly rule?: Readonly<Record<string, unknown>>; readonly purgeEpoch?: number }): void;
@@ -43,7 +46,7 @@ export interface CacheNode {
 }
 
 export async function startCacheNode(options: CacheNodeOptions): Promise<CacheNode> {
-  const entries: JournalEntry[] = [];
+  const entries: RequestLogEntry[] = [];
   const faults: unknown[] = [];
   const clock = options.clock === undefined ? {} : { clock: options.clock };
   const cache = createCache({

@@ -2,12 +2,12 @@
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Follower, followControl } from '../../src/edge/follow/follow.ts';
-import type { FollowOptions, FollowTimes } from '../../src/edge/follow/options.ts';
-import { createPlanTable, type PlanTable } from '../../src/edge/plans.ts';
 import type { Clearance } from '../../src/plan/manifest.ts';
+import type { SyncOptions, SyncTimes } from '../../src/sync/options.ts';
+import { createPlanTable, type PlanTable } from '../../src/sync/plan-table.ts';
+import { type ControlPlaneSync, syncWithControlPlane } from '../../src/sync/sync.ts';
 
-export interface TestFollower extends Follower {
+export interface TestFollower extends ControlPlaneSync {
   readonly plans: PlanTable;
   readonly directory: string;
   readonly secrets: Clearance[];
@@ -18,7 +18,7 @@ export interface TestFollower extends Follower {
   revision(host: string): number | null;
 }
 
-export const SHORT: FollowTimes = {
+export const SHORT: SyncTimes = {
   firstOctetMs: 400,
   stallMs: 800,
   compareMs: 60_000,
@@ -31,11 +31,11 @@ export function newFolder(): string {
   return mkdtempSync(join(tmpdir(), 'edgeplan-node-'));
 }
 
-export type TestFollowerOptions = Pick<FollowOptions, 'url'> & {
+export type TestFollowerOptions = Pick<SyncOptions, 'url'> & {
   readonly token: string;
   readonly publicKey?: string;
   readonly directory?: string;
-  readonly times?: Partial<FollowTimes>;
+  readonly times?: Partial<SyncTimes>;
 };
 
 export async function startFollower(options: TestFollowerOptions): Promise<TestFollower> {
@@ -52,7 +52,7 @@ export async function startFollower(options: TestFollowerOptions): Promise<TestF
   const note = (fields: object, message: string): void => {
     warnings.push(`${message} ${JSON.stringify(fields)}`);
   };
-  const follower = await followControl({
+  const follower = await syncWithControlPlane({
     url,
     token: () => token,
     directory,

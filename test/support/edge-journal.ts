@@ -1,14 +1,15 @@
 /** Entries of the journal as the walk of a request makes them, decided by a real plan. */
 import { createHash, randomUUID } from 'node:crypto';
 import { compile, seal } from '../../src/compiler/index.ts';
-import type { Exchange, ServedDomain } from '../../src/edge/exchange.ts';
-import type { JournalEntry } from '../../src/edge/services.ts';
 import { type EdgeRequest, loadPlan } from '../../src/evaluator/index.ts';
 import { parseRuleSet } from '../../src/model/parse.ts';
+import type { Exchange } from '../../src/proxy/exchange.ts';
+import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
+import type { ServedDomain } from '../../src/sync/plan-table.ts';
 
 export interface JournalSubject {
   readonly digest: string;
-  entry(request: Partial<EdgeRequest>, more?: Partial<JournalEntry>): JournalEntry;
+  entry(request: Partial<EdgeRequest>, more?: Partial<RequestLogEntry>): RequestLogEntry;
 }
 
 /** A rule set, as the API and files write it, that answers requests to `https://example.com/`. */

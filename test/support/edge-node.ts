@@ -6,12 +6,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createChallenges } from '../../src/answers/challenge/challenge.ts';
-import { watchFile } from '../../src/cli/watch-file.ts';
-import { createNode } from '../../src/edge/node.ts';
-import { listenHttp } from '../../src/edge/serve.ts';
-import type { Challenges, JournalEntry } from '../../src/edge/services.ts';
-import { trustProxies } from '../../src/edge/visitor.ts';
+import { serveEdgeFile } from '../../src/cli/watch-file.ts';
 import type { WafProgram } from '../../src/evaluator/index.ts';
+import { listenHttp } from '../../src/proxy/listen/http.ts';
+import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
+import { createNode } from '../../src/proxy/node.ts';
+import type { Challenges } from '../../src/proxy/services.ts';
+import { trustProxies } from '../../src/proxy/visitor.ts';
 import { finding } from './generate-waf.ts';
 import { LOCAL_ORIGINS } from './origin-bounds.ts';
 
@@ -19,7 +20,7 @@ export interface TestEdge {
   readonly port: number;
   /** What reached the origin. */
   readonly seen: IncomingMessage[];
-  readonly journal: JournalEntry[];
+  readonly journal: RequestLogEntry[];
   readonly faults: unknown[];
   close(): Promise<void>;
 }
@@ -58,7 +59,7 @@ export async function startEdge({
     socket.end(head, () => socket.destroy());
   });
   await new Promise<void>((resolve) => origin.listen(0, '127.0.0.1', resolve));
-  const journal: JournalEntry[] = [];
+  const journal: RequestLogEntry[] = [];
   const faults: unknown[] = [];
   const node = createNode({
     challenges,
@@ -77,7 +78,7 @@ export async function startEdge({
   writeFileSync(path, file.replaceAll('ORIGIN', String((origin.address() as AddressInfo).port)));
   const ignore = (): void => undefined;
   const { plans } = node;
-  const watching = await watchFile({
+  const watching = await serveEdgeFile({
     file: path,
     colour: 'never',
     plans,

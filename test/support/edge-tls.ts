@@ -5,18 +5,21 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { RateBounds } from '../../src/buffers/limits.ts';
 import { compile, parseRuleSet, seal } from '../../src/compiler/index.ts';
-import type { RateBounds } from '../../src/edge/buffers/limits.ts';
-import type { ConnectionBounds } from '../../src/edge/connection-bounds.ts';
-import { createNode, type EdgeNode } from '../../src/edge/node.ts';
-import type { OriginBounds } from '../../src/edge/origin/guard.ts';
-import type { OwnTokens } from '../../src/edge/own-tokens.ts';
-import { listenHttp, type RunningListener } from '../../src/edge/serve.ts';
-import type { Challenges, Classifier, EdgeCache, JournalEntry } from '../../src/edge/services.ts';
-import { type Certificates, openCertificates } from '../../src/edge/tls/certificates.ts';
-import { listenTls } from '../../src/edge/tls/listen.ts';
-import { trustProxies } from '../../src/edge/visitor.ts';
 import type { WafProgram } from '../../src/evaluator/index.ts';
+import type { HttpCache } from '../../src/http-cache/request.ts';
+import type { OwnTokens } from '../../src/proxy/acme-tokens.ts';
+import type { Classifier } from '../../src/proxy/classifier.ts';
+import type { ConnectionBounds } from '../../src/proxy/listen/connection-limits.ts';
+import { listenHttp, type RunningListener } from '../../src/proxy/listen/http.ts';
+import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
+import { createNode, type EdgeNode } from '../../src/proxy/node.ts';
+import type { OriginBounds } from '../../src/proxy/origin/guard.ts';
+import type { Challenges } from '../../src/proxy/services.ts';
+import { type Certificates, openCertificates } from '../../src/proxy/tls/certificates.ts';
+import { listenTls } from '../../src/proxy/tls/listen.ts';
+import { trustProxies } from '../../src/proxy/visitor.ts';
 import { makeCertificate } from './make-certificate.ts';
 import { LOCAL_ORIGINS } from './origin-bounds.ts';
 
@@ -91,7 +94,7 @@ export interface TlsNode {
   /** A folder of the test's own; certificates lie in its `certs`. */
   readonly folder: string;
   /** Every request that ended, in order. */
-  readonly entries: JournalEntry[];
+  readonly entries: RequestLogEntry[];
   readonly faults: unknown[];
   stop(): Promise<void>;
 }
@@ -127,7 +130,7 @@ export interface TlsNodeOptions {
   readonly classifier?: Classifier;
   readonly challenges?: Challenges;
   readonly waf?: WafProgram;
-  readonly cache?: EdgeCache;
+  readonly cache?: HttpCache;
   /** The port of an origin of the test's own. */
   readonly originPort?: number;
   readonly plan?: PlanParts;
@@ -147,7 +150,7 @@ export async function startTlsNode(options: TlsNodeOptions): Promise<TlsNode> {
     const cert = join(certs, `${name}.crt`);
     await makeCertificate({ names: [name, `*.${name}`], cert, key: join(certs, `${name}.key`) });
   }
-  const entries: JournalEntry[] = [];
+  const entries: RequestLogEntry[] = [];
   const faults: unknown[] = [];
   const node = createNode({
     challenges: options.challenges ?? NO_CHALLENGES,

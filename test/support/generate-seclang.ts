@@ -1,6 +1,6 @@
 /** SecLang programs over few words, so that rules, variables and requests collide. */
 import { WAF_TRANSFORMATIONS } from '../../src/plan/signature-program.ts';
-import type { WafExclusion, WafSettings } from '../../src/waf/runtime/inspection.ts';
+import type { InspectionExclusion, WafSettings } from '../../src/waf/runtime/inspection.ts';
 import { type Random, seeded } from './generate-random.ts';
 import {
   COUNTS,
@@ -220,7 +220,7 @@ function writeAmendment(random: Random, id: number): string {
 
 /** Settings that exclude now a signature, now a target of one. */
 export function generateSettings(random: Random, { reported }: GeneratedProgram): WafSettings {
-  const subject = (): Pick<WafExclusion, 'id' | 'tag'> =>
+  const subject = (): Pick<InspectionExclusion, 'id' | 'tag'> =>
     random.chance(0.3) || reported.length === 0
       ? { id: null, tag: random.pick(TAGS) }
       : { id: random.pick(reported), tag: null };

@@ -9,7 +9,7 @@
  */
 import { compile, seal } from '../../src/compiler/index.ts';
 import { type Decision, type EdgeRequest, loadPlan } from '../../src/evaluator/index.ts';
-import type { Keys, RuleSet } from '../../src/model/types.ts';
+import type { ObjectKeys, RuleSet } from '../../src/model/types.ts';
 import { PLAN_VERSION } from '../../src/plan/layout.ts';
 import { generateCase } from './generate.ts';
 import { SHOP, SHOP_REQUESTS } from './golden-shop.ts';
@@ -48,7 +48,7 @@ function makeGolden(name: string, ruleSet: RuleSet, given: readonly EdgeRequest[
 }
 
 /** Every other rule of the shop goes by a key, and so do its records. */
-function shopKeys(): Keys {
+function shopKeys(): ObjectKeys {
   const rules = SHOP.rules.filter((_rule, place) => place % 2 === 0);
   return {
     rules: new Map(rules.map(({ id }) => [id, `rule-${id}`])),

@@ -6,7 +6,7 @@
  */
 import { writeSync } from 'node:fs';
 import { createPublisher } from '../../dist/publisher/publisher.js';
-import { createRepublisher } from '../../dist/publisher/republish.js';
+import { createRepublisher } from '../../dist/publisher/republisher.js';
 import { openStore } from '../../dist/store/open.js';
 
 const [database, point, turn, again] = process.argv.slice(2);

@@ -2,8 +2,8 @@
 import { quoteValue } from '../../base/diagnostic.ts';
 import type { Rule } from '../../model/types.ts';
 import {
-  type Entry,
   entryCovers,
+  type FilterEntry,
   hasPaths,
   hostExcludes,
   hostIncludes,
@@ -28,15 +28,22 @@ export function lintExcludes({ live }: LintContext): readonly Finding[] {
 }
 
 interface Filter {
-  readonly includes: readonly Entry[];
-  readonly excludes: readonly Entry[];
+  readonly includes: readonly FilterEntry[];
+  readonly excludes: readonly FilterEntry[];
   /** What no include at all stands for. */
   readonly all: Glob;
 }
 
 function swallowed(rule: Rule, { includes, excludes, all }: Filter): readonly Finding[] {
   const path = all[0] === '/';
-  const everything: Entry = { field: [], text: '*', glob: all, regex: false, path, matches: () => true };
+  const everything: FilterEntry = {
+    field: [],
+    text: '*',
+    glob: all,
+    regex: false,
+    path,
+    matches: () => true,
+  };
   const wanted = includes.length === 0 ? [everything] : includes;
   const takers = wanted.map((include) => excludes.find((exclude) => covers(exclude, include)));
   const first = takers[0];
@@ -54,7 +61,7 @@ function swallowed(rule: Rule, { includes, excludes, all }: Filter): readonly Fi
 /** Regexes that match every text. */
 const ALWAYS: readonly string[] = ['', '^', '$', '.*', '^.*', '.*$', '^.*$', '/', '^/', '^/.*', '^/.*$'];
 
-function covers(exclude: Entry, include: Entry): boolean {
+function covers(exclude: FilterEntry, include: FilterEntry): boolean {
   if (entryCovers(exclude, include)) return true;
   return exclude.regex && ALWAYS.includes(exclude.text) && (exclude.path || !exclude.text.includes('/'));
 }

@@ -3,7 +3,7 @@
  * end of their include entries. In goes a value, out comes a superset of the rules that admit it, in no order.
  */
 import type { Rule } from '../../model/types.ts';
-import { type Entry, hasPaths, hostIncludes, pathIncludes } from './filters.ts';
+import { type FilterEntry, hasPaths, hostIncludes, pathIncludes } from './filters.ts';
 import { isLiteral } from './glob.ts';
 
 export interface FilterIndex {
@@ -35,7 +35,7 @@ export function indexHosts(rules: readonly Rule[]): FilterIndex {
   return indexRules(rules, hostIncludes);
 }
 
-function indexRules(rules: readonly Rule[], includesOf: (rule: Rule) => readonly Entry[]): FilterIndex {
+function indexRules(rules: readonly Rule[], includesOf: (rule: Rule) => readonly FilterEntry[]): FilterIndex {
   const types = new Map<string, Files>();
   const filed = new Map<string, number>();
   for (const rule of rules) {
@@ -79,7 +79,7 @@ function emptyFiles(): Files {
   };
 }
 
-function file(files: Files, rule: Rule, includes: readonly Entry[]): void {
+function file(files: Files, rule: Rule, includes: readonly FilterEntry[]): void {
   if (includes.length === 0 || includes.some(isLoose)) {
     files.loose.push(rule);
     return;
@@ -98,7 +98,7 @@ function file(files: Files, rule: Rule, includes: readonly Entry[]): void {
   }
 }
 
-function isLoose({ glob, regex }: Entry): boolean {
+function isLoose({ glob, regex }: FilterEntry): boolean {
   return regex || (glob !== null && glob.length > 1 && glob[0] === '' && glob[glob.length - 1] === '');
 }
 

@@ -7,7 +7,7 @@ import type { PathFilter, Rule } from '../../model/types.ts';
 import { type Glob, globCovers, globMatches } from './glob.ts';
 
 /** One list entry of a host or path filter. */
-export interface Entry {
+export interface FilterEntry {
   readonly field: FieldPath;
   readonly text: string;
   /** `null`: a regex, or a text that could never match. */
@@ -26,22 +26,22 @@ export function hasPaths(rule: Rule): rule is PathRule {
 }
 
 /** `host_includes` and the legacy pattern, which is one more of them. */
-export function hostIncludes(rule: Rule): readonly Entry[] {
+export function hostIncludes(rule: Rule): readonly FilterEntry[] {
   const listed = rule.host_includes.map((text, index) => hostEntry(rule, text, ['host_includes', index]));
   return rule.host_pattern === ''
     ? listed
     : [...listed, hostEntry(rule, rule.host_pattern, ['host_pattern'])];
 }
 
-export function hostExcludes(rule: Rule): readonly Entry[] {
+export function hostExcludes(rule: Rule): readonly FilterEntry[] {
   return rule.host_excludes.map((text, index) => hostEntry(rule, text, ['host_excludes', index]));
 }
 
-export function pathIncludes(rule: PathRule): readonly Entry[] {
+export function pathIncludes(rule: PathRule): readonly FilterEntry[] {
   return rule.path_includes.map((text, index) => pathEntry(rule, text, ['path_includes', index]));
 }
 
-export function pathExcludes(rule: PathRule): readonly Entry[] {
+export function pathExcludes(rule: PathRule): readonly FilterEntry[] {
   return rule.path_excludes.map((text, index) => pathEntry(rule, text, ['path_excludes', index]));
 }
 
@@ -60,7 +60,7 @@ export function admitsPath(rule: PathRule, path: string): boolean {
 }
 
 /** Whether one entry surely matches whatever another of its kind matches; of regexes only the same text is sure. */
-export function entryCovers(wide: Entry, narrow: Entry): boolean {
+export function entryCovers(wide: FilterEntry, narrow: FilterEntry): boolean {
   if (wide.regex || narrow.regex) return wide.regex === narrow.regex && wide.text === narrow.text;
   const { glob } = wide;
   if (glob === null || narrow.glob === null) return false;
@@ -75,7 +75,7 @@ function rooted(glob: Glob): readonly Glob[] {
   return rest[0]?.startsWith('/') === true ? [['/', ...rest], rest] : [['/', ...rest]];
 }
 
-function hostEntry(rule: Rule, text: string, field: FieldPath): Entry {
+function hostEntry(rule: Rule, text: string, field: FieldPath): FilterEntry {
   if (rule.host_match_type === 'regex') return regexEntry(text, field, true);
   return globEntry(text, field, rule.host_match_type === 'exact' ? exactHost(text) : hostPieces(text));
 }
@@ -85,17 +85,17 @@ function exactHost(text: string): Glob | null {
   return name === null ? null : [name];
 }
 
-function pathEntry(rule: PathRule, text: string, field: FieldPath): Entry {
+function pathEntry(rule: PathRule, text: string, field: FieldPath): FilterEntry {
   if (rule.path_match_type === 'regex') return regexEntry(text, field, false);
   return globEntry(text, field, pathPieces(text));
 }
 
-function globEntry(text: string, field: FieldPath, glob: Glob | null): Entry {
+function globEntry(text: string, field: FieldPath, glob: Glob | null): FilterEntry {
   const matches = (value: string): boolean => glob !== null && globMatches(glob, value);
   return { field, text, glob, regex: false, path: isPath(field), matches };
 }
 
-function regexEntry(text: string, field: FieldPath, ignoreCase: boolean): Entry {
+function regexEntry(text: string, field: FieldPath, ignoreCase: boolean): FilterEntry {
   const matches = (value: string): boolean => captureGroups(text, ignoreCase, value) !== null;
   return { field, text, glob: null, regex: true, path: isPath(field), matches };
 }

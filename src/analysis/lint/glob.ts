@@ -30,7 +30,7 @@ export function globCovers(wide: Glob, narrow: Glob): boolean {
 }
 
 /** Whether some text matches both. Walks the two side by side, remembering the pairs of places already tried. */
-export function globsMeet(left: Glob, right: Glob): boolean {
+export function globsOverlap(left: Glob, right: Glob): boolean {
   const a = left.join(ANYTHING);
   const b = right.join(ANYTHING);
   const tried = new Set<number>();

@@ -1,11 +1,11 @@
 /** Host entries that match nothing, less, or more than they seem to. */
 import { quoteValue } from '../../base/diagnostic.ts';
 import type { Rule } from '../../model/types.ts';
-import { admitsHost, type Entry, hostExcludes, hostIncludes } from './filters.ts';
+import { admitsHost, type FilterEntry, hostExcludes, hostIncludes } from './filters.ts';
 import type { Finding, LintContext } from './finding.ts';
 import { isLiteral } from './glob.ts';
 import { openEnds } from './host-regex.ts';
-import { meetsDomain, seesHostsOf, serves } from './zone.ts';
+import { overlapsDomain, seesHostsOf, serves } from './zone.ts';
 
 /** Judges every host entry of every live rule. */
 export function lintHosts(context: LintContext): readonly Finding[] {
@@ -15,7 +15,7 @@ export function lintHosts(context: LintContext): readonly Finding[] {
   ]);
 }
 
-function judge(rule: Rule, entry: Entry, context: LintContext): Finding | null {
+function judge(rule: Rule, entry: FilterEntry, context: LintContext): Finding | null {
   const at = { rule, field: entry.field, found: quoteValue(entry.text) };
   const shape = entry.regex ? judgeRegexShape(entry.text) : judgeShape(entry.text);
   if (shape !== null) return { ...at, ...shape };
@@ -30,7 +30,7 @@ function judge(rule: Rule, entry: Entry, context: LintContext): Finding | null {
       remedy: 'set `host_match_type` to `wildcard`',
     };
   }
-  if (entry.glob === null || meetsDomain(context.zone, entry.glob)) return null;
+  if (entry.glob === null || overlapsDomain(context.zone, entry.glob)) return null;
   const message = `matches no host of \`${context.zone.domain}\``;
   const remedy = `write a name that ends in \`.${context.zone.domain}\`, or remove the entry`;
   return { ...at, code: 'foreign_host', severity: 'warning', message, remedy };
@@ -84,7 +84,7 @@ function nearMisses(rule: Rule, context: LintContext): readonly Finding[] {
 }
 
 /** `name` of an entry that is exactly `*.name`. */
-function bareName({ glob }: Entry): string | null {
+function bareName({ glob }: FilterEntry): string | null {
   if (glob === null || isLiteral(glob) || glob.length > 2 || glob[0] !== '') return null;
   const rest = glob[1] ?? '';
   return rest.startsWith('.') && rest.length > 1 ? rest.slice(1) : null;

@@ -1,5 +1,5 @@
 /** Rules of an edge file whose state outlives requests, and which have no name of their own (semantics §7, Identity). */
-import { goesByContent } from '../../evaluator/identity.ts';
+import { isContentAddressed } from '../../evaluator/identity.ts';
 import type { Rule } from '../../model/types.ts';
 import type { Finding, LintContext } from './finding.ts';
 
@@ -10,7 +10,7 @@ export function lintKeys({ ruleSet, live }: LintContext): readonly Finding[] {
   return live.flatMap((rule) => {
     const key = keys.rules.get(rule.id);
     const state = stateOf(rule);
-    if (key === undefined || !goesByContent(key) || state === null) return [];
+    if (key === undefined || !isContentAddressed(key) || state === null) return [];
     const message = `is missing, so the rule goes by its content: each edit of it resets ${state}`;
     const remedy = 'add a name that stays, such as `key: login-limit`';
     return [{ code: 'missing_key', severity: 'info', rule, field: ['key'], message, remedy }];

@@ -2,8 +2,8 @@
 import { quoteValue } from '../../base/diagnostic.ts';
 import type { Rule } from '../../model/types.ts';
 import {
-  type Entry,
   entryCovers,
+  type FilterEntry,
   hasPaths,
   hostExcludes,
   hostIncludes,
@@ -17,14 +17,14 @@ export function lintNeedless({ live }: LintContext): readonly Finding[] {
   return live.flatMap((rule) => lists(rule).flatMap((list) => needless(rule, list)));
 }
 
-function lists(rule: Rule): readonly (readonly Entry[])[] {
+function lists(rule: Rule): readonly (readonly FilterEntry[])[] {
   const hosts = [hostIncludes(rule), hostExcludes(rule)];
   // Groups of a rewrite come from the first entry that matches, so there a covered regex may still say something.
   if (!hasPaths(rule) || (rule.type === 'rewrite' && rule.path_match_type === 'regex')) return hosts;
   return [...hosts, pathIncludes(rule), pathExcludes(rule)];
 }
 
-function needless(rule: Rule, list: readonly Entry[]): readonly Finding[] {
+function needless(rule: Rule, list: readonly FilterEntry[]): readonly Finding[] {
   return list.flatMap((entry, index) => {
     const over = list.find(
       (other, at) => at !== index && entryCovers(other, entry) && (at < index || !entryCovers(entry, other)),

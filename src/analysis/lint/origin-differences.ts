@@ -4,7 +4,14 @@
  * one exact path, or one that leaves out a suffix, can be walked around.
  */
 import { quoteValue } from '../../base/diagnostic.ts';
-import { admitsPath, type Entry, hasPaths, type PathRule, pathExcludes, pathIncludes } from './filters.ts';
+import {
+  admitsPath,
+  type FilterEntry,
+  hasPaths,
+  type PathRule,
+  pathExcludes,
+  pathIncludes,
+} from './filters.ts';
 import type { Finding, LintContext } from './finding.ts';
 import { isLiteral } from './glob.ts';
 import { seesHostsOf } from './zone.ts';
@@ -20,7 +27,7 @@ export function lintOriginDifferences(context: LintContext): readonly Finding[] 
   ]);
 }
 
-function exactInclude(rule: PathRule, entry: Entry, context: LintContext): Finding | null {
+function exactInclude(rule: PathRule, entry: FilterEntry, context: LintContext): Finding | null {
   const path = entry.glob !== null && isLiteral(entry.glob) ? (entry.glob[0] ?? '') : null;
   if (path === null || path === '/' || !path.startsWith('/')) return null;
   const folder = path.endsWith('/') ? path : `${path}/`;
@@ -41,7 +48,7 @@ function coversBelow(rule: PathRule, folder: string, { paths, zone }: LintContex
   });
 }
 
-function suffixExclude(rule: PathRule, entry: Entry): Finding | null {
+function suffixExclude(rule: PathRule, entry: FilterEntry): Finding | null {
   const suffix = entry.regex ? regexSuffix(entry.text) : wildcardSuffix(entry);
   if (suffix === null) return null;
   const message = `lets any path that ends so pass: many origins answer \`/page/x${suffix}\` like \`/page\``;
@@ -51,7 +58,7 @@ function suffixExclude(rule: PathRule, entry: Entry): Finding | null {
 }
 
 /** The suffix of an entry such as `*.css`. A folder before the star keeps the exclude to that folder. */
-function wildcardSuffix({ glob }: Entry): string | null {
+function wildcardSuffix({ glob }: FilterEntry): string | null {
   if (glob === null || glob.length < 2) return null;
   const suffix = glob[glob.length - 1] ?? '';
   const first = glob[0] ?? '';

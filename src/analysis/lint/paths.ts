@@ -1,7 +1,14 @@
 /** Path entries that match nothing, less, or something else than they seem to. */
 import { quoteValue } from '../../base/diagnostic.ts';
 import { REGEX_IN_WILDCARD } from '../../model/entries.ts';
-import { admitsPath, type Entry, hasPaths, type PathRule, pathExcludes, pathIncludes } from './filters.ts';
+import {
+  admitsPath,
+  type FilterEntry,
+  hasPaths,
+  type PathRule,
+  pathExcludes,
+  pathIncludes,
+} from './filters.ts';
 import type { Finding, LintContext } from './finding.ts';
 import type { Glob } from './glob.ts';
 import { seesHostsOf } from './zone.ts';
@@ -18,7 +25,7 @@ export function lintPaths(context: LintContext): readonly Finding[] {
 
 type Shape = Pick<Finding, 'code' | 'message' | 'remedy'>;
 
-function judge(rule: PathRule, entry: Entry): Finding | null {
+function judge(rule: PathRule, entry: FilterEntry): Finding | null {
   const shape = entry.regex ? judgeRegex(entry.text) : judgeWildcard(entry.text);
   if (shape === null) return null;
   return { ...shape, severity: 'warning', rule, field: entry.field, found: quoteValue(entry.text) };

@@ -2,7 +2,7 @@
 import { normalizeName } from '../../base/host.ts';
 import type { DnsRecord, Rule, RuleSet } from '../../model/types.ts';
 import { admitsHost, hostExcludes, hostIncludes } from './filters.ts';
-import { globCovers, globMatches, globsMeet } from './glob.ts';
+import { globCovers, globMatches, globsOverlap } from './glob.ts';
 
 /** The name of a proxied record: one host, or (`*.b`) every host below a name that has no record nearer. */
 export interface Served {
@@ -62,7 +62,7 @@ export function mayAdmit(rule: Rule, { name, wildcard }: Served): boolean {
   if (excluded) return false;
   const includes = hostIncludes(rule);
   if (includes.length === 0) return true;
-  return includes.some(({ glob, regex }) => regex || (glob !== null && globsMeet(glob, below)));
+  return includes.some(({ glob, regex }) => regex || (glob !== null && globsOverlap(glob, below)));
 }
 
 /** Whether every host `narrow` may see is also seen by `wide`, as far as that can be told from the filters. */
@@ -92,6 +92,6 @@ function admitsAll(rule: Rule, { name, wildcard }: Served): boolean {
 }
 
 /** Whether a wildcard entry can match any name of the domain at all. */
-export function meetsDomain(zone: Zone, glob: readonly string[]): boolean {
-  return globMatches(glob, zone.domain) || globsMeet(glob, ['', `.${zone.domain}`]);
+export function overlapsDomain(zone: Zone, glob: readonly string[]): boolean {
+  return globMatches(glob, zone.domain) || globsOverlap(glob, ['', `.${zone.domain}`]);
 }

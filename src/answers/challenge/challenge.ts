@@ -7,12 +7,12 @@
  * its User-Agent. An unknown address is never cleared.
  */
 import { refText } from '../../evaluator/identity.ts';
-import type { EdgeAnswer } from '../answer.ts';
+import type { EdgeAnswer } from '../../http/answer.ts';
 import { type Decided, requestHeader } from '../decided.ts';
 import { ID_HEADER, listsHtml, pageAnswer } from '../kinds.ts';
 import { fromBase64, toBase64url } from './base64.ts';
 import { clearedBy, grant, mayHoldOwn, withoutOwn } from './clearance.ts';
-import { createKeyring, type Keys, type Secrets, sign } from './keys.ts';
+import { type ClearanceKeys, createKeyring, type Secrets, sign } from './keys.ts';
 import { COST, MAX_BACK } from './limits.ts';
 import { challengeCsp, challengePage, PROOF_PATH } from './page.ts';
 import { createProofs } from './proof.ts';
@@ -121,7 +121,7 @@ function jsonAnswer(id: string): EdgeAnswer {
 
 /** Network and User-Agent as a proof carries them: nothing can be read out of it. */
 async function visitorOf(
-  keys: Keys,
+  keys: ClearanceKeys,
   { network, userAgent }: { network: string; userAgent: string },
 ): Promise<string> {
   return toBase64url(await sign(keys.clearance, JSON.stringify(['visitor', network, userAgent])));

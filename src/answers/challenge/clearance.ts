@@ -4,7 +4,7 @@
  */
 import { MAX_CAPTCHA_TTL_SEC } from '../../base/limits.ts';
 import { fromBase64, toBase64url } from './base64.ts';
-import { isSigned, type Keys, sign } from './keys.ts';
+import { type ClearanceKeys, isSigned, sign } from './keys.ts';
 import { MAX_CLEARANCES } from './limits.ts';
 
 /** Part of the name of each of the edge's own cookies, whatever stands before it. */
@@ -34,7 +34,10 @@ export interface Grant extends Holder {
 }
 
 /** The value of a Set-Cookie header. */
-export async function grant(keys: Keys, { asker, secure, seconds, now, ...holder }: Grant): Promise<string> {
+export async function grant(
+  keys: ClearanceKeys,
+  { asker, secure, seconds, now, ...holder }: Grant,
+): Promise<string> {
   const expires = Math.floor(now / 1_000) + seconds;
   const signature = toBase64url(await sign(keys.clearance, signedText(holder, asker, expires)));
   const name = `${secure ? HOST_ONLY : ''}${OWN}${asker.replace('/', '_')}`;
@@ -53,7 +56,7 @@ export function mayHoldOwn(cookies: string): boolean {
 
 /** The challenges that the cookies prove solved and not outlived. */
 export async function clearedBy(
-  keys: readonly Keys[],
+  keys: readonly ClearanceKeys[],
   cookies: string,
   { now, ...holder }: Holder & { now: number },
 ): Promise<string[]> {

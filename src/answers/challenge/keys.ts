@@ -7,31 +7,31 @@ import { MAX_KEYRINGS } from './limits.ts';
 /** What is signed with now, and what was signed with before and is still accepted. */
 export interface Secrets {
   readonly current: Uint8Array;
-  readonly previous: readonly PreviousSecret[];
+  readonly previous: readonly PreviousClearanceSecret[];
 }
 
-export interface PreviousSecret {
+export interface PreviousClearanceSecret {
   readonly secret: Uint8Array;
   /** Accepted before this, milliseconds since the epoch. */
   readonly until: number;
 }
 
 /** A key of HMAC-SHA-256. */
-export type SigningKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+export type ClearanceKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
-export interface Keys {
-  readonly clearance: SigningKey;
+export interface ClearanceKeys {
+  readonly clearance: ClearanceKey;
   /** As text, which the proof's package takes. */
   readonly proof: string;
 }
 
 /** The keys of a domain that are accepted at a time, those of its current secret first. */
-export type Keyring = (domain: string, now: number) => Promise<readonly Keys[]>;
+export type Keyring = (domain: string, now: number) => Promise<readonly ClearanceKeys[]>;
 
 /** One domain's keys, each as long as it is accepted. */
 interface Ring {
   readonly of: Secrets;
-  readonly keys: readonly Promise<Keys>[];
+  readonly keys: readonly Promise<ClearanceKeys>[];
 }
 
 /** @param secrets asked at every use; the keys are derived again when it returns another object for a domain */
@@ -60,7 +60,7 @@ export function createKeyring(secrets: (domain: string) => Secrets): Keyring {
   };
 }
 
-async function keysOf(secret: Uint8Array): Promise<Keys> {
+async function keysOf(secret: Uint8Array): Promise<ClearanceKeys> {
   const root = await keyOf(secret);
   const proof = await sign(root, 'edgeplan proof/v1');
   return {
@@ -69,20 +69,20 @@ async function keysOf(secret: Uint8Array): Promise<Keys> {
   };
 }
 
-function keyOf(octets: Uint8Array): Promise<SigningKey> {
+function keyOf(octets: Uint8Array): Promise<ClearanceKey> {
   const how = { name: 'HMAC', hash: 'SHA-256' };
   return crypto.subtle.importKey('raw', new Uint8Array(octets), how, false, ['sign', 'verify']);
 }
 
 /** HMAC-SHA-256. */
-export async function sign(key: SigningKey, text: string): Promise<Uint8Array> {
+export async function sign(key: ClearanceKey, text: string): Promise<Uint8Array> {
   return new Uint8Array(await crypto.subtle.sign('HMAC', key, new TextEncoder().encode(text)));
 }
 
 /** Whether the signature is that of one of the keys; takes as long whether or not. */
 export async function isSigned(
   signature: Uint8Array<ArrayBuffer>,
-  keys: readonly SigningKey[],
+  keys: readonly ClearanceKey[],
   text: string,
 ): Promise<boolean> {
   const signed = new TextEncoder().encode(text);

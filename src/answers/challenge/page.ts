@@ -35,7 +35,7 @@ export async function challengeCsp(): Promise<readonly [name: string, value: str
   ];
 }
 
-export interface PageSubject {
+export interface ChallengePageInput {
   /** The decision id. */
   readonly id: string;
   /** `null`: whoever asks cannot be told apart, so nothing it solves would count. */
@@ -53,7 +53,7 @@ function escaped(text: string): string {
     .replaceAll('"', '&quot;');
 }
 
-export function challengePage({ id, challenge, back }: PageSubject): string {
+export function challengePage({ id, challenge, back }: ChallengePageInput): string {
   return [
     '<!doctype html>',
     '<html lang="en">',

@@ -3,7 +3,7 @@ import { diffPlans, type PlanSide, type RuleChange } from '../../analysis/diff.t
 import { openPlan } from '../../plan/open.ts';
 import { diffSealed, printSealed } from '../../publisher/printed.ts';
 import { MAX_PAGE_OCTETS } from '../limits.ts';
-import type { DiffJob, Page, PrintJob, TextDiffJob, TextPage } from './job.ts';
+import type { AnswerPage, DiffJob, PrintJob, TextDiffJob, TextPage } from './job.ts';
 import { fitEntry, type PageNote, type Shortened, takePage } from './take-page.ts';
 
 /** One entry of a part of an answer: of a list, or of an object under its key. */
@@ -98,7 +98,7 @@ interface Shown {
   readonly shortened: readonly Shortened[];
 }
 
-function pageOf(entries: readonly Entry[], page: Page, around: object): Shown {
+function pageOf(entries: readonly Entry[], page: AnswerPage, around: object): Shown {
   const shortened: Shortened[] = [];
   const places = new Map<string, number>();
   const taken = takePage(entries, { ...page, around }, ({ part, key, value }) => {

@@ -9,14 +9,14 @@ import type { Job, JobKind, JobResults } from './job.ts';
 import { simulatePage } from './simulate-page.ts';
 import { readZoneFile } from './zone-file.ts';
 
-export type Delivery =
+export type JobDelivery =
   | { readonly kind: 'done'; readonly result: JobResults[JobKind] }
   | { readonly kind: 'refused'; readonly status: RefusalStatus; readonly message: string }
   | { readonly kind: 'unread'; readonly code: StoreFaultCode; readonly message: string }
   /** A mistake of ours; the stack is for the log. */
   | { readonly kind: 'failed'; readonly stack: string };
 
-export async function deliver(job: Job, snapshots: Snapshots): Promise<Delivery> {
+export async function deliver(job: Job, snapshots: Snapshots): Promise<JobDelivery> {
   try {
     return { kind: 'done', result: await resultOf(job, snapshots) };
   } catch (error) {

@@ -2,17 +2,17 @@
 import type { DnsRecord } from '../../model/types.ts';
 import type { Side } from '../../publisher/printed.ts';
 import type { SignaturesNote } from '../../simulator/document.ts';
-import type { Asked } from '../../simulator/simulate.ts';
+import type { SimulatedRequest } from '../../simulator/simulate.ts';
 import type { DomainRow } from '../../store/rows.ts';
 
 /** A part of a long answer. */
-export interface Page {
+export interface AnswerPage {
   readonly limit: number;
   /** How many entries come before it. */
   readonly from: number;
 }
 
-export interface AnalysisJob extends Page {
+export interface AnalysisJob extends AnswerPage {
   readonly kind: 'analysis';
   readonly domain: DomainRow;
 }
@@ -22,14 +22,14 @@ export interface SealedSignatures extends SignaturesNote {
   readonly sealed: Uint8Array;
 }
 
-export interface SimulateJob extends Page {
+export interface SimulateJob extends AnswerPage {
   readonly kind: 'simulate';
   readonly bytes: Uint8Array;
   /** SHA-256 of the bytes in hex. */
   readonly digest: string;
   readonly revision: number;
   readonly signatures: SealedSignatures | null;
-  readonly asked: Pick<Asked, 'request' | 'url' | 'response' | 'world'>;
+  readonly asked: Pick<SimulatedRequest, 'request' | 'url' | 'response' | 'world'>;
 }
 
 export interface DiffJob {
@@ -39,7 +39,7 @@ export interface DiffJob {
   /** `null`: a tombstone. */
   readonly before: Uint8Array | null;
   readonly after: Uint8Array | null;
-  readonly page: Page;
+  readonly page: AnswerPage;
 }
 
 export interface TextDiffJob {
@@ -53,7 +53,7 @@ export interface TextDiffJob {
 export interface PrintJob {
   readonly kind: 'print';
   readonly bytes: Uint8Array;
-  readonly page: Page;
+  readonly page: AnswerPage;
 }
 
 export interface ZoneJob {

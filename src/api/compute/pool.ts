@@ -17,7 +17,7 @@ import {
   MAX_WAITING_OF_ACCOUNT,
 } from '../limits.ts';
 import { Refusal } from '../refusal.ts';
-import { type Delivery, deliver } from './deliver.ts';
+import { deliver, type JobDelivery } from './deliver.ts';
 import type { Compute, Job, JobDone, JobKind, JobOf, JobResults } from './job.ts';
 import type { ComputeThreadData } from './thread.ts';
 
@@ -131,12 +131,12 @@ export function createCompute(options: ComputeOptions): Compute {
     return own;
   }
 
-  function compute(slot: Slot, job: Job, code: URL): Promise<Delivery> {
+  function compute(slot: Slot, job: Job, code: URL): Promise<JobDelivery> {
     slot.thread ??= open(slot, code);
     const thread = slot.thread;
     // Only a thread with a job keeps the process alive.
     thread.ref();
-    return new Promise<Delivery>((resolve, reject) => {
+    return new Promise<JobDelivery>((resolve, reject) => {
       const seconds = budgetMs / 1_000;
       const late = `this computation took longer than ${seconds} s, which is the limit`;
       const timer = setTimeout(() => end(slot, thread, unavailable(late)), budgetMs);
@@ -146,7 +146,7 @@ export function createCompute(options: ComputeOptions): Compute {
         thread.off('message', answered);
         thread.unref();
       };
-      const answered = (delivery: Delivery): void => {
+      const answered = (delivery: JobDelivery): void => {
         settle();
         resolve(delivery);
       };
@@ -165,7 +165,7 @@ export function createCompute(options: ComputeOptions): Compute {
     });
   }
 
-  async function take(slot: Slot, account: number, prepare: () => Promise<Job>): Promise<Delivery> {
+  async function take(slot: Slot, account: number, prepare: () => Promise<Job>): Promise<JobDelivery> {
     const job = await prepare();
     if (closed) throw stopping();
     const from = performance.now();
@@ -200,7 +200,7 @@ export function createCompute(options: ComputeOptions): Compute {
   };
 }
 
-function resultOf(delivery: Delivery): unknown {
+function resultOf(delivery: JobDelivery): unknown {
   if (delivery.kind === 'done') return delivery.result;
   if (delivery.kind === 'refused') throw new Refusal(delivery.status, delivery.message);
   if (delivery.kind === 'unread') throw new StoreFault(delivery.code, delivery.message);

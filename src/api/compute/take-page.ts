@@ -4,7 +4,7 @@
  */
 import { type FieldPath, formatPath } from '../../base/diagnostic.ts';
 import { MAX_PAGE_OCTETS } from '../limits.ts';
-import type { Page } from './job.ts';
+import type { AnswerPage } from './job.ts';
 
 /** Octets of an entry that is shown whole: a tenth of a page. */
 const WHOLE_OCTETS = MAX_PAGE_OCTETS / 10;
@@ -40,7 +40,7 @@ export interface PageNote {
  */
 export function takePage<Entry, Shown>(
   entries: readonly Entry[],
-  { limit, from, around }: Page & { readonly around: unknown },
+  { limit, from, around }: AnswerPage & { readonly around: unknown },
   show: (entry: Entry, index: number) => Shown,
 ): { readonly shown: readonly Shown[]; readonly page: PageNote } {
   let room = MAX_PAGE_OCTETS - octetsOf(around) - PAGE_NOTE_OCTETS;

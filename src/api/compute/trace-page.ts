@@ -4,13 +4,13 @@
  * cut and named in `shortened` with their length.
  */
 import type { RuleNote, TraceDocument } from '../../simulator/document.ts';
-import type { Page } from './job.ts';
+import type { AnswerPage } from './job.ts';
 import { cut, type Shortened, short, takePage } from './take-page.ts';
 
 /** Characters of an error page: together with all else it leaves room for rules. */
 const HTML_CHARACTERS = 131_072;
 
-export interface TracePageOptions extends Page {
+export interface TracePageOptions extends AnswerPage {
   readonly revision: number;
 }
 

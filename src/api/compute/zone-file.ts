@@ -1,6 +1,6 @@
 /** A zone file as records that could be stored, and why the other lines could not; what else is stored has no say yet. */
 import { describeDiagnostic } from '../../base/diagnostic.ts';
-import { parseZone } from '../../lifecycle/zone/parse.ts';
+import { parseZone } from '../../dns/zone-file/parse.ts';
 import { readRecord } from '../records/write.ts';
 import { Refusal } from '../refusal.ts';
 import type { ReadLine, ReadZoneFile, ZoneJob } from './job.ts';

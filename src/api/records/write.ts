@@ -1,9 +1,9 @@
 /** Reads what a customer wrote about a record, judges the change, and writes it. */
+import { refuseFeature } from '../../access/entitlement-checks.ts';
 import type { Entitlements } from '../../access/entitlements.ts';
-import { judgeFeature } from '../../access/gates.ts';
 import { assert } from '../../base/assert.ts';
 import { type Diagnostic, quoteValue } from '../../base/diagnostic.ts';
-import { canonicalData } from '../../lifecycle/zone/rdata.ts';
+import { canonicalData } from '../../dns/zone-file/rdata.ts';
 import { parseRecord } from '../../model/parse.ts';
 import type { DnsRecord } from '../../model/types.ts';
 import type { RecordRow } from '../../store/rows.ts';
@@ -64,7 +64,7 @@ export function judgeOrigin(w: Pick<Writing, 'specialOrigin'>, record: Candidate
 /** A host header that is new needs the feature; one that was there stays. Throws the 403. */
 export function judgeHostHeader(entitlements: Entitlements, wanted: string, had = ''): void {
   if (wanted === '' || wanted === had) return;
-  const closed = judgeFeature(entitlements, 'host_header_edit_enabled');
+  const closed = refuseFeature(entitlements, 'host_header_edit_enabled');
   if (closed !== null) throw forbidden(closed);
 }
 

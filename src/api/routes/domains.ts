@@ -1,11 +1,17 @@
 /** Domains: list, create, read, change, delete, developer mode. */
 import { z } from 'zod';
 import { resolveEntitlements } from '../../access/entitlements.ts';
-import { applyEvent, audible } from '../../lifecycle/apply.ts';
+import { applyEvent, auditedFields } from '../../lifecycle/apply-event.ts';
 import { challengeHost, newChallenge } from '../../lifecycle/challenge.ts';
 import { hasLapsed } from '../../lifecycle/claims.ts';
 import { MAX_UNPROVED_OF_ACCOUNT, MAX_UNPROVED_OF_NAME, UNPROVED_MS } from '../../lifecycle/limits.ts';
-import { challengeFields, initialState, isExpired, type LifeFields, nextRow } from '../../lifecycle/state.ts';
+import {
+  challengeFields,
+  initialState,
+  isExpired,
+  type LifecycleFields,
+  nextRow,
+} from '../../lifecycle/state.ts';
 import { isStoreFault } from '../../store/fault.ts';
 import type { DnsMode, DomainRow } from '../../store/rows.ts';
 import { SERVICE, type WriteTransaction } from '../../store/store.ts';
@@ -18,11 +24,18 @@ import {
   judgeSettings,
   NO_ROOM,
 } from '../domain-forms.ts';
-import { domainDetail, domainSummary, showDetail, showSummary, steady, timeText } from '../domain-shape.ts';
+import {
+  domainDetail,
+  domainSummary,
+  isCacheable,
+  showDetail,
+  showSummary,
+  timeText,
+} from '../domain-shape.ts';
 import { formBody } from '../read-body.ts';
 import { badRequest, conflict, forbidden, notFound, type Refusal } from '../refusal.ts';
 import { nameProblem } from '../registrable.ts';
-import { type Answer, type Call, message, operation, type Writing } from '../route.ts';
+import { type Call, message, operation, type Response, type Writing } from '../route.ts';
 import { messageShape } from '../shapes.ts';
 
 /** Milliseconds developer mode lasts. Given (semantics §6). */
@@ -32,15 +45,15 @@ const DEVELOPER_MODE_MS = 3 * 3_600_000;
 export async function answerDomain(
   at: Pick<Writing, 'role' | 'now'> & { readonly tx: Call<unknown>['latest'] },
   domain: DomainRow,
-): Promise<Answer> {
+): Promise<Response> {
   const body = await showDetail(at.tx, { domain, role: at.role, now: at.now });
-  return { body, tagged: steady(body) };
+  return { body, tagged: isCacheable(body) };
 }
 
 /** Holds `If-Match` against the domain's detail. */
 async function matchDomain(w: Writing): Promise<void> {
   const { domain, now, role, tx } = w;
-  if (w.conditional) w.match(steady(await showDetail(tx, { domain, role, now })));
+  if (w.conditional) w.match(isCacheable(await showDetail(tx, { domain, role, now })));
 }
 
 export const list = operation({
@@ -52,7 +65,7 @@ export const list = operation({
       for (const { domain, role } of await tx.domains.listSeenBy(caller.account_id)) {
         if (role !== null) body.push(await showSummary(tx, { domain, role, now }));
       }
-      return { body, tagged: body.map(steady) };
+      return { body, tagged: body.map(isCacheable) };
     });
   },
 });
@@ -70,7 +83,7 @@ async function claimName(
     dns_mode,
     accountId,
   }: { readonly name: string; readonly dns_mode: DnsMode; readonly accountId: number },
-): Promise<LifeFields> {
+): Promise<LifecycleFields> {
   const there = await tx.domains.named(name);
   const seen = await tx.domains.seenBy(accountId, name);
   // Under one name an account sees one domain, its own or a shared one.
@@ -173,7 +186,7 @@ export const update = operation({
   },
 });
 
-async function updateDomain(w: Writing, body: DomainUpdate): Promise<Answer> {
+async function updateDomain(w: Writing, body: DomainUpdate): Promise<Response> {
   const { domain, now, tx } = w;
   const { settings } = body;
   judgeSettings({ ...domain, ...settings });
@@ -196,7 +209,11 @@ async function updateDomain(w: Writing, body: DomainUpdate): Promise<Answer> {
   const after = await tx.domains.update(domain.id, { ...changes, updated_at: now });
   if (after === null) throw notFound();
   const names = Object.keys(changes) as (keyof DomainRow)[];
-  await w.audit({ action: 'domain.update', before: audible(domain, names), after: audible(after, names) });
+  await w.audit({
+    action: 'domain.update',
+    before: auditedFields(domain, names),
+    after: auditedFields(after, names),
+  });
   if (names.some((name) => !QUIET.test(name))) await w.publish('domain settings changed');
   return answerDomain(w, after);
 }
@@ -238,7 +255,7 @@ export const developerMode = operation({
       await w.tx.domains.update(w.domain.id, { developer_mode_until: until, updated_at: w.now });
       await w.audit({
         action: 'domain.developer_mode',
-        before: audible(w.domain, ['developer_mode_until']),
+        before: auditedFields(w.domain, ['developer_mode_until']),
         after: { developer_mode_until: timeText(until) },
       });
       await w.publish('developer mode');

@@ -20,7 +20,7 @@ import { signedGroups } from '../../publisher/pages.ts';
 import type { NodeRow } from '../../store/rows.ts';
 import { nodeOperation, readSent } from '../node-route.ts';
 import { badRequest, notFound } from '../refusal.ts';
-import type { NodeServices } from '../services.ts';
+import type { NodeRouteServices } from '../services.ts';
 import {
   feedQuery,
   manifestQuery,
@@ -133,7 +133,7 @@ interface Stream {
 
 /** Takes the connection over: from here on it is a stream of events until either side ends it. */
 function openStream(
-  { feed, store, log, clock }: NodeServices,
+  { feed, store, log, clock }: NodeRouteServices,
   { node, from, epoch, reply }: Stream,
 ): FastifyReply {
   reply.hijack();
@@ -174,7 +174,7 @@ function openStream(
       setTimeout(() => raw.destroy(), FAREWELL_MS).unref();
     },
   };
-  const unfollow = feed.follow(node, { position: from, epoch }, sink);
+  const unfollow = feed.subscribe(node, { position: from, epoch }, sink);
   // A reader that went away is no error: it comes back with its last event id.
   raw.on('error', () => undefined);
   raw.on('close', () => {
@@ -186,7 +186,7 @@ function openStream(
 
 /** A nack changes no traffic: it is stored for people, and logged. */
 async function takeReports(
-  { store, log, clock, onReportRefused }: NodeServices,
+  { store, log, clock, onReportRefused }: NodeRouteServices,
   node: NodeRow,
   { hits, ...sent }: z.infer<typeof reportsBody>,
 ): Promise<{ readonly message: string }> {

@@ -10,7 +10,7 @@ import { removeRecords } from '../records/remove.ts';
 import { type BatchEntry, batchShape, recordUpdateShape, showBatch, showRecord } from '../records/shape.ts';
 import { type JudgedChange, judgeChange, writeChanges } from '../records/write.ts';
 import { notFound, Refusal } from '../refusal.ts';
-import { type Answer, type BodyReader, ok, operation, type Writing } from '../route.ts';
+import { type BodyReader, ok, operation, type Response, type Writing } from '../route.ts';
 
 interface Item {
   readonly id: number;
@@ -40,7 +40,7 @@ export const batchUpdate = operation({
   },
 });
 
-async function updateMany(w: Writing, updates: readonly Item[]): Promise<Answer> {
+async function updateMany(w: Writing, updates: readonly Item[]): Promise<Response> {
   const rows = await all(w);
   const byId = new Map(rows.map((row) => [row.id, row]));
   const neighbours = neighboursOf(w.domain.name, rows);

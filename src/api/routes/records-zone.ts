@@ -1,9 +1,9 @@
 /** Whole zones in and out, as BIND master files (RFC 1035 §5). */
 import { z } from 'zod';
-import { recordGate } from '../../access/gates.ts';
-import { printZone } from '../../lifecycle/zone/print.ts';
+import { checkRecordType } from '../../access/entitlement-checks.ts';
+import { printZone } from '../../dns/zone-file/print.ts';
 import { newestChange } from '../../publisher/newest-change.ts';
-import type { NewRecord } from '../../store/customer-nouns.ts';
+import type { NewRecord } from '../../store/customer-repositories.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import type { ReadLine, ReadZoneFile, ZoneProblem } from '../compute/job.ts';
@@ -11,8 +11,8 @@ import { originsOfRecord, refuseSpecial } from '../origins.ts';
 import { neighboursOf } from '../records/neighbours.ts';
 import { recordShape, showRecord } from '../records/shape.ts';
 import { badRequest, forbidden, type Refusal } from '../refusal.ts';
-import { type Answer, ok, operation, type Writing } from '../route.ts';
-import { judgeRoom } from './records.ts';
+import { ok, operation, type Response, type Writing } from '../route.ts';
+import { judgeRecordCount } from './records.ts';
 
 const ZONE_TYPE = 'text/dns';
 
@@ -44,7 +44,7 @@ export const importZone = operation<string>({
   },
 });
 
-async function importRecords(w: Writing, zone: ReadZoneFile): Promise<Answer> {
+async function importRecords(w: Writing, zone: ReadZoneFile): Promise<Response> {
   const { domain, tx } = w;
   const { problems } = zone;
   if (zone.records.length === 0) throw nothingToImport(problems);
@@ -52,9 +52,9 @@ async function importRecords(w: Writing, zone: ReadZoneFile): Promise<Answer> {
   if (w.conditional) w.match(there.map(showRecord));
   const read = readAll(w, zone.records, neighboursOf(domain.name, there));
   const rows = read.rows;
-  const closed = await recordGate(rows.length)(w);
+  const closed = await checkRecordType(rows.length)(w);
   if (closed !== null && rows.length > 0) throw forbidden(`${closed}; the file has ${rows.length} more`);
-  judgeRoom(there.length + rows.length);
+  judgeRecordCount(there.length + rows.length);
   const made = rows.length === 0 ? [] : await tx.records.insert(rows);
   const records = made.map(showRecord);
   if (made.length > 0) {

@@ -8,7 +8,7 @@ import { removeRecords } from '../records/remove.ts';
 import { recordCreateShape, recordShape, recordUpdateShape, showRecord } from '../records/shape.ts';
 import { judgeChange, judgeHostHeader, judgeOrigin, readRecord, writeChanges } from '../records/write.ts';
 import { conflict, forbidden, notFound } from '../refusal.ts';
-import { type Answer, message, ok, operation, type Writing } from '../route.ts';
+import { message, ok, operation, type Response, type Writing } from '../route.ts';
 import { messageShape } from '../shapes.ts';
 
 export const list = operation({
@@ -21,7 +21,7 @@ export const list = operation({
 
 export const read = operation({
   summary: 'One record',
-  steady: true,
+  cacheable: true,
   response: recordShape,
   async handle({ domain, latest, params }) {
     const row = await latest.records.get(domain.id, idOf(params['recordId']));
@@ -39,7 +39,7 @@ export const create = operation<unknown>({
   },
 });
 
-async function createRecord(w: Writing, input: unknown): Promise<Answer> {
+async function createRecord(w: Writing, input: unknown): Promise<Response> {
   const { domain, now, tx } = w;
   const { id: _, ...record } = readRecord(domain.name, input);
   judgeOrigin(w, record);
@@ -48,7 +48,7 @@ async function createRecord(w: Writing, input: unknown): Promise<Answer> {
     tx.records.count(domain.id),
     tx.records.spelled(domain.id, spellingsOf(domain.name, [record.name])),
   ]);
-  judgeRoom(count + 1);
+  judgeRecordCount(count + 1);
   const clash = neighboursOf(domain.name, there).judge(record);
   if (clash !== null) throw conflict(clash);
   const [row] = await tx.records.insert([
@@ -61,7 +61,7 @@ async function createRecord(w: Writing, input: unknown): Promise<Answer> {
 }
 
 /** What a plan can hold, whatever the entitlements say. */
-export function judgeRoom(wanted: number): void {
+export function judgeRecordCount(wanted: number): void {
   if (wanted > MAX_RECORDS) throw forbidden(`a domain holds at most ${MAX_RECORDS} records`);
 }
 

@@ -4,7 +4,7 @@
  */
 import { setImmediate as breathe } from 'node:timers/promises';
 import { z } from 'zod';
-import { ruleGate } from '../../access/gates.ts';
+import { checkRuleType } from '../../access/entitlement-checks.ts';
 import type { RuleType } from '../../base/vocabulary.ts';
 import { id, list as listOf } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
@@ -13,13 +13,13 @@ import { formBody, readBody } from '../read-body.ts';
 import { type BatchEntry, batchShape, showBatch } from '../records/shape.ts';
 import { badRequest, notFound, Refusal } from '../refusal.ts';
 import {
-  type Answer,
+  type ApiRoute,
   type BodyReader,
   type Call,
   type Operation,
   ok,
   operation,
-  type Route,
+  type Response,
   type Writing,
 } from '../route.ts';
 import { RULE_SHAPES } from '../rules/shapes.ts';
@@ -28,10 +28,10 @@ import { addRule, changeRule, removeRule } from './rules.ts';
 
 /** The routes of one type for many rules. */
 // biome-ignore format: a table is read in columns
-export function ruleBatchRoutes(type: RuleType): readonly Route[] {
+export function ruleBatchRoutes(type: RuleType): readonly ApiRoute[] {
   const all = `/domains/{domain}/rules/${RULE_SLUGS[type]}/`;
   return [
-    { method: 'POST', path: `${all}batch-create`, permission: 'rules.edit', hides: true, gate: ruleGate(type), ...batchCreate(type) },
+    { method: 'POST', path: `${all}batch-create`, permission: 'rules.edit', hides: true, gate: checkRuleType(type), ...batchCreate(type) },
     { method: 'POST', path: `${all}batch-update`, permission: 'rules.edit', hides: true, ...batchUpdate(type) },
     { method: 'POST', path: `${all}batch-delete`, permission: 'rules.edit', hides: true, ...batchDelete(type) },
   ];
@@ -193,7 +193,7 @@ async function attempt<Value>(
 
 const UNCONDITIONAL = 'a batch of rules is several changes; send it with the change of a single rule';
 
-function showOutcomes(ids: readonly number[], outcomes: readonly Outcome<unknown>[]): Answer {
+function showOutcomes(ids: readonly number[], outcomes: readonly Outcome<unknown>[]): Response {
   const results = outcomes.map((outcome, index): BatchEntry => {
     const ruleId = ids[index]!;
     return 'error' in outcome ? { id: ruleId, ok: false, error: outcome.error } : { id: ruleId, ok: true };

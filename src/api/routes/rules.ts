@@ -1,9 +1,9 @@
 /** Edge rules: the operations of every type on one rule and on their order; `rules-batch.ts` has those on many. */
 import { z } from 'zod';
-import { ruleGate } from '../../access/gates.ts';
+import { checkRuleType } from '../../access/entitlement-checks.ts';
 import { MAX_DOMAIN_TEXT, MAX_RULES } from '../../base/limits.ts';
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
-import type { Stored } from '../../model/common.ts';
+import type { StoredRule } from '../../model/common.ts';
 import { id, list as listOf } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
 import type { RedirectRule } from '../../model/types.ts';
@@ -13,14 +13,14 @@ import { idOf } from '../paths.ts';
 import { formBody } from '../read-body.ts';
 import { badRequest, forbidden, notFound } from '../refusal.ts';
 import {
-  type Answer,
+  type ApiRoute,
   type AuditEntry,
   type Beside,
   message,
   type Operation,
   ok,
   operation,
-  type Route,
+  type Response,
   type Writing,
 } from '../route.ts';
 import { asksForPart, RULE_LIST_QUERY, rulePage } from '../rules/list-page.ts';
@@ -34,12 +34,12 @@ import { messageShape } from '../shapes.ts';
 
 /** Routes for single rules of a type and for their order. They answer 404 to an insufficient role (API document, "Errors"). */
 // biome-ignore format: a table is read in columns
-export function ruleRoutes(type: RuleType): readonly Route[] {
+export function ruleRoutes(type: RuleType): readonly ApiRoute[] {
   const all = `/domains/{domain}/rules/${RULE_SLUGS[type]}/`;
   const one = `${all}{ruleId}`;
   return [
     { method: 'GET', path: all, permission: 'domain.view', hides: true, ...list(type) },
-    { method: 'POST', path: all, permission: 'rules.edit', hides: true, gate: ruleGate(type), ...create(type) },
+    { method: 'POST', path: all, permission: 'rules.edit', hides: true, gate: checkRuleType(type), ...create(type) },
     { method: 'PUT', path: `${all}reorder`, permission: 'rules.edit', hides: true, ...reorder(type) },
     { method: 'GET', path: one, permission: 'domain.view', hides: true, ...read(type) },
     { method: 'PUT', path: one, permission: 'rules.edit', hides: true, ...update(type) },
@@ -51,7 +51,7 @@ export function ruleRoutes(type: RuleType): readonly Route[] {
 function list(type: RuleType): Operation {
   return operation({
     summary: `Rules of type ${type} in evaluation order: all, or page by page`,
-    steady: true,
+    cacheable: true,
     query: RULE_LIST_QUERY,
     response: z.array(RULE_SHAPES[type].answer),
     async handle({ domain, latest, query }) {
@@ -76,7 +76,7 @@ export const listEveryType: Operation = operation({
 function read(type: RuleType): Operation {
   return operation({
     summary: `One rule of type ${type}`,
-    steady: true,
+    cacheable: true,
     response: RULE_SHAPES[type].answer,
     async handle({ domain, latest, params }) {
       const row = await latest.rules.get({ domain_id: domain.id, type, id: idOf(params['ruleId']) });
@@ -97,7 +97,7 @@ function create(type: RuleType): Operation {
   });
 }
 
-async function createRule(w: Writing, type: RuleType, input: unknown): Promise<Answer> {
+async function createRule(w: Writing, type: RuleType, input: unknown): Promise<Response> {
   return ok((await addRule(w, type, input)).answer);
 }
 
@@ -129,7 +129,7 @@ export async function addRule(w: Writing, type: RuleType, input: unknown): Promi
     return { id: row.id, answer: after };
   }
   await w.audit(entry);
-  const made = await provisionWww(w, fields as Stored<RedirectRule>);
+  const made = await provisionWww(w, fields as StoredRule<RedirectRule>);
   await w.publish(reason);
   return { id: row.id, answer: made === null ? after : { ...after, www_record: made } };
 }
@@ -217,7 +217,7 @@ interface Change {
 }
 
 /** Changes a rule and publishes it, unless it is the same already. @throws Refusal before anything is written */
-export async function changeRule(w: Writing, { before, input, action }: Change): Promise<Answer> {
+export async function changeRule(w: Writing, { before, input, action }: Change): Promise<Response> {
   const { now, tx } = w;
   const { domain_id, id: ruleId, type } = before;
   const toggled = action === 'rule.toggle' ? ({ toggled: true } as const) : {};
@@ -289,7 +289,7 @@ function reorder(type: RuleType): Operation {
   });
 }
 
-async function reorderRules(w: Writing, type: RuleType, ids: readonly number[]): Promise<Answer> {
+async function reorderRules(w: Writing, type: RuleType, ids: readonly number[]): Promise<Response> {
   const { domain, now, tx } = w;
   const show = async () => (await tx.rules.list(domain.id, type)).map((row) => showRule(row));
   const there = await tx.rules.order(domain.id, type);

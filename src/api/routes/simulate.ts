@@ -7,7 +7,7 @@
 import { z } from 'zod';
 import { findBlob } from '../../publisher/blob.ts';
 import { requestMistake } from '../../simulator/request-fields.ts';
-import type { Asked } from '../../simulator/simulate.ts';
+import type { SimulatedRequest } from '../../simulator/simulate.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { MAX_PAGE, USUAL_FINDINGS, USUAL_PAGE } from '../limits.ts';
@@ -67,7 +67,7 @@ export const simulate = operation({
     };
     const { request: fields, status } = readQuestion(call.body);
     const plain = { scheme: 'https', method: 'GET', host: domain.name, target: '/' };
-    const request = { ...plain, ...fields } as Asked['request'];
+    const request = { ...plain, ...fields } as SimulatedRequest['request'];
     const world = {
       down: [],
       nodeId: null,

@@ -1,13 +1,13 @@
 /** Pages of rule lists: what may be asked, and where a page leaves off. */
 import { z } from 'zod';
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
-import type { RulePage } from '../../store/customer-nouns.ts';
+import type { RulePage } from '../../store/customer-repositories.ts';
 import type { RuleRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { MAX_PAGE, MAX_SEARCH } from '../limits.ts';
 import { queryNumber } from '../query.ts';
 import { badRequest } from '../refusal.ts';
-import { type Answer, ok } from '../route.ts';
+import { ok, type Response } from '../route.ts';
 import { showRule } from './show.ts';
 
 export const RULE_LIST_QUERY = z.object({
@@ -42,7 +42,7 @@ export async function rulePage(
   tx: Pick<ReadTransaction, 'rules'>,
   { domain, type, path }: ListOf,
   query: Readonly<Record<string, unknown>>,
-): Promise<Answer> {
+): Promise<Response> {
   const { limit = MAX_PAGE, cursor, enabled, q } = query as ListQuery;
   const rows = await tx.rules.page(domain.id, {
     type,

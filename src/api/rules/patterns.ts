@@ -6,13 +6,13 @@
 import { createHash } from 'node:crypto';
 import { MAX_DOMAIN_SCANS } from '../../base/limits.ts';
 import type { RuleType } from '../../base/vocabulary.ts';
-import type { Stored } from '../../model/common.ts';
+import type { StoredRule } from '../../model/common.ts';
 import { readForm } from '../../model/form.ts';
-import { createPatternBook, patternCost, type StandingPatterns } from '../../model/pattern.ts';
+import { createPatternBook, type ExistingPatterns, patternCost } from '../../model/pattern.ts';
 import { createReport } from '../../model/report.ts';
 import { ruleForm } from '../../model/rule.ts';
 import type { DropRule, Rule } from '../../model/types.ts';
-import type { RuleWrite } from '../../store/customer-nouns.ts';
+import type { RuleWrite } from '../../store/customer-repositories.ts';
 import type { PatternRow, RuleRow } from '../../store/rows.ts';
 import type { WriteTransaction } from '../../store/store.ts';
 import { wrongInput } from '../read-body.ts';
@@ -73,11 +73,11 @@ function fromHex(hex: string): string {
 }
 
 /** What an accepted rule adds to the budgets of its domain. */
-export function costsOf(fields: Stored<Rule>): NonNullable<RuleWrite['costs']> {
+export function costsOf(fields: StoredRule<Rule>): NonNullable<RuleWrite['costs']> {
   return { addresses: ipsOf(fields).length, patterns: patternRows({ ...fields }) };
 }
 
-function ipsOf(fields: Partial<Stored<DropRule>>): readonly string[] {
+function ipsOf(fields: Partial<StoredRule<DropRule>>): readonly string[] {
   return fields.ips ?? [];
 }
 
@@ -113,7 +113,7 @@ interface StandingQuestion {
 async function standingPatterns(
   tx: WriteTransaction,
   { domainId, without, whole }: StandingQuestion,
-): Promise<StandingPatterns | null> {
+): Promise<ExistingPatterns | null> {
   let costs = await tx.rules.patternCosts(domainId, { without });
   if (!costs.counted) {
     await countPatterns(tx, domainId);

@@ -2,11 +2,11 @@
  * Reads what a customer wrote about a rule, on top of what is stored: everything that could make a compile fail is
  * found here and answered with 400 (semantics §6).
  */
-import { judgeFeature } from '../../access/gates.ts';
+import { refuseFeature } from '../../access/entitlement-checks.ts';
 import type { Diagnostic } from '../../base/diagnostic.ts';
 import { MAX_DOMAIN_IPS, MAX_ID, MAX_RECORDS } from '../../base/limits.ts';
 import type { RuleType } from '../../base/vocabulary.ts';
-import type { Stored } from '../../model/common.ts';
+import type { StoredRule } from '../../model/common.ts';
 import { parseRule } from '../../model/parse.ts';
 import type { DropRule, OriginRouteRule, Rule } from '../../model/types.ts';
 import type { RuleRow } from '../../store/rows.ts';
@@ -30,7 +30,7 @@ export interface RuleInput {
 export async function readRule(
   w: Writing,
   { type, input, before, toggled }: RuleInput,
-): Promise<Stored<Rule>> {
+): Promise<StoredRule<Rule>> {
   const whole = before === undefined ? input : mergeRule(before, input);
   const stored = before === undefined ? [] : bodyOf(before).record_ids;
   const recordIds = await knownRecords(w, idsIn(whole), stored);
@@ -43,7 +43,7 @@ export async function readRule(
     toggled === true ? null : refuseSpecial(w.specialOrigin, originsOfRule(type, parsed.fields));
   if (special !== null) throw special;
   await judgePatterns(w, { type, whole, ...(before === undefined ? {} : { before }) });
-  if (type === 'drop') await judgeAddresses(w, parsed.fields as Stored<DropRule>, before);
+  if (type === 'drop') await judgeAddresses(w, parsed.fields as StoredRule<DropRule>, before);
   await judgeHostHeader(w, parsed.fields, before);
   return located(w, type, parsed.fields);
 }
@@ -52,10 +52,13 @@ export async function readRule(
  * An origin's country is looked up at the write, where a geo database is configured (semantics §5 origin_route). A name
  * may be anywhere, and keeps what was written.
  */
-function located(w: Writing, type: RuleType, fields: Stored<Rule>): Stored<Rule> {
+function located(w: Writing, type: RuleType, fields: StoredRule<Rule>): StoredRule<Rule> {
   if (type !== 'origin_route') return fields;
-  const route = fields as Stored<OriginRouteRule>;
-  const located: Stored<OriginRouteRule> = { ...route, country: w.countryOf(route.address) ?? route.country };
+  const route = fields as StoredRule<OriginRouteRule>;
+  const located: StoredRule<OriginRouteRule> = {
+    ...route,
+    country: w.countryOf(route.address) ?? route.country,
+  };
   return located;
 }
 
@@ -124,7 +127,7 @@ async function knownRecords(
 /** Holds a domain to the address entries of all its drop rules. Only a rule that brings more of them is judged. */
 async function judgeAddresses(
   { tx, domain }: Writing,
-  { ips }: Stored<DropRule>,
+  { ips }: StoredRule<DropRule>,
   before: RuleRow | undefined,
 ): Promise<void> {
   const had = before === undefined ? 0 : addressesOf(before);
@@ -151,6 +154,6 @@ function addressesOf(row: RuleRow): number {
 async function judgeHostHeader(w: Writing, fields: object, before: RuleRow | undefined): Promise<void> {
   const wanted = 'host_header' in fields ? fields.host_header : '';
   if (wanted === '' || (before !== undefined && bodyOf(before)['host_header'] === wanted)) return;
-  const closed = judgeFeature(await w.entitlements(), 'host_header_edit_enabled');
+  const closed = refuseFeature(await w.entitlements(), 'host_header_edit_enabled');
   if (closed !== null) throw forbidden(closed);
 }

@@ -1,8 +1,8 @@
 /** A stored rule as the API shows it. */
 import { utf8Length } from '../../base/octets.ts';
-import type { Stored } from '../../model/common.ts';
+import type { StoredRule } from '../../model/common.ts';
 import type { ErrorPageRule, Rule } from '../../model/types.ts';
-import type { RuleWrite } from '../../store/customer-nouns.ts';
+import type { RuleWrite } from '../../store/customer-repositories.ts';
 import type { RuleRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { timeText } from '../domain-shape.ts';
@@ -59,7 +59,7 @@ export async function showWhole(
 
 /** What of a rule's fields goes where in the store. `before`: the row they replace, whose pages may stay. */
 export function toWrite(
-  fields: Stored<Rule>,
+  fields: StoredRule<Rule>,
   pages: 'replace' | { readonly keep: RuleBody } = 'replace',
 ): RuleWrite {
   const { priority, record_ids, ...rest } = fields;

@@ -2,13 +2,13 @@
  * The www record of a canonical redirect (API document, "redirect"; semantics §6): the redirect between a domain and
  * its www name does nothing while www does not reach the edge, so a proxied record is made alongside.
  */
-import { judgeFeature, recordGate } from '../../access/gates.ts';
+import { checkRecordType, refuseFeature } from '../../access/entitlement-checks.ts';
 import { normalizeName } from '../../base/host.ts';
 import { MAX_RECORDS } from '../../base/limits.ts';
-import type { Stored } from '../../model/common.ts';
+import type { StoredRule } from '../../model/common.ts';
 import { absoluteName } from '../../model/record-name.ts';
 import type { RedirectRule } from '../../model/types.ts';
-import type { NewRecord } from '../../store/customer-nouns.ts';
+import type { NewRecord } from '../../store/customer-repositories.ts';
 import { isStoreFault, StoreFault } from '../../store/fault.ts';
 import type { RecordRow } from '../../store/rows.ts';
 import { showRecord } from '../records/shape.ts';
@@ -16,7 +16,7 @@ import type { Writing } from '../route.ts';
 import type { WwwRecord } from './shapes.ts';
 
 /** What became of the www record; `null` when the redirect is not the canonical one. */
-export async function provisionWww(w: Writing, rule: Stored<RedirectRule>): Promise<WwwRecord | null> {
+export async function provisionWww(w: Writing, rule: StoredRule<RedirectRule>): Promise<WwwRecord | null> {
   const { domain, now, tx } = w;
   if (!isCanonical(domain.name, rule)) return null;
   const records = await tx.records.list(domain.id);
@@ -26,9 +26,9 @@ export async function provisionWww(w: Writing, rule: Stored<RedirectRule>): Prom
   const allowed = records.filter(({ destination }) => w.specialOrigin(destination) === null);
   const apex = addressOf(domain.name, allowed);
   if (apex === null) return 'no_apex';
-  if (records.length >= MAX_RECORDS || (await recordGate()(w)) !== null) return 'limit';
+  if (records.length >= MAX_RECORDS || (await checkRecordType()(w)) !== null) return 'limit';
   // A plan that no longer includes editing host headers leaves those that are there, and gets no new one.
-  const mayName = judgeFeature(await w.entitlements(), 'host_header_edit_enabled') === null;
+  const mayName = refuseFeature(await w.entitlements(), 'host_header_edit_enabled') === null;
   const made = await tryInsert(w, mirror(mayName ? apex : { ...apex, host_header: '' }, now));
   if (made === null) return 'failed';
   await w.audit({ action: 'record.create', subject: `record/${made.id}`, after: showRecord(made) });
@@ -40,7 +40,7 @@ export async function provisionWww(w: Writing, rule: Stored<RedirectRule>): Prom
  * other, and it acts on every path. One that is held to certain records is not, for a new record would be out of its
  * scope.
  */
-function isCanonical(domain: string, rule: Stored<RedirectRule>): boolean {
+function isCanonical(domain: string, rule: StoredRule<RedirectRule>): boolean {
   if (rule.host_match_type !== 'exact' && rule.host_match_type !== 'wildcard') return false;
   if (rule.host_excludes.length > 0 || rule.record_ids.length > 0) return false;
   const listed = rule.host_pattern === '' ? rule.host_includes : [rule.host_pattern, ...rule.host_includes];

@@ -6,14 +6,14 @@ import {
   BEGIN_LINE,
   END_LINE,
   NO_WORD_BOUNDARY,
+  type OctetRanges,
   type Program,
-  type Ranges,
   WORD_BOUNDARY,
 } from './program.ts';
 
-const NEWLINE: Ranges = [10, 10];
+const NEWLINE: OctetRanges = [10, 10];
 /** The word characters of `\b`: ASCII only, also where case is ignored. */
-const WORD: Ranges = [0x30, 0x39, 0x41, 0x5a, 0x5f, 0x5f, 0x61, 0x7a];
+const WORD: OctetRanges = [0x30, 0x39, 0x41, 0x5a, 0x5f, 0x5f, 0x61, 0x7a];
 
 /** Classes are numbered from 0 in the order in which code points first show them. */
 export interface Alphabet {
@@ -33,7 +33,7 @@ export interface Alphabet {
 
 /** The classes of one program. */
 export function buildAlphabet(program: Program): Alphabet {
-  const sets = new Map<Ranges, number[]>();
+  const sets = new Map<OctetRanges, number[]>();
   let asserted = 0;
   program.instructions.forEach((instruction, index) => {
     if (instruction.kind === 'assert') asserted |= instruction.flags;
@@ -47,7 +47,7 @@ export function buildAlphabet(program: Program): Alphabet {
   return classify(sets);
 }
 
-function classify(sets: ReadonlyMap<Ranges, readonly number[]>): Alphabet {
+function classify(sets: ReadonlyMap<OctetRanges, readonly number[]>): Alphabet {
   const bounds = new Set<number>([0]);
   for (const ranges of sets.keys()) {
     for (let i = 0; i < ranges.length; i += 2) {
@@ -77,7 +77,7 @@ function classify(sets: ReadonlyMap<Ranges, readonly number[]>): Alphabet {
   const classes = numbers.size;
   const takes = new Map<number, Uint8Array>();
   const columns = new Map<number, readonly number[]>();
-  const members = new Map<Ranges, Uint8Array>();
+  const members = new Map<OctetRanges, Uint8Array>();
   for (const [ranges, users] of sets) {
     const member = new Uint8Array(classes);
     starts.forEach((start, i) => {
@@ -103,7 +103,7 @@ function classify(sets: ReadonlyMap<Ranges, readonly number[]>): Alphabet {
 }
 
 /** Numbers such that two points share one exactly when every set treats them alike; refined one set at a time. */
-function refine(sets: readonly Ranges[], points: readonly number[]): Int32Array {
+function refine(sets: readonly OctetRanges[], points: readonly number[]): Int32Array {
   const signatures = new Int32Array(points.length);
   let count = 1;
   for (const ranges of sets) {
@@ -124,7 +124,7 @@ function refine(sets: readonly Ranges[], points: readonly number[]): Int32Array 
   return signatures;
 }
 
-function includes(ranges: Ranges, point: number): boolean {
+function includes(ranges: OctetRanges, point: number): boolean {
   for (let i = 0; i < ranges.length; i += 2) {
     if (point <= ranges[i + 1]!) return ranges[i]! <= point;
   }

@@ -7,7 +7,7 @@
  * that follow there are taken, or what was chosen for the places behind it. An edge that leads back into a loop adds
  * nothing: whoever takes it comes by again before leaving. Assertions are taken as passable, which only adds paths.
  */
-import { outsOf, type Program, type Ranges } from './program.ts';
+import { type OctetRanges, outsOf, type Program } from './program.ts';
 
 /** What the texts are that the literals will be looked for in, and how many literals are worth it. */
 export interface CoverOptions {
@@ -80,8 +80,8 @@ interface Graph extends Program {
 }
 
 function readGraph({ start, instructions }: Program, last: number): Graph {
-  const letters = new Map<Ranges, readonly string[] | null>();
-  const lettersOf = (ranges: Ranges): readonly string[] | null => {
+  const letters = new Map<OctetRanges, readonly string[] | null>();
+  const lettersOf = (ranges: OctetRanges): readonly string[] | null => {
     let known = letters.get(ranges);
     if (known === undefined) {
       known = spellClass(ranges, last);
@@ -120,7 +120,7 @@ function readGraph({ start, instructions }: Program, last: number): Graph {
   return { start, instructions, spell, waysFrom };
 }
 
-function spellClass(ranges: Ranges, last: number): readonly string[] | null {
+function spellClass(ranges: OctetRanges, last: number): readonly string[] | null {
   const found = new Set<string>();
   for (let i = 0; i < ranges.length && ranges[i]! <= last; i += 2) {
     const high = Math.min(ranges[i + 1]!, last);
@@ -155,7 +155,7 @@ interface Way {
 
 interface Heads {
   readonly headsOf: (pc: number) => readonly number[] | null;
-  readonly lettersOf: (ranges: Ranges) => readonly string[] | null;
+  readonly lettersOf: (ranges: OctetRanges) => readonly string[] | null;
 }
 
 function findWays(

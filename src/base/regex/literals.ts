@@ -3,7 +3,7 @@
  * claimed that is not required; a pattern of which nothing is known yields nulls. Assertions are taken as passable
  * throughout, which only adds paths and so only loses literals.
  */
-import { BEGIN_TEXT, END_TEXT, type Instruction, outsOf, type Program, type Ranges } from './program.ts';
+import { BEGIN_TEXT, END_TEXT, type Instruction, type OctetRanges, outsOf, type Program } from './program.ts';
 
 /** Under `ignoreCase` literals are ASCII in lower case and speak about the text with its ASCII letters lowered. */
 export interface RequiredLiterals {
@@ -91,7 +91,7 @@ function readGraph({ program, ignoreCase }: LiteralSource, asciiText: boolean): 
   return { start, instructions, letters, heads };
 }
 
-function spellClass(ranges: Ranges, how: { ignoreCase: boolean; asciiText: boolean }): string[] | null {
+function spellClass(ranges: OctetRanges, how: { ignoreCase: boolean; asciiText: boolean }): string[] | null {
   const found = new Set<string>();
   for (let i = 0; i < ranges.length; i += 2) {
     const high = how.asciiText ? Math.min(ranges[i + 1]!, 0x7f) : ranges[i + 1]!;

@@ -13,7 +13,7 @@ export const WORD_BOUNDARY = 16;
 export const NO_WORD_BOUNDARY = 32;
 
 /** Code points as `[low, high, low, high, …]`, sorted, disjoint, both ends included. */
-export type Ranges = readonly number[];
+export type OctetRanges = readonly number[];
 
 /** One instruction; `out` and `other` are the indices of what may follow. */
 export type Instruction =
@@ -22,7 +22,7 @@ export type Instruction =
   | { readonly kind: 'jump'; readonly out: number }
   | { readonly kind: 'split'; readonly out: number; readonly other: number }
   | { readonly kind: 'assert'; readonly out: number; readonly flags: number }
-  | { readonly kind: 'character'; readonly out: number; readonly ranges: Ranges };
+  | { readonly kind: 'character'; readonly out: number; readonly ranges: OctetRanges };
 
 /** A pattern's instructions and where it starts. Captures are jumps: only a match's existence can be read from it. */
 export interface Program {
@@ -82,18 +82,18 @@ const OP = {
 const FOLD_CASE = 1;
 const NEWLINE = 10;
 const LAST_CODE_POINT = 0x10ffff;
-const ANY: Ranges = [0, LAST_CODE_POINT];
-const ANY_NOT_NEWLINE: Ranges = [0, NEWLINE - 1, NEWLINE + 1, LAST_CODE_POINT];
+const ANY: OctetRanges = [0, LAST_CODE_POINT];
+const ANY_NOT_NEWLINE: OctetRanges = [0, NEWLINE - 1, NEWLINE + 1, LAST_CODE_POINT];
 
 /** Reads the program of a pattern that has been compiled without look-behind. */
 export function readProgram(regex: RE2JS): Program {
   const raw = regex.re2().prog as RawProgram;
   // Classes of many instructions are one array in re2js (a counted repeat copies the instruction, not the class).
-  const known = new Map<ArrayLike<number>, Ranges>();
+  const known = new Map<ArrayLike<number>, OctetRanges>();
   return { start: raw.start, instructions: raw.inst.map((one) => readInstruction(one, known)) };
 }
 
-function readInstruction(raw: RawInstruction, known: Map<ArrayLike<number>, Ranges>): Instruction {
+function readInstruction(raw: RawInstruction, known: Map<ArrayLike<number>, OctetRanges>): Instruction {
   const { op, out } = raw;
   switch (op) {
     case OP.alt:
@@ -120,7 +120,7 @@ function readInstruction(raw: RawInstruction, known: Map<ArrayLike<number>, Rang
   }
 }
 
-function readRanges(raw: RawInstruction, known: Map<ArrayLike<number>, Ranges>): Ranges {
+function readRanges(raw: RawInstruction, known: Map<ArrayLike<number>, OctetRanges>): OctetRanges {
   const single = raw.runes.length === 1;
   if (single && (raw.arg & FOLD_CASE) !== 0) return foldedRanges(raw.runes[0]!);
   const before = known.get(raw.runes);
@@ -130,7 +130,7 @@ function readRanges(raw: RawInstruction, known: Map<ArrayLike<number>, Ranges>):
   return ranges;
 }
 
-function normaliseRanges(runes: ArrayLike<number>): Ranges {
+function normaliseRanges(runes: ArrayLike<number>): OctetRanges {
   const pairs: { low: number; high: number }[] = [];
   for (let i = 0; i + 1 < runes.length; i += 2) pairs.push({ low: runes[i]!, high: runes[i + 1]! });
   pairs.sort((a, b) => a.low - b.low);
@@ -144,10 +144,10 @@ function normaliseRanges(runes: ArrayLike<number>): Ranges {
 }
 
 /** Bounded by the characters that have a case, some 2,900. */
-const folded = new Map<number, Ranges>();
+const folded = new Map<number, OctetRanges>();
 
 /** A character and all that differ from it only in case, by Unicode's simple folding. */
-function foldedRanges(rune: number): Ranges {
+function foldedRanges(rune: number): OctetRanges {
   let ranges = folded.get(rune);
   if (ranges === undefined) {
     // re2js does not export its folding table, but it folds classes while it compiles them. The second member keeps

@@ -1,27 +1,27 @@
 /** Makes planned changes over the API, one after another, and stops at the first that is refused. */
 import { same } from '../../files/print-edge.ts';
 import type { Rule } from '../../model/types.ts';
-import { type Answered, askServer, type ServerOptions, ServerRefusal } from '../ask-server.ts';
+import { type ApiAnswer, askServer, type ServerAccess, ServerRefusal } from '../ask-server.ts';
 import { CommandFault, EXIT } from '../exit.ts';
-import { type Change, type ChangePlan, contentOf } from './plan-changes.ts';
+import { type ChangePlan, contentOf, type PlannedChange } from './plan-changes.ts';
 import { domainPath, readRecord, readRule, recordPath, rulePath } from './remote.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export interface CarryOutOptions extends ServerOptions {
+export interface CarryOutOptions extends ServerAccess {
   readonly domain: string;
   /** Told after each change. */
-  readonly onMade?: (change: Change) => void;
+  readonly onMade?: (change: PlannedChange) => void;
   /** Told what the server did beside a change. */
   readonly onNote?: (sentence: string) => void;
 }
 
-export type Outcome =
+export type ApplyOutcome =
   | { readonly ok: true; readonly revision: string | null }
   | { readonly ok: false; readonly made: number; readonly fault: CommandFault };
 
 /** Makes all changes of a plan; the last one waits until a plan with all of them is published. */
-export async function carryOut(plan: ChangePlan, options: CarryOutOptions): Promise<Outcome> {
+export async function carryOut(plan: ChangePlan, options: CarryOutOptions): Promise<ApplyOutcome> {
   const running: Running = {
     options,
     recordIds: new Map(plan.recordIds),
@@ -50,11 +50,13 @@ interface Running {
   readonly gone: ReadonlySet<number>;
 }
 
-function isGoneRecord(change: Change): change is Extract<Change, { noun: 'record'; verb: 'delete' }> {
+function isGoneRecord(
+  change: PlannedChange,
+): change is Extract<PlannedChange, { noun: 'record'; verb: 'delete' }> {
   return change.noun === 'record' && change.verb === 'delete';
 }
 
-async function make(change: Change, running: Running, query: string): Promise<Answered> {
+async function make(change: PlannedChange, running: Running, query: string): Promise<ApiAnswer> {
   const { options } = running;
   const { domain } = options;
   if (change.noun === 'domain') {
@@ -67,10 +69,10 @@ async function make(change: Change, running: Running, query: string): Promise<An
 }
 
 async function makeRecord(
-  change: Extract<Change, { noun: 'record' }>,
+  change: Extract<PlannedChange, { noun: 'record' }>,
   running: Running,
   query: string,
-): Promise<Answered> {
+): Promise<ApiAnswer> {
   const { options } = running;
   const { domain } = options;
   if (change.verb === 'create') {
@@ -89,10 +91,10 @@ async function makeRecord(
 }
 
 async function makeRule(
-  change: Extract<Change, { noun: 'rule' }>,
+  change: Extract<PlannedChange, { noun: 'rule' }>,
   running: Running,
   query: string,
-): Promise<Answered> {
+): Promise<ApiAnswer> {
   const { options } = running;
   const { domain } = options;
   if (change.verb === 'create') {
@@ -130,7 +132,7 @@ function isStill(found: Rule, planned: Rule, gone: ReadonlySet<number>): boolean
   return same(rest, wanted);
 }
 
-function changedMeanwhile({ title }: Change): CommandFault {
+function changedMeanwhile({ title }: PlannedChange): CommandFault {
   return new CommandFault(EXIT.server, `${title} has been changed by somebody else meanwhile`, {
     remedy: 'look at what apply --dry-run says now',
   });
@@ -142,7 +144,7 @@ function matching(headers: Headers): { readonly ifMatch?: string } {
 }
 
 /** As `askServer`; a publication that is late is not a change that was refused. */
-async function send(options: CarryOutOptions, question: Parameters<typeof askServer>[1]): Promise<Answered> {
+async function send(options: CarryOutOptions, question: Parameters<typeof askServer>[1]): Promise<ApiAnswer> {
   try {
     return await askServer(options, question);
   } catch (error) {
@@ -153,7 +155,7 @@ async function send(options: CarryOutOptions, question: Parameters<typeof askSer
 }
 
 /** The redirect between a domain and its www name gets the record it needs from the server (API document, "redirect"). */
-function tellWww({ body }: Answered, { onNote }: CarryOutOptions): void {
+function tellWww({ body }: ApiAnswer, { onNote }: CarryOutOptions): void {
   const made = (body as Fields)['www_record'];
   if (made === 'created' || made === 'created_external')
     onNote?.('the server made a proxied record `www` for a redirect; add it to the file');

@@ -14,7 +14,7 @@ import type { DnsRecord, Rule } from '../../model/types.ts';
 import { type Paired, pairUp, type Sign } from './pair-up.ts';
 import type { RemoteDomain } from './remote.ts';
 import { ruleOrderClashes } from './rule-order.ts';
-import type { Wanted } from './wanted.ts';
+import type { DesiredState } from './wanted.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -33,7 +33,7 @@ interface Told {
 }
 
 /** `record_ids` of a wanted rule are the file's; `carry-out` puts the server's in their place. */
-export type Change =
+export type PlannedChange =
   | (Told & { readonly noun: 'domain'; readonly verb: 'update'; readonly after: Fields })
   | (Told & { readonly noun: 'record'; readonly verb: 'create'; readonly after: DnsRecord })
   | (Told & {
@@ -49,7 +49,7 @@ export type Change =
 
 export interface ChangePlan {
   /** In the order in which they are made. */
-  readonly changes: readonly Change[];
+  readonly changes: readonly PlannedChange[];
   /** Titles of what the server has and the file has not, and what is left alone. */
   readonly leftAlone: readonly string[];
   /** What the server cannot be brought to, as sentences. */
@@ -66,7 +66,7 @@ export interface PlanOptions {
 }
 
 /** Compares a file with a server. */
-export function planChanges(wanted: Wanted, remote: RemoteDomain, options: PlanOptions): ChangePlan {
+export function planChanges(wanted: DesiredState, remote: RemoteDomain, options: PlanOptions): ChangePlan {
   const records = pairRecords(wanted, remote, options);
   const recordIds = new Map([...records.pairs].map(([ours, theirs]) => [ours.id, theirs.id]));
   const scopes = scopeTexts(remote, recordIds);
@@ -94,18 +94,18 @@ export function planChanges(wanted: Wanted, remote: RemoteDomain, options: PlanO
 }
 
 /** What is created, by the file's ids: equal priorities run by id, so the server's ids have to rise as the file's do. */
-function inFileOrder<C extends Extract<Change, { noun: 'record' | 'rule' }>>(
+function inFileOrder<C extends Extract<PlannedChange, { noun: 'record' | 'rule' }>>(
   changes: readonly C[],
 ): readonly C[] {
   const fileId = (change: C): number => (change.verb === 'delete' ? 0 : change.after.id);
   return changes.filter(({ verb }) => verb === 'create').sort((one, other) => fileId(one) - fileId(other));
 }
 
-function isOfType(change: Extract<Change, { noun: 'rule' }>, type: RuleType): boolean {
+function isOfType(change: Extract<PlannedChange, { noun: 'rule' }>, type: RuleType): boolean {
   return change.verb !== 'delete' && change.after.type === type;
 }
 
-function changesOfSettings({ settings }: Wanted, remote: RemoteDomain): readonly Change[] {
+function changesOfSettings({ settings }: DesiredState, remote: RemoteDomain): readonly PlannedChange[] {
   const fields = differences(remote.settings, settings, Object.keys(settings));
   if (fields.length === 0) return [];
   const after = Object.fromEntries(fields.map((field) => [field.name, field.after]));
@@ -113,7 +113,7 @@ function changesOfSettings({ settings }: Wanted, remote: RemoteDomain): readonly
 }
 
 function pairRecords(
-  { domain, records }: Wanted,
+  { domain, records }: DesiredState,
   remote: RemoteDomain,
   { ids, prune }: PlanOptions,
 ): Paired<DnsRecord, DnsRecord> {
@@ -130,10 +130,10 @@ function pairRecords(
 }
 
 function changesOfRecords(
-  { domain, records }: Wanted,
+  { domain, records }: DesiredState,
   { pairs }: Paired<DnsRecord, DnsRecord>,
-): readonly Extract<Change, { noun: 'record' }>[] {
-  return records.flatMap((after): Extract<Change, { noun: 'record' }>[] => {
+): readonly Extract<PlannedChange, { noun: 'record' }>[] {
+  return records.flatMap((after): Extract<PlannedChange, { noun: 'record' }>[] => {
     const before = pairs.get(after);
     const title = recordTitle(before ?? after);
     if (before === undefined)
@@ -147,7 +147,7 @@ function changesOfRecords(
   });
 }
 
-function deleteRecord(before: DnsRecord): Extract<Change, { noun: 'record'; verb: 'delete' }> {
+function deleteRecord(before: DnsRecord): Extract<PlannedChange, { noun: 'record'; verb: 'delete' }> {
   return {
     noun: 'record',
     verb: 'delete',
@@ -160,7 +160,7 @@ function deleteRecord(before: DnsRecord): Extract<Change, { noun: 'record'; verb
 /** A CNAME that is not proxied stands alone (RFC 1034 §3.6.2), so what it cannot stand beside goes first. */
 function standsInTheWay(
   gone: DnsRecord,
-  changes: readonly Extract<Change, { noun: 'record' }>[],
+  changes: readonly Extract<PlannedChange, { noun: 'record' }>[],
   domain: string,
 ): boolean {
   const bare = ({ type, proxied }: DnsRecord): boolean => type === 'CNAME' && !proxied;
@@ -248,15 +248,15 @@ export function contentOf({ id: _, type: __, record_ids: ___, ...content }: Rule
 }
 
 function changesOfRules(
-  wanted: Wanted,
+  wanted: DesiredState,
   { pairs }: Paired<Rule, Rule>,
   { scopes, remote }: { readonly scopes: ScopeTexts; readonly remote: RemoteDomain },
-): readonly Extract<Change, { noun: 'rule' }>[] {
+): readonly Extract<PlannedChange, { noun: 'rule' }>[] {
   const titled = (rule: Rule, before?: Rule): string => {
     const named = nameInFile(rule, wanted);
     return before === undefined ? `rule ${named}` : `${ruleTitle(before)} (${named})`;
   };
-  return wanted.rules.flatMap((after): Extract<Change, { noun: 'rule' }>[] => {
+  return wanted.rules.flatMap((after): Extract<PlannedChange, { noun: 'rule' }>[] => {
     const before = pairs.get(after);
     const scope = recordNames(after.record_ids, wanted.records);
     if (before === undefined) {
@@ -276,7 +276,7 @@ function changesOfRules(
   });
 }
 
-function deleteRule(before: Rule, records: readonly DnsRecord[]): Extract<Change, { noun: 'rule' }> {
+function deleteRule(before: Rule, records: readonly DnsRecord[]): Extract<PlannedChange, { noun: 'rule' }> {
   const scope = recordNames(before.record_ids, records);
   const short = { ...(scope.length === 0 ? {} : { records: scope }), ...shortRule(before) };
   return { noun: 'rule', verb: 'delete', title: ruleTitle(before), fields: removed(short), before };
@@ -287,7 +287,7 @@ function ruleTitle({ type, id }: Rule): string {
 }
 
 /** `drop office-only, edge.yaml:12`. */
-function nameInFile(rule: Rule, { sources }: Wanted): string {
+function nameInFile(rule: Rule, { sources }: DesiredState): string {
   const source = sources.rules.get(rule.id);
   const name = source?.key ?? source?.name ?? null;
   const place = source === undefined ? '' : `, ${sources.file}:${source.line}`;

@@ -1,10 +1,13 @@
 /** Planned changes for people: one heading each, and its fields before and after. */
-import { type Line, span, type Tone } from '../../simulator/render-text.ts';
-import type { Change, ChangePlan, FieldChange } from './plan-changes.ts';
+import { type RenderedLine, span, type Tone } from '../../simulator/render-text.ts';
+import type { ChangePlan, FieldChange, PlannedChange } from './plan-changes.ts';
 
-const SIGNS = { create: '+', update: '~', delete: '-' } as const satisfies Record<Change['verb'], string>;
+const SIGNS = { create: '+', update: '~', delete: '-' } as const satisfies Record<
+  PlannedChange['verb'],
+  string
+>;
 const TONES = { create: 'good', update: 'warn', delete: 'bad' } as const satisfies Record<
-  Change['verb'],
+  PlannedChange['verb'],
   Tone
 >;
 
@@ -12,24 +15,24 @@ const TONES = { create: 'good', update: 'warn', delete: 'bad' } as const satisfi
 const SHOWN = 200;
 
 /** The changes, each with its fields. */
-export function changeLines({ changes }: ChangePlan): readonly Line[] {
+export function changeLines({ changes }: ChangePlan): readonly RenderedLine[] {
   return changes.flatMap((change) => [headingOf(change), ...change.fields.flatMap(fieldLines)]);
 }
 
 /** `+ create rule drop office-only, edge.yaml:12`. */
-export function headingOf({ verb, title }: Pick<Change, 'verb' | 'title'>): Line {
+export function headingOf({ verb, title }: Pick<PlannedChange, 'verb' | 'title'>): RenderedLine {
   return [span(`${SIGNS[verb]} ${verb} ${title}`, TONES[verb])];
 }
 
 /** `2 to create, 1 to update, 0 to delete`. */
-export function countText(changes: readonly Change[]): string {
-  const count = (verb: Change['verb']): string =>
+export function countText(changes: readonly PlannedChange[]): string {
+  const count = (verb: PlannedChange['verb']): string =>
     `${changes.filter((change) => change.verb === verb).length} to ${verb}`;
   return [count('create'), count('update'), count('delete')].join(', ');
 }
 
 /** A field before and after; of lists, the entries that came and went. */
-export function fieldLines(field: FieldChange): readonly Line[] {
+export function fieldLines(field: FieldChange): readonly RenderedLine[] {
   const { name, before, after } = field;
   const lists = Array.isArray(before) && Array.isArray(after) ? listLines(before, after) : null;
   if (lists !== null) return [[span(`    ${name}:`)], ...lists];
@@ -46,15 +49,15 @@ export function fieldLines(field: FieldChange): readonly Line[] {
 }
 
 /** Entries that came and went; `null` where the lists differ in their order alone. */
-function listLines(before: readonly unknown[], after: readonly unknown[]): readonly Line[] | null {
+function listLines(before: readonly unknown[], after: readonly unknown[]): readonly RenderedLine[] | null {
   const had = new Set(before.map((entry) => JSON.stringify(entry)));
   const has = new Set(after.map((entry) => JSON.stringify(entry)));
   const gone = before.filter((entry) => !has.has(JSON.stringify(entry)));
   const come = after.filter((entry) => !had.has(JSON.stringify(entry)));
   if (gone.length + come.length === 0) return null;
   return [
-    ...gone.map((entry): Line => [span(`      - ${valueText(entry)}`, 'bad')]),
-    ...come.map((entry): Line => [span(`      + ${valueText(entry)}`, 'good')]),
+    ...gone.map((entry): RenderedLine => [span(`      - ${valueText(entry)}`, 'bad')]),
+    ...come.map((entry): RenderedLine => [span(`      + ${valueText(entry)}`, 'good')]),
   ];
 }
 

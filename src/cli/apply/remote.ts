@@ -5,7 +5,13 @@ import { type Diagnostic, describeDiagnostic } from '../../base/diagnostic.ts';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
 import { parseRecord, parseRule } from '../../model/parse.ts';
 import type { DnsRecord, Rule } from '../../model/types.ts';
-import { type Answered, askServer, type Question, type ServerOptions, ServerRefusal } from '../ask-server.ts';
+import {
+  type ApiAnswer,
+  type ApiRequest,
+  askServer,
+  type ServerAccess,
+  ServerRefusal,
+} from '../ask-server.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { SETTING_NAMES } from './settings.ts';
 
@@ -42,7 +48,7 @@ export function rulePath(domain: string, type: Rule['type'], id?: number): strin
 }
 
 /** Reads everything about a domain. Throws the fault; one of its own where the server has no such domain. */
-export async function readRemote(domain: string, options: ServerOptions): Promise<RemoteDomain> {
+export async function readRemote(domain: string, options: ServerAccess): Promise<RemoteDomain> {
   const get = async (path: string): Promise<unknown> =>
     (await askServer(options, { method: 'GET', path })).body;
   const detail = (await getDomain(domain, options)) as Fields;
@@ -70,7 +76,7 @@ export async function readRemote(domain: string, options: ServerOptions): Promis
 }
 
 /** A domain as the API shows it; throws as `readRemote` does. */
-export async function getDomain(domain: string, options: ServerOptions): Promise<unknown> {
+export async function getDomain(domain: string, options: ServerAccess): Promise<unknown> {
   try {
     return (await askServer(options, { method: 'GET', path: domainPath(domain) })).body;
   } catch (error) {
@@ -85,9 +91,9 @@ export async function getDomain(domain: string, options: ServerOptions): Promise
 /** Asks for something below a domain; a key that does not see the domain is told so. */
 export async function askInDomain(
   domain: string,
-  options: ServerOptions,
-  question: Question,
-): Promise<Answered> {
+  options: ServerAccess,
+  question: ApiRequest,
+): Promise<ApiAnswer> {
   try {
     return await askServer(options, question);
   } catch (error) {

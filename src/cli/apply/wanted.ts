@@ -1,8 +1,8 @@
 /** What an edge file asks of a domain, in the form the server keeps it. */
 import { quoteValue } from '../../base/diagnostic.ts';
+import { canonicalData } from '../../dns/zone-file/rdata.ts';
 import type { EdgeSources } from '../../files/edge-file.ts';
 import { readYamlBytes } from '../../files/yaml.ts';
-import { canonicalData } from '../../lifecycle/zone/rdata.ts';
 import type { DnsRecord, Rule } from '../../model/types.ts';
 import { inputFault } from '../exit.ts';
 import { compileOctets, readEdgeOctets } from '../open-subject.ts';
@@ -11,7 +11,7 @@ import { SETTING_NAMES } from './settings.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export interface Wanted {
+export interface DesiredState {
   readonly domain: string;
   /** Those the file names. */
   readonly settings: Fields;
@@ -25,7 +25,7 @@ export interface Wanted {
 const STATE = ['status', 'suspended', 'developer_mode_until', 'dns_mode'] as const;
 
 /** Reads an edge file that compiles. Its errors are printed on stderr. @throws CommandFault */
-export async function readWanted(file: string, colour: ColourChoice): Promise<Wanted> {
+export async function readDesiredState(file: string, colour: ColourChoice): Promise<DesiredState> {
   const octets = await readEdgeOctets(file);
   const name = file === '-' ? 'stdin' : file;
   const { ruleSet, sources } = compileOctets(octets, name, colour);

@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { createAccount, setAccountActive } from '../../access/keys.ts';
 import { CommandFault, EXIT } from '../exit.ts';
-import { openData, openKept, type StoreFlags } from '../open-data.ts';
+import { openData, openExistingData, type StoreFlags } from '../open-data.ts';
 import { note, write } from '../output.ts';
 import { shellWord } from '../shell-word.ts';
 import { tableText } from '../table.ts';
@@ -31,7 +31,7 @@ function placeOf({ data, database }: StoreFlags): string {
 }
 
 async function list(flags: ListFlags): Promise<void> {
-  const store = await openKept(flags);
+  const store = await openExistingData(flags);
   try {
     const accounts = await store.latest.accounts.list();
     if (flags.json === true) {

@@ -5,14 +5,14 @@ import { carryOut } from '../apply/carry-out.ts';
 import { type ChangePlan, planChanges } from '../apply/plan-changes.ts';
 import { changeLines, countText, headingOf } from '../apply/print-changes.ts';
 import { readRemote } from '../apply/remote.ts';
-import { readWanted } from '../apply/wanted.ts';
-import { keyOption, type ServerOptions, serverOption } from '../ask-server.ts';
+import { readDesiredState } from '../apply/wanted.ts';
+import { keyOption, type ServerAccess, serverOption } from '../ask-server.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { colourOption, edgeFileOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, write } from '../output.ts';
-import { tellPublished } from '../published.ts';
+import { printPublished } from '../published.ts';
 
-interface Flags extends ServerOptions {
+interface Flags extends ServerAccess {
   readonly file: string;
   readonly color: ColourChoice;
   readonly dryRun?: boolean;
@@ -21,7 +21,7 @@ interface Flags extends ServerOptions {
 }
 
 async function run(flags: Flags): Promise<void> {
-  const wanted = await readWanted(flags.file, flags.color);
+  const wanted = await readDesiredState(flags.file, flags.color);
   const remote = await readRemote(wanted.domain, flags);
   const plan = planChanges(wanted, remote, { ids: flags.ids === true, prune: flags.prune === true });
   const colour = colourFor(process.stdout, flags.color);
@@ -49,7 +49,7 @@ async function run(flags: Flags): Promise<void> {
   }
   const count = plan.changes.length;
   const { revision } = outcome;
-  const out = revision === null ? null : await tellPublished(wanted.domain, revision, flags);
+  const out = revision === null ? null : await printPublished(wanted.domain, revision, flags);
   const told = out === null ? '' : `; ${out.clause}`;
   await write(`applied ${count} ${count === 1 ? 'change' : 'changes'}${told}\n`);
   if (typeof out?.remedy === 'string') note(`  ${out.remedy}`);

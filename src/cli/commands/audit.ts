@@ -2,14 +2,14 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { same } from '../../files/print-edge.ts';
 import { paint } from '../../simulator/paint.ts';
-import { type Line, span } from '../../simulator/render-text.ts';
+import { type RenderedLine, span } from '../../simulator/render-text.ts';
 import { fieldLines } from '../apply/print-changes.ts';
 import { askInDomain, domainPath } from '../apply/remote.ts';
-import { keyOption, type ServerOptions, serverOption } from '../ask-server.ts';
+import { keyOption, type ServerAccess, serverOption } from '../ask-server.ts';
 import { colourOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, write } from '../output.ts';
 
-interface Flags extends ServerOptions {
+interface Flags extends ServerAccess {
   readonly since?: number;
   readonly limit: number;
   readonly json?: boolean;
@@ -58,7 +58,7 @@ async function run(domain: string, flags: Flags): Promise<void> {
 }
 
 /** When, who and what, then each field before and after. */
-function entryLines(entry: Entry): readonly Line[] {
+function entryLines(entry: Entry): readonly RenderedLine[] {
   const { at, action, subject, before, after } = entry;
   const heading = [
     span(at, 'dim'),

@@ -10,7 +10,7 @@ import type { Store } from '../../store/store.ts';
 import { counted } from '../counted.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { writeFault } from '../file-fault.ts';
-import { openKept, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
+import { openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
 import { write } from '../output.ts';
 import { shellWord } from '../shell-word.ts';
 
@@ -27,7 +27,7 @@ async function run(flags: Flags): Promise<void> {
     );
   const target = resolve(flags.to);
   await judgeTarget(flags.to, target, flags.force === true);
-  const store = await openKept(flags);
+  const store = await openExistingData(flags);
   try {
     const report = await copyTo(store, { target, force: flags.force === true });
     const { domains, revisions, newest } = report;

@@ -4,7 +4,7 @@ import { sizeText } from '../../files/size.ts';
 import { META, NONE } from '../../plan/layout.ts';
 import { printPlan } from '../../plan/print.ts';
 import { usageFault } from '../exit.ts';
-import { type Opened, openSubject } from '../open-subject.ts';
+import { type OpenedSubject, openSubject } from '../open-subject.ts';
 import { colourOption, fileOption } from '../options.ts';
 import { type ColourChoice, colourFor, write } from '../output.ts';
 import { diagnosticsText, tally } from '../print-diagnostics.ts';
@@ -22,7 +22,7 @@ function counted(count: number, one: string, many: string): string {
 }
 
 /** `12 rules: 3 drop, 9 redirect`. */
-function ruleCounts(opened: Opened): string {
+function ruleCounts(opened: OpenedSubject): string {
   const rules = opened.subject.ruleSet?.rules ?? [];
   const counts = new Map<string, number>();
   for (const rule of rules) counts.set(rule.type, (counts.get(rule.type) ?? 0) + 1);
@@ -32,7 +32,7 @@ function ruleCounts(opened: Opened): string {
 }
 
 /** How many lists a request's keys lead to, and what every request has to look at. */
-function indexCounts({ opened: { plan } }: Opened): string {
+function indexCounts({ opened: { plan } }: OpenedSubject): string {
   const { meta, postings, cidr4, cidr6 } = plan;
   const always = meta[META.always] ?? NONE;
   const wide = always === NONE ? 0 : (postings[always * 2 + 1] ?? 0);
@@ -45,7 +45,7 @@ function indexCounts({ opened: { plan } }: Opened): string {
   ].join(', ');
 }
 
-function summary(opened: Opened, flags: Flags): string {
+function summary(opened: OpenedSubject, flags: Flags): string {
   const { subject, diagnostics } = opened;
   const found = tally(diagnostics);
   return [

@@ -6,7 +6,7 @@ import { Argument, Command } from 'commander';
 import { fishScript } from '../completion/fish.ts';
 import { bashScript, zshScript } from '../completion/posix.ts';
 import { powershellScript } from '../completion/powershell.ts';
-import { type Place, placesOf } from '../completion/tree.ts';
+import { type CompletionPlace, placesOf } from '../completion/tree.ts';
 import { write } from '../output.ts';
 
 const SCRIPTS = {
@@ -14,7 +14,9 @@ const SCRIPTS = {
   zsh: zshScript,
   fish: fishScript,
   powershell: powershellScript,
-} as const satisfies Readonly<Record<string, (program: string, places: readonly Place[]) => string>>;
+} as const satisfies Readonly<
+  Record<string, (program: string, places: readonly CompletionPlace[]) => string>
+>;
 type Shell = keyof typeof SCRIPTS;
 const SHELLS = Object.keys(SCRIPTS) as readonly Shell[];
 

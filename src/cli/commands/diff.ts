@@ -1,18 +1,18 @@
 /** `edgeplan diff`: what two rule sets do differently, in terms of rules and, where requests are given, of decisions. */
 import { Command, Option } from 'commander';
 import { diffPlans, type PlanSide } from '../../analysis/diff.ts';
-import { tellDecision } from '../../edge/log/line.ts';
 import type { Evaluator } from '../../evaluator/index.ts';
+import { loggedDecision } from '../../proxy/log/line.ts';
 import { requests } from '../../simulator/requests.ts';
 import { fixedEvaluator } from '../../simulator/simulate.ts';
 import { type ChoiceFlags, signaturesFor } from '../choose-signatures.ts';
 import { readLog } from '../decision-log.ts';
 import { EXIT, usageFault } from '../exit.ts';
-import { type Opened, openSubject } from '../open-subject.ts';
+import { type OpenedSubject, openSubject } from '../open-subject.ts';
 import { colourOption, gather, readNodeId, signatureOptions } from '../options.ts';
 import { write } from '../output.ts';
 import { diffText } from '../print-diff.ts';
-import { nothingCompared, replayText, tellGaps } from '../print-replay.ts';
+import { nothingCompared, printGaps, replayText } from '../print-replay.ts';
 import { readChunks } from '../read-file.ts';
 import { createReplay, type ReplayEntry, type ReplayReport } from '../replay-log.ts';
 
@@ -45,7 +45,7 @@ async function run(before: string, after: string, flags: Flags): Promise<void> {
     if (decisions !== null && decisions.compared > 0) await write(`\n${replayText(decisions, names.after)}`);
   }
   if (decisions !== null) {
-    tellGaps(decisions);
+    printGaps(decisions);
     if (decisions.compared === 0)
       throw nothingCompared(decisions, fixedEvaluator(newer.subject, WORLD).domain);
   }
@@ -57,7 +57,7 @@ function inputName(path: string): string {
   return path === '-' ? 'stdin' : path;
 }
 
-function sideOf({ opened, subject }: Opened): PlanSide {
+function sideOf({ opened, subject }: OpenedSubject): PlanSide {
   const keys = (subject.ruleSet?.rules ?? []).flatMap(({ type, id }) => {
     const key = subject.sources.get(id)?.key ?? null;
     return key === null ? [] : [[`${type}/${id}`, key] as const];
@@ -69,11 +69,11 @@ const WORLD = { down: [], nodeId: null, now: Date.now(), nowGiven: false } as co
 
 /** Puts each request to both, in the same order, with counters of their own. */
 async function compareDecisions(
-  { older, newer }: { readonly older: Opened; readonly newer: Opened },
+  { older, newer }: { readonly older: OpenedSubject; readonly newer: OpenedSubject },
   flags: Flags,
 ): Promise<ReplayReport> {
   const world = { ...WORLD, nodeId: flags.nodeId ?? null };
-  const open = async ({ subject }: Opened): Promise<() => Evaluator> => {
+  const open = async ({ subject }: OpenedSubject): Promise<() => Evaluator> => {
     const signatures = await signaturesFor(subject.bytes, flags);
     return () => fixedEvaluator({ ...subject, signatures }, world);
   };
@@ -83,7 +83,7 @@ async function compareDecisions(
     for (const entry of entries) {
       if (entry.kind !== 'decision' || entry.line.request === null) replay.add(entry);
       else {
-        const decision = tellDecision(was.evaluate(entry.line.request));
+        const decision = loggedDecision(was.evaluate(entry.line.request));
         replay.add({ kind: 'decision', line: { ...entry.line, decision } });
       }
     }

@@ -1,9 +1,9 @@
 /** `edgeplan domain`: an operator's commands for a customer's domain: ban, disable, undo both, and choose its node groups. */
 import { Command } from 'commander';
 import { groupNames, shareGroup } from '../../base/node-groups.ts';
-import { applyEvent } from '../../lifecycle/apply.ts';
+import { applyEvent } from '../../lifecycle/apply-event.ts';
 import { newChallenge } from '../../lifecycle/challenge.ts';
-import type { LifeEvent } from '../../lifecycle/state.ts';
+import type { LifecycleEvent } from '../../lifecycle/state.ts';
 import { moveDomain } from '../../publisher/node-groups.ts';
 import type { AccountRow, DomainRow, ManifestRow } from '../../store/rows.ts';
 import { SERVICE } from '../../store/store.ts';
@@ -97,7 +97,11 @@ async function group(name: string, groups: string, flags: StoreFlags): Promise<v
 }
 
 /** Applies an event and prints the status it leads to. @throws CommandFault with the refusal */
-async function apply(name: string, event: (now: number) => LifeEvent, flags: ReasonFlags): Promise<void> {
+async function apply(
+  name: string,
+  event: (now: number) => LifecycleEvent,
+  flags: ReasonFlags,
+): Promise<void> {
   const { reason } = flags;
   if (reason.trim() === '' || [...reason].length > MAX_REASON) {
     throw usageFault(`a reason has 1 to ${MAX_REASON} characters`);

@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import { Command, Option } from 'commander';
 import { compile, seal } from '../../compiler/index.ts';
-import type { DecisionLine, ToldDecision } from '../../edge/log/line.ts';
+import type { DecisionLine, LoggedDecision } from '../../proxy/log/line.ts';
 import type { TraceDocument } from '../../simulator/document.ts';
 import { paint } from '../../simulator/paint.ts';
 import { renderTrace } from '../../simulator/render.ts';
 import { visible } from '../../simulator/render-text.ts';
-import { type Asked, type Subject, simulate } from '../../simulator/simulate.ts';
+import { type SimulatedRequest, type SimulationSubject, simulate } from '../../simulator/simulate.ts';
 import { type ChoiceFlags, signaturesFor } from '../choose-signatures.ts';
 import { readLog } from '../decision-log.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
@@ -42,7 +42,7 @@ async function run(id: string, flags: Flags): Promise<void> {
   const samePlan = isSamePlan(subject, line);
   const now = request.now ?? Date.parse(line.time);
   const world = { down: [], nodeId: flags.nodeId ?? null, now, nowGiven: true };
-  const asked: Asked = {
+  const asked: SimulatedRequest = {
     request,
     url: `${request.scheme}://${String(request.host)}${request.target}`,
     world,
@@ -162,7 +162,7 @@ function signatureText({
   );
 }
 
-function outcome({ action, status, rule, location }: ToldDecision): string {
+function outcome({ action, status, rule, location }: LoggedDecision): string {
   const to = location === null ? '' : ` to ${location}`;
   return `${action}${status === null ? '' : ` ${status}`}${to}${rule === null ? '' : ` by ${rule}`}`;
 }
@@ -175,7 +175,7 @@ function refusalReason(status: number): string {
 }
 
 /** The digest these rules have under the line's revision: a file has none of its own. */
-function isSamePlan({ ruleSet, digest, bytes }: Subject, line: DecisionLine): boolean {
+function isSamePlan({ ruleSet, digest, bytes }: SimulationSubject, line: DecisionLine): boolean {
   const logged = `sha256:${line.digest}`;
   if (ruleSet === null || digest === logged) return digest === logged;
   const sealed = seal(compile(ruleSet).plan, { revision: line.revision ?? 0 });
@@ -186,7 +186,7 @@ function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-function otherPlan({ name }: Subject, { revision }: DecisionLine): string {
+function otherPlan({ name }: SimulationSubject, { revision }: DecisionLine): string {
   return `these rules are not the plan that decided then (revision ${revision}); what ${name} would decide:`;
 }
 

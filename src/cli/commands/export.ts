@@ -3,11 +3,11 @@ import { Command } from 'commander';
 import { printEdge } from '../../files/print-edge.ts';
 import type { RemoteDomain } from '../apply/remote.ts';
 import { readRemote } from '../apply/remote.ts';
-import { keyOption, type ServerOptions, serverOption } from '../ask-server.ts';
+import { keyOption, type ServerAccess, serverOption } from '../ask-server.ts';
 import { note, write } from '../output.ts';
 import { writeWhole } from '../write-file.ts';
 
-interface Flags extends ServerOptions {
+interface Flags extends ServerAccess {
   readonly ids?: boolean;
   readonly output?: string;
 }

@@ -2,14 +2,14 @@
 import { Command } from 'commander';
 import { visible } from '../../simulator/render-text.ts';
 import { askInDomain, domainPath } from '../apply/remote.ts';
-import { keyOption, type ServerOptions, serverOption } from '../ask-server.ts';
+import { keyOption, type ServerAccess, serverOption } from '../ask-server.ts';
 import { EXIT, inputFault } from '../exit.ts';
 import { note, write } from '../output.ts';
-import { tellPublished } from '../published.ts';
+import { printPublished } from '../published.ts';
 import { readBytes } from '../read-file.ts';
 import { tableText } from '../table.ts';
 
-interface Flags extends ServerOptions {
+interface Flags extends ServerAccess {
   readonly zone: string;
   readonly dryRun?: boolean;
   readonly json?: boolean;
@@ -51,7 +51,7 @@ async function run(domain: string, flags: Flags): Promise<void> {
   for (const { line, error } of answer.problems)
     note(`${file}${line === null ? '' : `:${line}`}: not taken over: ${visible(error)}`);
   const revision = headers.get('x-revision');
-  const out = revision === null ? null : await tellPublished(domain, revision, flags);
+  const out = revision === null ? null : await printPublished(domain, revision, flags);
   const verb = dry ? 'would be imported' : 'imported';
   const told = out === null ? '' : `; ${out.clause}`;
   await write(`${answer.imported} ${verb}, ${answer.skipped} not taken over${told}\n`);

@@ -9,7 +9,7 @@ import {
   revokeKey,
 } from '../../access/keys.ts';
 import { CommandFault, EXIT } from '../exit.ts';
-import { openKept, type StoreFlags } from '../open-data.ts';
+import { openExistingData, type StoreFlags } from '../open-data.ts';
 import { note, write } from '../output.ts';
 import { tableText } from '../table.ts';
 import { withStore } from '../with-store.ts';
@@ -26,7 +26,7 @@ interface ListFlags extends StoreFlags {
 
 /** The key goes to stdout alone, so that a script can take it; the rest is for the person. */
 async function create(account: string, flags: CreateFlags): Promise<void> {
-  const store = await openKept(flags);
+  const store = await openExistingData(flags);
   try {
     const made = await createKey(store, {
       account,
@@ -47,7 +47,7 @@ async function create(account: string, flags: CreateFlags): Promise<void> {
 }
 
 async function list(account: string | undefined, flags: ListFlags): Promise<void> {
-  const store = await openKept(flags);
+  const store = await openExistingData(flags);
   try {
     const now = Date.now();
     const reports = await reportKeys(store, { account: account ?? null, now });
@@ -99,7 +99,7 @@ function day(at: number): string {
 }
 
 async function revoke(id: number, flags: StoreFlags): Promise<void> {
-  const store = await openKept(flags);
+  const store = await openExistingData(flags);
   try {
     if (await revokeKey(store, { id, now: Date.now() })) {
       await write(`key ${id} revoked\n`);

@@ -3,15 +3,15 @@ import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { parseIpEntry } from '../../base/ip.ts';
-import { BODY_OCTETS, DISK_OCTETS, RATE } from '../../edge/buffers/limits.ts';
-import { MAX_ADDRESS_CONNECTIONS, MAX_CONNECTIONS, MAX_WEBSOCKETS } from '../../edge/limits.ts';
-import { parseServerAddress } from '../../lifecycle/dns/server-address.ts';
+import { BODY_OCTETS, DISK_OCTETS, RATE } from '../../buffers/limits.ts';
+import { parseServerAddress } from '../../dns/server-address.ts';
+import { MAX_ADDRESS_CONNECTIONS, MAX_CONNECTIONS, MAX_WEBSOCKETS } from '../../proxy/limits.ts';
 import { usageFault } from '../exit.ts';
 import { DRAIN_SECONDS } from '../node/limits.ts';
 import type { AcmeStart, NodeStart, NodeToken, RunningNode } from '../node/options.ts';
 import { plainControlLines } from '../node/plain-control.ts';
+import { printWorkerEvent, readWorkers, workersLines } from '../node/print-worker-events.ts';
 import { refusal } from '../node/refusal.ts';
-import { readWorkers, tellWorker, workersLines } from '../node/tell-workers.ts';
 import type { OpenedSignatures } from '../open-signatures.ts';
 import { allowOriginsOption, colourOption, gather, readNodeId, readPort } from '../options.ts';
 import { type ColourChoice, note, write } from '../output.ts';
@@ -177,7 +177,7 @@ async function startProcesses(workers: number, options: NodeStart): Promise<Runn
   let begun = false;
   const onEvent: Parameters<typeof startWorkers>[0]['onEvent'] = (event) => {
     // One that cannot begin ends the start, which says why.
-    if (begun) tellWorker(event);
+    if (begun) printWorkerEvent(event);
   };
   const running = await startWorkers({ ...options, workers, onEvent });
   begun = true;

@@ -2,17 +2,17 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { steadyNow } from '../../base/steady-clock.ts';
-import { requestAll, survey } from '../../publisher/republish.ts';
+import { requestAll, survey } from '../../publisher/republisher.ts';
 import { StoreFault } from '../../store/fault.ts';
 import type { Store } from '../../store/store.ts';
 import { askInDomain, domainPath } from '../apply/remote.ts';
-import { keyOption, type ServerOptions, serverOption } from '../ask-server.ts';
+import { keyOption, type ServerAccess, serverOption } from '../ask-server.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
-import { openKept, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
+import { openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
 import { note, write } from '../output.ts';
-import { tellPublished } from '../published.ts';
+import { printPublished } from '../published.ts';
 
-interface Flags extends ServerOptions, StoreFlags {
+interface Flags extends ServerAccess, StoreFlags {
   readonly all?: boolean;
   /** Seconds to wait until all are out. */
   readonly wait?: number;
@@ -32,7 +32,7 @@ async function publish(domain: string | undefined, flags: Flags): Promise<void> 
     return publishOne(domain, flags);
   }
   if (domain !== undefined) throw usageFault(`\`${domain}\` and --all exclude one another`);
-  const store = await openKept(flags);
+  const store = await openExistingData(flags);
   try {
     await publishAll(store, flags.wait ?? 0);
   } catch (error) {
@@ -42,10 +42,10 @@ async function publish(domain: string | undefined, flags: Flags): Promise<void> 
   }
 }
 
-async function publishOne(domain: string, options: ServerOptions): Promise<void> {
+async function publishOne(domain: string, options: ServerAccess): Promise<void> {
   const path = domainPath(domain, '/plans/?wait=published');
   const { headers } = await askInDomain(domain, options, { method: 'POST', path });
-  const { clause, remedy } = await tellPublished(domain, headers.get('x-revision') ?? 'unknown', options);
+  const { clause, remedy } = await printPublished(domain, headers.get('x-revision') ?? 'unknown', options);
   await write(`${clause}\n`);
   if (remedy !== null) note(`  ${remedy}`);
 }

@@ -8,7 +8,7 @@ import { EXIT, usageFault } from '../exit.ts';
 import { openSubject } from '../open-subject.ts';
 import { colourOption, fileOption, gather, readNodeId, signatureOptions } from '../options.ts';
 import { note, write } from '../output.ts';
-import { nothingCompared, replayNote, replayText, tellGaps } from '../print-replay.ts';
+import { nothingCompared, printGaps, replayNote, replayText } from '../print-replay.ts';
 import { createReplay } from '../replay-log.ts';
 
 interface Flags extends ChoiceFlags {
@@ -33,13 +33,13 @@ async function run(flags: Flags): Promise<void> {
   }
   const report = replay.report();
   if (report.compared === 0) {
-    tellGaps(report);
+    printGaps(report);
     throw nothingCompared(report, open().domain);
   }
   if (flags.json === true) await write(`${JSON.stringify(report, null, 2)}\n`);
   else await write(replayText(report, subject.name));
   note(replayNote(signatures?.name ?? null));
-  tellGaps(report);
+  printGaps(report);
   if (report.changed > 0) process.exitCode = EXIT.no;
 }
 

@@ -13,7 +13,7 @@ import { takeFolder } from '../../store/sqlite/take-folder.ts';
 import { counted } from '../counted.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
 import { writeFault } from '../file-fault.ts';
-import { dataFolder, openKept, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
+import { dataFolder, openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
 import { write } from '../output.ts';
 
 interface Flags extends StoreFlags {
@@ -39,7 +39,7 @@ async function run(flags: Flags): Promise<void> {
 
 /** For a database that something else restored. */
 async function restoreInPlace(flags: Flags): Promise<void> {
-  const store = await openKept(flags);
+  const store = await openExistingData(flags);
   try {
     await write(`epoch ${await beginEpoch(store, Date.now())} begins; ${EPOCH_SAYS}\n`);
   } finally {

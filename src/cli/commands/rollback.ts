@@ -1,7 +1,7 @@
 /** `edgeplan rollback`: publishes the content of an old revision as a new one. */
 import { Command, InvalidArgumentError } from 'commander';
 import { askInDomain, domainPath } from '../apply/remote.ts';
-import { type Answered, keyOption, type ServerOptions, ServerRefusal, serverOption } from '../ask-server.ts';
+import { type ApiAnswer, keyOption, type ServerAccess, ServerRefusal, serverOption } from '../ask-server.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { write } from '../output.ts';
 
@@ -11,7 +11,7 @@ function readRevision(text: string): number {
   return Number(text);
 }
 
-async function rollback(domain: string, revision: number, options: ServerOptions): Promise<void> {
+async function rollback(domain: string, revision: number, options: ServerAccess): Promise<void> {
   const { body } = await rollBack(domain, revision, options);
   const made = (body as { readonly revision?: number }).revision;
   await write(
@@ -20,7 +20,7 @@ async function rollback(domain: string, revision: number, options: ServerOptions
   );
 }
 
-async function rollBack(domain: string, revision: number, options: ServerOptions): Promise<Answered> {
+async function rollBack(domain: string, revision: number, options: ServerAccess): Promise<ApiAnswer> {
   const path = domainPath(domain, `/plans/${revision}/rollback`);
   try {
     return await askInDomain(domain, options, { method: 'POST', path });

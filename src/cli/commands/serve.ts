@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { MAX_REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE } from '../../access/request-budget.ts';
 import { DEFAULT_TIER, TIER_SLUGS, type TierSlug } from '../../access/tiers.ts';
 import { normalizeName } from '../../base/host.ts';
-import { DnsFault } from '../../lifecycle/dns/fault.ts';
+import { DnsFault } from '../../dns/fault.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { openData, type StoreFlags, storeOptions } from '../open-data.ts';
 import { allowOriginsOption, gather, readPort } from '../options.ts';

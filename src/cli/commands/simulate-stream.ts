@@ -2,19 +2,19 @@
 import type { World } from '../../simulator/assume.ts';
 import { headline } from '../../simulator/describe.ts';
 import { visible } from '../../simulator/render-text.ts';
-import { type Answer, answerJson, answers } from '../../simulator/requests.ts';
-import { fixedEvaluator, type Subject } from '../../simulator/simulate.ts';
+import { answerJson, answers, type RequestResult } from '../../simulator/requests.ts';
+import { fixedEvaluator, type SimulationSubject } from '../../simulator/simulate.ts';
 import { note, write } from '../output.ts';
 import { readChunks } from '../read-file.ts';
 
-export interface StreamOptions {
+export interface SimulateStreamOptions {
   /** A file of requests, or `-`. */
   readonly requests: string;
   readonly world: World;
   readonly json: boolean;
 }
 
-function answerText(answer: Answer, subject: Subject): string {
+function answerText(answer: RequestResult, subject: SimulationSubject): string {
   if ('error' in answer) return visible(`ERROR      line ${answer.line}: ${answer.error}`);
   const { action, text } = headline(answer.decision, { sources: subject.sources, note: null });
   return visible(`${action.toUpperCase().padEnd(9)}  ${text}`);
@@ -36,7 +36,10 @@ function unreadNote(
  * Answers every line, one evaluator for all. Resolves to whether every line was a request; which were not is told on
  * stderr.
  */
-export async function simulateStream(subject: Subject, options: StreamOptions): Promise<boolean> {
+export async function simulateStream(
+  subject: SimulationSubject,
+  options: SimulateStreamOptions,
+): Promise<boolean> {
   const evaluator = fixedEvaluator(subject, options.world);
   const unread = { count: 0, first: [] as number[] };
   let all = 0;

@@ -12,7 +12,7 @@ import { renderTrace } from '../../simulator/render.ts';
 import { labelOf } from '../../simulator/render-rule.ts';
 import { renderWhy } from '../../simulator/render-why.ts';
 import { type RequestFlags, readRequest, readTime, type Typed } from '../../simulator/request-line.ts';
-import { type Asked, type Subject, simulate } from '../../simulator/simulate.ts';
+import { type SimulatedRequest, type SimulationSubject, simulate } from '../../simulator/simulate.ts';
 import { type ChoiceFlags, signaturesFor } from '../choose-signatures.ts';
 import { EXIT, usageFault } from '../exit.ts';
 import { openSubject } from '../open-subject.ts';
@@ -67,12 +67,12 @@ function wanted<T>(typed: Typed<T>): T {
 }
 
 /** The id of the rule that has this key. */
-function idOfKey(subject: Subject, key: string): number | undefined {
+function idOfKey(subject: SimulationSubject, key: string): number | undefined {
   return [...subject.sources].find(([, source]) => source.key === key)?.[0];
 }
 
 /** Clearances name rules by what they go by; a person may name those of an edge file by id as well. */
-function clearedRefs(flags: Flags, subject: Subject): Pick<RequestFlags, 'cleared'> {
+function clearedRefs(flags: Flags, subject: SimulationSubject): Pick<RequestFlags, 'cleared'> {
   const keys = subject.ruleSet?.keys;
   const cleared = flags.cleared?.map((text) => {
     const [, type, id] = /^([a-z_]+)\/(\d+)$/.exec(text) ?? [];
@@ -90,7 +90,7 @@ function clearedRefs(flags: Flags, subject: Subject): Pick<RequestFlags, 'cleare
 }
 
 /** Whether a rule or record of an edge file goes by a name; whoever wrote a number means an id, which a plan may have. */
-function mayAsk(ref: string, { ruleSet }: Subject): boolean {
+function mayAsk(ref: string, { ruleSet }: SimulationSubject): boolean {
   if (ruleSet?.keys === undefined || /\/\d+$/.test(ref)) return true;
   const { rules, records } = ruleSet.keys;
   const named = ruleSet.rules.map(({ type, id }) => `${type}/${rules.get(id) ?? id}`);
@@ -98,7 +98,7 @@ function mayAsk(ref: string, { ruleSet }: Subject): boolean {
 }
 
 /** `80/0`, or the pool's key in place of its id. */
-function downOrigins(flags: Flags, subject: Subject): readonly string[] {
+function downOrigins(flags: Flags, subject: SimulationSubject): readonly string[] {
   return (flags.originDown ?? []).map((text) => {
     const parts = /^(.+)\/(\d+)$/.exec(text);
     if (parts === null) throw usageFault(`\`${text}\` is not an origin; write <pool>/<index> such as 80/0`);
@@ -118,7 +118,7 @@ function downOrigins(flags: Flags, subject: Subject): readonly string[] {
   });
 }
 
-function worldOf(flags: Flags, subject: Subject): World {
+function worldOf(flags: Flags, subject: SimulationSubject): World {
   const now = flags.at === undefined ? Date.now() : wanted(readTime(flags.at));
   return {
     down: downOrigins(flags, subject),
@@ -176,7 +176,7 @@ function theRule(document: TraceDocument, text: string): RuleNote {
 
 async function printWhy(
   document: TraceDocument,
-  about: { subject: Subject; asked: Asked; flags: Flags },
+  about: { subject: SimulationSubject; asked: SimulatedRequest; flags: Flags },
 ): Promise<void> {
   const { subject, asked, flags } = about;
   const looked = document.phases.some((phase) => phase.rules.length > 0);
@@ -195,7 +195,7 @@ async function printWhy(
   );
 }
 
-async function subjectOf(flags: Flags): Promise<Subject> {
+async function subjectOf(flags: Flags): Promise<SimulationSubject> {
   const { subject } = await openSubject(flags.file, flags.color);
   return { ...subject, signatures: await signaturesFor(subject.bytes, flags) };
 }

@@ -10,7 +10,7 @@ import {
   showSubscription,
 } from '../../access/subscriptions.ts';
 import { TIER_SLUGS, type TierSlug } from '../../access/tiers.ts';
-import { applyEvent } from '../../lifecycle/apply.ts';
+import { applyEvent } from '../../lifecycle/apply-event.ts';
 import type { DomainRow, SubscriptionRow } from '../../store/rows.ts';
 import { SERVICE } from '../../store/store.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';

@@ -113,7 +113,7 @@ async function fill(
   const { key } = await makeKey(store, 'try');
   const domain = there?.name ?? SHOP_DOMAIN;
   const reference = await referenceOf(url);
-  return greeting({ url, operationsUrl, key, domain, content, folder, kept, reference });
+  return greeting({ url, operationsUrl, key, domain, content, folder, keptFolder: kept, reference });
 }
 
 /** Trying out takes every name for proven, which data that is in earnest must not meet. */

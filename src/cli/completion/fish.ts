@@ -1,8 +1,8 @@
 /** Completion for fish, which is told everything in advance and asks a function where it is. */
-import type { OptionPlace, Place, Value } from './tree.ts';
+import type { CompletionPlace, CompletionValue, OptionPlace } from './tree.ts';
 
 /** To be sourced, or saved as `completions/edgeplan.fish`. */
-export function fishScript(program: string, places: readonly Place[]): string {
+export function fishScript(program: string, places: readonly CompletionPlace[]): string {
   return `# fish completion for ${program}: ${program} completion fish | source
 function __${program}_at
     set -l path ''
@@ -32,12 +32,12 @@ ${places.flatMap((place) => lines(program, place)).join('\n')}
 }
 
 /** The options that take a value, as the walk meets them. */
-function takers({ path, options }: Place): readonly string[] {
+function takers({ path, options }: CompletionPlace): readonly string[] {
   const taking = options.filter(({ value }) => value !== null);
   return taking.flatMap(({ names }) => names.map((name) => quote(`${path}:${name}`)));
 }
 
-function lines(program: string, { path, commands, options, operand }: Place): readonly string[] {
+function lines(program: string, { path, commands, options, operand }: CompletionPlace): readonly string[] {
   const here = `complete -c ${program} -n ${quote(`__${program}_at ${quote(path)}`)}`;
   return [
     ...commands.map(({ name, description }) => `${here} -a ${quote(name)} -d ${quote(description)}`),
@@ -54,7 +54,7 @@ function optionParts({ names, value }: OptionPlace): string {
   return [...flags, value.kind === 'any' ? '-x' : `-r ${operandParts(value)}`].join(' ');
 }
 
-function operandParts(value: Value): string {
+function operandParts(value: CompletionValue): string {
   if (value.kind === 'file') return '-F';
   if (value.kind === 'folder') return "-a '(__fish_complete_directories)'";
   return value.kind === 'words' ? `-a ${quote(value.words.join(' '))}` : '-f';

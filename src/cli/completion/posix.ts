@@ -1,8 +1,8 @@
 /** Completion for bash and zsh: the same walk in the shells' common language, and a few lines of each shell's own. */
-import type { Place, Value } from './tree.ts';
+import type { CompletionPlace, CompletionValue } from './tree.ts';
 
 /** What `complete -F` calls in bash, 3.2 or newer, with nothing else installed. */
-export function bashScript(program: string, places: readonly Place[]): string {
+export function bashScript(program: string, places: readonly CompletionPlace[]): string {
   return `# bash completion for ${program}: source <(${program} completion bash)
 ${common(program, places)}
 __${program}_reply() {
@@ -34,7 +34,7 @@ complete -F _${program} ${program}
 }
 
 /** What compsys calls in zsh; also to be saved as \`_edgeplan\` in a folder of \`fpath\`. */
-export function zshScript(program: string, places: readonly Place[]): string {
+export function zshScript(program: string, places: readonly CompletionPlace[]): string {
   return `#compdef ${program}
 # zsh completion for ${program}: source <(${program} completion zsh), after compinit
 ${common(program, places)}
@@ -57,7 +57,7 @@ if [ "$funcstack[1]" = "_${program}" ]; then _${program} "$@"; else compdef _${p
  * \`value\` says what an option takes, \`place\` what may follow a command, \`answer\` walks the words and leaves the kind
  * of the current one in a variable.
  */
-function common(program: string, places: readonly Place[]): string {
+function common(program: string, places: readonly CompletionPlace[]): string {
   const own = `__${program}`;
   return `${own}_value() {
   ${own}_words=
@@ -103,7 +103,7 @@ ${own}_answer() {
 }`;
 }
 
-function valueCases(own: string, { path, options }: Place): readonly string[] {
+function valueCases(own: string, { path, options }: CompletionPlace): readonly string[] {
   return options.flatMap(({ names, value }) => {
     if (value === null) return [];
     const patterns = names.map((name) => quote(`${path}:${name}`)).join('|');
@@ -111,14 +111,14 @@ function valueCases(own: string, { path, options }: Place): readonly string[] {
   });
 }
 
-function placeCase(own: string, { path, commands, options, operand }: Place): string {
+function placeCase(own: string, { path, commands, options, operand }: CompletionPlace): string {
   const names = commands.map(({ name }) => name).join(' ');
   const flags = options.flatMap((option) => option.names).join(' ');
   const value = assign(own, operand ?? { kind: 'any' });
   return `    ${quote(path)}) ${own}_commands=${quote(names)} ${own}_options=${quote(flags)} ${value} ;;`;
 }
 
-function assign(own: string, value: Value): string {
+function assign(own: string, value: CompletionValue): string {
   const words = value.kind === 'words' ? ` ${own}_words=${quote(value.words.join(' '))}` : '';
   return `${own}_kind=${value.kind}${words}`;
 }

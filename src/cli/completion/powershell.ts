@@ -1,8 +1,8 @@
 /** Completion for PowerShell: a table and a walk in one script block. Where it answers nothing, PowerShell offers paths. */
-import type { Place, Value } from './tree.ts';
+import type { CompletionPlace, CompletionValue } from './tree.ts';
 
 /** To be run by a profile. */
-export function powershellScript(program: string, places: readonly Place[]): string {
+export function powershellScript(program: string, places: readonly CompletionPlace[]): string {
   return `# PowerShell completion for ${program}: ${program} completion powershell | Out-String | Invoke-Expression
 Register-ArgumentCompleter -Native -CommandName ${quote(program)} -ScriptBlock {
   param($wordToComplete, $commandAst, $cursorPosition)
@@ -40,7 +40,7 @@ ${places.map(placeCase).join('\n')}
 `;
 }
 
-function takers({ path, options }: Place): readonly string[] {
+function takers({ path, options }: CompletionPlace): readonly string[] {
   return options.flatMap(({ names, value }) =>
     value === null
       ? []
@@ -48,14 +48,14 @@ function takers({ path, options }: Place): readonly string[] {
   );
 }
 
-function placeCase({ path, commands, options, operand }: Place): string {
+function placeCase({ path, commands, options, operand }: CompletionPlace): string {
   const names = list(commands.map(({ name }) => name));
   const flags = list(options.flatMap((option) => option.names));
   const operands = operand === null ? '@()' : wordsOf(operand);
   return `      ${quote(path)} { @{ Commands = ${names}; Options = ${flags}; Operands = ${operands} } }`;
 }
 
-function wordsOf(value: Value): string {
+function wordsOf(value: CompletionValue): string {
   return value.kind === 'words' ? list(value.words) : '@()';
 }
 

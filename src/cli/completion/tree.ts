@@ -2,7 +2,7 @@
 import type { Argument, Command, Option } from 'commander';
 
 /** What a value can be: one of some words, a path, or anything at all. */
-export type Value =
+export type CompletionValue =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   | { readonly kind: 'file' }
   | { readonly kind: 'folder' }
@@ -13,26 +13,26 @@ export interface OptionPlace {
   readonly names: readonly string[];
   readonly description: string;
   /** `null`: it takes none. */
-  readonly value: Value | null;
+  readonly value: CompletionValue | null;
 }
 
 /** One command with what may follow it. */
-export interface Place {
+export interface CompletionPlace {
   /** The commands that lead here, with spaces: empty for the program, `key create`. */
   readonly path: string;
   readonly commands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly OptionPlace[];
   /** Its first operand, which stands for all of them; `null` where there is none. */
-  readonly operand: Value | null;
+  readonly operand: CompletionValue | null;
 }
 
 /** Every command of a program, itself first. */
-export function placesOf(program: Command, path = ''): readonly Place[] {
+export function placesOf(program: Command, path = ''): readonly CompletionPlace[] {
   const help = program.createHelp();
   // Without the `help` command that commander adds: every command has --help.
   const commands = help.visibleCommands(program).filter((command) => program.commands.includes(command));
   const [operand] = program.registeredArguments;
-  const own: Place = {
+  const own: CompletionPlace = {
     path,
     commands: commands.map((command) => ({
       name: command.name(),
@@ -59,7 +59,7 @@ function optionPlace(option: Option): OptionPlace {
 }
 
 /** The placeholder tells what kind of value it is. */
-function kindOf({ argChoices }: Pick<Option | Argument, 'argChoices'>, placeholder: string): Value {
+function kindOf({ argChoices }: Pick<Option | Argument, 'argChoices'>, placeholder: string): CompletionValue {
   if (argChoices !== undefined) return { kind: 'words', words: argChoices };
   if (/^(?:path|files?)$/.test(placeholder)) return { kind: 'file' };
   return placeholder === 'folder' ? { kind: 'folder' } : { kind: 'any' };

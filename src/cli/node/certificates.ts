@@ -1,7 +1,7 @@
 /** The certificates of a node: read from a folder, and obtained into it. */
 import type { Logger } from 'pino';
-import { type Acme, startAcme, type TokenSink } from '../../edge/tls/acme.ts';
-import { type Certificates, openCertificates } from '../../edge/tls/certificates.ts';
+import { type Acme, startAcme, type TokenSink } from '../../proxy/tls/acme.ts';
+import { type Certificates, openCertificates } from '../../proxy/tls/certificates.ts';
 import { ACME_ASK_MS, ACME_MS, ACME_RETRY_MS, FILES_MS } from './limits.ts';
 import type { AcmeStart, CertificateFolder } from './options.ts';
 

@@ -4,8 +4,8 @@
  */
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { openClassificationFiles } from '../../edge/classification-files.ts';
-import { openCertificates } from '../../edge/tls/certificates.ts';
+import { openClassificationFiles } from '../../proxy/classification-files.ts';
+import { openCertificates } from '../../proxy/tls/certificates.ts';
 import { inputFault, usageFault } from '../exit.ts';
 import { reasonOf, writeFault } from '../file-fault.ts';
 import { FILES_MS } from './limits.ts';

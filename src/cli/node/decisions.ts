@@ -1,12 +1,12 @@
 /** The decision log of a node: of one process, or gathered from its workers. */
-import { createJournal, type DecisionLog, gapText } from '../../edge/log/journal.ts';
-import { createLineWriter, type LineWriter } from '../../edge/log/writer.ts';
+import { createDecisionLog, type DecisionLog, gapText } from '../../proxy/log/decision-log.ts';
+import { createLineWriter, type LineWriter } from '../../proxy/log/line-writer.ts';
 import type { NodeStart } from './options.ts';
 
 /** `null`: none is written. */
 export function openDecisions({ decisions, log }: NodeStart): DecisionLog | null {
   if (decisions === null) return null;
-  return createJournal({ ...where(decisions, log), rate: decisions.rate });
+  return createDecisionLog({ ...where(decisions, log), rate: decisions.rate });
 }
 
 /** The same for lines that workers make. */

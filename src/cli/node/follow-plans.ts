@@ -1,10 +1,10 @@
 /** Who brings a node its plans: an edge file, or a control plane, which also says the secret and is told of traffic. */
-import { followControl } from '../../edge/follow/follow.ts';
-import { createUsage, type Usage } from '../../edge/follow/usage.ts';
-import type { Following } from '../../edge/log/following.ts';
-import type { PlanSink } from '../../edge/plans.ts';
 import type { Clearance } from '../../plan/manifest.ts';
-import { watchFile } from '../watch-file.ts';
+import type { SyncProgress } from '../../proxy/log/sync-metrics.ts';
+import type { PlanSink } from '../../sync/plan-table.ts';
+import { syncWithControlPlane } from '../../sync/sync.ts';
+import { createUsage, type Usage } from '../../sync/usage.ts';
+import { serveEdgeFile } from '../watch-file.ts';
 import type { NodeStart, NodeToken } from './options.ts';
 import { openTokenFile } from './token-file.ts';
 
@@ -12,7 +12,7 @@ export interface PlanSource {
   /** Where traffic is counted; `null`: nobody is told of it. */
   readonly usage: Usage | null;
   /** How the control plane is followed; `null`: there is none. */
-  readonly following: (() => Following) | null;
+  readonly following: (() => SyncProgress) | null;
   /** Looks now whether there is something new. */
   look(): Promise<void>;
   stop(): Promise<void>;
@@ -30,11 +30,11 @@ export async function followPlans(
 ): Promise<PlanSource> {
   if (from.kind === 'file') {
     const { file, colour } = from;
-    const { look, stop } = await watchFile({ file, colour, plans, onInstalled, onRefused });
-    return { usage: null, following: null, look, stop: async () => stop() };
+    const { check, stop } = await serveEdgeFile({ file, colour, plans, onInstalled, onRefused });
+    return { usage: null, following: null, look: check, stop: async () => stop() };
   }
   const token = tokenOf(from.token, log);
-  const follower = await followControl({
+  const follower = await syncWithControlPlane({
     url: from.url,
     token,
     ...(from.publicKey === null ? {} : { publicKey: from.publicKey }),

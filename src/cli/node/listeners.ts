@@ -1,16 +1,16 @@
 /** The listeners of a node of one process. */
 import type { AddressInfo } from 'node:net';
-import { listenHttp, type RunningListener } from '../../edge/serve.ts';
-import type { Acme, AcmeTokens } from '../../edge/tls/acme.ts';
-import type { Certificates } from '../../edge/tls/certificates.ts';
-import { listenTls } from '../../edge/tls/listen.ts';
-import { trustProxies } from '../../edge/visitor.ts';
+import { listenHttp, type RunningListener } from '../../proxy/listen/http.ts';
+import type { Acme, AcmeTokens } from '../../proxy/tls/acme.ts';
+import type { Certificates } from '../../proxy/tls/certificates.ts';
+import { listenTls } from '../../proxy/tls/listen.ts';
+import { trustProxies } from '../../proxy/visitor.ts';
 import { obtain, openFolder } from './certificates.ts';
 import { GRACE_MS } from './limits.ts';
 import type { NodeStart } from './options.ts';
-import type { Serving } from './serving.ts';
+import type { NodeProcess } from './services.ts';
 
-export interface Listeners {
+export interface NodeListeners {
   readonly url: string;
   /** `null` without TLS. */
   readonly tlsUrl: string | null;
@@ -34,10 +34,10 @@ export function chosenPorts({ port, tls, operationsPort }: NodeStart): Set<numbe
 }
 
 export async function openListeners(
-  { node, connections }: Pick<Serving, 'node' | 'connections'>,
+  { node, connections }: Pick<NodeProcess, 'node' | 'connections'>,
   options: NodeStart,
   { tokens, onListening }: ListenerParts,
-): Promise<Listeners> {
+): Promise<NodeListeners> {
   const { handler, plans } = node;
   const { host, port, publicPort, tls, log } = options;
   const shared = {

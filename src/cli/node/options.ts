@@ -1,7 +1,7 @@
 /** What `edgeplan node` is started with, and what is running then. */
 import type { Logger } from 'pino';
 import type { AllowedOrigins } from '../../base/special-addresses.ts';
-import type { FollowOptions } from '../../edge/follow/options.ts';
+import type { SyncOptions } from '../../sync/options.ts';
 import type { OpenedSignatures } from '../open-signatures.ts';
 import type { ColourChoice } from '../output.ts';
 import type { InstalledFile } from '../watch-file.ts';
@@ -27,7 +27,7 @@ export interface AcmeStart {
 }
 
 /** What a node serves by, whichever of its processes does. */
-export interface ServeOptions {
+export interface NodeServeOptions {
   /** Whose forwarding headers are believed. */
   readonly trusted: readonly string[];
   /** Who speaks the PROXY protocol. */
@@ -66,7 +66,7 @@ export type NodeToken =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'file'; readonly file: string };
 
-export interface NodeStart extends ServeOptions {
+export interface NodeStart extends NodeServeOptions {
   readonly host: string;
   /** 0: any free port, here and below. */
   readonly port: number;
@@ -96,9 +96,9 @@ export interface NodeStart extends ServeOptions {
   readonly onInstalled: (installed: InstalledFile) => void;
   readonly onRefused: (fault: Error) => void;
   /** Told what is served once the control plane's plans of the start are in place. */
-  readonly onCaughtUp: NonNullable<FollowOptions['onCaughtUp']>;
+  readonly onCaughtUp: NonNullable<SyncOptions['onCaughtUp']>;
   /** Told in a sentence that the control plane does not take the token. */
-  readonly onTokenRefused: NonNullable<FollowOptions['onTokenRefused']>;
+  readonly onTokenRefused: NonNullable<SyncOptions['onTokenRefused']>;
 }
 
 export interface RunningNode {

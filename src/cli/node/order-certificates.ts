@@ -1,15 +1,18 @@
 /** Certificates by ACME for a node of several processes: one orders them, all answer the authority and serve them. */
-import type { Alike } from '../../edge/workers/alike.ts';
-import { readAgain } from './again.ts';
+import type { SharedState } from '../../workers/shared-state.ts';
 import { obtain, openFolder } from './certificates.ts';
 import type { NodeStart } from './options.ts';
+import { reloadFiles } from './reload.ts';
 
 export interface Ordering {
   stop(): void;
 }
 
 /** `null`: certificates come as files only. @throws the system's error when their folder cannot be read */
-export async function orderCertificates({ tls, log }: NodeStart, alike: Alike): Promise<Ordering | null> {
+export async function orderCertificates(
+  { tls, log }: NodeStart,
+  alike: SharedState,
+): Promise<Ordering | null> {
   if (tls === null || tls.acme === null) return null;
   const certificates = await openFolder(tls, log);
   const acme = obtain(tls, tls.acme, {
@@ -20,7 +23,7 @@ export async function orderCertificates({ tls, log }: NodeStart, alike: Alike): 
     },
     log,
     // Workers watch the folder too; this is sooner, and holds where the system tells no changes.
-    onObtained: () => readAgain(log, [alike.reload()]),
+    onObtained: () => reloadFiles(log, [alike.reload()]),
   });
   return {
     stop() {

@@ -1,6 +1,6 @@
 /** A node that cannot start says why in a sentence, and what to do about it. */
-import { WorkerFault } from '../../edge/workers/events.ts';
 import { StoreFault } from '../../store/fault.ts';
+import { WorkerFault } from '../../workers/events.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
 import { storeFault } from '../open-data.ts';
 

@@ -1,9 +1,9 @@
 /** What clearance is signed with where the domain has no secret of its own. */
 import { randomBytes } from 'node:crypto';
 import type { Secrets } from '../../answers/challenge/keys.ts';
-import { secretsOf } from '../../edge/follow/secrets.ts';
-import type { PlanTable } from '../../edge/plans.ts';
 import type { Clearance } from '../../plan/manifest.ts';
+import type { PlanTable } from '../../sync/plan-table.ts';
+import { secretsOf } from '../../sync/secrets.ts';
 
 export interface SecretBox {
   /** The secrets of a domain. */

@@ -1,6 +1,6 @@
 /**
  * A node of several processes: this one, the primary, follows the plans, orders certificates, reports, and gathers logs
- * and metrics; its workers serve. What each of them does is in `src/edge/workers`.
+ * and metrics; its workers serve. What each of them does is in `src/workers`.
  */
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
@@ -8,25 +8,25 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Registry } from 'prom-client';
-import { addFollowing, unreadyFollower } from '../../edge/log/following.ts';
-import { addLog } from '../../edge/log/metrics.ts';
-import { listenOperations, type RunningOperations } from '../../edge/log/operations.ts';
-import type { LineWriter } from '../../edge/log/writer.ts';
-import { trustProxies } from '../../edge/visitor.ts';
-import { type Alike, createAlike } from '../../edge/workers/alike.ts';
-import { collectLines } from '../../edge/workers/collect.ts';
-import type { WorkerEvent } from '../../edge/workers/events.ts';
-import { type RunningPrimary, startPrimary } from '../../edge/workers/primary.ts';
 import { addProcessMetrics } from '../../metrics/process.ts';
-import { readAgain } from './again.ts';
+import { type RunningHealthListener, startHealthListener } from '../../proxy/log/health-listener.ts';
+import type { LineWriter } from '../../proxy/log/line-writer.ts';
+import { addLog } from '../../proxy/log/metrics.ts';
+import { addSyncMetrics, unreadySync } from '../../proxy/log/sync-metrics.ts';
+import { trustProxies } from '../../proxy/visitor.ts';
+import { collectLines } from '../../workers/collect-lines.ts';
+import type { WorkerEvent } from '../../workers/events.ts';
+import { type RunningPrimary, startPrimary } from '../../workers/primary.ts';
+import { createSharedState, type SharedState } from '../../workers/shared-state.ts';
 import { openLines } from './decisions.ts';
 import { followPlans, type PlanSource } from './follow-plans.ts';
 import { GRACE_MS } from './limits.ts';
 import { urlOf } from './listeners.ts';
 import type { NodeStart, RunningNode } from './options.ts';
 import { type Ordering, orderCertificates } from './order-certificates.ts';
+import { reloadFiles } from './reload.ts';
+import { removeOtherCaches, resourceShareOf } from './resource-shares.ts';
 import { ownClearance } from './secrets.ts';
-import { removeOtherCaches, settingsOf } from './share.ts';
 import { HTTP, HTTPS, type WorkerSettings } from './worker-settings.ts';
 
 export interface WorkersStart extends NodeStart {
@@ -38,7 +38,7 @@ export interface WorkersStart extends NodeStart {
 /** Starts a node of several processes; as `startNode`. */
 export async function startWorkers(options: WorkersStart): Promise<RunningNode> {
   const { log, plans } = options;
-  const alike = createAlike({ inFiles: plans.kind === 'control' });
+  const alike = createSharedState({ inFiles: plans.kind === 'control' });
   const onSecret = (clearance: ReturnType<typeof ownClearance>): void => {
     alike
       .setClearance(clearance)
@@ -49,7 +49,7 @@ export async function startWorkers(options: WorkersStart): Promise<RunningNode> 
   let source: PlanSource | null = null;
   let primary: RunningPrimary | null = null;
   let ordering: Ordering | null = null;
-  let operations: RunningOperations | null = null;
+  let operations: RunningHealthListener | null = null;
   async function stop(drainMs: number): Promise<void> {
     primary?.retire();
     await sleep(drainMs);
@@ -78,17 +78,17 @@ export async function startWorkers(options: WorkersStart): Promise<RunningNode> 
     operationsUrl: operations?.url ?? null,
     reload() {
       lines?.reopen();
-      readAgain(log, [look(), alike.reload()]);
+      reloadFiles(log, [look(), alike.reload()]);
     },
     stop,
   };
 }
 
 interface Parts {
-  readonly alike: Alike;
+  readonly alike: SharedState;
   readonly lines: LineWriter | null;
   readonly source: PlanSource;
-  readonly operations: RunningOperations | null;
+  readonly operations: RunningHealthListener | null;
 }
 
 function startProcesses(
@@ -105,13 +105,13 @@ function startProcesses(
   const registry = new Registry();
   addProcessMetrics(registry);
   if (lines !== null) addLog(registry, lines.stats);
-  if (source.following !== null) addFollowing(registry, source.following);
+  if (source.following !== null) addSyncMetrics(registry, source.following);
   return startPrimary({
     program: { file: fileURLToPath(new URL('./worker.js', import.meta.url)), args: [], env: workerEnv() },
     workers,
     listeners: { [HTTP]: { host, port }, ...(tls === null ? {} : { [HTTPS]: { host, port: tls.port } }) },
     isProxy: (address) => trusted.has(address) || proxies.has(address),
-    alike,
+    sharedState: alike,
     settings: (addresses) =>
       workerSettings(options, { addresses, operations, counted: source.usage !== null }),
     onOutput: lines === null ? null : (output) => gather(output, lines),
@@ -129,14 +129,14 @@ function workerEnv(): NodeJS.ProcessEnv {
 
 interface Known {
   readonly addresses: Readonly<Record<string, AddressInfo>>;
-  readonly operations: RunningOperations | null;
+  readonly operations: RunningHealthListener | null;
   readonly counted: boolean;
 }
 
 function workerSettings(options: WorkersStart, { addresses, operations, counted }: Known): WorkerSettings {
   const { publicPort, tls, signatures, decisions, data, log, workers } = options;
   return {
-    serve: settingsOf(options, workers),
+    serve: resourceShareOf(options, workers),
     ports: {
       http: publicPort ?? addresses[HTTP]!.port,
       https: tls === null ? null : (tls.publicPort ?? addresses[HTTPS]!.port),
@@ -161,9 +161,9 @@ interface Watched extends Pick<Parts, 'alike' | 'source'> {
 async function openOperations(
   { operationsPort }: WorkersStart,
   { alike, source, primary }: Watched,
-): Promise<RunningOperations | null> {
+): Promise<RunningHealthListener | null> {
   if (operationsPort === null) return null;
-  return listenOperations({
+  return startHealthListener({
     port: operationsPort,
     registry: () => primary()?.registry() ?? new Registry(),
     unwell: () => primary()?.unwell() ?? null,
@@ -171,7 +171,7 @@ async function openOperations(
       const processes = reason(primary());
       if (processes !== null) return processes;
       if (alike.size === 0) return 'no plan is served yet';
-      return source.following === null ? null : unreadyFollower(source.following());
+      return source.following === null ? null : unreadySync(source.following());
     },
   });
 }

@@ -1,9 +1,9 @@
 /** What a node's primary tells its workers once, as JSON. */
-import type { ServeSettings } from './share.ts';
+import type { ResourceShare } from './resource-shares.ts';
 
 export interface WorkerSettings {
   /** Each worker's share. */
-  readonly serve: ServeSettings;
+  readonly serve: ResourceShare;
   /** The ports as visitors know them; `https` is `null` without TLS. */
   readonly ports: { readonly http: number; readonly https: number | null };
   /** Those that the node listens on, its operators' included. */

@@ -1,37 +1,40 @@
 /** A worker of a node, a process that `start-workers.ts` starts: serves the connections it is handed. */
 import type { Logger } from 'pino';
-import type { Acceptor } from '../../edge/acceptor.ts';
-import { createJournal } from '../../edge/log/journal.ts';
-import { createHttpAcceptor } from '../../edge/serve.ts';
-import type { AcmeTokens } from '../../edge/tls/acme.ts';
-import type { Certificates } from '../../edge/tls/certificates.ts';
-import { createTlsAcceptor } from '../../edge/tls/listen.ts';
-import { trustProxies } from '../../edge/visitor.ts';
-import { createCounts } from '../../edge/workers/counts.ts';
-import { joinPrimary, type Link, type Member } from '../../edge/workers/member.ts';
-import type { Beginning, Change } from '../../edge/workers/messages.ts';
-import { createPlanTaker } from '../../edge/workers/take-plans.ts';
 import type { WafProgram } from '../../evaluator/index.ts';
 import { openSignatures } from '../../plan/open-signatures.ts';
+import type { Acceptor } from '../../proxy/listen/acceptor.ts';
+import { createHttpAcceptor } from '../../proxy/listen/http.ts';
+import { createDecisionLog } from '../../proxy/log/decision-log.ts';
+import type { AcmeTokens } from '../../proxy/tls/acme.ts';
+import type { Certificates } from '../../proxy/tls/certificates.ts';
+import { createTlsAcceptor } from '../../proxy/tls/listen.ts';
+import { trustProxies } from '../../proxy/visitor.ts';
 import { loadWarm } from '../../waf/runtime/load.ts';
+import { createCounts } from '../../workers/counts.ts';
+import { createPlanTaker } from '../../workers/install-shared-plans.ts';
+import type { Beginning, SharedStateChange } from '../../workers/messages.ts';
+import { type JoinedWorker, joinPrimary, type PrimaryChannel } from '../../workers/worker.ts';
 import { createLog } from '../create-log.ts';
 import { openFolder } from './certificates.ts';
+import { type ResourceShare, workerFolder } from './resource-shares.ts';
 import { createSecrets, ownClearance } from './secrets.ts';
-import { createServing, type Serving } from './serving.ts';
-import { type ServeSettings, workerFolder } from './share.ts';
+import { createNodeProcess, type NodeProcess } from './services.ts';
 import { HTTP, HTTPS, type WorkerSettings } from './worker-settings.ts';
 
 /** Another worker tells the same. */
 const UNSAID = { level: 'silent' } as const;
 
-async function begin({ index, settings: sent, changes }: Beginning, link: Link): Promise<Member> {
+async function begin(
+  { index, settings: sent, changes }: Beginning,
+  link: PrimaryChannel,
+): Promise<JoinedWorker> {
   const settings = sent as WorkerSettings;
   const log = createLog(settings.logLevel, say).child({ worker: index });
   const fileLog = index === 0 ? log : log.child({}, UNSAID);
   const secrets = createSecrets(ownClearance());
   const tokens: AcmeTokens = new Map();
   const counts = settings.counted ? createCounts(link.counted) : null;
-  const serving = await createServing(shareOf(settings.serve, index), {
+  const serving = await createNodeProcess(shareOf(settings.serve, index), {
     waf: openWaf(settings.signatures),
     secrets,
     usage: { done: (entry) => counts?.done(entry) },
@@ -47,7 +50,7 @@ async function begin({ index, settings: sent, changes }: Beginning, link: Link):
   const acceptors = createAcceptors(settings, { node, connections, certificates });
   const plans = createPlanTaker({ plans: node.plans, directory: settings.data, onDamaged: link.damaged });
 
-  function hold(made: Change): void {
+  function hold(made: SharedStateChange): void {
     switch (made.kind) {
       case 'plan':
         plans.hold(made);
@@ -89,7 +92,7 @@ async function begin({ index, settings: sent, changes }: Beginning, link: Link):
   };
 }
 
-function shareOf(serve: ServeSettings, index: number): ServeSettings {
+function shareOf(serve: ResourceShare, index: number): ResourceShare {
   const { cacheFolder } = serve;
   return { ...serve, cacheFolder: cacheFolder === null ? null : workerFolder(cacheFolder, index) };
 }
@@ -103,7 +106,7 @@ function openWaf(signatures: string | null): WafProgram | null {
 function openDecisions(rate: number | null, log: Logger) {
   if (rate === null) return null;
   const onFault = (error: unknown): void => log.warn({ err: error }, 'the decision log cannot be written');
-  const journal = createJournal({ file: null, rate, onFault });
+  const journal = createDecisionLog({ file: null, rate, onFault });
   return { ...journal, stats: () => ({ ...journal.stats(), written: 0 }) };
 }
 
@@ -113,7 +116,7 @@ function createAcceptors(
     node,
     connections,
     certificates,
-  }: Pick<Serving, 'node' | 'connections'> & {
+  }: Pick<NodeProcess, 'node' | 'connections'> & {
     readonly certificates: Certificates | null;
   },
 ): ReadonlyMap<string, Acceptor> {

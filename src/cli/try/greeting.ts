@@ -10,7 +10,7 @@ export interface Tried {
   /** What is there, as a clause. */
   readonly content: string;
   readonly folder: string;
-  readonly kept: boolean;
+  readonly keptFolder: boolean;
   /** The path of the reference. */
   readonly reference: string;
 }
@@ -19,11 +19,11 @@ const AUTHORIZED = 'curl -sS -H "Authorization: Bearer $EDGEPLAN_KEY"';
 
 /** The text, ready for stdout. */
 export function greeting(tried: Tried): string {
-  const { url, operationsUrl, key, folder, kept } = tried;
-  const end = kept ? 'kept' : 'removed when this ends';
+  const { url, operationsUrl, key, folder, keptFolder } = tried;
+  const end = keptFolder ? 'kept' : 'removed when this ends';
   return [
     `edgeplan is up: ${tried.content}.`,
-    kept ? 'Stop it with Ctrl-C.' : 'All of this is temporary. Stop it with Ctrl-C.',
+    keptFolder ? 'Stop it with Ctrl-C.' : 'All of this is temporary. Stop it with Ctrl-C.',
     '',
     `  API        ${url}`,
     `  reference  ${url}${tried.reference}`,

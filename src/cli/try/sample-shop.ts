@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { carryOut } from '../apply/carry-out.ts';
 import { planChanges } from '../apply/plan-changes.ts';
 import { domainPath, readRemote } from '../apply/remote.ts';
-import { readWanted } from '../apply/wanted.ts';
-import { askServer, type ServerOptions } from '../ask-server.ts';
+import { readDesiredState } from '../apply/wanted.ts';
+import { askServer, type ServerAccess } from '../ask-server.ts';
 
 /** Shipped with the package as it lies in the repository. */
 const SHOP = fileURLToPath(new URL('../../../fixtures/shop/edge.yaml', import.meta.url));
@@ -15,8 +15,8 @@ export interface Shop {
 }
 
 /** Makes the shop's domain, active and published. Throws the fault of whatever was refused. */
-export async function applyShop(options: ServerOptions): Promise<Shop> {
-  const wanted = await readWanted(SHOP, 'never');
+export async function applyShop(options: ServerAccess): Promise<Shop> {
+  const wanted = await readDesiredState(SHOP, 'never');
   const { domain } = wanted;
   await askServer(options, { method: 'POST', path: '/domains/', body: { name: domain } });
   await askServer(options, { method: 'POST', path: domainPath(domain, '/check-ns') });

@@ -1,6 +1,5 @@
 /** A request's body as a stream of the web platform: the part that rules inspect, and the whole for the application. */
-
-import { type CodingFault, codedOctets, codingError, codingOf } from '../../edge/coding.ts';
+import { type CodingFault, codedOctets, codingError, codingOf } from '../../proxy/content-coding.ts';
 
 type Octets = Uint8Array<ArrayBuffer>;
 type Stream = ReadableStream<Octets>;

@@ -28,7 +28,7 @@ import {
 } from '../check-options.ts';
 import { checkPlan, type InstalledPlan } from '../check-plan.ts';
 import { createSecrets } from '../secret.ts';
-import { createTelling, verdictOf } from '../verdict.ts';
+import { createDecisionReporter, verdictOf } from '../verdict.ts';
 import { type PeekedBody, peekBody, readBody } from './body.ts';
 import { type HonoContext, type HonoMiddleware, honoMiddleware } from './hono.ts';
 import { finishedResponse, forwardedRequest, responseOf, startOfTarget } from './messages.ts';
@@ -74,7 +74,7 @@ const COUNTER_OCTETS = 16 * 1024 * 1024;
  */
 export function createEdge(options: FetchEdgeOptions = {}): FetchEdge {
   checkOptions(options, OPTIONS);
-  const telling = createTelling(options);
+  const telling = createDecisionReporter(options);
   const challenges = createChallenges({ secrets: createSecrets(options.secret) });
   const counters = createCounters({
     clock: steadyNow,

@@ -1,11 +1,11 @@
 /** Requests and answers between the edge and what `fetch` handlers take and give. */
-import type { EdgeAnswer } from '../../answers/answer.ts';
 import { pageInstead } from '../../answers/answer-to.ts';
 import type { Challenges } from '../../answers/challenge/challenge.ts';
 import type { Decided } from '../../answers/decided.ts';
 import { addedHeaders, isDropped } from '../../answers/domain-headers.ts';
 import { isForwarding } from '../../answers/forwarding.ts';
 import type { EdgeSettings } from '../../evaluator/index.ts';
+import type { EdgeAnswer } from '../../http/answer.ts';
 import type { PeekedBody } from './body.ts';
 
 /** An answer of the edge's own. */

@@ -7,12 +7,12 @@ import type { Duplex } from 'node:stream';
 import type { FastifyPluginCallback } from 'fastify';
 import { createChallenges } from '../../answers/challenge/challenge.ts';
 import type { Secrets } from '../../answers/challenge/keys.ts';
-import { openClassificationFiles } from '../../edge/classification-files.ts';
-import { createBotResolver, createClassifier } from '../../edge/classifier.ts';
-import type { ClientRequest, ClientResponse } from '../../edge/exchange.ts';
-import { secretsOf } from '../../edge/follow/secrets.ts';
-import type { FollowedFile } from '../../edge/followed-file.ts';
-import { trustProxies } from '../../edge/visitor.ts';
+import type { ClientRequest, ClientResponse } from '../../http/client-messages.ts';
+import type { WatchedFile } from '../../platform/watched-file.ts';
+import { openClassificationFiles } from '../../proxy/classification-files.ts';
+import { createBotResolver, createClassifier } from '../../proxy/classifier.ts';
+import { trustProxies } from '../../proxy/visitor.ts';
+import { secretsOf } from '../../sync/secrets.ts';
 import {
   CONTROL,
   COUNT,
@@ -29,11 +29,11 @@ import {
 } from '../check-options.ts';
 import type { InstalledPlan } from '../check-plan.ts';
 import { createSecrets } from '../secret.ts';
-import { createTelling, type Telling } from '../verdict.ts';
+import { createDecisionReporter, type DecisionReporter } from '../verdict.ts';
 import { fastifyPlugin } from './fastify.ts';
 import { createJudge } from './judge.ts';
-import type { Following, NodeEdgeOptions } from './options.ts';
-import type { FollowedServer, ServerParts } from './plan-server.ts';
+import type { NodeEdgeOptions, SyncStatus } from './options.ts';
+import type { PlanSync, ServerParts } from './plan-server.ts';
 import { type EdgePlans, openPlans } from './plans.ts';
 
 type Application<Q, S> = (request: Q, response: S) => unknown;
@@ -67,7 +67,7 @@ export interface NodeEdge {
   /** Domains that are installed. */
   readonly size: number;
   /** How the server of `control` is followed; `null` without one. */
-  following(): Following | null;
+  following(): SyncStatus | null;
   /** Ends what outlives requests: looks at files, and following a server. What is installed stays served. */
   close(): Promise<void>;
 }
@@ -100,7 +100,7 @@ const FILES_MS = 30_000;
  */
 export async function createEdge(options: NodeEdgeOptions = {}): Promise<NodeEdge> {
   checkOptions(options, OPTIONS);
-  const telling = createTelling(options);
+  const telling = createDecisionReporter(options);
   const trusted = trustProxies(options.trustProxy ?? []);
   const own = createSecrets(options.secret);
   let served: Secrets | null = null;
@@ -126,7 +126,7 @@ export async function createEdge(options: NodeEdgeOptions = {}): Promise<NodeEdg
     (opened) => opened.close(),
   );
   const server = await started(
-    followControlled(options, { table: plans.table, onSecrets, telling }),
+    followControlled(options, { table: plans.table, onSecrets, reporter: telling }),
     (followed) => followed?.stop(),
   );
   const classifier = createClassifier({
@@ -136,7 +136,7 @@ export async function createEdge(options: NodeEdgeOptions = {}): Promise<NodeEdg
     clock: () => performance.now(),
   });
   const services = { plans: plans.table, challenges, classifier };
-  const judge = createJudge({ services, telling, trusted, options });
+  const judge = createJudge({ services, reporter: telling, trusted, options });
 
   function handle(request: ClientRequest, response: ClientResponse, next: () => unknown): void {
     void judge.serve(request, response, next);
@@ -187,19 +187,16 @@ function createParts(): Parts {
 async function follow(
   { file }: NodeEdgeOptions,
   plans: EdgePlans,
-  telling: Telling,
-): Promise<FollowedFile | null> {
+  telling: DecisionReporter,
+): Promise<WatchedFile | null> {
   if (file === undefined) return null;
   // PERF: the compiler, YAML and the schemas take longer to load than all the rest; sealed plans need none of them.
-  const { followPlanFile } = await import('./plan-file.ts');
+  const { watchPlanFile: followPlanFile } = await import('./plan-file.ts');
   return followPlanFile(file, plans, telling);
 }
 
-async function followControlled(
-  { control }: NodeEdgeOptions,
-  parts: ServerParts,
-): Promise<FollowedServer | null> {
+async function followControlled({ control }: NodeEdgeOptions, parts: ServerParts): Promise<PlanSync | null> {
   if (control === undefined) return null;
-  const { followServer } = await import('./plan-server.ts');
+  const { syncFromServer: followServer } = await import('./plan-server.ts');
   return followServer(control, parts);
 }

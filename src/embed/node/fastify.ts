@@ -1,6 +1,6 @@
 /** The edge as a Fastify plugin: a hook before everything else that Fastify does with a request. */
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
-import type { ClientRequest, ClientResponse } from '../../edge/exchange.ts';
+import type { ClientRequest, ClientResponse } from '../../http/client-messages.ts';
 import type { EdgeVerdict } from '../verdict.ts';
 
 type Judging = (request: ClientRequest, response: ClientResponse) => Promise<EdgeVerdict | null>;

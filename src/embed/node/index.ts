@@ -5,7 +5,7 @@ export { PlanFault } from '../../plan/fault.ts';
 export type { InstalledPlan } from '../check-plan.ts';
 export type { EdgeListeners, EdgeRefusal, EdgeVerdict, Unenforced } from '../verdict.ts';
 export { createEdge, type NodeEdge } from './edge.ts';
-export type { ControlPlane, Following, NodeEdgeOptions } from './options.ts';
+export type { ControlPlane, NodeEdgeOptions, SyncStatus } from './options.ts';
 
 declare module 'http' {
   interface IncomingMessage {

@@ -1,36 +1,37 @@
 /** One request before an application: decided, then answered here or made ready for the application. */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { EdgeAnswer } from '../../answers/answer.ts';
 import { statusPage } from '../../answers/answer-to.ts';
-import { peekBody } from '../../edge/body.ts';
-import { createClientSink } from '../../edge/client.ts';
-import type { ClientRequest, ClientResponse, Exchange } from '../../edge/exchange.ts';
-import { answerOnSocket } from '../../edge/socket-answer.ts';
-import { plainAddress, readVisitor, type TrustedProxies } from '../../edge/visitor.ts';
+import type { EdgeAnswer } from '../../http/answer.ts';
+import type { ClientRequest, ClientResponse } from '../../http/client-messages.ts';
+import { createClientSink } from '../../proxy/client-response.ts';
 import {
-  createWalk,
+  createRequestContext,
+  type DecidedRequest,
+  type DecisionServices,
   decide,
   decideUpgrade,
   type Incoming,
-  type Judged,
   ownAnswer,
-  type Walk,
-  type WalkServices,
-} from '../../edge/walk.ts';
-import { type EdgeVerdict, type Telling, verdictOf } from '../verdict.ts';
+  type RequestContext,
+} from '../../proxy/decide.ts';
+import type { Exchange } from '../../proxy/exchange.ts';
+import { peekBody } from '../../proxy/request-body.ts';
+import { answerOnSocket } from '../../proxy/socket-answer.ts';
+import { plainAddress, readVisitor, type TrustedProxies } from '../../proxy/visitor.ts';
+import { type DecisionReporter, type EdgeVerdict, verdictOf } from '../verdict.ts';
 import type { NodeEdgeOptions } from './options.ts';
 import { prepareRequest } from './request.ts';
 import { takeOver } from './response.ts';
 
 export interface JudgeOptions {
-  readonly services: WalkServices;
-  readonly telling: Telling;
+  readonly services: DecisionServices;
+  readonly reporter: DecisionReporter;
   readonly trusted: TrustedProxies;
   readonly options: Pick<NodeEdgeOptions, 'facts' | 'publicPort'>;
 }
 
-export interface Judge {
+export interface RequestJudge {
   /** Judges a request that the application has routed already; `null`: it is answered. */
   request(request: ClientRequest, response: ClientResponse): Promise<EdgeVerdict | null>;
   /** Judges a request and hands it on; what `next` throws is answered with 500. */
@@ -46,7 +47,7 @@ interface Exit {
   answer(answer: EdgeAnswer): void;
 }
 
-export function createJudge({ services, telling, trusted, options }: JudgeOptions): Judge {
+export function createJudge({ services, reporter, trusted, options }: JudgeOptions): RequestJudge {
   function incomingOf(message: ClientRequest): Incoming {
     const { socket } = message;
     const scheme = 'encrypted' in socket && socket.encrypted === true ? 'https' : 'http';
@@ -59,27 +60,27 @@ export function createJudge({ services, telling, trusted, options }: JudgeOption
     });
     const told = options.facts?.(message);
     const request = { message, visitor, ja4: null, proceed: nothing, last: nothing };
-    return told === undefined ? request : { ...request, told };
+    return told === undefined ? request : { ...request, knownFacts: told };
   }
 
   async function judge(
     message: ClientRequest,
     { rewritable, answer }: Exit,
-    deciding: (walk: Walk) => Promise<Judged<ClientRequest>>,
+    deciding: (walk: RequestContext) => Promise<DecidedRequest<ClientRequest>>,
   ): Promise<Exchange | null> {
-    let walk: Walk | null = null;
+    let walk: RequestContext | null = null;
     try {
-      walk = createWalk(services, incomingOf(message));
+      walk = createRequestContext(services, incomingOf(message));
       const judged = await deciding(walk);
       if (!judged.ok) {
         const { status } = judged;
-        telling.refused({ id: walk.id, status });
+        reporter.refused({ id: walk.id, status });
         answer(walk.page(status));
         return null;
       }
       const { exchange } = judged;
       const verdict = verdictOf(exchange, rewritable);
-      telling.decided(verdict);
+      reporter.decided(verdict);
       const own = exchange.decision.action === 'forward' ? null : await ownAnswer(walk, exchange);
       if (own !== null) {
         answer(own);
@@ -90,7 +91,7 @@ export function createJudge({ services, telling, trusted, options }: JudgeOption
       return exchange;
     } catch (error) {
       // Fails closed: what could not be judged is not let through.
-      telling.fault(error, 'a request');
+      reporter.fault(error, 'a request');
       answer(walk?.page(500) ?? BARE_500);
       return null;
     }
@@ -117,7 +118,7 @@ export function createJudge({ services, telling, trusted, options }: JudgeOption
       try {
         await next();
       } catch (error) {
-        telling.fault(error, 'the application');
+        reporter.fault(error, 'the application');
         if (response.headersSent) response.destroy();
         else answerWhole(message, response, statusPage(message.edge!, 500));
       }

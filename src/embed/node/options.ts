@@ -1,6 +1,6 @@
 /** What an edge in a Node server is made with. */
-import type { ClientRequest } from '../../edge/exchange.ts';
-import type { ToldFacts } from '../../edge/walk.ts';
+import type { ClientRequest } from '../../http/client-messages.ts';
+import type { KnownFacts } from '../../proxy/decide.ts';
 import type { EdgeListeners } from '../verdict.ts';
 
 export interface NodeEdgeOptions extends EdgeListeners {
@@ -37,7 +37,7 @@ export interface NodeEdgeOptions extends EdgeListeners {
   /** Whether the DNS is asked about visitors that say they are a bot. Default: true. */
   readonly botDns?: boolean;
   /** What somebody in front has found out about a visitor, such as a CDN's country header; absent facts are looked up. */
-  readonly facts?: (request: ClientRequest) => ToldFacts;
+  readonly facts?: (request: ClientRequest) => KnownFacts;
   /** Octets of rate counters. Default: 64 MiB. */
   readonly counterOctets?: number;
   /** Octets of opened plans; those beyond it, the least recently used, are opened again when asked for. Default: 64 MiB. */
@@ -56,7 +56,7 @@ export interface ControlPlane {
 }
 
 /** How a server is followed. */
-export interface Following {
+export interface SyncStatus {
   readonly connected: boolean;
   /** Milliseconds since the server said anything, or since the start. */
   readonly silentMs: number;

@@ -1,10 +1,10 @@
 /** An edge that serves a file: an edge file, compiled whenever it changes, or a sealed plan. */
 import { readFile, stat } from 'node:fs/promises';
 import { formatDiagnostic } from '../../base/diagnostic.ts';
-import { type FollowedFile, followFile } from '../../edge/followed-file.ts';
 import { seal } from '../../plan/seal.ts';
+import { type WatchedFile, watchFile } from '../../platform/watched-file.ts';
 import { compileEdge, isPlan } from '../compile-edge.ts';
-import type { Telling } from '../verdict.ts';
+import type { DecisionReporter } from '../verdict.ts';
 import type { EdgePlans } from './plans.ts';
 
 /** Octets of an edge file or a plan: far above any rule set within its limits, far below what would exhaust memory. */
@@ -14,11 +14,11 @@ const MAX_FILE_OCTETS = 256 * 1024 * 1024;
  * Installs what the file holds and follows it; a file that breaks is told to `onFault` and changes nothing else.
  * @throws Error when the file cannot be served as it is now, one diagnostic a line
  */
-export async function followPlanFile(
+export async function watchPlanFile(
   file: string,
   { install, table }: EdgePlans,
-  telling: Telling,
-): Promise<FollowedFile> {
+  telling: DecisionReporter,
+): Promise<WatchedFile> {
   let domain: string | null = null;
   let revision = 0;
 
@@ -36,7 +36,7 @@ export async function followPlanFile(
     throw new Error(`\`${file}\` has ${size} octets; at most ${MAX_FILE_OCTETS} are read`);
   }
 
-  return followFile({
+  return watchFile({
     file,
     read,
     take,

@@ -1,16 +1,16 @@
 /** An edge that serves what a server publishes, from a folder of its own while the server is away. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Secrets } from '../../answers/challenge/keys.ts';
-import { followControl } from '../../edge/follow/follow.ts';
-import type { FollowLog } from '../../edge/follow/log.ts';
-import { secretsOf } from '../../edge/follow/secrets.ts';
-import type { PlanTable } from '../../edge/plans.ts';
 import { takeFolder } from '../../store/sqlite/take-folder.ts';
-import type { Telling } from '../verdict.ts';
-import type { ControlPlane, Following } from './options.ts';
+import type { SyncLog } from '../../sync/log.ts';
+import type { PlanTable } from '../../sync/plan-table.ts';
+import { secretsOf } from '../../sync/secrets.ts';
+import { syncWithControlPlane } from '../../sync/sync.ts';
+import type { DecisionReporter } from '../verdict.ts';
+import type { ControlPlane, SyncStatus } from './options.ts';
 
-export interface FollowedServer {
-  state(): Following;
+export interface PlanSync {
+  state(): SyncStatus;
   /** Ends following; what is in place stays served. */
   stop(): Promise<void>;
 }
@@ -19,7 +19,7 @@ export interface ServerParts {
   readonly table: PlanTable;
   /** Called with what challenges are signed with at domains without secrets of their own, whenever it changes. */
   readonly onSecrets: (secrets: Secrets) => void;
-  readonly telling: Telling;
+  readonly reporter: DecisionReporter;
 }
 
 /** Milliseconds that the first plans ever are waited for. */
@@ -31,10 +31,10 @@ const FIRST_PLANS_MS = 10_000;
  * @throws TypeError when `url` is none; Error when the folder cannot be used or is another's, `trust` is
  * no key, or nothing was kept and the server refuses the token
  */
-export async function followServer(
+export async function syncFromServer(
   { url, token, trust, folder }: ControlPlane,
-  { table, onSecrets, telling }: ServerParts,
-): Promise<FollowedServer> {
+  { table, onSecrets, reporter }: ServerParts,
+): Promise<PlanSync> {
   if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url)) {
     throw new TypeError(`\`control.url\` is written http://host:port, found \`${url}\``);
   }
@@ -42,7 +42,7 @@ export async function followServer(
   try {
     /** Aborted once the first plans are in place, or with the sentence that says why they will not come. */
     const first = new AbortController();
-    const follower = await followControl({
+    const follower = await syncWithControlPlane({
       url,
       token: () => token,
       ...(trust === undefined ? {} : { publicKey: trust }),
@@ -51,10 +51,10 @@ export async function followServer(
       onSecret: (clearance) => onSecrets(secretsOf(clearance)),
       onCaughtUp: () => first.abort(),
       onTokenRefused: (sentence) => first.abort(sentence),
-      log: logTo(telling),
+      log: logTo(reporter),
     });
     if (table.size === 0) {
-      await firstPlans(url, first.signal, telling).catch(async (error: unknown) => {
+      await firstPlans(url, first.signal, reporter).catch(async (error: unknown) => {
         await follower.stop();
         throw error;
       });
@@ -76,7 +76,7 @@ export async function followServer(
 }
 
 /** @throws Error when the server refuses the token */
-async function firstPlans(url: string, first: AbortSignal, telling: Telling): Promise<void> {
+async function firstPlans(url: string, first: AbortSignal, telling: DecisionReporter): Promise<void> {
   await pause(FIRST_PLANS_MS, null, { signal: first }).catch(() => undefined);
   if (typeof first.reason === 'string') throw new Error(first.reason);
   if (first.aborted) return;
@@ -84,7 +84,7 @@ async function firstPlans(url: string, first: AbortSignal, telling: Telling): Pr
 }
 
 /** Warnings are faults to an application; what goes well is nobody's business. */
-function logTo(telling: Telling): FollowLog {
+function logTo(telling: DecisionReporter): SyncLog {
   const tell = (fields: object, message: string): void => {
     const details = Object.entries(fields).map(([name, value]) => `${name} ${String(value)}`);
     telling.fault(new Error(details.join(', ')), message);

@@ -1,14 +1,14 @@
 /** The plans of an edge inside a Node server: sealed octets in memory, opened at a domain's first request. */
 import { createHash } from 'node:crypto';
 import { steadyNow } from '../../base/steady-clock.ts';
-import { createPlanTable, type PlanTable } from '../../edge/plans.ts';
 import { createCounters, type WafProgram } from '../../evaluator/index.ts';
 import { openSignatures } from '../../plan/open-signatures.ts';
+import { createPlanTable, type PlanTable } from '../../sync/plan-table.ts';
 import { loadWarm } from '../../waf/runtime/load.ts';
 import { starterProgram } from '../../waf/signatures/starter.ts';
 import { checkOctets } from '../check-options.ts';
 import { checkPlan, type InstalledPlan } from '../check-plan.ts';
-import type { Telling } from '../verdict.ts';
+import type { DecisionReporter } from '../verdict.ts';
 import type { NodeEdgeOptions } from './options.ts';
 
 export interface EdgePlans {
@@ -21,7 +21,7 @@ export interface EdgePlans {
 const OPEN_OCTETS = 64 * 1024 * 1024;
 
 /** @throws PlanFault when a plan or the signatures cannot be opened */
-export function openPlans(options: NodeEdgeOptions, telling: Telling): EdgePlans {
+export function openPlans(options: NodeEdgeOptions, telling: DecisionReporter): EdgePlans {
   const { counterOctets, openOctets = OPEN_OCTETS } = options;
   const counters = createCounters({
     clock: steadyNow,

@@ -1,8 +1,9 @@
 /** A request as the application gets it: where rules lead it, without what is the edge's own or made up. */
 import { forwardedTarget } from '../../answers/decided.ts';
 import { isForwarding } from '../../answers/forwarding.ts';
-import type { ClientRequest, Exchange } from '../../edge/exchange.ts';
-import type { Challenges } from '../../edge/services.ts';
+import type { ClientRequest } from '../../http/client-messages.ts';
+import type { Exchange } from '../../proxy/exchange.ts';
+import type { Challenges } from '../../proxy/services.ts';
 
 export interface Preparing {
   readonly challenges: Pick<Challenges, 'withoutOwn'>;

@@ -4,10 +4,10 @@
  * writes goes through `writeHead`, which Node itself calls where the application does not.
  */
 import type { ServerResponse } from 'node:http';
-import type { EdgeAnswer } from '../../answers/answer.ts';
 import { pageInstead } from '../../answers/answer-to.ts';
 import { addedHeaders, isDropped } from '../../answers/domain-headers.ts';
-import type { Exchange } from '../../edge/exchange.ts';
+import type { EdgeAnswer } from '../../http/answer.ts';
+import type { Exchange } from '../../proxy/exchange.ts';
 
 type Callback = (error?: Error | null) => void;
 

@@ -4,19 +4,19 @@
  * 1980), so that no request waits while a table is built anew.
  */
 import { HASH, NEXT } from './layout.ts';
-import { type Pages, pageOf, placeOf, REF_MASK, type Shape } from './pages.ts';
+import { type CounterPages, type EntryShape, pageOf, placeOf, REF_MASK } from './pages.ts';
 
 const FIRST_BUCKETS = 64;
 
 export class Buckets {
-  readonly #pages: Pages;
+  readonly #pages: CounterPages;
   #heads = new Uint32Array(FIRST_BUCKETS);
   /** Buckets in use, and the power of two at or below. */
   #count = FIRST_BUCKETS;
   #level = FIRST_BUCKETS;
   #keys = 0;
 
-  constructor(pages: Pages) {
+  constructor(pages: CounterPages) {
     this.#pages = pages;
   }
 
@@ -26,7 +26,7 @@ export class Buckets {
   }
 
   /** The entry of this hash and shape, or 0. */
-  find(shape: Shape, hash: Int32Array): number {
+  find(shape: EntryShape, hash: Int32Array): number {
     const pages = this.#pages;
     const low = hash[0]!;
     const tag = hash[1]!;

@@ -14,7 +14,7 @@ export const REF_MASK = (1 << REF_BITS) - 1;
 export const MAX_PAGES = 1 << (REF_BITS - SLOT_BITS);
 
 /** All entries of one shape. */
-export interface Shape {
+export interface EntryShape {
   readonly layout: Layout;
   readonly pages: number[];
   /** Page that still has unused places, or 0, and how many of its places are used. */
@@ -30,19 +30,19 @@ export interface Shape {
 }
 
 /** A run of entries of one shape; the entry of slot s begins at word s × stride. */
-export interface Page {
+export interface CounterPage {
   readonly words: Uint32Array;
   readonly stride: number;
-  readonly shape: Shape;
+  readonly shape: EntryShape;
   /** Time of the newest hit on it, milliseconds >> 10. */
   newest: number;
 }
 
 /** By page number; `null` where a page was dropped. */
-export type Pages = (Page | null)[];
+export type CounterPages = (CounterPage | null)[];
 
 /** A shape without entries; it takes its first page with its first key. */
-export function createShape(layout: Layout): Shape {
+export function createShape(layout: Layout): EntryShape {
   return { layout, pages: [], fresh: 0, used: 0, slots: 0, handPage: 0, handSlot: 0, rounds: 0, looks: 0 };
 }
 
@@ -51,17 +51,17 @@ export function refOf(page: number, slot: number): number {
 }
 
 /** The page on which the entry lies. */
-export function pageOf(pages: Pages, ref: number): Page {
+export function pageOf(pages: CounterPages, ref: number): CounterPage {
   return pages[ref >>> SLOT_BITS]!;
 }
 
 /** The place of the entry in its words. */
-export function placeOf(page: Page, ref: number): number {
+export function placeOf(page: CounterPage, ref: number): number {
   return (ref & SLOT_MASK) * page.stride;
 }
 
 /** Notes that an entry of the page was hit now, so that the page is not taken for stale. */
-export function noteHit(page: Page, clock: Clock): void {
+export function noteHit(page: CounterPage, clock: Clock): void {
   const coarse = Math.floor(clock[NOW]! / 1024);
   if (coarse > page.newest) page.newest = coarse;
 }
@@ -83,7 +83,7 @@ export function idleClass(windowMs: number): number {
 }
 
 /** Whether the key's window has passed, and nothing is lost with it. */
-export function isIdle(pages: Pages, ref: number, time: number): boolean {
+export function isIdle(pages: CounterPages, ref: number, time: number): boolean {
   const page = pageOf(pages, ref);
   const at = placeOf(page, ref);
   if (!isSilent(page.words, at, time)) return false;
@@ -97,13 +97,13 @@ export function isSilent(words: Uint32Array, at: number, time: number): boolean 
 }
 
 /** The link a per-path entry keeps to its holder: the reference, and five bits to notice that another moved in. */
-export function linkTo(pages: Pages, holder: number): number {
+export function linkTo(pages: CounterPages, holder: number): number {
   const page = pageOf(pages, holder);
   return holder | (page.words[placeOf(page, holder) + HASH]! << REF_BITS);
 }
 
 /** The holder in which the per-path entry has its place, or 0. */
-export function holderOf(pages: Pages, ref: number): number {
+export function holderOf(pages: CounterPages, ref: number): number {
   const page = pageOf(pages, ref);
   const { linkAt } = page.shape.layout;
   if (linkAt < 0) return 0;
@@ -120,13 +120,13 @@ export function holderOf(pages: Pages, ref: number): number {
 }
 
 /** Places the holder has given to paths: in its word 3, above the 10 bits of time. */
-export function placesTaken(pages: Pages, holder: number): number {
+export function placesTaken(pages: CounterPages, holder: number): number {
   const page = pageOf(pages, holder);
   return page.words[placeOf(page, holder) + FINE]! >>> PLACES_SHIFT;
 }
 
 /** Notes one more place given (1) or one less (-1). */
-export function changePlaces(pages: Pages, holder: number, by: 1 | -1): void {
+export function changePlaces(pages: CounterPages, holder: number, by: 1 | -1): void {
   const page = pageOf(pages, holder);
   const at = placeOf(page, holder) + FINE;
   if (by === 1) page.words[at]! += 1 << PLACES_SHIFT;
@@ -134,7 +134,7 @@ export function changePlaces(pages: Pages, holder: number, by: 1 | -1): void {
 }
 
 /** Gives the place of a per-path entry back to its address, else its return would take a second one. */
-export function freePlace(pages: Pages, ref: number): void {
+export function freePlace(pages: CounterPages, ref: number): void {
   const holder = holderOf(pages, ref);
   if (holder !== 0) changePlaces(pages, holder, -1);
 }

@@ -10,16 +10,16 @@
 import { Buckets } from './buckets.ts';
 import { type Clock, HASH, NEXT, NOW, newestHit } from './layout.ts';
 import {
+  type CounterPages,
+  type EntryShape,
   freePlace,
   isIdle,
   isSilent,
   MAX_PAGES,
-  type Pages,
   pageOf,
   placeOf,
   REF_BITS,
   refOf,
-  type Shape,
 } from './pages.ts';
 
 /** A page reaches 64 KiB: small beside the bound, and dropped as a whole when another shape needs the room. */
@@ -44,7 +44,7 @@ export class EntryStore {
   #slots = 0;
   /** Buckets that the places of all pages are worth. */
   #bucketShare = 0;
-  readonly #pages: Pages = [null];
+  readonly #pages: CounterPages = [null];
   readonly #buckets = new Buckets(this.#pages);
   readonly #freeNumbers: number[] = [];
   #pageHand = 0;
@@ -66,12 +66,12 @@ export class EntryStore {
   }
 
   /** Where references lead. */
-  get pages(): Pages {
+  get pages(): CounterPages {
     return this.#pages;
   }
 
   /** The entry of this hash and shape, or 0. */
-  find(shape: Shape, hash: Int32Array): number {
+  find(shape: EntryShape, hash: Int32Array): number {
     return this.#buckets.find(shape, hash);
   }
 
@@ -81,7 +81,7 @@ export class EntryStore {
    * @param clock tells which entries are stale
    */
   // PERF: four parameters, since an options object would be one allocation for every new visitor of a flood.
-  create(shape: Shape, hash: Int32Array, idle: number, clock: Clock): number {
+  create(shape: EntryShape, hash: Int32Array, idle: number, clock: Clock): number {
     const ref = shape.fresh === 0 ? this.#vacant(shape, clock[NOW]!) : this.#takeFresh(shape);
     const { stride, tagAt, tagMask } = shape.layout;
     const page = pageOf(this.#pages, ref);
@@ -96,7 +96,7 @@ export class EntryStore {
   }
 
   /** A place in a full shape: left by a key past its window, else new memory, else taken from the stalest. */
-  #vacant(shape: Shape, time: number): number {
+  #vacant(shape: EntryShape, time: number): number {
     let victim = 0;
     if (shape.pages.length > 0) {
       victim = this.#stalest(shape, time);
@@ -119,7 +119,7 @@ export class EntryStore {
     return victim;
   }
 
-  #takeFresh(shape: Shape): number {
+  #takeFresh(shape: EntryShape): number {
     const page = this.#pages[shape.fresh]!;
     const ref = refOf(shape.fresh, shape.used++);
     if (shape.used * shape.layout.stride === page.words.length) {
@@ -130,7 +130,7 @@ export class EntryStore {
   }
 
   /** The entry to give up in the group whose turn it is; the turn passes on. Every place of the shape is in use. */
-  #stalest(shape: Shape, time: number): number {
+  #stalest(shape: EntryShape, time: number): number {
     if (shape.handPage >= shape.pages.length) {
       shape.handPage = 0;
       shape.rounds++;
@@ -165,7 +165,7 @@ export class EntryStore {
   }
 
   /** An idle entry in one of some groups all over the shape, to which the turn then passes; or 0. */
-  #lookAround(shape: Shape, time: number): number {
+  #lookAround(shape: EntryShape, time: number): number {
     for (let seen = 0; seen < GROUPS_SEEN; seen++) {
       const turn = ++shape.looks;
       const index = turn % shape.pages.length;
@@ -198,7 +198,7 @@ export class EntryStore {
   }
 
   /** Places of the next page of the shape; 0 when the bound allows none. Places come with their share of buckets. */
-  #pageSlots(shape: Shape): number {
+  #pageSlots(shape: EntryShape): number {
     if (this.#freeNumbers.length === 0 && this.#pages.length === MAX_PAGES) return 0;
     const stride = shape.layout.stride;
     const room = this.#maxBytes - this.#bytes - PAGE_OVERHEAD - 4;
@@ -210,7 +210,7 @@ export class EntryStore {
   }
 
   /** Adds a page to the shape when the bound allows one. */
-  #grow(shape: Shape): boolean {
+  #grow(shape: EntryShape): boolean {
     const slots = this.#pageSlots(shape);
     if (slots === 0) return false;
     const stride = shape.layout.stride;
@@ -239,7 +239,7 @@ export class EntryStore {
   }
 
   /** Drops the stalest of the next pages of other shapes, if one is staler than `atLeast` milliseconds. */
-  #dropStalePage(shape: Shape, time: number, atLeast: number): boolean {
+  #dropStalePage(shape: EntryShape, time: number, atLeast: number): boolean {
     let chosen = 0;
     let most = atLeast;
     const count = Math.min(PAGES_SEEN, this.#pages.length);

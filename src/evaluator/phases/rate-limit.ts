@@ -85,6 +85,6 @@ function keyOf(facts: Facts, window: RateWindow): RateKey {
 
 /** The canonical path without `;params` and without its trailing slash (semantics §5). */
 function countedPath(facts: Facts): string {
-  const path = facts.twin ?? facts.path;
+  const path = facts.pathWithoutParameters ?? facts.path;
   return path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path;
 }

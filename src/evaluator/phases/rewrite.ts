@@ -64,7 +64,9 @@ export function capturesOf(context: Context, slot: number): CaptureGroups | null
   if (entry < 0) return null;
   const source = sourceOf(loaded, words[from + entry]!);
   const found = captureGroups(source, false, facts.path);
-  return found === null && facts.twin !== null ? captureGroups(source, false, facts.twin) : found;
+  return found === null && facts.pathWithoutParameters !== null
+    ? captureGroups(source, false, facts.pathWithoutParameters)
+    : found;
 }
 
 /** `$1` (longest run of digits), `${1}`, `${name}` and `$$`; a group that took no part is empty. */

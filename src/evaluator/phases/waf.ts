@@ -131,7 +131,7 @@ function inspectWith(context: Context, slot: number, run: () => WafFinding): Waf
   try {
     return run();
   } catch (error) {
-    context.tellFault(error);
+    context.reportFault(error);
     return null;
   }
 }

@@ -2,9 +2,9 @@
 import { z } from 'zod';
 import { MAX_CONTENT_STATUS, MAX_PAGE_OCTETS, MIN_CONTENT_STATUS } from '../../base/limits.ts';
 import { BOT_ACTIONS, BOT_KINDS, ORIGIN_SCHEMES } from '../../base/vocabulary.ts';
-import { COMMON_CHECKS, COMMON_FIELDS, COMMON_IGNORED, finishCommon, type Stored } from '../common.ts';
+import { COMMON_CHECKS, COMMON_FIELDS, COMMON_IGNORED, finishCommon, type StoredRule } from '../common.ts';
 import { checked, flag, integer, list, page, port, text } from '../fields.ts';
-import { crossCheck, form, type Values } from '../form.ts';
+import { crossCheck, type FormValues, form } from '../form.ts';
 import { judgeAddress } from '../location.ts';
 import type { BotRouteRule } from '../types.ts';
 
@@ -22,7 +22,7 @@ const OWN_FIELDS = {
   alt_port: port().nullable().default(null),
   alt_scheme: z.enum(ORIGIN_SCHEMES).default('https'),
 };
-type OwnValues = Values<typeof OWN_FIELDS>;
+type OwnValues = FormValues<typeof OWN_FIELDS>;
 
 const answer = crossCheck<Pick<OwnValues, 'action' | 'body'>>(
   ['action', 'body'],
@@ -52,7 +52,7 @@ export const botRouteForm = {
     fields: { ...COMMON_FIELDS, ...OWN_FIELDS },
     ignored: COMMON_IGNORED,
     checks: [...COMMON_CHECKS, answer, origin],
-    finish: (values): Stored<BotRouteRule> => ({
+    finish: (values): StoredRule<BotRouteRule> => ({
       ...finishCommon(values),
       bot_kinds: values.bot_kinds,
       require_verified: values.require_verified,

@@ -9,10 +9,10 @@ import {
   finishPath,
   PATH_CHECKS,
   PATH_FIELDS,
-  type Stored,
+  type StoredRule,
 } from '../common.ts';
 import { integer, textList } from '../fields.ts';
-import { crossCheck, form, type Values } from '../form.ts';
+import { crossCheck, type FormValues, form } from '../form.ts';
 import type { CacheRule } from '../types.ts';
 
 const OWN_FIELDS = {
@@ -23,7 +23,7 @@ const OWN_FIELDS = {
   query_params: textList().default([]),
 };
 
-const params = crossCheck<Pick<Values<typeof OWN_FIELDS>, 'query_mode' | 'query_params'>>(
+const params = crossCheck<Pick<FormValues<typeof OWN_FIELDS>, 'query_mode' | 'query_params'>>(
   ['query_mode', 'query_params'],
   ({ query_mode, query_params }, scope) => {
     if (query_mode === 'include' && query_params.length === 0) {
@@ -47,7 +47,7 @@ export const cacheForm = {
     fields: { ...COMMON_FIELDS, ...PATH_FIELDS, ...OWN_FIELDS },
     ignored: COMMON_IGNORED,
     checks: [...PATH_CHECKS, params],
-    finish: (values): Stored<CacheRule> => ({
+    finish: (values): StoredRule<CacheRule> => ({
       ...finishCommon(values),
       ...finishPath(values),
       mode: values.mode,

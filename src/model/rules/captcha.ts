@@ -7,7 +7,7 @@ import {
   finishPath,
   PATH_CHECKS,
   PATH_FIELDS,
-  type Stored,
+  type StoredRule,
 } from '../common.ts';
 import { integer } from '../fields.ts';
 import { form } from '../form.ts';
@@ -23,7 +23,7 @@ export const captchaForm = {
     },
     ignored: COMMON_IGNORED,
     checks: PATH_CHECKS,
-    finish: (values): Stored<CaptchaRule> => ({
+    finish: (values): StoredRule<CaptchaRule> => ({
       ...finishCommon(values),
       ...finishPath(values),
       ttl_sec: values.ttl_sec,

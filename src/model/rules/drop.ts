@@ -11,10 +11,10 @@ import {
   type NarrowingValues,
   PATH_CHECKS,
   PATH_FIELDS,
-  type Stored,
+  type StoredRule,
 } from '../common.ts';
 import { country, ipEntry, list } from '../fields.ts';
-import { crossCheck, form, type Values } from '../form.ts';
+import { crossCheck, type FormValues, form } from '../form.ts';
 import type { DropRule } from '../types.ts';
 
 const OWN_FIELDS = {
@@ -23,7 +23,7 @@ const OWN_FIELDS = {
   ip_match_type: z.enum(LIST_MATCH_TYPES).default('include'),
   ips: list(ipEntry(), MAX_IPS).default([]),
 };
-type OwnValues = Values<typeof OWN_FIELDS>;
+type OwnValues = FormValues<typeof OWN_FIELDS>;
 
 const allowlist = crossCheck<Pick<OwnValues, 'ip_match_type' | 'ips'>>(
   ['ip_match_type', 'ips'],
@@ -64,7 +64,7 @@ export const dropForm = {
     fields: { ...COMMON_FIELDS, ...PATH_FIELDS, ...OWN_FIELDS },
     ignored: COMMON_IGNORED,
     checks: [...PATH_CHECKS, allowlist, { ...narrowing, ofAbsence: true }],
-    finish: (values): Stored<DropRule> => ({
+    finish: (values): StoredRule<DropRule> => ({
       ...finishCommon(values),
       ...finishPath(values),
       country_match_type: values.country_match_type,

@@ -10,10 +10,10 @@ import {
   finishPath,
   PATH_CHECKS,
   PATH_FIELDS,
-  type Stored,
+  type StoredRule,
 } from '../common.ts';
 import { checked, integer, list, page } from '../fields.ts';
-import { crossCheck, form, type Values } from '../form.ts';
+import { crossCheck, type FormValues, form } from '../form.ts';
 import type { ErrorPageRule } from '../types.ts';
 
 const CODES = `a status code from ${MIN_ERROR_CODE} to ${MAX_ERROR_CODE}`;
@@ -43,7 +43,7 @@ const OWN_FIELDS = {
   codes: list(integer(MIN_ERROR_CODE, MAX_ERROR_CODE)),
   content: content.default({}),
 };
-type OwnValues = Values<typeof OWN_FIELDS>;
+type OwnValues = FormValues<typeof OWN_FIELDS>;
 
 const size = crossCheck<Pick<OwnValues, 'content'>>(['content'], (values, scope) => {
   let octets = 0;
@@ -72,7 +72,7 @@ export const errorPageForm = {
     fields: { ...COMMON_FIELDS, ...PATH_FIELDS, ...OWN_FIELDS },
     ignored: [...COMMON_IGNORED, 'content_codes', 'content_bytes'],
     checks: [...PATH_CHECKS, size, inert],
-    finish: (values): Stored<ErrorPageRule> => ({
+    finish: (values): StoredRule<ErrorPageRule> => ({
       ...finishCommon(values),
       ...finishPath(values),
       mode: values.mode,

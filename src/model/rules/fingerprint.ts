@@ -1,9 +1,9 @@
 /** Matches TLS and HTTP fingerprints. */
 import { z } from 'zod';
 import { FINGERPRINT_ACTIONS } from '../../base/vocabulary.ts';
-import { COMMON_CHECKS, COMMON_FIELDS, COMMON_IGNORED, finishCommon, type Stored } from '../common.ts';
+import { COMMON_CHECKS, COMMON_FIELDS, COMMON_IGNORED, finishCommon, type StoredRule } from '../common.ts';
 import { checked, filledText, list } from '../fields.ts';
-import { crossCheck, form, type Values } from '../form.ts';
+import { crossCheck, type FormValues, form } from '../form.ts';
 import type { FingerprintRule } from '../types.ts';
 
 /** Exact, or a prefix that ends in `*` (semantics §5); a star elsewhere would be a character no fingerprint has. */
@@ -19,7 +19,7 @@ const OWN_FIELDS = {
   action: z.enum(FINGERPRINT_ACTIONS),
 };
 
-const listed = crossCheck<Pick<Values<typeof OWN_FIELDS>, 'match_ja4' | 'match_ja4h'>>(
+const listed = crossCheck<Pick<FormValues<typeof OWN_FIELDS>, 'match_ja4' | 'match_ja4h'>>(
   ['match_ja4', 'match_ja4h'],
   ({ match_ja4, match_ja4h }, scope) => {
     if (match_ja4.length > 0 || match_ja4h.length > 0) return;
@@ -36,7 +36,7 @@ export const fingerprintForm = {
     fields: { ...COMMON_FIELDS, ...OWN_FIELDS },
     ignored: COMMON_IGNORED,
     checks: [...COMMON_CHECKS, listed],
-    finish: (values): Stored<FingerprintRule> => ({
+    finish: (values): StoredRule<FingerprintRule> => ({
       ...finishCommon(values),
       match_ja4: values.match_ja4,
       match_ja4h: values.match_ja4h,

@@ -11,7 +11,7 @@ import {
   MAX_WEIGHT,
 } from '../../base/limits.ts';
 import { LB_TYPES, ORIGIN_SCHEMES } from '../../base/vocabulary.ts';
-import { COMMON_CHECKS, COMMON_FIELDS, COMMON_IGNORED, finishCommon, type Stored } from '../common.ts';
+import { COMMON_CHECKS, COMMON_FIELDS, COMMON_IGNORED, finishCommon, type StoredRule } from '../common.ts';
 import { checked, filledText, flag, id, integer, list, originCountry, port, text } from '../fields.ts';
 import { form } from '../form.ts';
 import { judgeAddress, judgeHostHeader, judgeProbePath } from '../location.ts';
@@ -58,7 +58,7 @@ export const originPoolForm = {
     ignored: COMMON_IGNORED,
     nested: { origins: Object.keys(ORIGIN_FIELDS), health_check: Object.keys(HEALTH_FIELDS) },
     checks: COMMON_CHECKS,
-    finish: (values): Stored<OriginPoolRule> => ({
+    finish: (values): StoredRule<OriginPoolRule> => ({
       ...finishCommon(values),
       lb_type: values.lb_type,
       origins: values.origins,

@@ -9,7 +9,7 @@ import {
   finishPath,
   PATH_CHECKS,
   PATH_FIELDS,
-  type Stored,
+  type StoredRule,
 } from '../common.ts';
 import { checked, filledText, originCountry, port, text } from '../fields.ts';
 import { form } from '../form.ts';
@@ -31,7 +31,7 @@ export const originRouteForm = {
     },
     ignored: COMMON_IGNORED,
     checks: PATH_CHECKS,
-    finish: (values): Stored<OriginRouteRule> => ({
+    finish: (values): StoredRule<OriginRouteRule> => ({
       ...finishCommon(values),
       ...finishPath(values),
       address: values.address,

@@ -9,7 +9,7 @@ import {
   finishPath,
   PATH_CHECKS,
   PATH_FIELDS,
-  type Stored,
+  type StoredRule,
 } from '../common.ts';
 import { integer } from '../fields.ts';
 import { form } from '../form.ts';
@@ -29,7 +29,7 @@ export const rateLimitForm = {
     },
     ignored: COMMON_IGNORED,
     checks: PATH_CHECKS,
-    finish: (values): Stored<RateLimitRule> => ({
+    finish: (values): StoredRule<RateLimitRule> => ({
       ...finishCommon(values),
       ...finishPath(values),
       limit: values.limit,

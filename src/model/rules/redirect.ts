@@ -9,7 +9,7 @@ import {
   finishPath,
   PATH_CHECKS,
   PATH_FIELDS,
-  type Stored,
+  type StoredRule,
 } from '../common.ts';
 import { checked, flag, text } from '../fields.ts';
 import { form } from '../form.ts';
@@ -29,7 +29,7 @@ export const redirectForm = {
     },
     ignored: [...COMMON_IGNORED, 'www_record'],
     checks: PATH_CHECKS,
-    finish: (values): Stored<RedirectRule> => ({
+    finish: (values): StoredRule<RedirectRule> => ({
       ...finishCommon(values),
       ...finishPath(values),
       target: values.target,

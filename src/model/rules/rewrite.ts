@@ -11,10 +11,10 @@ import {
   finishPath,
   PATH_CHECKS,
   PATH_FIELDS,
-  type Stored,
+  type StoredRule,
 } from '../common.ts';
 import { checked, text } from '../fields.ts';
-import { crossCheck, form, type Scope, type Values } from '../form.ts';
+import { crossCheck, type FormScope, type FormValues, form } from '../form.ts';
 import { judgePathTarget, judgeQueryTarget } from '../location.ts';
 import { parseSubstitution } from '../substitution.ts';
 import type { RewriteRule } from '../types.ts';
@@ -24,9 +24,9 @@ const OWN_FIELDS = {
   query_mode: z.enum(REWRITE_QUERY_MODES).default('preserve'),
   query_target: checked(text(MAX_LOCATION_CHARACTERS), judgeQueryTarget).default(''),
 };
-type OwnValues = Values<typeof OWN_FIELDS>;
+type OwnValues = FormValues<typeof OWN_FIELDS>;
 type TargetValues = Pick<OwnValues, 'path_target'> &
-  Pick<Values<typeof PATH_FIELDS>, 'path_match_type' | 'path_includes'>;
+  Pick<FormValues<typeof PATH_FIELDS>, 'path_match_type' | 'path_includes'>;
 
 const target = crossCheck<TargetValues>(
   ['path_target', 'path_match_type', 'path_includes'],
@@ -50,7 +50,7 @@ const target = crossCheck<TargetValues>(
   },
 );
 
-function judgeReferences({ path_target, path_includes }: TargetValues, scope: Scope): void {
+function judgeReferences({ path_target, path_includes }: TargetValues, scope: FormScope): void {
   const parsed = parseSubstitution(path_target);
   if (!parsed.ok) {
     const { at, reason: message, remedy } = parsed;
@@ -119,7 +119,7 @@ export const rewriteForm = {
     fields: { ...COMMON_FIELDS, ...PATH_FIELDS, ...OWN_FIELDS },
     ignored: COMMON_IGNORED,
     checks: [...PATH_CHECKS, target, query, { ...effect, ofAbsence: true }],
-    finish: (values): Stored<RewriteRule> => ({
+    finish: (values): StoredRule<RewriteRule> => ({
       ...finishCommon(values),
       ...finishPath(values),
       path_target: values.path_target,

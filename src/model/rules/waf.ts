@@ -16,7 +16,7 @@ import {
   PATH_CHECKS,
   PATH_FIELDS,
   reportEntry,
-  type Stored,
+  type StoredRule,
 } from '../common.ts';
 import { judgePathEntry } from '../entries.ts';
 import { checked, filledText, integer, list, text, textList } from '../fields.ts';
@@ -81,7 +81,7 @@ export const wafForm = {
     ignored: COMMON_IGNORED,
     nested: { exclusions: Object.keys(EXCLUSION_FIELDS) },
     checks: [...PATH_CHECKS, exclusions],
-    finish: (values): Stored<WafRule> => ({
+    finish: (values): StoredRule<WafRule> => ({
       ...finishCommon(values),
       ...finishPath(values),
       paranoia: values.paranoia,

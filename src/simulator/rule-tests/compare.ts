@@ -2,7 +2,7 @@
 import type { Decision, ErrorPageAnswer } from '../../evaluator/decision.ts';
 import { forwardedUrl } from '../describe.ts';
 import type { Expectation } from './expectation.ts';
-import type { Fields } from './expected-fields.ts';
+import type { ExpectedFields } from './expected-fields.ts';
 import type { RuleNames } from './names.ts';
 
 /** A field that is not as expected. */
@@ -41,8 +41,8 @@ export function compare({ fields }: Expectation, got: object | null): readonly D
   return got === null ? [] : [{ field: '', expected: null, got }];
 }
 
-function differences(expected: Fields, got: object, path: string): readonly Difference[] {
-  const held = got as Fields;
+function differences(expected: ExpectedFields, got: object, path: string): readonly Difference[] {
+  const held = got as ExpectedFields;
   return Object.entries(expected).flatMap(([key, value]): readonly Difference[] => {
     const field = path === '' ? key : `${path}.${key}`;
     const actual = held[key];
@@ -51,7 +51,7 @@ function differences(expected: Fields, got: object, path: string): readonly Diff
     }
     const comparable = typeof actual === 'object' && actual !== null && sameShape(value, actual);
     return comparable
-      ? differences(value as Fields, actual, field)
+      ? differences(value as ExpectedFields, actual, field)
       : [{ field, expected: value, got: actual }];
   });
 }

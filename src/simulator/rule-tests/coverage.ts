@@ -2,7 +2,7 @@
  * Which rules the tests made act, and which list entries ever decided. An entry decides when it is the one that lets a
  * rule match, or, of an exclude or an allowlist, the only thing that keeps a rule from matching.
  */
-import type { Place } from '../../base/diagnostic.ts';
+import type { SourcePlace } from '../../base/diagnostic.ts';
 import type { ErrorPageAnswer } from '../../evaluator/decision.ts';
 import type { RuleTrace, Trace } from '../../evaluator/trace.ts';
 import type { EdgeSources } from '../../files/edge-file.ts';
@@ -15,14 +15,14 @@ export interface EntryCoverage {
   readonly entry: string;
   readonly text: string;
   readonly covered: boolean;
-  readonly at?: Place;
+  readonly at?: SourcePlace;
 }
 
 export interface RuleCoverage {
   readonly rule: string;
   /** Matched in some test, in dry_run too. */
   readonly covered: boolean;
-  readonly at?: Place;
+  readonly at?: SourcePlace;
   readonly entries: readonly EntryCoverage[];
 }
 

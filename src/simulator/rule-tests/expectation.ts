@@ -15,13 +15,18 @@ import { ACTIONS, type Action } from '../../evaluator/decision.ts';
 import { foundIn } from '../../files/test-file-notes.ts';
 import type { Item, ScalarItem } from '../../files/test-file-yaml.ts';
 import { nearest } from '../../model/nearest.ts';
-import { type ExpectationContext, type Fields, readFields, readPageFields } from './expected-fields.ts';
+import {
+  type ExpectationContext,
+  type ExpectedFields,
+  readFields,
+  readPageFields,
+} from './expected-fields.ts';
 
 export interface Expectation {
   /** As the test says it, for reports. */
   readonly text: string;
   /** `null`: nothing at all (no shadow, no page). */
-  readonly fields: Fields | null;
+  readonly fields: ExpectedFields | null;
 }
 
 /** Reads one expectation; `null` after a complaint. */
@@ -72,7 +77,7 @@ const FORMS: Readonly<Record<Action | 'page', string>> = {
   page: 'page [svc|custom|origin] [by <rule>], or no page',
 };
 
-function readDecision(reading: Words): Fields | null {
+function readDecision(reading: Words): ExpectedFields | null {
   const { words } = reading;
   const word = words.shift() ?? '';
   const action = ACTIONS.find((known) => known === word);
@@ -101,14 +106,18 @@ function complain(
   return context.notes.complain(item, { code: 'invalid_expectation', message, found: foundIn(item), remedy });
 }
 
-function finish(form: keyof typeof FORMS, { item, words, context }: Words, fields: Fields): Fields | null {
+function finish(
+  form: keyof typeof FORMS,
+  { item, words, context }: Words,
+  fields: ExpectedFields,
+): ExpectedFields | null {
   const rest = words[0];
   if (rest === undefined) return fields;
   const message = `\`${rest}\` was not expected there`;
   return complain(item, { context, message, remedy: `write ${FORMS[form]}` });
 }
 
-function readTo(action: 'forward' | 'redirect', { item, words, context }: Words): Fields | null {
+function readTo(action: 'forward' | 'redirect', { item, words, context }: Words): ExpectedFields | null {
   if (words[0] !== 'to') return {};
   words.shift();
   const target = words.shift();
@@ -133,7 +142,7 @@ function readTo(action: 'forward' | 'redirect', { item, words, context }: Words)
   return path === undefined ? { origin } : { origin, path, query: query ?? null };
 }
 
-function readBy({ item, words, context }: Words): Fields | null {
+function readBy({ item, words, context }: Words): ExpectedFields | null {
   if (words[0] !== 'by') return {};
   words.shift();
   const named = context.names.find(words.shift() ?? '');
@@ -143,7 +152,7 @@ function readBy({ item, words, context }: Words): Fields | null {
 
 const PAGE_KINDS = ['svc', 'custom', 'origin'] as const;
 
-function readPage(reading: Words): Fields | null {
+function readPage(reading: Words): ExpectedFields | null {
   const { item, words, context } = reading;
   const word = words.shift();
   if (word !== 'page') {

@@ -8,7 +8,7 @@ import type { Item, MapItem } from '../../files/test-file-yaml.ts';
 import type { RuleNames } from './names.ts';
 
 /** Plain data; what is absent may be anything. */
-export type Fields = Readonly<Record<string, unknown>>;
+export type ExpectedFields = Readonly<Record<string, unknown>>;
 
 /** What an expectation is read with. */
 export interface ExpectationContext {
@@ -146,16 +146,16 @@ function nested(readers: Readers): Reader {
 }
 
 /** Reads the fields of a decision; `null` after a complaint. */
-export function readFields(map: MapItem, context: ExpectationContext): Fields | null {
+export function readFields(map: MapItem, context: ExpectationContext): ExpectedFields | null {
   return whole(readMap(map, DECISION, context));
 }
 
 /** Reads the fields of an error page; `null` after a complaint. */
-export function readPageFields(map: MapItem, context: ExpectationContext): Fields | null {
+export function readPageFields(map: MapItem, context: ExpectationContext): ExpectedFields | null {
   return whole(readMap(map, PAGE, context));
 }
 
-function readMap(map: MapItem, readers: Readers, context: ExpectationContext): Fields {
+function readMap(map: MapItem, readers: Readers, context: ExpectationContext): ExpectedFields {
   const known = Object.keys(readers);
   const camel = new Map(Object.entries(readers).map(([key, [name]]) => [name, key]));
   checkKeys(
@@ -171,7 +171,7 @@ function readMap(map: MapItem, readers: Readers, context: ExpectationContext): F
   return fields;
 }
 
-function whole(fields: Fields): Fields | null {
+function whole(fields: ExpectedFields): ExpectedFields | null {
   return holdsWrong(fields) ? null : fields;
 }
 

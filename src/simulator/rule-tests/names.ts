@@ -1,5 +1,5 @@
 /** Rules by the names tests call them: `<type>/<key>`, or `<type>/<id>` where a rule has no key. */
-import type { Place } from '../../base/diagnostic.ts';
+import type { SourcePlace } from '../../base/diagnostic.ts';
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
 import type { RuleRef } from '../../evaluator/decision.ts';
 import type { EdgeSources } from '../../files/edge-file.ts';
@@ -7,19 +7,19 @@ import { nearest } from '../../model/nearest.ts';
 import { absoluteName } from '../../model/record-name.ts';
 import type { RuleSet } from '../../model/types.ts';
 
-export type Named =
+export type NamedRule =
   | { readonly ok: true; readonly ref: RuleRef }
   | { readonly ok: false; readonly message: string; readonly remedy: string };
 
 export interface RuleNames {
   /** The rule (or record) that `<type>/<key or id>` means. */
-  find(text: string): Named;
+  find(text: string): NamedRule;
   /** What a test would write for a rule. */
   nameOf(ref: RuleRef): string;
   /** How clearances and tags of a decision write the rule or record. */
   textOf(ref: RuleRef): string;
   /** Where the rule stands in the edge file. */
-  placeOf(ref: RuleRef): Place | undefined;
+  placeOf(ref: RuleRef): SourcePlace | undefined;
 }
 
 /** The names of a rule set's rules. */
@@ -50,12 +50,12 @@ export function nameRules(ruleSet: RuleSet, sources: EdgeSources): RuleNames {
   };
 }
 
-function found(type: RuleType | 'record', id: number): Named {
+function found(type: RuleType | 'record', id: number): NamedRule {
   return { ok: true, ref: { type, id } };
 }
 
 /** `record/12`, or `record/shop` for the first record of that name that asks for a challenge, else the first of all. */
-function findRecord(name: string, { domain, records }: RuleSet): Named {
+function findRecord(name: string, { domain, records }: RuleSet): NamedRule {
   const wanted = absoluteName(name, domain.name);
   const same = records.filter((record) => absoluteName(record.name, domain.name) === wanted);
   const lowest = [...same].sort((a, b) => Number(b.captcha) - Number(a.captcha) || a.id - b.id)[0];
@@ -75,7 +75,7 @@ interface Asked {
   readonly name: string;
 }
 
-function unknown({ text, type, name }: Asked, known: readonly string[]): Named {
+function unknown({ text, type, name }: Asked, known: readonly string[]): NamedRule {
   const sameKey = known.find((ref) => ref.endsWith(`/${name === '' ? text : name}`));
   if (sameKey !== undefined) {
     return { ok: false, message: `there is no rule \`${text}\``, remedy: `write \`${sameKey}\`` };

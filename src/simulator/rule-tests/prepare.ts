@@ -1,5 +1,5 @@
 /** From tests as they are written to tests that can run: names become ids, expectations become partial decisions. */
-import type { Diagnostic, Place } from '../../base/diagnostic.ts';
+import type { Diagnostic, SourcePlace } from '../../base/diagnostic.ts';
 import type { EdgeRequest } from '../../evaluator/request.ts';
 import type { RuleTest } from '../../files/test-file.ts';
 import { createNotes, foundIn, type Notes } from '../../files/test-file-notes.ts';
@@ -16,7 +16,7 @@ export const DEFAULT_NOW = Date.UTC(2026, 0, 1);
 export interface ReadyStep {
   readonly name: string | null;
   readonly line: string;
-  readonly at: Place;
+  readonly at: SourcePlace;
   /** Without `now`, which the run sets. */
   readonly request: EdgeRequest;
   /** Milliseconds since the epoch, where the step says so itself. */
@@ -39,7 +39,7 @@ interface OriginStatesOf {
 
 export interface ReadyTest {
   readonly name: string;
-  readonly at: Place;
+  readonly at: SourcePlace;
   readonly node: number | null;
   readonly steps: readonly ReadyStep[];
 }

@@ -1,5 +1,5 @@
 /** Why a test got what it got, in the trace's own words: of the rule that acted, and of the rule that should have. */
-import type { Place } from '../../base/diagnostic.ts';
+import type { SourcePlace } from '../../base/diagnostic.ts';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
 import type { Decision, ErrorPageAnswer, RuleRef } from '../../evaluator/decision.ts';
 import type { RuleTrace, Trace } from '../../evaluator/trace.ts';
@@ -11,7 +11,7 @@ export interface Reason {
   readonly subject: string;
   readonly text: string;
   /** Where the rule stands in the edge file. */
-  readonly at?: Place;
+  readonly at?: SourcePlace;
 }
 
 interface Asked {

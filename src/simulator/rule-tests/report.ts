@@ -1,8 +1,8 @@
 /** Results for people, as lines to paint, and for programs, as one JSON document. */
-import { type Place, quoteValue } from '../../base/diagnostic.ts';
-import { type Line, span } from '../render-text.ts';
+import { quoteValue, type SourcePlace } from '../../base/diagnostic.ts';
+import { type RenderedLine, span } from '../render-text.ts';
 import type { CoverageReport, RuleCoverage } from './coverage.ts';
-import type { Failure, TestResult } from './run.ts';
+import type { TestFailure, TestResult } from './run.ts';
 
 export const TEST_FORMAT = 'edgeplan.tests/v1';
 
@@ -20,12 +20,12 @@ export function tallyOf(results: readonly TestResult[]): Tally {
   return { passed, failed: results.length - passed, requests };
 }
 
-function place(at: Place | undefined): string {
+function place(at: SourcePlace | undefined): string {
   return at === undefined ? '' : `${at.file}:${at.line}`;
 }
 
 /** One line a test, and under each that failed what was expected, what came, and why. */
-export function resultLines(results: readonly TestResult[]): readonly Line[] {
+export function resultLines(results: readonly TestResult[]): readonly RenderedLine[] {
   return results.flatMap((result) => [
     result.passed
       ? [span('  ✔ ', 'good'), span(result.name)]
@@ -34,13 +34,13 @@ export function resultLines(results: readonly TestResult[]): readonly Line[] {
   ]);
 }
 
-const WORDS: Readonly<Record<Failure['what'], string>> = {
+const WORDS: Readonly<Record<TestFailure['what'], string>> = {
   expect: 'expected ',
   earlier: 'earlier  ',
   would: 'would    ',
 };
 
-function failureLines(failure: Failure): readonly Line[] {
+function failureLines(failure: TestFailure): readonly RenderedLine[] {
   const { what, expected, got, reasons } = failure;
   const step = failure.step === null ? [] : [span(`${failure.step}: `, 'accent')];
   return [
@@ -49,7 +49,7 @@ function failureLines(failure: Failure): readonly Line[] {
     [span('      got       ', 'dim'), span(got, 'bad')],
     ...detailLines(failure),
     ...reasons.map(
-      (reason, index): Line => [
+      (reason, index): RenderedLine => [
         span(index === 0 ? '      because   ' : '                ', 'dim'),
         span(`${reason.subject}: ${reason.text}`),
         span(reason.at === undefined ? '' : `   ${place(reason.at)}`, 'dim'),
@@ -60,7 +60,7 @@ function failureLines(failure: Failure): readonly Line[] {
 }
 
 /** The fields that differ, where the two sentences do not show them. */
-function detailLines({ differences, expected, got }: Failure): readonly Line[] {
+function detailLines({ differences, expected, got }: TestFailure): readonly RenderedLine[] {
   if (differences.length === 0 || (differences.length === 1 && differences[0]?.field === '')) return [];
   const shown = differences.filter(
     ({ field }) => expected.includes(': ') || !SPOKEN.test(field) || expected === got,
@@ -79,7 +79,7 @@ function value(of: unknown): string {
 }
 
 /** `31 passed, 2 failed · 140 requests`. */
-export function summaryLine(tally: Tally): Line {
+export function summaryLine(tally: Tally): RenderedLine {
   const failed = tally.failed === 0 ? [] : [span(`, ${tally.failed} failed`, 'bad')];
   const requests = `${tally.requests} request${tally.requests === 1 ? '' : 's'}`;
   return [
@@ -95,13 +95,13 @@ export function percentText(percent: number): string {
 }
 
 /** The sum of a coverage report, and every rule and entry that no test has reached. */
-export function coverageLines(report: CoverageReport): readonly Line[] {
+export function coverageLines(report: CoverageReport): readonly RenderedLine[] {
   const { rules, coveredRules, entries, coveredEntries } = report.counts;
   const sum = `rules ${coveredRules} of ${rules} · list entries ${coveredEntries} of ${entries} · ${percentText(report.percent)}`;
   return [[span('  coverage  ', 'dim'), span(sum)], ...report.rules.flatMap(uncoveredLines)];
 }
 
-function uncoveredLines(rule: RuleCoverage): readonly Line[] {
+function uncoveredLines(rule: RuleCoverage): readonly RenderedLine[] {
   if (!rule.covered) {
     return [
       [span('    ○ ', 'warn'), span(`${rule.rule} never matched`), span(`   ${place(rule.at)}`, 'dim')],

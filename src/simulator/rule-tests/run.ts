@@ -3,7 +3,7 @@
  * out comes what each got, and for those that failed the trace's own reasons. Every test starts with counters, turns
  * and clearance empty; clock, health and load are what the test says, chance is fixed, and nothing waits.
  */
-import type { Place } from '../../base/diagnostic.ts';
+import type { SourcePlace } from '../../base/diagnostic.ts';
 import { isGenericBot } from '../../classify/generic-bot.ts';
 import type { Decision, ErrorPageAnswer } from '../../evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../evaluator/index.ts';
@@ -19,8 +19,8 @@ import { DEFAULT_NOW, type ReadyStep, type ReadyTest } from './prepare.ts';
 import { type Reason, reasonsFor } from './reasons.ts';
 
 /** One expectation that was not met. */
-export interface Failure {
-  readonly at: Place;
+export interface TestFailure {
+  readonly at: SourcePlace;
   /** The step's name and, in a repetition, which request it was. */
   readonly step: string | null;
   readonly line: string;
@@ -33,11 +33,11 @@ export interface Failure {
 
 export interface TestResult {
   readonly name: string;
-  readonly at: Place;
+  readonly at: SourcePlace;
   readonly passed: boolean;
   /** Requests that were sent. */
   readonly requests: number;
-  readonly failures: readonly Failure[];
+  readonly failures: readonly TestFailure[];
 }
 
 export interface RunOptions {
@@ -89,7 +89,7 @@ function open({ node }: ReadyTest, { bytes, waf }: RunOptions, running: () => Ru
   });
 }
 
-function runStep(step: ReadyStep, running: Running): readonly Failure[] {
+function runStep(step: ReadyStep, running: Running): readonly TestFailure[] {
   running.step = step;
   running.now = (step.now ?? running.now) + step.afterMs;
   running.request = classified(step.request, running.bytes);
@@ -98,8 +98,8 @@ function runStep(step: ReadyStep, running: Running): readonly Failure[] {
 }
 
 /** Sends all requests of a repetition but the last, and stops comparing at the first that is not as expected. */
-function earlierRequests(step: ReadyStep, running: Running): readonly Failure[] {
-  let failed: readonly Failure[] = [];
+function earlierRequests(step: ReadyStep, running: Running): readonly TestFailure[] {
+  let failed: readonly TestFailure[] = [];
   for (let time = 1; time < step.times; time++) {
     const request = requestAt(step, running);
     const told = time === 1 || (step.earlier !== null && failed.length === 0);
@@ -116,7 +116,7 @@ function earlierRequests(step: ReadyStep, running: Running): readonly Failure[] 
   return failed;
 }
 
-function lastRequest(step: ReadyStep, running: Running): readonly Failure[] {
+function lastRequest(step: ReadyStep, running: Running): readonly TestFailure[] {
   const request = requestAt(step, running);
   const trace = explain(request, running);
   const base = { step, trace, time: step.times };
@@ -135,7 +135,11 @@ interface Base {
   readonly time: number;
 }
 
-function both(base: Base, { got, shadow }: { got: Got; shadow: Got }, running: Running): readonly Failure[] {
+function both(
+  base: Base,
+  { got, shadow }: { got: Got; shadow: Got },
+  running: Running,
+): readonly TestFailure[] {
   const { expect, would } = base.step;
   return [
     ...(expect === null ? [] : judge({ ...base, what: 'expect', expectation: expect, got }, running)),
@@ -144,7 +148,7 @@ function both(base: Base, { got, shadow }: { got: Got; shadow: Got }, running: R
 }
 
 interface Judged extends Base {
-  readonly what: Failure['what'];
+  readonly what: TestFailure['what'];
   readonly expectation: Expectation;
   readonly got: Got;
 }
@@ -152,7 +156,7 @@ interface Judged extends Base {
 function judge(
   { step, trace, what, expectation, got, time }: Judged,
   { names }: Running,
-): readonly Failure[] {
+): readonly TestFailure[] {
   const isPage = got !== null && 'page' in got;
   const differences = compare(expectation, isPage ? got.page : got);
   if (differences.length === 0) return [];

@@ -1,7 +1,7 @@
 /** Hints between processes: LISTEN on a connection of its own, made again whenever it is lost. */
 import pg from 'pg';
 import type { PostgresAccess } from '../place.ts';
-import type { Change } from '../store.ts';
+import type { StoreChange } from '../store.ts';
 import { clientConfig } from './pool.ts';
 
 /** Milliseconds before a lost connection is tried again; doubles up to the second. */
@@ -21,7 +21,7 @@ export interface NoticeOptions {
 }
 
 /** Emits what others tell, and `unknown` whenever something may have been missed. */
-export function createNotices(options: NoticeOptions, emit: (change: Change) => void): Notices {
+export function createNotices(options: NoticeOptions, emit: (change: StoreChange) => void): Notices {
   let client: pg.Client | null = null;
   let timer: NodeJS.Timeout | undefined;
   let delay = RETRY_MS;
@@ -70,6 +70,6 @@ export function createNotices(options: NoticeOptions, emit: (change: Change) => 
   };
 }
 
-function isChange(word: string | undefined): word is Change {
+function isChange(word: string | undefined): word is StoreChange {
   return word === 'outbox' || word === 'manifest' || word === 'keys';
 }

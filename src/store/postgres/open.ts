@@ -7,7 +7,7 @@ import type { Migration } from '../migration.ts';
 import type { PostgresAccess } from '../place.ts';
 import type { Store } from '../store.ts';
 import { readTransaction } from '../transaction.ts';
-import { watchRoom } from '../watch-room.ts';
+import { watchDiskSpace } from '../watch-room.ts';
 import { POSTGRES_MIGRATIONS } from './ddl.ts';
 import { inspect, migrate } from './migrate.ts';
 import { createNotices } from './notices.ts';
@@ -51,7 +51,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
     await pool.end();
   }
   const latest = readTransaction(readSession(() => (sql, values) => track(() => runOn(pool, sql, values))));
-  return watchRoom({
+  return watchDiskSpace({
     about: { database: 'postgres', where: withoutPassword(options.address), warnings },
     place: { database: 'postgres', access: accessOf(options) },
     latest,

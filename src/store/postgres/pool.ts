@@ -5,7 +5,7 @@ import pg from 'pg';
 import { parseIntoClientConfig } from 'pg-connection-string';
 import { StoreFault } from '../fault.ts';
 import type { PostgresAccess } from '../place.ts';
-import type { Value } from '../session.ts';
+import type { SqlValue } from '../session.ts';
 import { WORK_MS } from '../unit-of-work.ts';
 
 /** Connections of one process: PostgreSQL's own default allows 100 for all. */
@@ -103,7 +103,7 @@ const MAX_NAMES = 500;
 export async function runOn(
   client: pg.ClientBase | pg.Pool,
   sql: string,
-  values: readonly Value[],
+  values: readonly SqlValue[],
 ): Promise<readonly unknown[]> {
   let name = names.get(sql);
   if (name === undefined && names.size < MAX_NAMES && values.length > 0) {
@@ -111,7 +111,7 @@ export async function runOn(
     names.set(sql, name);
   }
   try {
-    const query = { text: sql, values: values as Value[] };
+    const query = { text: sql, values: values as SqlValue[] };
     const result = await client.query(name === undefined ? query : { ...query, name });
     return result.rows;
   } catch (error) {

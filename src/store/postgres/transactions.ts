@@ -7,7 +7,7 @@
 import type pg from 'pg';
 import { StoreFault } from '../fault.ts';
 import type { Session } from '../session.ts';
-import type { Change, ReadTransaction, WriteOptions, WriteTransaction } from '../store.ts';
+import type { ReadTransaction, StoreChange, WriteOptions, WriteTransaction } from '../store.ts';
 import { readTransaction } from '../transaction.ts';
 import { runWork, type UnitOfWork } from '../unit-of-work.ts';
 import { isWorthRetrying, postgresFault, runOn } from './pool.ts';
@@ -20,7 +20,7 @@ export function readSession(run: () => Session['run'] | null): Session {
   return {
     database: 'postgres',
     locking: false,
-    held: new Set(),
+    lockedDomains: new Set(),
     note() {
       throw new Error('bug: a write in a read transaction');
     },
@@ -85,7 +85,7 @@ async function writeOnce<T>(
     if (discard === true) throw DISCARDED;
   } catch (error) {
     await rollback(loan);
-    if (error === DISCARDED) return { result: done!.result, changes: new Set<Change>() };
+    if (error === DISCARDED) return { result: done!.result, changes: new Set<StoreChange>() };
     throw error;
   }
   try {

@@ -4,13 +4,13 @@
  */
 import type { Worker } from 'node:worker_threads';
 import { StoreFault } from '../fault.ts';
-import type { Value } from '../session.ts';
+import type { SqlValue } from '../session.ts';
 import { sqliteFault } from './driver.ts';
-import { type Answer, type Request, startWorker } from './worker.ts';
+import { type Request, startWorker, type WorkerAnswer } from './worker.ts';
 
 export interface Channel {
   /** Runs one statement after all that were sent before. Throws `StoreFault`. */
-  send(sql: string, values?: readonly Value[]): Promise<readonly unknown[]>;
+  send(sql: string, values?: readonly SqlValue[]): Promise<readonly unknown[]>;
   close(): Promise<void>;
 }
 
@@ -36,7 +36,7 @@ function overWorker(worker: Worker): Channel {
   const sent: (readonly Waiting[])[] = [];
   let broken: StoreFault | null = null;
 
-  worker.on('message', (answers: readonly Answer[]) => {
+  worker.on('message', (answers: readonly WorkerAnswer[]) => {
     const waiting = sent.shift()!;
     answers.forEach((answer, index) => {
       if ('rows' in answer) waiting[index]!.resolve(answer.rows);

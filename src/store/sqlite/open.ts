@@ -5,8 +5,8 @@ import { dirname, join, resolve } from 'node:path';
 import { StoreFault } from '../fault.ts';
 import { createListeners } from '../listeners.ts';
 import type { Migration } from '../migration.ts';
-import type { Change, Store } from '../store.ts';
-import { watchRoom } from '../watch-room.ts';
+import type { Store, StoreChange } from '../store.ts';
+import { watchDiskSpace } from '../watch-room.ts';
 import { backupDatabase, flush } from './backup.ts';
 import { type Channel, openChannel } from './channel.ts';
 import { SQLITE_MIGRATIONS } from './ddl.ts';
@@ -83,7 +83,7 @@ function overChannel({ folder, file, channel, unlock }: Opened): Store {
   const writer = createWriter(channel, listeners.emit);
   const reader = createReader(file);
   let closing: Promise<void> | null = null;
-  return watchRoom({
+  return watchDiskSpace({
     about: { database: 'sqlite', where: folder, warnings: [] },
     place: { database: 'sqlite', file },
     latest: reader.latest,
@@ -124,7 +124,7 @@ async function judgeRoom(folder: string): Promise<void> {
 }
 
 /** Looks for commits of other processes: the writing connection's `data_version` changes with theirs, not with its own. */
-function watchOthers(channel: Channel, emit: (change: Change) => void) {
+function watchOthers(channel: Channel, emit: (change: StoreChange) => void) {
   let timer: NodeJS.Timeout | undefined;
   let seen: unknown;
   const look = async (): Promise<void> => {

@@ -3,7 +3,7 @@
  * less time than a message to another thread would.
  */
 import { StoreFault } from '../fault.ts';
-import type { Recall, Session, Value } from '../session.ts';
+import type { Recall, Session, SqlValue } from '../session.ts';
 import type { ReadTransaction } from '../store.ts';
 import { readTransaction } from '../transaction.ts';
 import { type Database, openDatabase, type PreparedStatement, sqliteFault } from './driver.ts';
@@ -16,7 +16,7 @@ const MAX_STATEMENTS = 500;
 /** Answers kept in memory between two commits, about a KiB each. */
 const MAX_RECALLED = 4_096;
 
-export interface Reader {
+export interface SqliteReader {
   readonly latest: ReadTransaction;
   /** See `Store`. */
   readonly looked: ReadTransaction;
@@ -28,13 +28,13 @@ export interface Reader {
 }
 
 interface Connection {
-  run(sql: string, values: readonly Value[]): object[];
+  run(sql: string, values: readonly SqlValue[]): object[];
   /** Changes with every commit that is not this connection's own, whichever thread or process made it. */
   version(): number;
   close(): void;
 }
 
-export function createReader(file: string): Reader {
+export function createReader(file: string): SqliteReader {
   const idle: Connection[] = [];
   const waiting: (() => void)[] = [];
   let open = 0;
@@ -117,7 +117,7 @@ function readSession(connection: () => Connection | null): Session {
   return {
     database: 'sqlite',
     locking: false,
-    held: new Set(),
+    lockedDomains: new Set(),
     note() {
       throw new Error('bug: a write in a read transaction');
     },

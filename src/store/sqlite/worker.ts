@@ -3,18 +3,18 @@
  * at a time; `writer.ts` decides what belongs together.
  */
 import { Worker } from 'node:worker_threads';
-import type { Value } from '../session.ts';
+import type { SqlValue } from '../session.ts';
 import { DRIVER } from './driver.ts';
 import { ASSERTED, SETTINGS } from './settings.ts';
 
 /** One statement to run. */
 export interface Request {
   readonly sql: string;
-  readonly values: readonly Value[];
+  readonly values: readonly SqlValue[];
 }
 
 /** What became of one: its rows, or the sentence of its error. */
-export type Answer = { readonly rows: readonly unknown[] } | { readonly error: string };
+export type WorkerAnswer = { readonly rows: readonly unknown[] } | { readonly error: string };
 
 export interface WorkerData {
   readonly driver: string;
@@ -42,7 +42,7 @@ function work(): void {
   }
 
   const statements = new Map<string, { all(...values: readonly unknown[]): unknown[] }>();
-  const run = ({ sql, values }: Request): Answer => {
+  const run = ({ sql, values }: Request): WorkerAnswer => {
     try {
       let statement = statements.get(sql);
       if (statement === undefined) {

@@ -5,7 +5,7 @@
  * waiting, the group commits.
  */
 import { StoreFault } from '../fault.ts';
-import type { Change, WriteOptions, WriteTransaction } from '../store.ts';
+import type { StoreChange, WriteOptions, WriteTransaction } from '../store.ts';
 import { runWork } from '../unit-of-work.ts';
 import type { Channel } from './channel.ts';
 
@@ -14,7 +14,7 @@ const GROUP_WRITES = 200;
 /** Milliseconds after which a group takes no more writes. */
 const GROUP_MS = 20;
 
-export interface Writer {
+export interface SqliteWriter {
   write<T>(work: (tx: WriteTransaction) => Promise<T>, options?: WriteOptions): Promise<T>;
   /** Resolves when nothing is being written. Later writes throw `closed`. */
   close(): Promise<void>;
@@ -34,10 +34,10 @@ interface Outcome {
   /** What it threw, if it did. */
   readonly error?: unknown;
   readonly tell: () => void;
-  readonly changes: Iterable<Change>;
+  readonly changes: Iterable<StoreChange>;
 }
 
-export function createWriter(channel: Channel, emit: (change: Change) => void): Writer {
+export function createWriter(channel: Channel, emit: (change: StoreChange) => void): SqliteWriter {
   const queue: Job[] = [];
   let pumping: Promise<void> | null = null;
   let closed = false;
@@ -92,7 +92,11 @@ function job<T>(
 }
 
 /** Runs waiting writes in one transaction, commits it, and tells each what became of it. */
-async function commitGroup(channel: Channel, queue: Job[], emit: (change: Change) => void): Promise<void> {
+async function commitGroup(
+  channel: Channel,
+  queue: Job[],
+  emit: (change: StoreChange) => void,
+): Promise<void> {
   const members: Job[] = [];
   try {
     const outcomes = await runGroup(channel, queue, members);

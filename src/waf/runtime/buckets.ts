@@ -1,5 +1,5 @@
 /** The tests of one class of values, by what is done to the value before. */
-import type { Test } from './tests.ts';
+import type { Condition } from './conditions.ts';
 import { changesOf, lengthBehind } from './values.ts';
 
 /** The tests of a class behind one chain. */
@@ -10,13 +10,13 @@ export interface Bucket {
   readonly changes: number;
   /** The sets whose tests are here, and those tests by set; `null`: there are none. */
   readonly mask: Uint32Array | null;
-  readonly bySet: readonly (readonly Test[])[];
+  readonly bySet: readonly (readonly Condition[])[];
   /** Tests that any value undergoes. */
-  readonly always: readonly Test[];
+  readonly always: readonly Condition[];
   /** What the bucket costs whatever the value is. */
   readonly base: number;
   /** Tests of the value after each transformation. */
-  readonly staged: readonly Test[];
+  readonly staged: readonly Condition[];
   /** Octets without which none of the tests comes to anything at this or any later stage; 0: it may on any value. */
   readonly shortest: number;
 }
@@ -25,7 +25,7 @@ export interface Bucket {
 export interface Chained {
   /** Places in `WAF_TRANSFORMATIONS`. */
   readonly steps: readonly number[];
-  readonly tests: readonly Test[];
+  readonly tests: readonly Condition[];
 }
 
 /** Any value may be changed, also the empty one, whose shape is 0. */
@@ -41,7 +41,7 @@ export interface BucketSource {
 }
 
 /** What remains to be done for values of some kinds of octets and of some length only (`plans.ts`). */
-export interface Plan {
+export interface TransformationChain {
   /** The tests behind all chains that leave the value as it is; `null`: there are none. */
   readonly unchanged: Bucket | null;
   /** What may change the value. */
@@ -53,7 +53,7 @@ export interface ValueClass {
   readonly number: number;
   readonly chained: readonly Chained[];
   /** By profile and length (`plans.ts`), what remains to be done for such values; made when the first of them comes. */
-  readonly plans: (Plan | undefined)[];
+  readonly plans: (TransformationChain | undefined)[];
   readonly source: BucketSource;
 }
 
@@ -61,8 +61,8 @@ export interface ValueClass {
 const BUCKET_STEPS = 20;
 const TEST_STEPS = 4;
 
-export function chainedTests(tests: Iterable<Test>, source: BucketSource): readonly Chained[] {
-  const byChain = new Map<number, Test[]>();
+export function chainedTests(tests: Iterable<Condition>, source: BucketSource): readonly Chained[] {
+  const byChain = new Map<number, Condition[]>();
   for (const test of new Set(tests)) {
     const list = byChain.get(test.chain);
     if (list === undefined) byChain.set(test.chain, [test]);
@@ -72,10 +72,14 @@ export function chainedTests(tests: Iterable<Test>, source: BucketSource): reado
 }
 
 /** The tests behind a chain. */
-export function bucketOf(steps: readonly number[], tests: readonly Test[], { words }: BucketSource): Bucket {
-  const bySet: Test[][] = [];
-  const always: Test[] = [];
-  const staged: Test[] = [];
+export function bucketOf(
+  steps: readonly number[],
+  tests: readonly Condition[],
+  { words }: BucketSource,
+): Bucket {
+  const bySet: Condition[][] = [];
+  const always: Condition[] = [];
+  const staged: Condition[] = [];
   const mask = new Uint32Array(words);
   for (const test of tests) {
     if (test.multiMatch && steps.length > 0) staged.push(test);

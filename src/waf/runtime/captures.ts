@@ -1,10 +1,10 @@
 /** Whose captures anyone reads: finding groups is dear, and most rules capture for their log line alone. */
 import type {
   SignatureProgram,
+  SignatureRule,
   WafCondition,
   WafLevel,
   WafOperator,
-  WafRule,
   WafSelector,
   WafText,
 } from '../../plan/signature-program.ts';
@@ -32,12 +32,12 @@ export function capturesNeeded(
 /** Whether a condition looks at a capture. */
 type CaptureReader = (condition: WafCondition) => boolean;
 
-function readsCapture(rule: WafRule, looks: CaptureReader): boolean {
+function readsCapture(rule: SignatureRule, looks: CaptureReader): boolean {
   return namesCapture(rule.message) || rule.conditions.some((one) => looks(one) || notesCapture(one));
 }
 
 /** Whether a rule has captured by itself whenever it reads a capture. */
-function capturesFirst({ conditions }: WafRule, looks: CaptureReader): boolean {
+function capturesFirst({ conditions }: SignatureRule, looks: CaptureReader): boolean {
   for (const condition of conditions) {
     if (looks(condition)) return false;
     // What does not match a pattern has no groups.

@@ -1,9 +1,10 @@
 /** Operators as functions of a value. */
 import { KIND, KIND_BITS, KINDS } from '../../base/octet-kinds.ts';
 import type { WafOperator, WafText } from '../../plan/signature-program.ts';
-import { GLANCED_KINDS } from './detectors/sqli/glance.ts';
-import { detectSqli, SHORTEST_SQLI } from './detectors/sqli.ts';
-import { detectXss, SHORTEST_XSS } from './detectors/xss.ts';
+import { GLANCED_KINDS } from '../detectors/sqli/glance.ts';
+import { detectSqli, SHORTEST_SQLI } from '../detectors/sqli.ts';
+import { detectXss, SHORTEST_XSS } from '../detectors/xss.ts';
+import { containsLiteralOf, type OperatorCheck } from './conditions.ts';
 import type { LiteralIndex } from './literals.ts';
 import type { Meter } from './meter.ts';
 import {
@@ -17,10 +18,9 @@ import {
   validateByteRange,
 } from './operators/operators.ts';
 import { type Matcher, mayMatch, patternEnd, patternMatches, shortestMatch } from './patterns/pattern.ts';
-import { type Check, holdsSet } from './tests.ts';
 import { expand } from './text.ts';
 import type { Transaction } from './transaction.ts';
-import type { Value } from './values.ts';
+import type { InspectedValue } from './values.ts';
 
 /** What a check may need beside the value. */
 export interface CheckParts {
@@ -107,7 +107,7 @@ function argumentOf(operator: WafOperator): WafText | null {
 }
 
 /** The operator as a function of the value alone; `null`: it depends on what the inspection has come to. */
-export function constantCheck(operator: WafOperator, parts: CheckParts): Check | null {
+export function constantCheck(operator: WafOperator, parts: CheckParts): OperatorCheck | null {
   const written = argumentOf(operator);
   if (written === null) return ownCheck(operator, parts);
   const argument = parts.constant(written);
@@ -115,7 +115,9 @@ export function constantCheck(operator: WafOperator, parts: CheckParts): Check |
 }
 
 /** The operator as a function of the value and of the inspection. */
-export function openCheck(operator: WafOperator): (value: Value, transaction: Transaction) => boolean {
+export function openCheck(
+  operator: WafOperator,
+): (value: InspectedValue, transaction: Transaction) => boolean {
   const written = argumentOf(operator)!;
   return (value, transaction) => compare(operator, value.text, expand(written, transaction));
 }
@@ -145,13 +147,13 @@ function compare(operator: WafOperator, value: string, argument: string): boolea
 const DETECTOR_STEPS = 150;
 const DETECTOR_OCTET_STEPS = 12;
 
-function ownCheck(operator: WafOperator, parts: CheckParts): Check {
+function ownCheck(operator: WafOperator, parts: CheckParts): OperatorCheck {
   switch (operator.kind) {
     case 'rx':
       return patternCheck(operator.pattern, parts);
     case 'pm': {
       const set = parts.setOfPhrases(operator.phrases);
-      return (value) => holdsSet(value, parts.index, set);
+      return (value) => containsLiteralOf(value, parts.index, set);
     }
     case 'ipMatch': {
       const intervals = prepareIpMatch(operator.prefixes);
@@ -177,17 +179,17 @@ function ownCheck(operator: WafOperator, parts: CheckParts): Check {
   }
 }
 
-function affords(value: Value, meter: Meter): boolean {
+function affords(value: InspectedValue, meter: Meter): boolean {
   meter.left -= DETECTOR_STEPS + DETECTOR_OCTET_STEPS * value.text.length;
   return meter.left >= 0;
 }
 
-function patternCheck(pattern: number, parts: CheckParts): Check {
+function patternCheck(pattern: number, parts: CheckParts): OperatorCheck {
   const matcher = parts.matchers[pattern]!;
   const set = parts.setOfPattern(pattern);
   if (set < 0) return (value, meter) => patternMatches(matcher, value, meter);
   return (value, meter) =>
     mayMatch(matcher, value.shape) &&
-    holdsSet(value, parts.index, set) &&
+    containsLiteralOf(value, parts.index, set) &&
     patternEnd(matcher, value.text, meter) >= 0;
 }

@@ -1,19 +1,19 @@
 /** What a rule's `ctl` actions do, prepared once: which rules they speak of is known before any request comes. */
-import type { WafControl, WafRule, WafTarget } from '../../plan/signature-program.ts';
-import { lowerTarget, selects } from './classes.ts';
-import type { Subject, TargetExclusion } from './exclusions.ts';
+import type { SignatureRule, WafControl, WafTarget } from '../../plan/signature-program.ts';
+import type { ExclusionSubject, TargetExclusion } from './exclusions.ts';
 import type { Meter } from './meter.ts';
 import { type Matcher, patternEnd } from './patterns/pattern.ts';
+import { lowerTarget, selects } from './target-classes.ts';
 import type { Transaction } from './transaction.ts';
 
-export type Control = (transaction: Transaction) => void;
+export type RuntimeControl = (transaction: Transaction) => void;
 
 export interface ControlParts {
-  readonly rules: readonly WafRule[];
+  readonly rules: readonly SignatureRule[];
   readonly matchers: readonly Matcher[];
 }
 
-export function prepareControl(control: WafControl, parts: ControlParts): Control {
+export function prepareControl(control: WafControl, parts: ControlParts): RuntimeControl {
   switch (control.kind) {
     case 'forceRequestBodyVariable':
       return (transaction) => {
@@ -55,7 +55,7 @@ function taker(target: WafTarget, matchers: readonly Matcher[]): TargetExclusion
 
 type About = Extract<WafControl, { readonly ranges: unknown } | { readonly pattern: number }>;
 
-function subjectOf(control: About, { rules, matchers }: ControlParts): Subject {
+function subjectOf(control: About, { rules, matchers }: ControlParts): ExclusionSubject {
   const meter: Meter = { left: Number.MAX_SAFE_INTEGER, inspection: 0 };
   const concerned = new Set(
     rules.filter(({ id, tags }) =>

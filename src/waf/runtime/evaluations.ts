@@ -1,8 +1,8 @@
 /** Rules that only compare the score with something: CRS 949110 and its like. */
 import type {
   SignatureProgram,
+  SignatureRule,
   WafLevel,
-  WafRule,
   WafSetVar,
   WafText,
 } from '../../plan/signature-program.ts';
@@ -32,7 +32,7 @@ export function evaluatesScore(
 }
 
 /** The score's variables, and those that any of them is added to or written to. */
-function sumsOf(rules: readonly WafRule[], scores: ReadonlySet<string>): ReadonlySet<string> {
+function sumsOf(rules: readonly SignatureRule[], scores: ReadonlySet<string>): ReadonlySet<string> {
   const sums = new Set(scores);
   const writes = rules.flatMap(({ conditions }) => conditions.flatMap(({ setVars }) => setVars));
   for (let before = -1; before !== sums.size; ) {

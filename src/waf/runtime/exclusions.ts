@@ -1,23 +1,23 @@
 /** Which rules do not count for this inspection, and which targets some of them do not look at. */
 import {
+  type SignatureRule,
   WAF_COLLECTIONS,
   WAF_SCALARS,
-  type WafRule,
   type WafVariable,
 } from '../../plan/signature-program.ts';
-import type { WafExclusion, WafSettings } from './inspection.ts';
+import type { InspectionExclusion, WafSettings } from './inspection.ts';
 
 /** Which rules. */
-export type Subject = (rule: WafRule) => boolean;
+export type ExclusionSubject = (rule: SignatureRule) => boolean;
 
 /** Rules that do not look at a member. */
 export interface TargetExclusion {
-  readonly subject: Subject;
+  readonly subject: ExclusionSubject;
   readonly takes: (variable: WafVariable, name: string) => boolean;
 }
 
 export interface Exclusions {
-  readonly rules: Subject[];
+  readonly rules: ExclusionSubject[];
   readonly targets: TargetExclusion[];
 }
 
@@ -32,8 +32,8 @@ export function exclusionsOf(settings: WafSettings): Exclusions {
   return found;
 }
 
-function addExclusion(found: Exclusions, { id, tag, target }: WafExclusion): void {
-  const subject: Subject = (rule) =>
+function addExclusion(found: Exclusions, { id, tag, target }: InspectionExclusion): void {
+  const subject: ExclusionSubject = (rule) =>
     (id === null || rule.id === id) && (tag === null || rule.tags.includes(tag));
   if (target === null) found.rules.push(subject);
   else found.targets.push({ subject, takes: writtenTarget(target) });
@@ -74,7 +74,7 @@ function piecesMatch(pieces: readonly string[], name: string): boolean {
   return at <= end;
 }
 
-export function isExcluded({ rules }: Exclusions, rule: WafRule): boolean {
+export function isExcluded({ rules }: Exclusions, rule: SignatureRule): boolean {
   for (const subject of rules) if (subject(rule)) return true;
   return false;
 }
@@ -82,7 +82,7 @@ export function isExcluded({ rules }: Exclusions, rule: WafRule): boolean {
 const NONE: readonly TargetExclusion[] = [];
 
 /** Those of the target exclusions that concern a rule. */
-export function targetExclusions({ targets }: Exclusions, rule: WafRule): readonly TargetExclusion[] {
+export function targetExclusions({ targets }: Exclusions, rule: SignatureRule): readonly TargetExclusion[] {
   // Never the list itself, which the rule's own actions may add to.
   return targets.length === 0 ? NONE : targets.filter(({ subject }) => subject(rule));
 }

@@ -1,12 +1,12 @@
 /** The members of a request that a list of targets means, in the order of the list. */
 import type { WafTarget, WafTargets, WafVariable } from '../../plan/signature-program.ts';
-import { selects } from './classes.ts';
 import type { Matcher } from './patterns/pattern.ts';
+import { selects } from './target-classes.ts';
 import { isScalar, membersOf, scalarOf, type Transaction } from './transaction.ts';
 import { readTx, selectedTx } from './tx.ts';
 
 /** One member of a request, under the name that reports and MATCHED_VAR_NAME tell it by. */
-export interface Member {
+export interface RequestMember {
   readonly variable: WafVariable;
   readonly name: string;
   /** `ARGS:id`, `&ARGS`, `REQUEST_URI`. */
@@ -18,8 +18,8 @@ export function gather(
   targets: WafTargets,
   transaction: Transaction,
   matchers: readonly Matcher[],
-): readonly Member[] {
-  const found: Member[] = [];
+): readonly RequestMember[] {
+  const found: RequestMember[] = [];
   for (const target of targets.include) {
     const { variable } = target;
     const all = membersOfTarget(target, transaction, matchers);
@@ -35,10 +35,10 @@ export function gather(
 }
 
 function withoutExcluded(
-  members: readonly Member[],
+  members: readonly RequestMember[],
   excluded: readonly WafTarget[],
   matchers: readonly Matcher[],
-): readonly Member[] {
+): readonly RequestMember[] {
   return members.filter(
     ({ variable, name }) =>
       !excluded.some((one) => one.variable === variable && selects(one, name, matchers)),
@@ -49,7 +49,7 @@ function membersOfTarget(
   target: WafTarget,
   transaction: Transaction,
   matchers: readonly Matcher[],
-): readonly Member[] {
+): readonly RequestMember[] {
   const { variable, selector } = target;
   if (isScalar(variable)) {
     const text = scalarOf(transaction, variable);
@@ -63,7 +63,7 @@ function membersOfTarget(
     const chosen = selectedTx(transaction.tx, selector.pattern, (name) => selects(target, name, matchers));
     return chosen.map(({ name, value }) => ({ variable, name, display: `TX:${name}`, text: value }));
   }
-  const found: Member[] = [];
+  const found: RequestMember[] = [];
   for (const { name, value } of membersOf(transaction, variable)) {
     if (!selects(target, name, matchers)) continue;
     found.push({ variable, name, display: `${variable}:${name}`, text: value });

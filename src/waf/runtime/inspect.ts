@@ -6,19 +6,18 @@
  * the same text is judged once, whatever number of rules look at it and however often it comes), and each test notes
  * that it passed. A rule whose tests did not pass is passed over; only one that may match is run closely (`rules.ts`).
  */
-
 import { WAF_FIXED_STEPS, WAF_OCTET_STEPS } from '../../base/limits.ts';
-import { classOf } from './classes.ts';
+import type { CompiledRule, CompiledRuleSet } from './compiled-rules.ts';
 import { THRESHOLD_NAME } from './constant-texts.ts';
 import { exclusionsOf, isExcluded } from './exclusions.ts';
+import { createHits, type Hits, memberNumber } from './hits.ts';
 import type { WafFinding, WafInput, WafMatch, WafSettings } from './inspection.ts';
-import type { Level, LevelRule } from './level.ts';
 import { MAX_REPORTED_MATCHES } from './limits.ts';
 import { releaseOctets } from './octets.ts';
-import { createPasses, memberNumber, type Passes } from './passes.ts';
 import { reportedMessage, reportedValue } from './report.ts';
 import { type RuleContext, type RuleRun, runRule } from './rules.ts';
 import { scoreOf } from './score.ts';
+import { classOf } from './target-classes.ts';
 import { openBody, openTransaction } from './transaction.ts';
 import { writeTx } from './tx.ts';
 import { endRequest, toValue } from './values.ts';
@@ -36,7 +35,7 @@ interface Inspection extends RuleContext {
   stopped: boolean;
 }
 
-export function inspectWith(level: Level, input: WafInput, settings: WafSettings): WafFinding {
+export function inspectWith(level: CompiledRuleSet, input: WafInput, settings: WafSettings): WafFinding {
   const transaction = openTransaction(input, {
     start: level.start,
     exclusions: exclusionsOf(settings),
@@ -46,7 +45,7 @@ export function inspectWith(level: Level, input: WafInput, settings: WafSettings
   const inspection: Inspection = {
     level,
     transaction,
-    passes: createPasses(),
+    passes: createHits(),
     matches: [],
     ids: new Set(),
     evaluations: new Set(),
@@ -120,13 +119,13 @@ function runRules(inspection: Inspection, from: number, to: number): void {
   }
 }
 
-function mayMatch({ guards }: LevelRule, { byTest }: Passes): boolean {
+function mayMatch({ guards }: CompiledRule, { byTest }: Hits): boolean {
   for (let i = 0; i < guards.length; i++) if (byTest[guards[i]!] === undefined) return false;
   return true;
 }
 
 /** A rule matched. */
-function settle(inspection: Inspection, { rule, evaluates }: LevelRule, run: RuleRun): void {
+function settle(inspection: Inspection, { rule, evaluates }: CompiledRule, run: RuleRun): void {
   const { transaction, categories } = inspection;
   if (run.added !== 0 && rule.category !== '') {
     categories.set(rule.category, (categories.get(rule.category) ?? 0) + run.added);
@@ -140,7 +139,7 @@ function settle(inspection: Inspection, { rule, evaluates }: LevelRule, run: Rul
 
 function report(
   { level, transaction, matches, ids }: Inspection,
-  rule: LevelRule['rule'],
+  rule: CompiledRule['rule'],
   run: RuleRun,
 ): void {
   if (ids.has(rule.id) || ids.size >= MAX_REPORTED_MATCHES) return;

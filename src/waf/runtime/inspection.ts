@@ -15,7 +15,7 @@ export interface InspectedRequest {
 }
 
 /** A signature, or a group of them by tag, that does not look at a target, or does not count at all. */
-export interface WafExclusion {
+export interface InspectionExclusion {
   /** The signature's id; `null` when `tag` says which. */
   readonly id: number | null;
   readonly tag: string | null;
@@ -31,7 +31,7 @@ export interface WafSettings {
   /** Ids of signatures that do not count. */
   readonly excludes: readonly string[];
   /** Those that hold for this request's path. */
-  readonly exclusions: readonly WafExclusion[];
+  readonly exclusions: readonly InspectionExclusion[];
 }
 
 export interface WafInput {

@@ -4,10 +4,10 @@
  * Octets that values seen lately may take in one generation; there are two. A browser's headers, cookies and the
  * names of a site's arguments take some 100 KiB; more would only hold what never comes again.
  */
-export const MAX_KEPT_VALUES = 2_097_152;
+export const MAX_CACHED_VALUES = 2_097_152;
 
 /** Octets a kept value takes beside its text: three objects and their lists. */
-export const KEPT_VALUE_OVERHEAD = 400;
+export const CACHED_VALUE_OVERHEAD = 400;
 
 /** Values that came once are remembered by a hash, one a slot: as many as some hundred requests bring. */
 export const ONCE_SLOTS = 8_192;
@@ -19,16 +19,16 @@ export const ONCE_SLOTS = 8_192;
 export const REQUEST_SLOTS = 1_024;
 
 /** A longer value is forgotten with its request: it hardly comes again, and a few would push out all others. */
-export const MAX_KEPT_VALUE = 2_048;
+export const MAX_CACHED_VALUE = 2_048;
 
 /**
  * Plans for short values of just the kinds they hold (`plans.ts`), one a slot, a power of two: some times what the
  * requests of a site ask for, and a few megabytes when an attacker fills them all.
  */
-export const EXACT_PLANS = 1_024;
+export const EXACT_CHAINS = 1_024;
 
 /** Names of members whose class is remembered where the rules tell names apart; then the memory starts anew. */
-export const MAX_KEPT_NAMES = 4_096;
+export const MAX_CACHED_NAMES = 4_096;
 
 /** Variables that the rules write in an ordinary request, at most: they name some after its headers and arguments. */
 export const MAX_ORDINARY_NAMES = 512;

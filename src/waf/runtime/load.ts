@@ -6,9 +6,9 @@
  */
 import { assert } from '../../base/assert.ts';
 import type { SignatureProgram } from '../../plan/signature-program.ts';
+import { type CompiledRuleSet, compileRuleSet } from './compiled-rules.ts';
 import { inspectWith } from './inspect.ts';
 import type { WafProgram } from './inspection.ts';
-import { type Level, prepareLevel } from './level.ts';
 import { matcherOf } from './patterns/pattern.ts';
 import { warmLevel } from './warm.ts';
 
@@ -22,12 +22,12 @@ export interface LoadedSignatures extends WafProgram {
 
 export function loadSignatures(program: SignatureProgram): LoadedSignatures {
   const matchers = program.patterns.map(matcherOf);
-  const levels: (Level | undefined)[] = [];
+  const levels: (CompiledRuleSet | undefined)[] = [];
   const ids = new Set(program.levels.flatMap(({ rules }) => rules.map(({ id }) => id)));
-  const levelAt = (paranoia: number): Level => {
+  const levelAt = (paranoia: number): CompiledRuleSet => {
     const written = program.levels[paranoia - 1];
     assert(written !== undefined, `a signature program has no level ${paranoia}`);
-    levels[paranoia] ??= prepareLevel(program, written, { paranoia, matchers });
+    levels[paranoia] ??= compileRuleSet(program, written, { paranoia, matchers });
     return levels[paranoia];
   };
   return {

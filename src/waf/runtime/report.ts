@@ -1,10 +1,10 @@
 /** What a report says of a match: where, the piece that matched, and nothing that may be a secret. */
 import type { WafText } from '../../plan/signature-program.ts';
-import type { Level } from './level.ts';
+import type { CompiledRuleSet } from './compiled-rules.ts';
 import { MAX_REPORTED_MESSAGE, MAX_REPORTED_PIECE } from './limits.ts';
 import { literalOf } from './literals.ts';
 import { patternEnd } from './patterns/pattern.ts';
-import type { Found } from './rules.ts';
+import type { RuleMatch } from './rules.ts';
 import { expand } from './text.ts';
 import type { Transaction } from './transaction.ts';
 
@@ -42,7 +42,7 @@ function looksSecret(text: string): boolean {
 }
 
 /** Whether what was found may be a secret: by its name, or because it holds whole arguments of which one may be. */
-function isSecret({ member, text }: Found): boolean {
+function isSecret({ member, text }: RuleMatch): boolean {
   const name = member.name.toLowerCase();
   switch (member.variable) {
     case 'REQUEST_HEADERS':
@@ -65,14 +65,14 @@ function isSecret({ member, text }: Found): boolean {
 }
 
 /** The piece that matched, or how long the value is when that may be a secret. */
-export function reportedValue(found: Found, level: Level, transaction: Transaction): string {
+export function reportedValue(found: RuleMatch, level: CompiledRuleSet, transaction: Transaction): string {
   if (isSecret(found)) return `(${found.text.length} octets, not shown)`;
   const end = endOf(found, level, transaction);
   return excerpt(found.text, end);
 }
 
 /** About where the match ends. */
-function endOf({ link, text }: Found, level: Level, transaction: Transaction): number {
+function endOf({ link, text }: RuleMatch, level: CompiledRuleSet, transaction: Transaction): number {
   const { operator, negated } = link.condition;
   if (negated) return 0;
   if (operator.kind === 'rx') return patternEnd(level.matchers[operator.pattern]!, text, transaction.meter);

@@ -1,37 +1,37 @@
 /** Runs one rule closely: every member its conditions hold for, and what the conditions leave behind. */
 import type { WafTargets } from '../../plan/signature-program.ts';
 import { CAPTURE_NAMES } from './captures.ts';
+import type { ChainLink, CompiledRule, CompiledRuleSet } from './compiled-rules.ts';
 import { targetExclusions } from './exclusions.ts';
-import { gather, type Member } from './gather.ts';
-import type { Level, LevelRule, Link } from './level.ts';
+import { gather, type RequestMember } from './gather.ts';
+import { type Hits, matchingMembers } from './hits.ts';
 import { literalOf } from './literals.ts';
-import { type Passes, passingMembers } from './passes.ts';
 import { patternGroups } from './patterns/pattern.ts';
 import type { Transaction } from './transaction.ts';
 import { readTx, writeTx } from './tx.ts';
-import { toValue, transformed, type Value } from './values.ts';
+import { type InspectedValue, toValue, transformed } from './values.ts';
 import { stagesOf, TRANSFORM_STEPS } from './verdict.ts';
 
 /** Where a rule matched. */
-export interface Found {
-  readonly member: Member;
+export interface RuleMatch {
+  readonly member: RequestMember;
   /** The value the operator held for. */
   readonly text: string;
-  readonly link: Link;
+  readonly link: ChainLink;
 }
 
 /** What came of a rule. */
 export interface RuleRun {
   /** The last condition's last match, or that of an earlier one where the later look at what the earlier found. */
-  found: Found | null;
+  found: RuleMatch | null;
   /** What the rule added to the score. */
   added: number;
 }
 
 export interface RuleContext {
-  readonly level: Level;
+  readonly level: CompiledRuleSet;
   readonly transaction: Transaction;
-  readonly passes: Passes;
+  readonly passes: Hits;
 }
 
 /** Steps that looking at a member costs beside those of its octets. */
@@ -40,7 +40,7 @@ const MEMBER_STEPS = 200;
 const REPEAT_STEPS = 20;
 
 /** Runs a rule; `null`: it does not match. */
-export function runRule(context: RuleContext, levelRule: LevelRule): RuleRun | null {
+export function runRule(context: RuleContext, levelRule: CompiledRule): RuleRun | null {
   const { transaction } = context;
   transaction.matched.length = 0;
   const run: RuleRun = { found: null, added: 0 };
@@ -75,18 +75,18 @@ export function runRule(context: RuleContext, levelRule: LevelRule): RuleRun | n
 /** The members for which the condition may hold. */
 function membersFor(
   { level, transaction, passes }: RuleContext,
-  { test }: Link,
+  { test }: ChainLink,
   targets: WafTargets,
-): readonly Member[] {
+): readonly RequestMember[] {
   const { matchers, origins } = level;
   return test < 0
     ? gather(targets, transaction, matchers)
-    : passingMembers(passes, test, { targets, origins, matchers });
+    : matchingMembers(passes, test, { targets, origins, matchers });
 }
 
 interface Try {
-  readonly link: Link;
-  readonly member: Member;
+  readonly link: ChainLink;
+  readonly member: RequestMember;
   readonly run: RuleRun;
 }
 
@@ -113,7 +113,11 @@ function tryMember(context: RuleContext, one: Try): boolean {
 }
 
 /** The value behind all transformations of a condition. */
-function behind({ level, transaction }: RuleContext, { steps }: Link, value: Value): Value {
+function behind(
+  { level, transaction }: RuleContext,
+  { steps }: ChainLink,
+  value: InspectedValue,
+): InspectedValue {
   let last = value;
   for (const step of steps) {
     transaction.meter.left -= TRANSFORM_STEPS + last.text.length;
@@ -131,17 +135,17 @@ function hold(context: RuleContext, { link, member, run }: Try, text: string): v
 }
 
 /** The name a member is told by: what was found again keeps the name it was found under. */
-function nameOf(member: Member): string {
+function nameOf(member: RequestMember): string {
   return member.variable === 'MATCHED_VARS' ? member.name : member.display;
 }
 
 /** Whether a member is what an earlier condition found or noted. */
-function isDerived({ variable }: Member): boolean {
+function isDerived({ variable }: RequestMember): boolean {
   return variable === 'TX' || variable.startsWith('MATCHED_VAR');
 }
 
 /** The groups of a match go to TX.0 to TX.9; of other operators what they found goes to TX.0. */
-function capture({ level, transaction }: RuleContext, link: Link, text: string): void {
+function capture({ level, transaction }: RuleContext, link: ChainLink, text: string): void {
   const { operator } = link.condition;
   if (operator.kind === 'rx') {
     const groups = patternGroups(level.matchers[operator.pattern]!, text, transaction.meter);
@@ -162,7 +166,7 @@ function leaveGroups({ tx }: Transaction, groups: readonly (string | null)[]): v
 
 function act(
   { transaction }: RuleContext,
-  link: Link,
+  link: ChainLink,
   { run, times }: { readonly run: RuleRun; readonly times: number },
 ): void {
   for (const assignment of link.assignments) run.added += assignment.run(transaction, times);

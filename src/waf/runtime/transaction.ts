@@ -10,15 +10,15 @@ import { allTx, createTx, type Tx, type TxStart } from './tx.ts';
 import { queryArguments } from './variables/arguments.ts';
 import { hostOf, portOf } from './variables/authority.ts';
 import { processorOf, type ReadBody, readBody } from './variables/body.ts';
-import { headerOf, type Named, readCookies, readHeaders } from './variables/headers.ts';
+import { headerOf, type NamedValue, readCookies, readHeaders } from './variables/headers.ts';
 import { type RequestLine, readRequestLine } from './variables/request-line.ts';
 
 export interface Transaction {
   readonly input: WafInput;
   readonly line: RequestLine;
-  readonly headers: readonly Named[];
-  readonly cookies: readonly Named[];
-  readonly query: readonly Named[];
+  readonly headers: readonly NamedValue[];
+  readonly cookies: readonly NamedValue[];
+  readonly query: readonly NamedValue[];
   /** What reads the body; rules of phase 1 may choose another, and those of phase 2 come too late. */
   processor: BodyProcessor | null;
   /** REQUEST_BODY is filled whatever the processor. */
@@ -31,7 +31,7 @@ export interface Transaction {
   engine: 'On' | 'Off' | 'DetectionOnly';
   readonly tx: Tx;
   /** What the rule at work has matched so far, last one last: MATCHED_VARS. */
-  readonly matched: Named[];
+  readonly matched: NamedValue[];
   readonly exclusions: Exclusions;
   readonly meter: Meter;
 }
@@ -85,10 +85,10 @@ export function isScalar(variable: WafVariable): variable is WafScalar {
   return SCALARS.has(variable);
 }
 
-const NONE: readonly Named[] = [];
+const NONE: readonly NamedValue[] = [];
 
 /** The members of a collection, in the request's order. */
-export function membersOf(transaction: Transaction, variable: WafCollection): readonly Named[] {
+export function membersOf(transaction: Transaction, variable: WafCollection): readonly NamedValue[] {
   const { body, query } = transaction;
   switch (variable) {
     case 'ARGS':
@@ -136,12 +136,12 @@ export function membersOf(transaction: Transaction, variable: WafCollection): re
   }
 }
 
-function namesOf(members: readonly Named[]): readonly Named[] {
+function namesOf(members: readonly NamedValue[]): readonly NamedValue[] {
   return members.map(({ name }) => ({ name, value: name }));
 }
 
 /** XPath names what is looked at: `/*` is the document's text, `//@*` its attributes. */
-function xmlMembers({ xmlText, xmlAttributes }: ParsedBody): readonly Named[] {
+function xmlMembers({ xmlText, xmlAttributes }: ParsedBody): readonly NamedValue[] {
   const attributes = xmlAttributes.map((value) => ({ name: '//@*', value }));
   return xmlText === null ? attributes : [{ name: '/*', value: xmlText }, ...attributes];
 }
@@ -189,7 +189,7 @@ export function scalarOf(transaction: Transaction, variable: WafScalar): string 
   }
 }
 
-function combinedSize(args: readonly Named[]): number {
+function combinedSize(args: readonly NamedValue[]): number {
   return args.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
 }
 

@@ -1,6 +1,6 @@
 /** The TX collection of one inspection: what the level starts with, and what its rules have written since. */
-import { MAX_KEPT_NAMES, MAX_ORDINARY_NAMES } from './limits.ts';
-import type { Named } from './variables/headers.ts';
+import { MAX_CACHED_NAMES, MAX_ORDINARY_NAMES } from './limits.ts';
+import type { NamedValue } from './variables/headers.ts';
 
 /** What a level's inspections start with. Names are in lower case. */
 export interface TxStart {
@@ -38,7 +38,7 @@ export function writeTx(tx: Tx, name: string, value: string | null): void {
 }
 
 /** Every variable. */
-export function allTx(tx: Tx): readonly Named[] {
+export function allTx(tx: Tx): readonly NamedValue[] {
   const all = new Map(tx.start.values);
   for (const [name, value] of tx.written) {
     if (value === null) all.delete(name);
@@ -48,17 +48,21 @@ export function allTx(tx: Tx): readonly Named[] {
 }
 
 /** The variables whose names a pattern selects; `selects` judges a name. */
-export function selectedTx(tx: Tx, pattern: number, selects: (name: string) => boolean): readonly Named[] {
+export function selectedTx(
+  tx: Tx,
+  pattern: number,
+  selects: (name: string) => boolean,
+): readonly NamedValue[] {
   let known = tx.start.selected.get(pattern);
   if (known === undefined) {
     known = { names: [...tx.start.values.keys()].filter(selects), written: new Map() };
     tx.start.selected.set(pattern, known);
   }
-  const found: Named[] = [];
+  const found: NamedValue[] = [];
   for (const name of known.names) {
     if (!tx.written.has(name)) found.push({ name, value: tx.start.values.get(name)! });
   }
-  if (known.written.size > MAX_KEPT_NAMES) known.written.clear();
+  if (known.written.size > MAX_CACHED_NAMES) known.written.clear();
   // PERF: the names that a list of thousands brings are hardly any other request's, and keeping them costs more.
   const keeps = tx.written.size <= MAX_ORDINARY_NAMES;
   for (const [name, value] of tx.written) {

@@ -4,7 +4,13 @@
  * requests to come: the same headers, cookies and names come again and again.
  */
 import { WAF_TRANSFORMATIONS } from '../../plan/signature-program.ts';
-import { KEPT_VALUE_OVERHEAD, MAX_KEPT_VALUE, MAX_KEPT_VALUES, ONCE_SLOTS, REQUEST_SLOTS } from './limits.ts';
+import {
+  CACHED_VALUE_OVERHEAD,
+  MAX_CACHED_VALUE,
+  MAX_CACHED_VALUES,
+  ONCE_SLOTS,
+  REQUEST_SLOTS,
+} from './limits.ts';
 import { octetsOf } from './octets.ts';
 import type { Matcher } from './patterns/pattern.ts';
 import { CHANGES, LENGTH_BEHIND, MAKES, shapeOf } from './shape.ts';
@@ -12,7 +18,7 @@ import { base64Octets } from './transformations/base64-decode.ts';
 import { TRANSFORMATIONS } from './transformations/transformations.ts';
 
 /** What the tests of one class say about a value. */
-export interface Verdict {
+export interface ConditionVerdict {
   /** The class's number. */
   readonly group: number;
   /** The tests it passes. */
@@ -24,7 +30,7 @@ export interface Verdict {
   /** The last inspection that heard it and has not forgotten it since; 0: none. */
   inspection: number;
   /** What other classes say. */
-  readonly rest: Verdict | null;
+  readonly rest: ConditionVerdict | null;
 }
 
 /** A test of a value behind its transformations. */
@@ -32,12 +38,12 @@ export interface OpenTest {
   readonly number: number;
   readonly negated: boolean;
   readonly matcher: Matcher;
-  readonly value: Value;
+  readonly value: InspectedValue;
   /** Whether the last inspection that heard the verdict saw it passed. */
   passed: boolean;
 }
 
-export interface Value {
+export interface InspectedValue {
   readonly text: string;
   readonly shape: number;
   /** Transformations that are known to change nothing, a bit each. */
@@ -45,18 +51,18 @@ export interface Value {
   /** What the others make of it; `null`: nothing yet. */
   made: Made | null;
   /** Itself and all that transformations made of it, each text once; `null`: nothing yet. Those made share it. */
-  family: Value[] | null;
+  family: InspectedValue[] | null;
   /** Which sets of literals it holds one of; `null`: not looked for yet. */
   sets: readonly number[] | null;
-  verdicts: Verdict | null;
+  verdicts: ConditionVerdict | null;
   /** Its family counts as kept. */
-  kept: boolean;
+  cached: boolean;
 }
 
 /** What a transformation, by its place in `WAF_TRANSFORMATIONS`, made of a value. */
 interface Made {
   readonly by: number;
-  readonly value: Value;
+  readonly value: InspectedValue;
   readonly rest: Made | null;
 }
 
@@ -67,32 +73,32 @@ interface Made {
  */
 // PERF: most values come once, in a list of thousands too. Kept, or held to the end of their request, they would only be
 // carried about by the garbage collector.
-export interface Values {
-  young: Map<string, Value>;
-  old: Map<string, Value>;
+export interface InspectedValues {
+  young: Map<string, InspectedValue>;
+  old: Map<string, InspectedValue>;
   /** Octets of the younger. */
   size: number;
   /** Values that this request met so far. Those of a long list are hardly anyone else's: they are not kept. */
   met: number;
   /** Values this request met last, each in the slot it belongs to. */
-  readonly slots: (Value | null)[];
+  readonly slots: (InspectedValue | null)[];
   /** Hashes of values that came once, each in the slot it belongs to. */
   readonly once: Int32Array;
 }
 
-export function createValues(): Values {
+export function createValues(): InspectedValues {
   return {
     young: new Map(),
     old: new Map(),
     size: 0,
     met: 0,
-    slots: new Array<Value | null>(REQUEST_SLOTS).fill(null),
+    slots: new Array<InspectedValue | null>(REQUEST_SLOTS).fill(null),
     once: new Int32Array(ONCE_SLOTS),
   };
 }
 
 /** The value of a text. The same text gives the same value again, until another takes its slot. */
-export function toValue(values: Values, text: string): Value {
+export function toValue(values: InspectedValues, text: string): InspectedValue {
   const slot = slotOf(text);
   const last = values.slots[slot]!;
   if (last !== null) {
@@ -123,8 +129,8 @@ function slotOf(text: string): number {
   return (hash ^ (hash >>> 15)) & (REQUEST_SLOTS - 1);
 }
 
-function keptValue(values: Values, text: string): Value | null {
-  if (text.length > MAX_KEPT_VALUE) return null;
+function keptValue(values: InspectedValues, text: string): InspectedValue | null {
+  if (text.length > MAX_CACHED_VALUE) return null;
   const known = values.young.get(text);
   if (known !== undefined) return known;
   const older = values.old.get(text);
@@ -134,21 +140,21 @@ function keptValue(values: Values, text: string): Value | null {
 }
 
 /** A value that is not known. */
-function newValue(values: Values, text: string): Value {
+function newValue(values: InspectedValues, text: string): InspectedValue {
   const { length } = text;
   const octets = octetsOf(text);
   const value = unknownValue(text, octets);
-  if (length <= MAX_KEPT_VALUE && cameBefore(values, hashOf(octets, length))) keep(values, value);
+  if (length <= MAX_CACHED_VALUE && cameBefore(values, hashOf(octets, length))) keep(values, value);
   return value;
 }
 
-function unknownValue(text: string, octets: Uint8Array): Value {
+function unknownValue(text: string, octets: Uint8Array): InspectedValue {
   const shape = shapeOf(octets, text.length);
-  return { text, shape, same: 0, made: null, family: null, sets: null, verdicts: null, kept: false };
+  return { text, shape, same: 0, made: null, family: null, sets: null, verdicts: null, cached: false };
 }
 
 /** Whether a value of this hash came lately; notes that it does now. */
-function cameBefore({ once }: Values, hash: number): boolean {
+function cameBefore({ once }: InspectedValues, hash: number): boolean {
   const slot = hash & (ONCE_SLOTS - 1);
   if (once[slot] === hash) return true;
   once[slot] = hash;
@@ -162,18 +168,18 @@ function hashOf(octets: Uint8Array, length: number): number {
 }
 
 /** Keeps a value, while the younger generation has room. */
-function keep(values: Values, value: Value): void {
-  if (values.size > MAX_KEPT_VALUES) return;
+function keep(values: InspectedValues, value: InspectedValue): void {
+  if (values.size > MAX_CACHED_VALUES) return;
   values.young.set(value.text, value);
-  value.kept = true;
-  for (const { text } of value.family ?? [value]) values.size += text.length + KEPT_VALUE_OVERHEAD;
+  value.cached = true;
+  for (const { text } of value.family ?? [value]) values.size += text.length + CACHED_VALUE_OVERHEAD;
 }
 
 /** Forgets what only this request could use. */
-export function endRequest(values: Values): void {
+export function endRequest(values: InspectedValues): void {
   values.slots.fill(null);
   values.met = 0;
-  if (values.size <= MAX_KEPT_VALUES) return;
+  if (values.size <= MAX_CACHED_VALUES) return;
   values.old = values.young;
   values.young = new Map();
   values.size = 0;
@@ -209,7 +215,11 @@ export function lengthAhead(transformation: number, text: string): number {
 }
 
 /** What a transformation, by its place in `WAF_TRANSFORMATIONS`, makes of a value. */
-export function transformed(values: Values, value: Value, transformation: number): Value {
+export function transformed(
+  values: InspectedValues,
+  value: InspectedValue,
+  transformation: number,
+): InspectedValue {
   if (((value.same >>> transformation) & 1) === 1) return value;
   for (let at = value.made; at !== null; at = at.rest) if (at.by === transformation) return at.value;
   const text = BY_NUMBER[transformation]!(value.text);
@@ -225,18 +235,18 @@ export function transformed(values: Values, value: Value, transformation: number
 /** The one of a value's family that has this text. */
 // PERF: a family is small, and most of what transformations make of a value no other value is. Looking it up among all
 // values costs more than the automata that read it.
-function ofFamily(values: Values, value: Value, text: string): Value {
+function ofFamily(values: InspectedValues, value: InspectedValue, text: string): InspectedValue {
   value.family ??= [value];
   const { family } = value;
   for (const one of family) if (one.text === text) return one;
   const made = unknownValue(text, octetsOf(text));
   made.family = family;
   family.push(made);
-  if (family[0]!.kept) values.size += text.length + KEPT_VALUE_OVERHEAD;
+  if (family[0]!.cached) values.size += text.length + CACHED_VALUE_OVERHEAD;
   return made;
 }
 
-export function verdictOf(value: Value, group: number): Verdict | null {
+export function verdictOf(value: InspectedValue, group: number): ConditionVerdict | null {
   for (let at = value.verdicts; at !== null; at = at.rest) if (at.group === group) return at;
   return null;
 }

@@ -1,26 +1,26 @@
 /** What the tests of a class say about a value: each chain of transformations once, each literal in one pass. */
-import { ANY_VALUE, type Bucket, type Plan, type ValueClass } from './buckets.ts';
+import { ANY_VALUE, type Bucket, type TransformationChain, type ValueClass } from './buckets.ts';
+import { type Condition, containsLiteralOf, setsOf } from './conditions.ts';
+import { type Hits, noteHit } from './hits.ts';
 import type { LiteralIndex } from './literals.ts';
 import type { Meter } from './meter.ts';
-import { notePass, type Passes } from './passes.ts';
 import { isRuledOut, patternEnd } from './patterns/pattern.ts';
-import { type ExactPlans, planFor } from './plans.ts';
-import { holdsSet, setsOf, type Test } from './tests.ts';
+import { chainFor, type ExactChains } from './transformation-chains.ts';
 import {
+  type ConditionVerdict,
   changesOf,
+  type InspectedValue,
+  type InspectedValues,
   lengthAhead,
   type OpenTest,
   transformed,
-  type Value,
-  type Values,
-  type Verdict,
   verdictOf,
 } from './values.ts';
 
-export interface Judge {
-  readonly values: Values;
+export interface ValueJudge {
+  readonly values: InspectedValues;
   readonly index: LiteralIndex;
-  readonly exact: ExactPlans;
+  readonly exact: ExactChains;
 }
 
 /**
@@ -28,17 +28,17 @@ export interface Judge {
  * is counted once in each inspection, whether this one found it out or an earlier one.
  */
 export function judge(
-  from: Judge,
+  from: ValueJudge,
   group: ValueClass,
-  value: Value,
-  using: { readonly meter: Meter; readonly passes: Passes; readonly member: number },
+  value: InspectedValue,
+  using: { readonly meter: Meter; readonly passes: Hits; readonly member: number },
 ): void {
   const { meter, passes, member } = using;
   const known = verdictOf(value, group.number);
   const heard = known !== null && known.inspection === meter.inspection;
   if (heard) meter.left -= AGAIN_STEPS + value.text.length;
   // Known or not: a plan that this inspection asks for is charged for.
-  const plan = heard ? null : planFor(group, value, { exact: from.exact, meter });
+  const plan = heard ? null : chainFor(group, value, { exact: from.exact, meter });
   const verdict = known ?? fresh(from, group, value, { plan: plan!, meter });
   if (verdict === null) return;
   if (!heard) {
@@ -46,9 +46,9 @@ export function judge(
     if (verdict.open !== null) undergoOpen(verdict.open, meter);
     verdict.inspection = meter.inspection;
   }
-  for (let i = 0; i < verdict.passed.length; i++) notePass(passes, verdict.passed[i]!, member);
+  for (let i = 0; i < verdict.passed.length; i++) noteHit(passes, verdict.passed[i]!, member);
   if (verdict.open === null) return;
-  for (const { number, passed } of verdict.open) if (passed) notePass(passes, number, member);
+  for (const { number, passed } of verdict.open) if (passed) noteHit(passes, number, member);
 }
 
 function undergoOpen(open: readonly OpenTest[], meter: Meter): void {
@@ -60,11 +60,11 @@ const NOTHING: readonly number[] = [];
 
 /** Judges a value; `null`: the meter has run out. */
 function fresh(
-  from: Judge,
+  from: ValueJudge,
   group: ValueClass,
-  value: Value,
-  { plan, meter }: { readonly plan: Plan; readonly meter: Meter },
-): Verdict | null {
+  value: InspectedValue,
+  { plan, meter }: { readonly plan: TransformationChain; readonly meter: Meter },
+): ConditionVerdict | null {
   const before = meter.left;
   meter.left -= FIXED_STEPS;
   const judging: Judging = { index: from.index, meter, passed: null, open: null };
@@ -104,7 +104,7 @@ interface Judging {
   open: OpenTest[] | null;
 }
 
-function judgeBucket(from: Judge, bucket: Bucket, value: Value, judging: Judging): void {
+function judgeBucket(from: ValueJudge, bucket: Bucket, value: InspectedValue, judging: Judging): void {
   const { meter } = judging;
   const { steps, shortest, always, mask, staged } = bucket;
   meter.left -= bucket.base;
@@ -123,7 +123,7 @@ function judgeBucket(from: Judge, bucket: Bucket, value: Value, judging: Judging
   for (const test of staged) for (const stage of stages) undergo(judging, test, stage);
 }
 
-function changesValue(changes: number, value: Value): boolean {
+function changesValue(changes: number, value: InspectedValue): boolean {
   return changes === ANY_VALUE || (value.shape & changes) !== 0;
 }
 
@@ -137,7 +137,11 @@ export interface Chain {
 }
 
 /** The value behind the whole chain; `null`: it is of no interest, or the meter has run out. */
-function transformAll(values: Values, value: Value, { steps, shortest, meter }: Chain): Value | null {
+function transformAll(
+  values: InspectedValues,
+  value: InspectedValue,
+  { steps, shortest, meter }: Chain,
+): InspectedValue | null {
   let at = value;
   for (const step of steps) {
     if (!changesValue(changesOf(step), at)) continue;
@@ -150,7 +154,11 @@ function transformAll(values: Values, value: Value, { steps, shortest, meter }: 
 }
 
 /** A value and what each step of a chain makes of it, where it changes something; without those of no interest. */
-export function stagesOf(values: Values, value: Value, { steps, shortest, meter }: Chain): readonly Value[] {
+export function stagesOf(
+  values: InspectedValues,
+  value: InspectedValue,
+  { steps, shortest, meter }: Chain,
+): readonly InspectedValue[] {
   const stages = [value];
   let at = value;
   for (const step of steps) {
@@ -165,7 +173,7 @@ export function stagesOf(values: Values, value: Value, { steps, shortest, meter 
   return stages;
 }
 
-function judgeSets(from: Judge, bucket: Bucket, value: Value, judging: Judging): void {
+function judgeSets(from: ValueJudge, bucket: Bucket, value: InspectedValue, judging: Judging): void {
   judging.meter.left -= SCAN_STEPS + value.text.length;
   const sets = setsOf(value, from.index);
   const mask = bucket.mask!;
@@ -177,7 +185,7 @@ function judgeSets(from: Judge, bucket: Bucket, value: Value, judging: Judging):
   }
 }
 
-function undergo(judging: Judging, test: Test, value: Value): void {
+function undergo(judging: Judging, test: Condition, value: InspectedValue): void {
   const { number, negated, lazy, set, needed, shortest } = test;
   if (value.text.length < shortest || (needed !== ANY_VALUE && (value.shape & needed) === 0)) {
     if (negated) pass(judging, number);
@@ -186,7 +194,10 @@ function undergo(judging: Judging, test: Test, value: Value): void {
   judging.meter.left -= RUN_STEPS;
   if (lazy === null) {
     if (test.check(value, judging.meter) !== negated) pass(judging, number);
-  } else if ((set >= 0 && !holdsSet(value, judging.index, set)) || isRuledOut(lazy, value, judging.meter)) {
+  } else if (
+    (set >= 0 && !containsLiteralOf(value, judging.index, set)) ||
+    isRuledOut(lazy, value, judging.meter)
+  ) {
     if (negated) pass(judging, number);
   } else {
     judging.open ??= [];

@@ -1,11 +1,11 @@
 /** Makes ahead of the first request what a level otherwise makes when a value first asks for it. */
 import { utf8Bytes } from '../../base/octets.ts';
+import type { CompiledRuleSet } from './compiled-rules.ts';
 import { inspectWith } from './inspect.ts';
 import type { WafInput } from './inspection.ts';
-import type { Level } from './level.ts';
 import { prepareGroups, prepareMatcher } from './patterns/pattern.ts';
 
-export function warmLevel(level: Level): void {
+export function warmLevel(level: CompiledRuleSet): void {
   for (const { links } of level.rules) {
     for (const { condition, captures } of links) {
       if (condition.operator.kind !== 'rx') continue;

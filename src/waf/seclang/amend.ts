@@ -3,11 +3,11 @@
  * they stand makes no difference (as in ModSecurity 3).
  */
 import { captureGroups, parsePattern } from '../../base/regex.ts';
-import type { Directive, Place, WrittenAction } from './directives.ts';
+import type { Directive, DirectivePlace, WrittenAction } from './directives.ts';
 import type { DraftCondition, DraftRule } from './draft.ts';
 import { inRanges, type RuleFinder, readIds } from './lower-setvar.ts';
 import { lowerTargets } from './lower-targets.ts';
-import type { Finding, Report } from './source.ts';
+import type { SecLangFinding, SecLangReport } from './source.ts';
 
 type Removal = Extract<Directive, { readonly kind: 'remove' }>;
 type TargetUpdate = Extract<Directive, { readonly kind: 'update-targets' }>;
@@ -19,13 +19,13 @@ export interface Amendments {
   readonly removals: readonly Removal[];
   readonly targetUpdates: readonly TargetUpdate[];
   /** Every id that an action update names, with where. */
-  readonly updatedIds: ReadonlyMap<number, Place>;
+  readonly updatedIds: ReadonlyMap<number, DirectivePlace>;
 }
 
 /** Collects what the directives change. */
-export function collectAmendments(directives: readonly Directive[], report: Report): Amendments {
+export function collectAmendments(directives: readonly Directive[], report: SecLangReport): Amendments {
   const updates = new Map<string, readonly WrittenAction[]>();
-  const updatedIds = new Map<number, Place>();
+  const updatedIds = new Map<number, DirectivePlace>();
   for (const directive of directives) {
     if (directive.kind !== 'update-actions') continue;
     const subject = /^(\d{1,10})(?::(\d{1,3}))?$/.exec(directive.subject);
@@ -73,9 +73,9 @@ function idsByMessage(directives: readonly Directive[], source: string): readonl
 }
 
 export interface AmendContext {
-  readonly report: Report;
+  readonly report: SecLangReport;
   /** Every rule's id, also of rules that are left out. */
-  readonly known: ReadonlyMap<number, Place>;
+  readonly known: ReadonlyMap<number, DirectivePlace>;
 }
 
 /** Applies removals and target updates. A subject that names no rule is told. */
@@ -106,14 +106,14 @@ export function amend(
   return amended;
 }
 
-function noSuchRule(found: string): Finding {
+function noSuchRule(found: string): SecLangFinding {
   return { message: 'no rule is named by this', found, remedy: 'look for a mistyped id, tag or message' };
 }
 
 /** Which rules a subject names; `null` when it is none, which is told. */
 function select(
   subject: string,
-  { by, place }: { readonly by: 'id' | 'tag' | 'msg'; readonly place: Place },
+  { by, place }: { readonly by: 'id' | 'tag' | 'msg'; readonly place: DirectivePlace },
   { report, known }: AmendContext,
 ): ((rule: DraftRule) => boolean) | null {
   if (by === 'id') {

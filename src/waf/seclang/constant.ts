@@ -8,16 +8,16 @@ import { signaturePattern } from './patterns.ts';
 import { plainText } from './read-text.ts';
 
 /** A rule never matches, always does, or that depends on the request. */
-export type Outcome = 'never' | 'always' | 'open';
+export type ConstantOutcome = 'never' | 'always' | 'open';
 
 /**
  * What becomes of a rule. Actions of a chain's earlier rules are done even where a later one fails, so such a rule is
  * only dropped when there are none.
  */
-export function outcomeOf(rule: DraftRule, knowledge: Knowledge): Outcome {
+export function outcomeOf(rule: DraftRule, knowledge: Knowledge): ConstantOutcome {
   // What the rule itself writes is known to none of its later conditions.
   const during = copy(knowledge);
-  let outcome: Outcome = 'always';
+  let outcome: ConstantOutcome = 'always';
   let acted = false;
   for (const condition of rule.conditions) {
     const holds = conditionOutcome(condition, during);
@@ -34,7 +34,7 @@ function copy(knowledge: Knowledge): Knowledge {
   return { ...knowledge, unknown: { names: new Set(names), prefixes: new Set(prefixes) } };
 }
 
-function conditionOutcome(condition: DraftCondition, knowledge: Knowledge): Outcome {
+function conditionOutcome(condition: DraftCondition, knowledge: Knowledge): ConstantOutcome {
   if (condition.targets === null) return 'always';
   if (condition.unsupported.length > 0) return 'open';
   const values = valuesOf(condition, knowledge);

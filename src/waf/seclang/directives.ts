@@ -4,7 +4,7 @@
  */
 
 /** Where a directive stands; lines count from 1, a directive continued with `\` has the line it starts on. */
-export interface Place {
+export interface DirectivePlace {
   readonly file: string;
   readonly line: number;
 }
@@ -34,18 +34,22 @@ export interface WrittenAction {
 export type Directive =
   | {
       readonly kind: 'rule';
-      readonly place: Place;
+      readonly place: DirectivePlace;
       readonly targets: readonly WrittenTarget[];
       readonly operator: WrittenOperator;
       readonly actions: readonly WrittenAction[];
     }
-  | { readonly kind: 'action'; readonly place: Place; readonly actions: readonly WrittenAction[] }
-  | { readonly kind: 'marker'; readonly place: Place; readonly name: string }
-  | { readonly kind: 'default-action'; readonly place: Place; readonly actions: readonly WrittenAction[] }
+  | { readonly kind: 'action'; readonly place: DirectivePlace; readonly actions: readonly WrittenAction[] }
+  | { readonly kind: 'marker'; readonly place: DirectivePlace; readonly name: string }
+  | {
+      readonly kind: 'default-action';
+      readonly place: DirectivePlace;
+      readonly actions: readonly WrittenAction[];
+    }
   /** `SecRuleUpdateTargetById`, `…ByTag`, `…ByMsg`. */
   | {
       readonly kind: 'update-targets';
-      readonly place: Place;
+      readonly place: DirectivePlace;
       readonly by: 'id' | 'tag' | 'msg';
       readonly subject: string;
       readonly targets: readonly WrittenTarget[];
@@ -53,21 +57,21 @@ export type Directive =
   /** `SecRuleUpdateActionById`. */
   | {
       readonly kind: 'update-actions';
-      readonly place: Place;
+      readonly place: DirectivePlace;
       readonly subject: string;
       readonly actions: readonly WrittenAction[];
     }
   /** `SecRuleRemoveById`, `…ByTag`, `…ByMsg`. */
   | {
       readonly kind: 'remove';
-      readonly place: Place;
+      readonly place: DirectivePlace;
       readonly by: 'id' | 'tag' | 'msg';
       readonly subjects: readonly string[];
     }
   /** Any other `Sec…` directive with its arguments: `SecComponentSignature`, `SecCollectionTimeout`, `SecRuleEngine`. */
   | {
       readonly kind: 'setting';
-      readonly place: Place;
+      readonly place: DirectivePlace;
       readonly name: string;
       readonly values: readonly string[];
     };

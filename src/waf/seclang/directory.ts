@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import type { Diagnostic } from '../../base/diagnostic.ts';
 import { resolvePath } from './parse.ts';
-import { createReport, type Report, type Source, type SourceReader } from './source.ts';
+import { createReport, type SecLangReport, type Source, type SourceReader } from './source.ts';
 
 export interface SignatureDirectory {
   /** In the order they are read; empty where a diagnostic is an error. */
@@ -43,7 +43,7 @@ function readLatin1(file: string): string | null {
   }
 }
 
-function filesOf(path: string, report: Report): readonly string[] {
+function filesOf(path: string, report: SecLangReport): readonly string[] {
   const kind = kindOf(path);
   if (kind === 'file') return [path];
   if (kind === null) {
@@ -82,7 +82,7 @@ function configurations(directory: string): readonly string[] {
 function coreRuleSet(
   path: string,
   { rules, files }: { readonly rules: string; readonly files: readonly string[] },
-  report: Report,
+  report: SecLangReport,
 ): readonly string[] {
   const candidates = [path, dirname(rules)].flatMap((folder) => {
     return ['crs-setup.conf', 'crs-setup.conf.example'].map((name) => join(folder, name));

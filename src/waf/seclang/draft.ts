@@ -4,17 +4,17 @@
  * them into the program's tables.
  */
 import type {
+  SignatureRule,
   WafCondition,
   WafControl,
   WafOperator,
-  WafRule,
   WafSetVar,
   WafText,
   WafTransformation,
   WafVariable,
 } from '../../plan/signature-program.ts';
-import type { Place } from './directives.ts';
-import type { Finding } from './source.ts';
+import type { DirectivePlace } from './directives.ts';
+import type { SecLangFinding } from './source.ts';
 
 /**
  * A variable that is empty for every request: a collection kept between requests (nothing is), a part of the response
@@ -63,7 +63,7 @@ export type DraftControl =
     >;
 
 export interface DraftCondition extends Pick<WafCondition, 'negated' | 'capture' | 'multiMatch'> {
-  readonly place: Place;
+  readonly place: DirectivePlace;
   /** `null`: a SecAction. */
   readonly targets: DraftTargets | null;
   readonly chain: readonly WafTransformation[];
@@ -71,15 +71,15 @@ export interface DraftCondition extends Pick<WafCondition, 'negated' | 'capture'
   readonly setVars: readonly WafSetVar[];
   readonly controls: readonly DraftControl[];
   /** What cannot be compiled; an error only where the rule can be reached at all. */
-  readonly unsupported: readonly Finding[];
+  readonly unsupported: readonly SecLangFinding[];
 }
 
 export interface DraftRule
   extends Pick<
-    WafRule,
+    SignatureRule,
     'id' | 'phase' | 'disruption' | 'reported' | 'severity' | 'tags' | 'category' | 'paranoia'
   > {
-  readonly place: Place;
+  readonly place: DirectivePlace;
   /** Its place among all directives, which markers have too. */
   readonly order: number;
   readonly conditions: readonly [DraftCondition, ...DraftCondition[]];
@@ -89,7 +89,7 @@ export interface DraftRule
   readonly logData: WafText;
 }
 
-export interface Draft {
+export interface SignatureDraft {
   /** What the text calls itself; `null`: nothing. */
   readonly name: string | null;
   /** Phase 1 and 2 in file order. */

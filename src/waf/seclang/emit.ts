@@ -1,12 +1,12 @@
 /** Drafts, specialised per level → the program's tables and rules. */
 import type {
   SignatureProgram,
+  SignatureRule,
   WafCondition,
   WafControl,
   WafLevel,
   WafOperator,
   WafPhraseList,
-  WafRule,
   WafSelector,
   WafTarget,
   WafTargets,
@@ -24,10 +24,10 @@ import {
 } from './draft.ts';
 import { createPatternTable, type PatternTable, type RulePlace } from './patterns.ts';
 import { plainText } from './read-text.ts';
-import type { Report } from './source.ts';
+import type { SecLangReport } from './source.ts';
 
 /** One rule that a level keeps. */
-export interface KeptRule {
+export interface EmittedRule {
   readonly rule: DraftRule;
   /** See `WafRule.skipTo`. */
   readonly skipTo: number;
@@ -35,7 +35,7 @@ export interface KeptRule {
 
 /** What specialisation leaves of a draft at one paranoia level. */
 export interface LevelDraft {
-  readonly rules: readonly KeptRule[];
+  readonly rules: readonly EmittedRule[];
   readonly initial: Readonly<Record<string, string>>;
 }
 
@@ -45,7 +45,7 @@ interface Tables {
   readonly phraseLists: Interned<WafPhraseList>;
   readonly literals: Interned<string>;
   readonly patterns: PatternTable;
-  readonly report: Report;
+  readonly report: SecLangReport;
   /** Where patterns were refused, so that each is told once whatever the levels. */
   readonly refused: Set<string>;
 }
@@ -74,7 +74,11 @@ function interned<T>(): Interned<T> {
 }
 
 /** Builds the program. What cannot be had in a rule that is kept is an error, told once whatever the levels. */
-export function emitProgram(levels: readonly LevelDraft[], name: string, report: Report): SignatureProgram {
+export function emitProgram(
+  levels: readonly LevelDraft[],
+  name: string,
+  report: SecLangReport,
+): SignatureProgram {
   const literals = interned<string>();
   const tables: Tables = {
     targets: interned(),
@@ -102,7 +106,7 @@ export function emitProgram(levels: readonly LevelDraft[], name: string, report:
   };
 }
 
-function reportUnsupported(levels: readonly LevelDraft[], report: Report): void {
+function reportUnsupported(levels: readonly LevelDraft[], report: SecLangReport): void {
   const told = new Set<string>();
   for (const { rules } of levels) {
     for (const { rule } of rules) {
@@ -117,7 +121,7 @@ function reportUnsupported(levels: readonly LevelDraft[], report: Report): void 
   }
 }
 
-function emitRule({ rule, skipTo }: KeptRule, tables: Tables): WafRule {
+function emitRule({ rule, skipTo }: EmittedRule, tables: Tables): SignatureRule {
   const { id, phase, disruption, reported, message, logData, severity, tags, category, paranoia } = rule;
   const conditions = rule.conditions.map((condition) => {
     return emitCondition(condition, { ...condition.place, rule: id }, tables);

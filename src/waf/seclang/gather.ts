@@ -3,13 +3,13 @@ import type { Directive, WrittenAction } from './directives.ts';
 import { MAX_SIGNATURE_RULES } from './limits.ts';
 import { lowerActions, readPhase, type WrittenDisruption } from './lower-actions.ts';
 import { PASSED_SETTINGS } from './settings.ts';
-import type { Finding, Report } from './source.ts';
+import type { SecLangFinding, SecLangReport } from './source.ts';
 
 /** A directive that is a rule, or one rule of a chain. */
 export type RuleDirective = Extract<Directive, { readonly kind: 'rule' | 'action' }>;
 
 /** One rule as written: its only directive, or a chain's. */
-export interface Group {
+export interface RuleGroup {
   readonly order: number;
   readonly links: readonly [RuleDirective, ...RuleDirective[]];
   /** `SecDefaultAction`s in force where it stands, by phase. */
@@ -24,15 +24,15 @@ export interface Defaults {
 }
 
 /** The rules of a text, its markers, and what it calls itself. */
-export interface Gathered {
-  readonly groups: readonly Group[];
+export interface GatheredRules {
+  readonly groups: readonly RuleGroup[];
   readonly markers: ReadonlyMap<string, readonly number[]>;
   readonly name: string | null;
 }
 
 /** Puts chains together and takes markers, settings and defaults in. */
-export function gather(directives: readonly Directive[], report: Report): Gathered {
-  const groups: Group[] = [];
+export function gather(directives: readonly Directive[], report: SecLangReport): GatheredRules {
+  const groups: RuleGroup[] = [];
   const markers = new Map<string, number[]>();
   const passed = new Set<string>();
   let defaults: ReadonlyMap<number, Defaults> = new Map();
@@ -81,7 +81,7 @@ export function gather(directives: readonly Directive[], report: Report): Gather
   return { groups: groups.slice(0, MAX_SIGNATURE_RULES), markers, name };
 }
 
-const OPEN_CHAIN: Finding = {
+const OPEN_CHAIN: SecLangFinding = {
   message: 'the chain that starts here has no end: a rule with `chain` is followed by no other rule',
   remedy: 'take the last `chain` off, or write the rule that belongs to it',
 };
@@ -94,7 +94,7 @@ export function has(actions: readonly WrittenAction[], name: string): boolean {
 function passSetting(
   { name, values, place }: Extract<Directive, { kind: 'setting' }>,
   passed: Set<string>,
-  report: Report,
+  report: SecLangReport,
 ): void {
   const key = name.toLowerCase();
   if (key === 'secruleengine' && /^on$/i.test(values[0] ?? '')) return;
@@ -122,7 +122,7 @@ function passSetting(
 function withDefaults(
   defaults: ReadonlyMap<number, Defaults>,
   { actions, place }: Extract<Directive, { kind: 'default-action' }>,
-  report: Report,
+  report: SecLangReport,
 ): ReadonlyMap<number, Defaults> {
   const phase = phaseOf(actions);
   const lowered = lowerActions(actions, { own: {}, rules: { byMessage: () => [] }, inherited: [] });

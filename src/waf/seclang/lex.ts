@@ -3,7 +3,7 @@
  * configuration (ModSecurity Reference Manual v3, "Configuration Directives"; Apache's own rules for words).
  */
 import { MAX_SOURCE_CHARACTERS } from './limits.ts';
-import type { At, Report, Source } from './source.ts';
+import type { At, SecLangReport, Source } from './source.ts';
 
 /** One word of a directive, quotes taken off. */
 export interface Word {
@@ -12,7 +12,7 @@ export interface Word {
 }
 
 /** One directive: its name is the first word. */
-export interface Line {
+export interface SecLangLine {
   readonly words: readonly [Word, ...Word[]];
 }
 
@@ -23,9 +23,9 @@ interface Joined {
 }
 
 /** The directives of one file. A line that cannot be read is reported and left out. */
-export function lexSource(source: Source, report: Report): readonly Line[] {
+export function lexSource(source: Source, report: SecLangReport): readonly SecLangLine[] {
   if (!checkText(source, report)) return [];
-  const lines: Line[] = [];
+  const lines: SecLangLine[] = [];
   for (const joined of joinLines(source, report)) {
     const words = splitWords(joined, source.file, report);
     const [first, ...rest] = words ?? [];
@@ -34,7 +34,7 @@ export function lexSource(source: Source, report: Report): readonly Line[] {
   return lines;
 }
 
-function checkText({ file, text }: Source, report: Report): boolean {
+function checkText({ file, text }: Source, report: SecLangReport): boolean {
   if (text.length > MAX_SOURCE_CHARACTERS) {
     report.error(
       'too_long',
@@ -61,7 +61,7 @@ function checkText({ file, text }: Source, report: Report): boolean {
 const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
 
 /** Joins continued lines and leaves out comments and empty lines. */
-function joinLines({ file, text }: Source, report: Report): readonly Joined[] {
+function joinLines({ file, text }: Source, report: SecLangReport): readonly Joined[] {
   const plain = text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
   const lines = plain.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
   const joined: Joined[] = [];
@@ -90,7 +90,7 @@ function joinLines({ file, text }: Source, report: Report): readonly Joined[] {
   return joined;
 }
 
-function splitWords({ text, starts }: Joined, file: string, report: Report): readonly Word[] | null {
+function splitWords({ text, starts }: Joined, file: string, report: SecLangReport): readonly Word[] | null {
   const placeOf = (offset: number): Word['at'] => {
     const start = starts.findLast((one) => one.offset <= offset)!;
     return { file, line: start.line, column: offset - start.offset + 1 };

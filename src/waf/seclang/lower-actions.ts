@@ -10,7 +10,7 @@ import type { DraftControl } from './draft.ts';
 import { type Lowered, lowerControl, lowerSetVar, type RuleFinder } from './lower-setvar.ts';
 import { type OwnNames, readText } from './read-text.ts';
 import { PASSED_ACTIONS } from './settings.ts';
-import type { Finding } from './source.ts';
+import type { SecLangFinding } from './source.ts';
 
 export const DISRUPTIONS = ['allow', 'allowPhase', 'block', 'deny', 'drop', 'pass'] as const;
 export type WrittenDisruption = (typeof DISRUPTIONS)[number];
@@ -31,8 +31,8 @@ export interface LoweredActions {
   readonly chain: readonly WafTransformation[];
   readonly setVars: readonly WafSetVar[];
   readonly controls: readonly DraftControl[];
-  readonly findings: readonly Finding[];
-  readonly unsupported: readonly Finding[];
+  readonly findings: readonly SecLangFinding[];
+  readonly unsupported: readonly SecLangFinding[];
 }
 
 export interface ActionContext {
@@ -47,8 +47,8 @@ type Building = { -readonly [K in keyof LoweredActions]: LoweredActions[K] } & {
   controls: DraftControl[];
   tags: string[];
   chain: WafTransformation[];
-  findings: Finding[];
-  unsupported: Finding[];
+  findings: SecLangFinding[];
+  unsupported: SecLangFinding[];
 };
 
 /** Understands a list. Where two actions say the same, the later one counts. */

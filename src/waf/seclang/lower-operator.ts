@@ -6,13 +6,13 @@ import {
   WAF_TEXT_OPERATORS,
   type WafOperator,
 } from '../../plan/signature-program.ts';
-import type { Place, WrittenOperator } from './directives.ts';
+import type { DirectivePlace, WrittenOperator } from './directives.ts';
 import type { DraftOperator } from './draft.ts';
 import { literalText, type OwnNames, readText } from './read-text.ts';
-import type { Finding } from './source.ts';
+import type { SecLangFinding } from './source.ts';
 
 export interface OperatorContext {
-  readonly place: Place;
+  readonly place: DirectivePlace;
   readonly own: OwnNames;
   /** A data file's text as Latin-1; `null`: there is none. `from` is the file that names it. */
   readonly readData: (file: string, from: string) => string | null;
@@ -20,8 +20,8 @@ export interface OperatorContext {
 
 export interface LoweredOperator {
   readonly operator: DraftOperator;
-  readonly findings: readonly Finding[];
-  readonly unsupported: readonly Finding[];
+  readonly findings: readonly SecLangFinding[];
+  readonly unsupported: readonly SecLangFinding[];
 }
 
 /** ModSecurity's operators that need what an edge does not have: databases, the network, the file system. */
@@ -83,7 +83,7 @@ function fine(operator: DraftOperator): LoweredOperator {
   return { operator, findings: [], unsupported: [] };
 }
 
-function wrong(finding: Finding): LoweredOperator {
+function wrong(finding: SecLangFinding): LoweredOperator {
   return { operator: NO_MATCH, findings: [finding], unsupported: [] };
 }
 
@@ -172,7 +172,7 @@ function lowerFiles(
 
 function lowerAddresses(entries: readonly string[]): LoweredOperator {
   const prefixes: string[] = [];
-  const findings: Finding[] = [];
+  const findings: SecLangFinding[] = [];
   for (const entry of entries.map((one) => one.trim()).filter((one) => one !== '')) {
     const read = parseIpEntry(entry);
     if (!read.ok) findings.push({ message: read.reason, found: entry });

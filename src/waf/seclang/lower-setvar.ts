@@ -4,19 +4,19 @@ import type { DraftControl, IdRange } from './draft.ts';
 import { lowerOneTarget } from './lower-targets.ts';
 import { type OwnNames, readText } from './read-text.ts';
 import { PASSED_CONTROLS } from './settings.ts';
-import type { Finding } from './source.ts';
+import type { SecLangFinding } from './source.ts';
 import { findVariable } from './variables.ts';
 
 /** What an action comes to; nothing of it where it is knowingly passed over. */
 export interface Lowered<T> {
   readonly done: T | null;
-  readonly findings: readonly Finding[];
-  readonly unsupported: readonly Finding[];
+  readonly findings: readonly SecLangFinding[];
+  readonly unsupported: readonly SecLangFinding[];
 }
 
 const PASSED = { done: null, findings: [], unsupported: [] };
 
-function wrong<T>(finding: Finding): Lowered<T> {
+function wrong<T>(finding: SecLangFinding): Lowered<T> {
   return { done: null, findings: [finding], unsupported: [] };
 }
 

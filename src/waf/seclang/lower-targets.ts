@@ -2,23 +2,23 @@
 import type { WrittenTarget } from './directives.ts';
 import { type DraftTarget, type DraftTargets, NOTHING } from './draft.ts';
 import { parseTargets } from './parse-targets.ts';
-import type { Finding } from './source.ts';
+import type { SecLangFinding } from './source.ts';
 import { findVariable } from './variables.ts';
 
 export interface LoweredTargets {
   readonly targets: DraftTargets;
   /** Mistakes whatever becomes of the rule. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly SecLangFinding[];
   /** Variables that no program has. */
-  readonly unsupported: readonly Finding[];
+  readonly unsupported: readonly SecLangFinding[];
 }
 
 /** Resolves the names of a target list. */
 export function lowerTargets(written: readonly WrittenTarget[]): LoweredTargets {
   const include: (DraftTarget & { count: boolean })[] = [];
   const exclude: DraftTarget[] = [];
-  const findings: Finding[] = [];
-  const unsupported: Finding[] = [];
+  const findings: SecLangFinding[] = [];
+  const unsupported: SecLangFinding[] = [];
   for (const target of written) {
     const lowered = lowerTarget(target);
     if ('mistake' in lowered) findings.push(lowered.mistake);
@@ -30,7 +30,7 @@ export function lowerTargets(written: readonly WrittenTarget[]): LoweredTargets 
 }
 
 /** Reads one target as `ctl:ruleRemoveTargetById=1;ARGS:id` has it. */
-export function lowerOneTarget(text: string): DraftTarget | Finding {
+export function lowerOneTarget(text: string): DraftTarget | SecLangFinding {
   const { targets, findings } = parseTargets(text);
   const [target, more] = targets;
   if (findings[0] !== undefined) return findings[0];
@@ -42,7 +42,10 @@ export function lowerOneTarget(text: string): DraftTarget | Finding {
   return 'unsupported' in lowered ? lowered.unsupported : lowered;
 }
 
-type LoweredTarget = DraftTarget | { readonly mistake: Finding } | { readonly unsupported: Finding };
+type LoweredTarget =
+  | DraftTarget
+  | { readonly mistake: SecLangFinding }
+  | { readonly unsupported: SecLangFinding };
 
 function lowerTarget({ variable: name, selector }: WrittenTarget): LoweredTarget {
   const variable = findVariable(name);

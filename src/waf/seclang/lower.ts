@@ -3,32 +3,32 @@
  * read. Phases 3 to 5 are counted and left out; whatever else cannot be had is an error.
  */
 import { type Amendments, amend, collectAmendments } from './amend.ts';
-import type { Directive, Place, WrittenAction } from './directives.ts';
-import type { Draft, DraftCondition, DraftRule } from './draft.ts';
-import { type Defaults, type Group, gather, has, phaseOf, type RuleDirective } from './gather.ts';
+import type { Directive, DirectivePlace, WrittenAction } from './directives.ts';
+import type { DraftCondition, DraftRule, SignatureDraft } from './draft.ts';
+import { type Defaults, gather, has, phaseOf, type RuleDirective, type RuleGroup } from './gather.ts';
 import { type LoweredActions, lowerActions } from './lower-actions.ts';
 import { lowerOperator, type OperatorContext } from './lower-operator.ts';
 import { lowerTargets } from './lower-targets.ts';
 import type { OwnNames } from './read-text.ts';
-import type { Report } from './source.ts';
+import type { SecLangReport } from './source.ts';
 
 export interface LowerOptions {
   readonly readData: OperatorContext['readData'];
 }
 
 interface Lowering {
-  readonly report: Report;
+  readonly report: SecLangReport;
   readonly readData: OperatorContext['readData'];
   readonly amendments: Amendments;
-  readonly places: Map<number, Place>;
+  readonly places: Map<number, DirectivePlace>;
 }
 
 /** Lowers the directives of one text. */
 export function lowerDirectives(
   directives: readonly Directive[],
-  report: Report,
+  report: SecLangReport,
   options: LowerOptions,
-): Draft {
+): SignatureDraft {
   const { groups, markers, name } = gather(directives, report);
   const lowering: Lowering = {
     report,
@@ -79,7 +79,7 @@ interface Identity {
   readonly phase: 1 | 2;
 }
 
-function lowerGroup(group: Group, { id, phase }: Identity, lowering: Lowering): DraftRule | null {
+function lowerGroup(group: RuleGroup, { id, phase }: Identity, lowering: Lowering): DraftRule | null {
   const { report } = lowering;
   const [starter] = group.links;
   const defaults = group.defaults.get(phase) ?? { disruption: 'pass' as const, log: true, actions: [] };
@@ -179,7 +179,7 @@ function lowerLink(
 function checkLink(
   actions: LoweredActions,
   { place, actions: written }: RuleDirective,
-  report: Report,
+  report: SecLangReport,
 ): void {
   const misplaced = [
     ...(actions.disruption === null

@@ -1,16 +1,16 @@
 /** `id:1,phase:2,msg:'a, b',setvar:'tx.score=+5'`: action lists, and `!@rx …`: operators, as written. */
 import type { WrittenAction, WrittenOperator } from './directives.ts';
-import type { Finding } from './source.ts';
+import type { SecLangFinding } from './source.ts';
 
 export interface ParsedActions {
   readonly actions: readonly WrittenAction[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly SecLangFinding[];
 }
 
 /** Takes a list of actions apart; what cannot be read is told and left out. */
 export function parseActions(text: string): ParsedActions {
   const actions: WrittenAction[] = [];
-  const findings: Finding[] = [];
+  const findings: SecLangFinding[] = [];
   for (let at = skip(text, 0); at < text.length; at = skip(text, at)) {
     const nameEnd = until(text, at, ':,');
     const name = text.slice(at, nameEnd).trim();
@@ -33,7 +33,7 @@ export function parseActions(text: string): ParsedActions {
 interface Value {
   readonly value: string;
   readonly end: number;
-  readonly finding: Finding | null;
+  readonly finding: SecLangFinding | null;
 }
 
 function bareValue(text: string, from: number): Value {

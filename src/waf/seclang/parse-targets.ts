@@ -1,16 +1,16 @@
 /** `ARGS|!ARGS:/^id/|&TX:score|XML:/*`: target lists as written. */
 import type { WrittenTarget } from './directives.ts';
-import type { Finding } from './source.ts';
+import type { SecLangFinding } from './source.ts';
 
 export interface ParsedTargets {
   readonly targets: readonly WrittenTarget[];
-  readonly findings: readonly Finding[];
+  readonly findings: readonly SecLangFinding[];
 }
 
 /** Takes a list of targets apart; what cannot be read is told and left out. */
 export function parseTargets(text: string): ParsedTargets {
   const targets: WrittenTarget[] = [];
-  const findings: Finding[] = [];
+  const findings: SecLangFinding[] = [];
   let at = 0;
   while (at <= text.length) {
     const read = readTarget(text, at);
@@ -21,7 +21,10 @@ export function parseTargets(text: string): ParsedTargets {
   return { targets, findings };
 }
 
-type Read = { readonly end: number } & ({ readonly target: WrittenTarget } | { readonly finding: Finding });
+type Read = { readonly end: number } & (
+  | { readonly target: WrittenTarget }
+  | { readonly finding: SecLangFinding }
+);
 
 /** Reads one target from `from` on; `end` is the place of the separator after it, or the text's end. */
 function readTarget(text: string, from: number): Read {

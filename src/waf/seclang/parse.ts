@@ -1,11 +1,17 @@
 /** SecLang text → directives as written (`directives.ts`), with `Include` followed and every mistake collected. */
 import type { Diagnostic } from '../../base/diagnostic.ts';
-import type { Directive, Place, WrittenAction, WrittenTarget } from './directives.ts';
-import { type Line, lexSource, type Word } from './lex.ts';
+import type { Directive, DirectivePlace, WrittenAction, WrittenTarget } from './directives.ts';
+import { lexSource, type SecLangLine, type Word } from './lex.ts';
 import { MAX_INCLUDE_DEPTH, MAX_INCLUDED_FILES } from './limits.ts';
 import { parseActions, parseOperator } from './parse-actions.ts';
 import { parseTargets } from './parse-targets.ts';
-import { createReport, type Finding, type Report, type Source, type SourceReader } from './source.ts';
+import {
+  createReport,
+  type SecLangFinding,
+  type SecLangReport,
+  type Source,
+  type SourceReader,
+} from './source.ts';
 
 export interface ParsedSecLang {
   readonly directives: readonly Directive[];
@@ -32,7 +38,7 @@ export function parseSecLang(sources: readonly Source[], options: ParseOptions =
 
 interface Parser {
   readonly directives: Directive[];
-  readonly report: Report;
+  readonly report: SecLangReport;
   readonly reader: SourceReader | null;
   readonly included: { files: number };
 }
@@ -51,7 +57,7 @@ interface Form {
   readonly least: number;
   readonly most: number;
   readonly shape: string;
-  readonly make: (words: readonly Word[], place: Place, report: Report) => Directive;
+  readonly make: (words: readonly Word[], place: DirectivePlace, report: SecLangReport) => Directive;
 }
 
 const BY = { id: 'ById', tag: 'ByTag', msg: 'ByMsg' } as const;
@@ -125,7 +131,11 @@ function removal(by: 'id' | 'tag' | 'msg'): Form {
   };
 }
 
-function makeRule([targets, operator, actions]: readonly Word[], place: Place, report: Report): Directive {
+function makeRule(
+  [targets, operator, actions]: readonly Word[],
+  place: DirectivePlace,
+  report: SecLangReport,
+): Directive {
   return {
     kind: 'rule',
     place,
@@ -135,19 +145,19 @@ function makeRule([targets, operator, actions]: readonly Word[], place: Place, r
   };
 }
 
-function readTargets(word: Word, report: Report): readonly WrittenTarget[] {
+function readTargets(word: Word, report: SecLangReport): readonly WrittenTarget[] {
   const { targets, findings } = parseTargets(word.text);
   for (const finding of findings) report.error('target', word.at, finding);
   return targets;
 }
 
-function readActions(word: Word, report: Report): readonly WrittenAction[] {
+function readActions(word: Word, report: SecLangReport): readonly WrittenAction[] {
   const { actions, findings } = parseActions(word.text);
   for (const finding of findings) report.error('action', word.at, finding);
   return actions;
 }
 
-function parseLine({ words: [name, ...args] }: Line, { directives, report }: Parser): void {
+function parseLine({ words: [name, ...args] }: SecLangLine, { directives, report }: Parser): void {
   const { file, line } = name.at;
   const form = FORMS[name.text.toLowerCase()];
   if (form === undefined) {
@@ -173,7 +183,7 @@ function parseLine({ words: [name, ...args] }: Line, { directives, report }: Par
   directives.push(form.make(args, { file, line }, report));
 }
 
-function unknownDirective(name: string): Finding {
+function unknownDirective(name: string): SecLangFinding {
   if (name.startsWith('<')) {
     return {
       message: 'sections of a web server are not part of SecLang',
@@ -188,7 +198,7 @@ function unknownDirective(name: string): Finding {
   };
 }
 
-function include({ words }: Line, parser: Parser, within: readonly string[]): void {
+function include({ words }: SecLangLine, parser: Parser, within: readonly string[]): void {
   const [name, ...args] = words;
   const { report, reader, included } = parser;
   const optional = name.text.toLowerCase() === 'includeoptional';

@@ -3,10 +3,10 @@
 import { buildAlphabet } from '../../base/regex/alphabet.ts';
 import { buildDfa } from '../../base/regex/dfa.ts';
 import { kindsNeeded } from '../../base/regex/possible.ts';
-import type { Program, Ranges } from '../../base/regex/program.ts';
+import type { OctetRanges, Program } from '../../base/regex/program.ts';
 import { coveringLiterals, type Pattern, parsePattern } from '../../base/regex.ts';
 import type { WafPattern } from '../../plan/signature-program.ts';
-import type { Place } from './directives.ts';
+import type { DirectivePlace } from './directives.ts';
 import {
   MAX_GUARD_WORDS,
   MAX_REQUIRED_LITERALS,
@@ -14,11 +14,11 @@ import {
   MAX_SIGNATURE_PATTERN,
   SIGNATURE_DFA_LIMITS,
 } from './limits.ts';
-import type { Report } from './source.ts';
+import type { SecLangReport } from './source.ts';
 import { translatePattern } from './translate-pattern.ts';
 
 /** Where a pattern stands, and in which rule: that of the chain's start. */
-export interface RulePlace extends Place {
+export interface RulePlace extends DirectivePlace {
   readonly rule: number;
 }
 
@@ -46,7 +46,10 @@ export function signaturePattern(written: string, ignoreCase: boolean): Signatur
 }
 
 /** An empty table; `addLiteral` numbers the literals that patterns require. */
-export function createPatternTable(report: Report, addLiteral: (literal: string) => number): PatternTable {
+export function createPatternTable(
+  report: SecLangReport,
+  addLiteral: (literal: string) => number,
+): PatternTable {
   const patterns: WafPattern[] = [];
   const numbers = new Map<string, number>();
   return {
@@ -117,8 +120,8 @@ const LAST_OCTET = 0xff;
 /** A program for texts of octets: what lies above is in none, and would only cost classes. */
 export function withinLatin1({ start, instructions }: Program): Program {
   // Instructions share a class, and the alphabet goes by that.
-  const clipped = new Map<Ranges, Ranges>();
-  const clip = (ranges: Ranges): Ranges => {
+  const clipped = new Map<OctetRanges, OctetRanges>();
+  const clip = (ranges: OctetRanges): OctetRanges => {
     let known = clipped.get(ranges);
     if (known === undefined) {
       const kept: number[] = [];

@@ -1,6 +1,6 @@
 /** `%{MATCHED_VAR} in %{TX.0}`: texts with macros, taken apart. */
 import type { WafText, WafTextPart } from '../../plan/signature-program.ts';
-import type { Finding } from './source.ts';
+import type { SecLangFinding } from './source.ts';
 import { findVariable } from './variables.ts';
 
 /** What a macro may name besides variables: `%{rule.id}`. */
@@ -8,13 +8,13 @@ export type OwnNames = Readonly<Record<string, string>>;
 
 export interface ReadText {
   readonly text: WafText;
-  readonly findings: readonly Finding[];
+  readonly findings: readonly SecLangFinding[];
 }
 
 /** Takes a text apart. A macro nothing is known of is told; one of an empty variable becomes nothing. */
 export function readText(written: string, own: OwnNames = {}): ReadText {
   const parts: WafTextPart[] = [];
-  const findings: Finding[] = [];
+  const findings: SecLangFinding[] = [];
   let literal = '';
   let at = 0;
   while (at < written.length) {

@@ -29,6 +29,6 @@ export function isRemoval({ kind }: DraftControl): boolean {
 }
 
 /** Whether it changes what a rule sees of TX. */
-export function looksAtTx(control: DraftControl): boolean {
+export function readsTx(control: DraftControl): boolean {
   return 'target' in control && control.target.variable === 'TX';
 }

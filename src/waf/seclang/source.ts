@@ -26,7 +26,7 @@ export interface At {
 }
 
 /** What is wrong, and what would be right. */
-export interface Finding {
+export interface SecLangFinding {
   readonly message: string;
   /** The offending piece as written. */
   readonly found?: string;
@@ -34,32 +34,33 @@ export interface Finding {
 }
 
 /** Collects diagnostics up to `MAX_DIAGNOSTICS`. */
-export interface Report {
+export interface SecLangReport {
   readonly diagnostics: readonly Diagnostic[];
-  readonly error: (code: string, at: At | null, finding: Finding) => void;
-  readonly warn: (code: string, at: At | null, finding: Finding) => void;
-  readonly inform: (code: string, at: At | null, finding: Finding) => void;
+  readonly error: (code: string, at: At | null, finding: SecLangFinding) => void;
+  readonly warn: (code: string, at: At | null, finding: SecLangFinding) => void;
+  readonly inform: (code: string, at: At | null, finding: SecLangFinding) => void;
   readonly add: (diagnostics: readonly Diagnostic[]) => void;
 }
 
 /** An empty report. */
-export function createReport(): Report {
+export function createReport(): SecLangReport {
   const diagnostics: Diagnostic[] = [];
   const add = (more: readonly Diagnostic[]): void => {
     for (const one of more) if (diagnostics.length < MAX_DIAGNOSTICS) diagnostics.push(one);
   };
-  const tell = (severity: Diagnostic['severity']) => (code: string, at: At | null, finding: Finding) => {
-    add([
-      {
-        code: `seclang_${code}`,
-        severity,
-        path: [],
-        message: finding.message,
-        ...(finding.found === undefined ? {} : { found: quoteValue(finding.found) }),
-        ...(finding.remedy === undefined ? {} : { remedy: finding.remedy }),
-        ...(at === null ? {} : { at: { file: at.file, line: at.line, column: at.column ?? 1 } }),
-      },
-    ]);
-  };
+  const tell =
+    (severity: Diagnostic['severity']) => (code: string, at: At | null, finding: SecLangFinding) => {
+      add([
+        {
+          code: `seclang_${code}`,
+          severity,
+          path: [],
+          message: finding.message,
+          ...(finding.found === undefined ? {} : { found: quoteValue(finding.found) }),
+          ...(finding.remedy === undefined ? {} : { remedy: finding.remedy }),
+          ...(at === null ? {} : { at: { file: at.file, line: at.line, column: at.column ?? 1 } }),
+        },
+      ]);
+    };
   return { diagnostics, error: tell('error'), warn: tell('warning'), inform: tell('info'), add };
 }

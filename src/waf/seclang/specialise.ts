@@ -11,8 +11,8 @@
  * prepares others (`nolog`) and asks nothing of the request is part of the program, and no exclusion reaches it.
  */
 import { outcomeOf, type Writes, writesOf } from './constant.ts';
-import type { Draft, DraftControl, DraftRule } from './draft.ts';
-import type { KeptRule, LevelDraft } from './emit.ts';
+import type { DraftControl, DraftRule, SignatureDraft } from './draft.ts';
+import type { EmittedRule, LevelDraft } from './emit.ts';
 import {
   createKnowledge,
   foldRule,
@@ -24,12 +24,12 @@ import {
   touch,
 } from './knowledge.ts';
 import { plainText } from './read-text.ts';
-import { isRemoval, looksAtTx, type Removals, removes } from './removals.ts';
-import type { Report } from './source.ts';
+import { isRemoval, type Removals, readsTx, removes } from './removals.ts';
+import type { SecLangReport } from './source.ts';
 
 export interface SpecialiseOptions {
   readonly level: 1 | 2 | 3 | 4;
-  readonly report: Report;
+  readonly report: SecLangReport;
 }
 
 interface Walk {
@@ -45,11 +45,11 @@ interface Walk {
   /** Those that are set off by every request. */
   readonly removed: DraftControl[];
   /** Where a rule that denies every request is told; `null` at the levels after the first. */
-  readonly report: Report | null;
+  readonly report: SecLangReport | null;
 }
 
 /** Specialises a draft. */
-export function specialise(draft: Draft, { level, report }: SpecialiseOptions): LevelDraft {
+export function specialise(draft: SignatureDraft, { level, report }: SpecialiseOptions): LevelDraft {
   const rules = inPhaseOrder(draft.rules);
   const walk: Walk = {
     rules,
@@ -80,7 +80,7 @@ function step(walk: Walk, { rule, index, target }: Step): void {
   const { knowledge } = walk;
   const reaching = walk.removers.filter((control) => removes(control, rule));
   const removers = reaching.filter(isRemoval);
-  const outcome = reaching.some(looksAtTx) ? 'open' : outcomeOf(rule, knowledge);
+  const outcome = reaching.some(readsTx) ? 'open' : outcomeOf(rule, knowledge);
   if (outcome === 'never') return;
   if (outcome === 'open') {
     keep(walk, { rule, index, target });
@@ -238,7 +238,7 @@ function inPhaseOrder(rules: readonly DraftRule[]): readonly DraftRule[] {
 }
 
 /** Where a match goes on; -1: with the next rule. Without such a marker the rest of the phase is left out. */
-function targetOf(rule: DraftRule, rules: readonly DraftRule[], { markers }: Draft): number {
+function targetOf(rule: DraftRule, rules: readonly DraftRule[], { markers }: SignatureDraft): number {
   if (rule.skipAfter === null) return -1;
   const places = markers.get(rule.skipAfter) ?? [];
   const marker = places.find((place) => place > rule.order) ?? Number.POSITIVE_INFINITY;
@@ -249,7 +249,7 @@ function targetOf(rule: DraftRule, rules: readonly DraftRule[], { markers }: Dra
 }
 
 /** Jumps to rules that are kept: to the first one at or after the target. */
-function renumber({ kept }: Walk): readonly KeptRule[] {
+function renumber({ kept }: Walk): readonly EmittedRule[] {
   return kept.map(({ rule, target }) => {
     if (target === -1) return { rule, skipTo: -1 };
     const first = kept.findIndex(({ index }) => index >= target);
@@ -261,7 +261,7 @@ function sorted(values: ReadonlyMap<string, string>): Readonly<Record<string, st
   return Object.fromEntries([...values].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-function warnOfDenial(rule: DraftRule, report: Report): void {
+function warnOfDenial(rule: DraftRule, report: SecLangReport): void {
   const message = plainText(rule.message) ?? '';
   report.warn('denies_all', rule.place, {
     message: `rule ${rule.id} denies every request${message === '' ? '' : `: ${message}`}`,

@@ -1,5 +1,5 @@
 /** What a signature program holds, in numbers. */
-import type { SignatureProgram, WafLevel, WafRule } from '../../plan/signature-program.ts';
+import type { SignatureProgram, SignatureRule, WafLevel } from '../../plan/signature-program.ts';
 
 export interface LevelSummary {
   readonly paranoia: number;
@@ -74,7 +74,7 @@ function summariseLevel({ patterns }: SignatureProgram, { rules }: WafLevel, par
   };
 }
 
-function patternsOf(rules: readonly WafRule[]): ReadonlySet<number> {
+function patternsOf(rules: readonly SignatureRule[]): ReadonlySet<number> {
   const used = new Set<number>();
   for (const { conditions } of rules) {
     for (const { operator } of conditions) if (operator.kind === 'rx') used.add(operator.pattern);

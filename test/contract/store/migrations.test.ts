@@ -1,7 +1,7 @@
 /** From an empty database and from older ones to this version's tables, on both databases. */
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { NewDomain } from '../../../src/store/customer-nouns.ts';
+import type { NewDomain } from '../../../src/store/customer-repositories.ts';
 import { isStoreFault } from '../../../src/store/fault.ts';
 import type { Migration } from '../../../src/store/migration.ts';
 import { POSTGRES_MIGRATIONS } from '../../../src/store/postgres/ddl.ts';

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, inject, test } from 'vitest';
 import { isStoreFault } from '../../../src/store/fault.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { DomainRow } from '../../../src/store/rows.ts';
-import type { Change, Store } from '../../../src/store/store.ts';
+import type { Store, StoreChange } from '../../../src/store/store.ts';
 import { asAdmin } from '../../support/postgres.ts';
 import { requires } from '../../support/requires.ts';
 import { until } from '../../support/until.ts';
@@ -108,9 +108,9 @@ describe('postgres', requires(inject('missingPostgres')), () => {
   test('processes side by side hear of each other, also after the line was cut', async () => {
     const other = await place.open();
     try {
-      const heard: Change[] = [];
+      const heard: StoreChange[] = [];
       other.listen((change) => heard.push(change));
-      const hears = async (change: Change) => {
+      const hears = async (change: StoreChange) => {
         heard.length = 0;
         const started = Date.now();
         while (!heard.includes(change)) {

@@ -1,6 +1,6 @@
 /** Outbox, revisions, manifest, nodes: what publication leans on, on both databases. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Publication } from '../../../src/store/edge-nouns.ts';
+import type { Publication } from '../../../src/store/edge-repositories.ts';
 import { isStoreFault } from '../../../src/store/fault.ts';
 import type { DomainRow, ReportRow } from '../../../src/store/rows.ts';
 import type { Store } from '../../../src/store/store.ts';

@@ -1,6 +1,6 @@
 /** Rows to write, with as little said as a test needs. */
-import type { NewDomain, NewRecord, NewRule } from '../../../src/store/customer-nouns.ts';
-import type { Publication } from '../../../src/store/edge-nouns.ts';
+import type { NewDomain, NewRecord, NewRule } from '../../../src/store/customer-repositories.ts';
+import type { Publication } from '../../../src/store/edge-repositories.ts';
 import type { WriteTransaction } from '../../../src/store/store.ts';
 import { SERVICE } from '../../../src/store/store.ts';
 

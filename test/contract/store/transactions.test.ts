@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isStoreFault, type StoreFaultCode } from '../../../src/store/fault.ts';
 import type { DomainRow, KeyRow } from '../../../src/store/rows.ts';
-import type { Change, Store, WriteTransaction } from '../../../src/store/store.ts';
+import type { Store, StoreChange, WriteTransaction } from '../../../src/store/store.ts';
 import { kinds, type Place } from './databases.ts';
 import { auditEntry, newDomain, newRecord, newRule, outboxRow, seed, T } from './samples.ts';
 
@@ -76,7 +76,7 @@ describe.each(kinds)('$name', (kind) => {
   });
 
   test('a discarded write answers and leaves nothing, not even a hint', async () => {
-    const changes: Change[] = [];
+    const changes: StoreChange[] = [];
     const stop = store.listen((change) => changes.push(change));
     const count = await store.write(
       async (tx) => {
@@ -287,7 +287,7 @@ describe.each(kinds)('$name', (kind) => {
   });
 
   test('listeners are told of commits, each kind once a write', async () => {
-    const changes: Change[] = [];
+    const changes: StoreChange[] = [];
     const stop = store.listen((change) => changes.push(change));
     await store.write(async (tx) => {
       await tx.outbox.append(outboxRow(domain));

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { connect as connectTls } from 'node:tls';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createConnectionBounds } from '../../../src/edge/connection-bounds.ts';
+import { createConnectionBounds } from '../../../src/proxy/listen/connection-limits.ts';
 import { builtCli } from '../../support/built.ts';
 import { startTlsNode } from '../../support/edge-tls.ts';
 import { makeCertificate, OPENSSL_MISSING } from '../../support/make-certificate.ts';
@@ -97,7 +97,7 @@ rules:
   // Node (seen in 20.20) neither tells of a session that nghttp2 has ended by itself nor reads on: only time closes those.
   test('and loses no connection of HTTP/2', { timeout: 60_000 + TALKS * 100 }, async () => {
     const connections = createConnectionBounds({
-      most: 10_000,
+      maxConnections: 10_000,
       perAddress: 10_000,
       isProxy: () => false,
       onRefused: () => undefined,

@@ -5,7 +5,12 @@
  * open, a comment says what was chosen.
  */
 import { WAF_TRANSFORMATIONS } from '../../../src/plan/signature-program.ts';
-import type { WafExclusion, WafFinding, WafInput, WafSettings } from '../../../src/waf/runtime/inspection.ts';
+import type {
+  InspectionExclusion,
+  WafFinding,
+  WafInput,
+  WafSettings,
+} from '../../../src/waf/runtime/inspection.ts';
 import { TRANSFORMATIONS } from '../../../src/waf/runtime/transformations/transformations.ts';
 import type { WrittenTarget } from '../../../src/waf/seclang/directives.ts';
 import { parseSecLang } from '../../../src/waf/seclang/parse.ts';
@@ -91,7 +96,7 @@ function inspect(
   };
 }
 
-function exclude(run: Run, { id, tag, target }: WafExclusion): void {
+function exclude(run: Run, { id, tag, target }: InspectionExclusion): void {
   const of = (rule: Rule): boolean =>
     (id === null || rule.id === id) && (tag === null || rule.tags.includes(tag));
   if (target === null) run.removed.push(of);

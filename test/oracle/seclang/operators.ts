@@ -1,7 +1,7 @@
 /** Operators (ModSecurity reference manual, "Operators"), each asked of one value; patterns straight through `re2js`. */
 import { RE2JS } from 're2js';
-import { detectSqli } from '../../../src/waf/runtime/detectors/sqli.ts';
-import { detectXss } from '../../../src/waf/runtime/detectors/xss.ts';
+import { detectSqli } from '../../../src/waf/detectors/sqli.ts';
+import { detectXss } from '../../../src/waf/detectors/xss.ts';
 import {
   ipMatch,
   NUMBER_OPERATORS,

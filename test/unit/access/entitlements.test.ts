@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { judgeActivePlan, judgeCeiling, refuseFeature } from '../../../src/access/entitlement-checks.ts';
 import { inForce, resolveEntitlements } from '../../../src/access/entitlements.ts';
-import { judgeActivePlan, judgeCeiling, judgeFeature } from '../../../src/access/gates.ts';
 import { TIERS, type TierSlug } from '../../../src/access/tiers.ts';
 import type { SubscriptionRow } from '../../../src/store/rows.ts';
 
@@ -96,10 +96,10 @@ describe('entitlements', () => {
 
 describe('verdicts', () => {
   test('name the feature', () => {
-    expect(judgeFeature(resolve(null), 'host_header_edit_enabled')).toBe(
+    expect(refuseFeature(resolve(null), 'host_header_edit_enabled')).toBe(
       'plan `free` does not include host header editing (`host_header_edit_enabled`)',
     );
-    expect(judgeFeature(resolve(subscription()), 'host_header_edit_enabled')).toBeNull();
+    expect(refuseFeature(resolve(subscription()), 'host_header_edit_enabled')).toBeNull();
   });
 
   test('name the ceiling and what was found', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { globCovers, globMatches, globsMeet } from '../../../src/analysis/lint/glob.ts';
+import { globCovers, globMatches, globsOverlap } from '../../../src/analysis/lint/glob.ts';
 
 /** Patterns over two letters, so that they collide. */
 const patterns = fc.stringMatching(/^[ab*]{0,5}$/);
@@ -38,7 +38,7 @@ test('two patterns meet when some text matches both', () => {
     fc.property(patterns, patterns, (left, right) => {
       const meet = TEXTS.some((text) => naive(left, text) && naive(right, text));
       // Patterns of five letters share a text of at most eight letters when they share any (a star adds none).
-      expect(globsMeet(split(left), split(right))).toBe(meet);
+      expect(globsOverlap(split(left), split(right))).toBe(meet);
     }),
     { numRuns: 300 },
   );

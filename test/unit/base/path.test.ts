@@ -11,7 +11,7 @@ import {
 
 const LEFT_OVER: TargetFacts = {
   path: 'left over',
-  twin: 'left over',
+  pathWithoutParameters: 'left over',
   forwarded: 'left over',
   query: 'left over',
   encodedQuery: 'left over',
@@ -175,10 +175,10 @@ describe('twin', () => {
     ['/a%3bx', '/a'],
     ['/a;;', '/a'],
     ['/x/..;y/admin;z', '/admin'],
-  ])('of %s is %s', (target, twin) => expect(factsOf(target).twin).toBe(twin));
+  ])('of %s is %s', (target, twin) => expect(factsOf(target).pathWithoutParameters).toBe(twin));
 
   test.each(['/admin', '/;x', '/a/;x', '/..;x/a', '/a?b;c', '/a%253bx'])('%s has none', (target) =>
-    expect(factsOf(target).twin).toBeNull(),
+    expect(factsOf(target).pathWithoutParameters).toBeNull(),
   );
 });
 
@@ -261,7 +261,7 @@ describe('forwarded path', () => {
         expect(facts.path.split('/')).not.toContain('.');
         const again = factsOf(facts.forwarded);
         expect(again.path, facts.forwarded).toBe(facts.path);
-        expect(again.twin).toBe(facts.twin);
+        expect(again.pathWithoutParameters).toBe(facts.pathWithoutParameters);
         expect(again.forwarded).toBe(facts.forwarded);
         expect(hasDotSegment(facts.forwarded)).toBe(false);
       }),

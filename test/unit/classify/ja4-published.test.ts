@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readClientHello } from '../../../src/classify/client-hello.ts';
 import { ja4 } from '../../../src/classify/ja4.ts';
-import { createHelloReader } from '../../../src/edge/tls/hello-reader.ts';
+import { createHelloReader } from '../../../src/proxy/tls/hello-reader.ts';
 import { readStreams } from '../../support/captures.ts';
 import { externalSuite } from '../../support/external-suites.ts';
 import { requires } from '../../support/requires.ts';

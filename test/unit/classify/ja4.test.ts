@@ -10,7 +10,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readClientHello } from '../../../src/classify/client-hello.ts';
 import { ja4, ja4Parts } from '../../../src/classify/ja4.ts';
-import { createHelloReader } from '../../../src/edge/tls/hello-reader.ts';
+import { createHelloReader } from '../../../src/proxy/tls/hello-reader.ts';
 import { requires } from '../../support/requires.ts';
 
 function sha256(text: string): string {

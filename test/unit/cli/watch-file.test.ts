@@ -5,12 +5,12 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { CommandFault } from '../../../src/cli/exit.ts';
 import {
   type InstalledFile,
+  serveEdgeFile,
   type Watching,
   type WatchOptions,
-  watchFile,
 } from '../../../src/cli/watch-file.ts';
-import { PlanRefusal } from '../../../src/edge/follow/provide.ts';
-import { createPlanTable, type PlanTable } from '../../../src/edge/plans.ts';
+import { PlanRefusal } from '../../../src/sync/fetch-plan.ts';
+import { createPlanTable, type PlanTable } from '../../../src/sync/plan-table.ts';
 import { until } from '../../support/publish-setup.ts';
 
 let folder: string;
@@ -57,7 +57,7 @@ rules:
 }
 
 async function start(options: Partial<WatchOptions> = {}): Promise<Watching> {
-  watching = await watchFile({
+  watching = await serveEdgeFile({
     file,
     colour: 'never',
     plans,
@@ -130,9 +130,9 @@ describe('a file that changes', () => {
 
   test('its domain too: the old name is forgotten', async () => {
     writeFileSync(file, text('/a'));
-    const { look } = await start();
+    const { check } = await start();
     writeFileSync(file, text('/a', 'other.test'));
-    await look();
+    await check();
     expect([decide('shop.test', '/a'), decide('other.test', '/a')]).toEqual(['421', 'block']);
   });
 });
@@ -144,13 +144,13 @@ describe('a domain that must not serve', () => {
     ['not verified yet', '{ name: shop.test, status: pending }'],
   ])('is refused like one that a control plane forbids: %s', async (_name, domain) => {
     writeFileSync(file, text('/a', domain));
-    const { look } = await start();
+    const { check } = await start();
     expect(plans.find('www.shop.test')).toBe('refused');
     writeFileSync(file, text('/a'));
-    await look();
+    await check();
     expect(decide('shop.test', '/a')).toBe('block');
     writeFileSync(file, text('/a', domain));
-    await look();
+    await check();
     expect(plans.find('shop.test')).toBe('refused');
     expect(installed.map(({ serves, revision }) => [serves, revision])).toEqual([
       [false, 1],
@@ -183,16 +183,16 @@ describe('a file that cannot be served', () => {
   ];
   test.each(broken)('%s: told once, and the last good plan serves', async (_, harm, sentence, shown) => {
     writeFileSync(file, text('/a'));
-    const { look } = await start();
+    const { check } = await start();
     harm();
-    await look();
-    await look();
+    await check();
+    await check();
     expect(refused.map(({ message }) => message)).toEqual([expect.stringMatching(sentence)]);
     expect(printed).toMatch(shown);
     expect(decide('shop.test', '/a')).toBe('block');
     rmSync(file, { recursive: true, force: true });
     writeFileSync(file, text('/b'));
-    await look();
+    await check();
     expect([decide('shop.test', '/b'), installed.at(-1)?.revision]).toEqual(['block', 2]);
   });
 
@@ -206,14 +206,14 @@ describe('a file that cannot be served', () => {
         plans.set(name, entry);
       },
     };
-    const { look } = await start({ plans: reluctant, pollMs: 30 });
+    const { check } = await start({ plans: reluctant, pollMs: 30 });
     refusals = 2;
     writeFileSync(file, text('/b'));
     await until(() => decide('shop.test', '/b') === 'block', 'the change');
     expect(refused.map(({ message }) => message)).toEqual([expect.stringMatching(/; it is tried again$/)]);
     refusals = 4;
     writeFileSync(file, text('/c'));
-    for (let count = 0; count < 6; count++) await look();
+    for (let count = 0; count < 6; count++) await check();
     expect(decide('shop.test', '/c')).toBe('block');
     expect(installed.map(({ revision }) => revision)).toEqual([1, 2, 3]);
   });

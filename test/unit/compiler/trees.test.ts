@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createDraft, type Draft } from '../../../src/compiler/draft.ts';
+import { createDraft, type PlanDraft } from '../../../src/compiler/draft.ts';
 import { compile } from '../../../src/compiler/index.ts';
 import { layTree, reversed, type TreeEntries } from '../../../src/compiler/trees.ts';
 import { createTouched, resetTouched, type Touched } from '../../../src/evaluator/touched.ts';
@@ -11,7 +11,7 @@ import { ruleSet } from '../../oracle/sample.ts';
 const { plan: EMPTY } = compile(ruleSet({}));
 
 /** A plan that holds what the draft holds of trees. */
-function planOf(draft: Draft): Plan {
+function planOf(draft: PlanDraft): Plan {
   const rows: number[] = [];
   let at = 0;
   for (const list of draft.postings.lists) {

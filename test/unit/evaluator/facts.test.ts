@@ -25,7 +25,11 @@ describe('facts', () => {
     ['no scheme', { scheme: undefined }, { scheme: 'https' }],
     ['a host in another spelling', { host: 'WWW.Example.COM.:443' }, { host: 'www.example.com' }],
     ['a host in a list of one', { host: ['www.example.com'] }, { host: 'www.example.com' }],
-    ['a path with params', { target: '/x/../a;b?c' }, { path: '/a;b', twin: '/a', query: 'c' }],
+    [
+      'a path with params',
+      { target: '/x/../a;b?c' },
+      { path: '/a;b', pathWithoutParameters: '/a', query: 'c' },
+    ],
     ['no query', { target: '/a' }, { query: null }],
     ['an empty query', { target: '/a?' }, { query: '' }],
     ['an IPv4 address', { ip: '192.0.2.1' }, { ip: '192.0.2.1' }],

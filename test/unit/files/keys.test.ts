@@ -2,12 +2,12 @@
 import { expect, test } from 'vitest';
 import { createReplay } from '../../../src/cli/replay-log.ts';
 import { compile, seal } from '../../../src/compiler/index.ts';
-import { tellDecision } from '../../../src/edge/log/line.ts';
-import { createDomainPools } from '../../../src/edge/origin/pool-health.ts';
 import { createCounters } from '../../../src/evaluator/counters.ts';
 import { refText } from '../../../src/evaluator/identity.ts';
 import { type Decision, type EvaluatorOptions, loadPlan } from '../../../src/evaluator/index.ts';
 import { readEdgeFile } from '../../../src/files/edge-file.ts';
+import { loggedDecision } from '../../../src/proxy/log/line.ts';
+import { createDomainPools } from '../../../src/proxy/origin/pool-health.ts';
 
 const HEAD = `domain: example.com
 records:
@@ -110,7 +110,7 @@ test('a record’s own challenge goes by name, type and destination', () => {
 
 test('replay finds no change where rules came above', () => {
   const request = { scheme: 'https', method: 'GET', host: 'example.com', target: '/admin', ip: '192.0.2.7' };
-  const decision = tellDecision(load(RULES).evaluate(request));
+  const decision = loggedDecision(load(RULES).evaluate(request));
   const replay = createReplay(() => load(INSERTED + RULES));
   const line = { id: '1', time: '', domain: 'example.com', request, decision, withheld: [], sampled: 1 };
   replay.add({ kind: 'decision', line });

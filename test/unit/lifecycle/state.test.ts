@@ -5,8 +5,8 @@ import { type Challenge, newChallenge } from '../../../src/lifecycle/challenge.t
 import { manualCheckWait, nextCheckAt } from '../../../src/lifecycle/schedule.ts';
 import {
   initialState,
-  type LifeEvent,
-  type LifeFields,
+  type LifecycleEvent,
+  type LifecycleFields,
   nextState,
   type Transition,
 } from '../../../src/lifecycle/state.ts';
@@ -18,7 +18,10 @@ const NOW = Date.UTC(2030, 0, 1);
 const CHALLENGE: Challenge = newChallenge(NOW);
 
 /** Runs events one after the other, each at its time; a refusal ends the test. */
-function live(start: LifeFields, ...events: readonly (readonly [LifeEvent, number])[]): LifeFields {
+function live(
+  start: LifecycleFields,
+  ...events: readonly (readonly [LifecycleEvent, number])[]
+): LifecycleFields {
   let domain = start;
   for (const [event, at] of events) {
     const outcome = nextState(domain, event, at);
@@ -28,7 +31,7 @@ function live(start: LifeFields, ...events: readonly (readonly [LifeEvent, numbe
   return domain;
 }
 
-const checked = (result: Extract<LifeEvent, { kind: 'checked' }>['result']): LifeEvent => ({
+const checked = (result: Extract<LifecycleEvent, { kind: 'checked' }>['result']): LifecycleEvent => ({
   kind: 'checked',
   result,
 });
@@ -117,7 +120,7 @@ describe('a name that several accounts claim', () => {
   });
 
   it('is proved by the TXT record, and a managed domain waits for its delegation', () => {
-    const verify: LifeEvent = { kind: 'verify', proof: 'holds' };
+    const verify: LifecycleEvent = { kind: 'verify', proof: 'holds' };
     const proved = live(given, [verify, NOW + MINUTE]);
     expect(proved).toMatchObject({ status: 'pending', verified_at: NOW + MINUTE, unproved_since: null });
     expect(proved.next_check_at).toBe(NOW + MINUTE);
@@ -129,9 +132,9 @@ describe('a name that several accounts claim', () => {
 
   it('is unproved from the moment the proof is lost, not from a change of mode or a disabling', () => {
     const challenge = newChallenge(NOW + DAY);
-    const waits: LifeEvent = { kind: 'mode', dns_mode: 'external', challenge };
+    const waits: LifecycleEvent = { kind: 'mode', dns_mode: 'external', challenge };
     expect(live(managed, [waits, NOW + DAY]).unproved_since).toBe(NOW);
-    const enable: LifeEvent = { kind: 'enable', proof: 'absent', challenge };
+    const enable: LifecycleEvent = { kind: 'enable', proof: 'absent', challenge };
     expect(live(managed, [{ kind: 'disable' }, NOW + 1], [enable, NOW + DAY]).unproved_since).toBe(NOW);
     const lost = live(moved, [{ kind: 'disable' }, NOW + 2 * DAY], [enable, NOW + 3 * DAY]);
     expect(lost).toMatchObject({ status: 'pending', unproved_since: NOW + 3 * DAY });
@@ -146,7 +149,7 @@ describe('a name that several accounts claim', () => {
 });
 
 describe('an external domain', () => {
-  const verify = (proof: 'holds' | 'absent' | 'unknown'): LifeEvent => ({ kind: 'verify', proof });
+  const verify = (proof: 'holds' | 'absent' | 'unknown'): LifecycleEvent => ({ kind: 'verify', proof });
 
   it('starts unverified with a value, and is active once the value is found', () => {
     expect(external).toMatchObject({
@@ -194,7 +197,7 @@ describe('an external domain', () => {
 
 describe('disabled and banned', () => {
   const renewed = newChallenge(NOW + 30 * DAY);
-  const enable = (proof: 'holds' | 'absent' | 'unknown'): LifeEvent => ({
+  const enable = (proof: 'holds' | 'absent' | 'unknown'): LifecycleEvent => ({
     kind: 'enable',
     proof,
     challenge: renewed,
@@ -277,7 +280,7 @@ describe('suspension', () => {
 });
 
 describe('a change of dns_mode', () => {
-  const mode = (dns_mode: 'managed' | 'external'): LifeEvent => ({
+  const mode = (dns_mode: 'managed' | 'external'): LifecycleEvent => ({
     kind: 'mode',
     dns_mode,
     challenge: CHALLENGE,
@@ -326,7 +329,7 @@ describe('a change of dns_mode', () => {
 describe('any history', () => {
   const proof = fc.constantFrom('holds' as const, 'absent' as const, 'unknown' as const);
   const challenge = fc.constant(CHALLENGE);
-  const event: fc.Arbitrary<LifeEvent> = fc.oneof(
+  const event: fc.Arbitrary<LifecycleEvent> = fc.oneof(
     fc.constantFrom('delegated', 'other', 'none', 'unreachable').map((result) => checked(result as 'none')),
     // Other accounts have the name, so it is not proved.
     fc.constant({ kind: 'checked' as const, result: 'contested' as const, unproved: true }),
@@ -355,7 +358,7 @@ describe('any history', () => {
           if (!outcome.ok) continue;
           const after = { ...domain, ...outcome.changes };
           for (const [field, value] of Object.entries(outcome.changes)) {
-            expect(value).not.toBe(domain[field as keyof LifeFields]);
+            expect(value).not.toBe(domain[field as keyof LifecycleFields]);
           }
           expect(outcome.status).toBe(after.status);
           expect(outcome.publish).toBe(

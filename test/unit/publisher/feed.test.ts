@@ -38,7 +38,7 @@ async function openFeed(signer: Signer, times: { readonly heartbeatMs?: number }
 /** Follows as a node. Returns the reasons of its end. */
 function follow(node: NodeRow, onPage: (page: ManifestPage) => void = () => undefined): readonly string[] {
   const ended: string[] = [];
-  feed.follow(
+  feed.subscribe(
     { ...node, shown_hash: node.token_hash },
     { position: 0, epoch: null },
     {
@@ -61,7 +61,7 @@ it('ends the stream of a node that was revoked before and after it began, and no
   await store.write((tx) => tx.nodes.revoke(one!.id, 2));
   await store.write((tx) => tx.nodes.revoke(three!.id, 2));
   ended.push(follow(three!));
-  await expect.poll(() => feed.followers()).toBe(1);
+  await expect.poll(() => feed.subscribers()).toBe(1);
   expect(ended).toEqual([['this node token was revoked'], [], ['this node token was revoked']]);
 });
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { readTestFile } from '../../../src/files/test-file.ts';
 import { asTest } from '../../../src/simulator/as-test.ts';
 import type { RequestFlags } from '../../../src/simulator/request-line.ts';
-import { type Asked, simulate } from '../../../src/simulator/simulate.ts';
+import { type SimulatedRequest, simulate } from '../../../src/simulator/simulate.ts';
 import { asked, SHOP } from './shop.ts';
 
-function testFor(url: string, flags: RequestFlags = {}, more: Partial<Asked> = {}): string {
+function testFor(url: string, flags: RequestFlags = {}, more: Partial<SimulatedRequest> = {}): string {
   const given = asked(url, flags, more);
   const typed = asTest(simulate(SHOP, given), given, SHOP);
   if (!typed.ok) throw new Error(typed.error);

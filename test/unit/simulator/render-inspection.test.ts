@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { InspectionTrace } from '../../../src/evaluator/trace.ts';
 import { paint } from '../../../src/simulator/paint.ts';
 import { inspectionFacts, signatureLines } from '../../../src/simulator/render-inspection.ts';
-import type { Line } from '../../../src/simulator/render-text.ts';
+import type { RenderedLine } from '../../../src/simulator/render-text.ts';
 
 const MATCH = {
   id: 942_100,
@@ -31,7 +31,7 @@ const FOUND: InspectionTrace = {
   onUninspected: 'score',
 };
 
-function text(lines: readonly Line[]): readonly string[] {
+function text(lines: readonly RenderedLine[]): readonly string[] {
   return paint(lines, false).trimEnd().split('\n');
 }
 

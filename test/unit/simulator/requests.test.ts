@@ -4,7 +4,7 @@ import { compile } from '../../../src/compiler/index.ts';
 import { loadPlan } from '../../../src/evaluator/index.ts';
 import { parseRuleSet } from '../../../src/model/parse.ts';
 import { seal } from '../../../src/plan/seal.ts';
-import { type Answer, answerJson, answers, LONGEST_LINE } from '../../../src/simulator/requests.ts';
+import { answerJson, answers, LONGEST_LINE, type RequestResult } from '../../../src/simulator/requests.ts';
 
 const parsed = parseRuleSet({
   domain: { name: 'example.com', status: 'active' },
@@ -28,16 +28,16 @@ async function* chunked(chunks: readonly Uint8Array[]): AsyncGenerator<Uint8Arra
   for (const chunk of chunks) yield chunk;
 }
 
-async function all(input: string | Uint8Array, size = 1024): Promise<readonly Answer[]> {
+async function all(input: string | Uint8Array, size = 1024): Promise<readonly RequestResult[]> {
   const octets = typeof input === 'string' ? new TextEncoder().encode(input) : input;
   const chunks: Uint8Array[] = [];
   for (let at = 0; at < octets.length; at += size) chunks.push(octets.subarray(at, at + size));
-  const found: Answer[] = [];
+  const found: RequestResult[] = [];
   for await (const batch of answers(chunked(chunks), evaluator())) found.push(...batch);
   return found;
 }
 
-const summary = (found: readonly Answer[]) =>
+const summary = (found: readonly RequestResult[]) =>
   found.map((one) => ('error' in one ? `${one.line} ${one.error}` : `${one.line} ${one.decision.action}`));
 
 describe('a stream of requests', () => {

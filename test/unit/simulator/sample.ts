@@ -3,11 +3,11 @@ import type { ActionMode, RuleType } from '../../../src/base/vocabulary.ts';
 import type { Decision, Effect } from '../../../src/evaluator/decision.ts';
 import type { EdgeRequest } from '../../../src/evaluator/request.ts';
 import type {
-  Check,
-  Outcome,
+  CheckTrace,
   Phase,
   PhaseTrace,
   ReasonCode,
+  RuleOutcome,
   RuleTrace,
   Trace,
 } from '../../../src/evaluator/trace.ts';
@@ -19,10 +19,10 @@ interface RuleSketch {
   readonly type: RuleType;
   readonly id: number;
   readonly mode?: ActionMode;
-  readonly outcome: Outcome;
+  readonly outcome: RuleOutcome;
   readonly effect?: Effect | 'none';
   readonly reason: [ReasonCode, string];
-  readonly checks?: readonly Check[];
+  readonly checks?: readonly CheckTrace[];
 }
 
 export function rule(sketch: RuleSketch): RuleTrace {
@@ -176,7 +176,7 @@ export const SHOP_TRACE: Trace = {
     method: 'GET',
     host: 'shop.example.com',
     path: '/api/orders',
-    twin: null,
+    pathWithoutParameters: null,
     query: 'id=7',
     ip: '203.0.113.7',
     country: 'RU',

@@ -4,13 +4,13 @@ import { compile } from '../../../src/compiler/index.ts';
 import { readEdgeFile } from '../../../src/files/edge-file.ts';
 import { seal } from '../../../src/plan/seal.ts';
 import { type RequestFlags, readRequest } from '../../../src/simulator/request-line.ts';
-import type { Asked, Subject } from '../../../src/simulator/simulate.ts';
+import type { SimulatedRequest, SimulationSubject } from '../../../src/simulator/simulate.ts';
 
 const FILE = new URL('../../../fixtures/shop/edge.yaml', import.meta.url);
 const NOW = Date.UTC(2026, 0, 2);
 
 /** An edge file compiled and sealed, as revision 41. */
-export function subjectOf(text: string): Subject {
+export function subjectOf(text: string): SimulationSubject {
   const read = readEdgeFile(text, 'edge.yaml');
   if (!read.ok) throw new Error(JSON.stringify(read.diagnostics));
   const bytes = seal(compile(read.ruleSet).plan, { revision: 41 });
@@ -22,7 +22,11 @@ export function subjectOf(text: string): Subject {
 
 export const SHOP = subjectOf(readFileSync(FILE, 'utf8'));
 
-export function asked(url: string, flags: RequestFlags = {}, more: Partial<Asked> = {}): Asked {
+export function asked(
+  url: string,
+  flags: RequestFlags = {},
+  more: Partial<SimulatedRequest> = {},
+): SimulatedRequest {
   const read = readRequest(url, { ...flags, now: NOW });
   if (!read.ok) throw new Error(read.error);
   const world = { down: [], nodeId: null, now: NOW, nowGiven: false };

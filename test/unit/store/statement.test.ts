@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { isStoreFault } from '../../../src/store/fault.ts';
-import type { Session, Value } from '../../../src/store/session.ts';
+import type { Session, SqlValue } from '../../../src/store/session.ts';
 import { freeStatement, idsIn, statement } from '../../../src/store/statement.ts';
 
 /** A session that answers nothing and remembers what it was sent. */
 function recorder(database: Session['database'], locking = false) {
-  const sent: { readonly sql: string; readonly values: readonly Value[] }[] = [];
+  const sent: { readonly sql: string; readonly values: readonly SqlValue[] }[] = [];
   const session: Session = {
     database,
     locking,
-    held: new Set(),
+    lockedDomains: new Set(),
     note: () => undefined,
     async run(sql, values) {
       sent.push({ sql, values });

@@ -9,7 +9,14 @@ import { validateUtf8Encoding } from '../operators/validate-utf8-encoding.ts';
 import { toUtf8 } from './charset.ts';
 import { readJsonString } from './json-string.ts';
 import { MAX_JSON_DEPTH, MAX_JSON_NAME_OCTETS } from './limits.ts';
-import { addTo, type BodyInput, EMPTY_BODY, type Gathered, type ParsedBody, report } from './parsed-body.ts';
+import {
+  addTo,
+  type BodyInput,
+  type BodyMembers,
+  EMPTY_BODY,
+  type ParsedBody,
+  report,
+} from './parsed-body.ts';
 
 const QUOTE = 34;
 const COMMA = 44;
@@ -27,7 +34,7 @@ interface Container {
   index: number;
 }
 
-interface Reader extends Gathered {
+interface Reader extends BodyMembers {
   readonly text: string;
   readonly truncated: boolean;
   readonly containers: Container[];

@@ -3,7 +3,7 @@ import { isSpace } from '../latin1.ts';
 import { lowercase } from '../transformations/lowercase.ts';
 import { MAX_PART_HEADER_OCTETS } from './limits.ts';
 import { readDisposition } from './multipart-disposition.ts';
-import { type Gathered, type MultipartFlag, report } from './parsed-body.ts';
+import { type BodyMembers, type MultipartFlag, report } from './parsed-body.ts';
 
 export interface Part {
   /** By name in lower case, the first of each. */
@@ -20,7 +20,7 @@ export interface Part {
 }
 
 /** What the lines of a part are noted in. */
-export interface PartNotes extends Gathered {
+export interface PartNotes extends BodyMembers {
   readonly flags: Record<MultipartFlag, number>;
   readonly partNames: string[];
   readonly partFilenames: string[];

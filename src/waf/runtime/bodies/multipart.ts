@@ -7,7 +7,6 @@ import { readBoundary } from './multipart-boundary.ts';
 import { addHeaderLine, endHeaders, newPart, type Part, type PartNotes } from './multipart-part.ts';
 import {
   addTo,
-  type BodyFile,
   type BodyInput,
   EMPTY_BODY,
   type MultipartFlags,
@@ -15,13 +14,14 @@ import {
   NO_MULTIPART_FLAGS,
   type ParsedBody,
   report,
+  type UploadedFile,
 } from './parsed-body.ts';
 
 interface Reader extends PartNotes {
   readonly text: string;
   readonly truncated: boolean;
   readonly boundary: string;
-  readonly files: BodyFile[];
+  readonly files: UploadedFile[];
   readonly partHeaders: NamedValue[];
   part: Part | null;
   /** Whether a boundary has been seen. */

@@ -16,7 +16,7 @@ export interface NamedValue {
   readonly value: string;
 }
 
-export interface BodyFile {
+export interface UploadedFile {
   /** The form field. */
   readonly name: string;
   readonly filename: string;
@@ -32,7 +32,7 @@ export type MultipartFlags = Readonly<Record<MultipartFlag, number>>;
 export interface ParsedBody {
   /** In the order of the body, duplicates and all. */
   readonly args: readonly NamedValue[];
-  readonly files: readonly BodyFile[];
+  readonly files: readonly UploadedFile[];
   /** Header lines of parts, `Content-Type: text/plain`, by the name of the form field. */
   readonly partHeaders: readonly NamedValue[];
   /** Every `name` and `filename` that a part claims, also where it may have but one. */
@@ -77,7 +77,7 @@ export const EMPTY_BODY: ParsedBody = {
 };
 
 /** What a parser gathers on its way. */
-export interface Gathered {
+export interface BodyMembers {
   /** The parser's name, which begins its error. */
   readonly parser: 'urlencoded' | 'multipart' | 'json' | 'xml';
   readonly args: NamedValue[];
@@ -86,12 +86,12 @@ export interface Gathered {
 }
 
 /** Notes an error; the first one is kept, since later ones often follow from it. */
-export function report(gathered: Gathered, sentence: string): void {
+export function report(gathered: BodyMembers, sentence: string): void {
   gathered.error ??= `${gathered.parser}: ${sentence}`;
 }
 
 /** Adds to one of the lists, or reports that it is full: then false. */
-export function addTo<Item>(gathered: Gathered, list: Item[], item: Item): boolean {
+export function addTo<Item>(gathered: BodyMembers, list: Item[], item: Item): boolean {
   if (list.length >= MAX_BODY_ARGUMENTS) {
     report(gathered, `it holds more than ${MAX_BODY_ARGUMENTS} values; the rest was not inspected`);
     return false;

@@ -1,5 +1,5 @@
 import { urlDecode } from '../transformations/url-decode.ts';
-import { addTo, type BodyInput, EMPTY_BODY, type Gathered, type ParsedBody } from './parsed-body.ts';
+import { addTo, type BodyInput, type BodyMembers, EMPTY_BODY, type ParsedBody } from './parsed-body.ts';
 
 /**
  * `application/x-www-form-urlencoded`, and the query of a target: pairs between `&`, split at the first `=`, both
@@ -7,7 +7,7 @@ import { addTo, type BodyInput, EMPTY_BODY, type Gathered, type ParsedBody } fro
  * except after the last `&`.
  */
 export function parseUrlEncoded({ text }: Pick<BodyInput, 'text'>): ParsedBody {
-  const gathered: Gathered = { parser: 'urlencoded', args: [], error: null };
+  const gathered: BodyMembers = { parser: 'urlencoded', args: [], error: null };
   for (let start = 0; start < text.length; ) {
     let end = text.indexOf('&', start);
     if (end < 0) end = text.length;

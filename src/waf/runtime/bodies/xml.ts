@@ -7,7 +7,14 @@
 import { isAlphanumeric, isSpace } from '../latin1.ts';
 import { toUtf8 } from './charset.ts';
 import { MAX_XML_DEPTH } from './limits.ts';
-import { addTo, type BodyInput, EMPTY_BODY, type Gathered, type ParsedBody, report } from './parsed-body.ts';
+import {
+  addTo,
+  type BodyInput,
+  type BodyMembers,
+  EMPTY_BODY,
+  type ParsedBody,
+  report,
+} from './parsed-body.ts';
 import { dereference } from './xml-references.ts';
 
 const SLASH = 47;
@@ -15,7 +22,7 @@ const EQUALS = 61;
 const GREATER = 62;
 const QUOTES = [34, 39];
 
-interface Scanner extends Gathered {
+interface Scanner extends BodyMembers {
   readonly text: string;
   readonly truncated: boolean;
   /** Whether the document came in UTF-16 or UTF-32. */

@@ -2,8 +2,8 @@
 import {
   contains,
   NO_WORD_BOUNDARY,
+  type OctetRanges,
   type Program,
-  type Ranges,
   WORD_BOUNDARY,
 } from '../../../base/regex/program.ts';
 
@@ -68,13 +68,13 @@ function mergeRuns(program: Program, starts: Uint8Array): OctetClasses {
   return { count: known.size, ofOctet, newline, word: Uint8Array.from(word) };
 }
 
-function distinctSets(program: Program): readonly Ranges[] {
+function distinctSets(program: Program): readonly OctetRanges[] {
   // Most instructions share their class with others, and writing it out is what takes time.
-  const classes = new Set<Ranges>();
+  const classes = new Set<OctetRanges>();
   for (const instruction of program.instructions) {
     if (instruction.kind === 'character') classes.add(instruction.ranges);
   }
-  const sets = new Map<string, Ranges>();
+  const sets = new Map<string, OctetRanges>();
   for (const ranges of classes) sets.set(ranges.slice(0, 512).join(), ranges);
   return [...sets.values()];
 }

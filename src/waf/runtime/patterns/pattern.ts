@@ -25,7 +25,7 @@ export interface Matcher {
 }
 
 /** What a pattern is asked about. */
-export interface Subject {
+export interface PatternSubject {
   readonly text: string;
   /** The kinds of its octets (`shape.ts`). */
   readonly shape: number;
@@ -54,7 +54,7 @@ const ANY_SHAPE = -1;
  * Whether it is known without the pattern's own engine that it does not match: by the kinds of octets, or by its guard. In doubt, as when the meter
  * has run out, it is not known.
  */
-export function isRuledOut(matcher: Matcher, { text, shape }: Subject, meter: Meter): boolean {
+export function isRuledOut(matcher: Matcher, { text, shape }: PatternSubject, meter: Meter): boolean {
   if (!mayMatch(matcher, shape)) return true;
   const { guard } = matcher.pattern;
   if (guard === undefined) return false;
@@ -69,7 +69,7 @@ export function isLazy({ pattern }: Matcher): boolean {
 }
 
 /** Whether the pattern matches anywhere in a Latin-1 text; `false` also when the meter has run out. */
-export function patternMatches(matcher: Matcher, { text, shape }: Subject, meter: Meter): boolean {
+export function patternMatches(matcher: Matcher, { text, shape }: PatternSubject, meter: Meter): boolean {
   return mayMatch(matcher, shape) && patternEnd(matcher, text, meter) >= 0;
 }
 

@@ -4,8 +4,8 @@ import {
   END_LINE,
   END_TEXT,
   NO_WORD_BOUNDARY,
+  type OctetRanges,
   type Program,
-  type Ranges,
   WORD_BOUNDARY,
 } from '../../../base/regex/program.ts';
 import type { OctetClasses } from './octet-classes.ts';
@@ -118,9 +118,9 @@ export function placesOf(program: Program, classes: OctetClasses): Places {
 }
 
 /** The columns whose octets a class of characters takes, a bit each; most instructions share theirs with others. */
-function columnReader({ count, ofOctet }: OctetClasses, width: number): (ranges: Ranges) => Uint32Array {
+function columnReader({ count, ofOctet }: OctetClasses, width: number): (ranges: OctetRanges) => Uint32Array {
   const octets = Array.from({ length: count }, (_, column) => ofOctet.indexOf(column));
-  const known = new Map<Ranges, Uint32Array>();
+  const known = new Map<OctetRanges, Uint32Array>();
   return (ranges) => {
     let bits = known.get(ranges);
     if (bits === undefined) {

@@ -2,34 +2,34 @@
 import type { InspectedRequest } from '../inspection.ts';
 import { headerAsLatin1, utf8AsLatin1 } from './octet-text.ts';
 
-export interface Named {
+export interface NamedValue {
   readonly name: string;
   readonly value: string;
 }
 
 /** The headers in the order given; Host comes from the request itself where they lack it. */
-export function readHeaders(request: InspectedRequest): readonly Named[] {
-  const found: Named[] = [];
+export function readHeaders(request: InspectedRequest): readonly NamedValue[] {
+  const found: NamedValue[] = [];
   const headers = request.headers ?? {};
   if (headers['host'] === undefined && request.host !== '') add(found, 'host', request.host);
   for (const name of Object.keys(headers)) add(found, utf8AsLatin1(name), headers[name]);
   return found;
 }
 
-function add(found: Named[], name: string, value: unknown): void {
+function add(found: NamedValue[], name: string, value: unknown): void {
   if (typeof value === 'string') found.push({ name, value: headerAsLatin1(value) });
   else if (Array.isArray(value)) for (const one of value) add(found, name, one);
 }
 
 /** The first value of a header. */
-export function headerOf(headers: readonly Named[], name: string): string | null {
+export function headerOf(headers: readonly NamedValue[], name: string): string | null {
   for (const header of headers) if (header.name === name) return header.value;
   return null;
 }
 
 /** The cookies of every Cookie header, as libmodsecurity 3 reads them: nothing decoded, no name no cookie. */
-export function readCookies(headers: readonly Named[]): readonly Named[] {
-  const found: Named[] = [];
+export function readCookies(headers: readonly NamedValue[]): readonly NamedValue[] {
+  const found: NamedValue[] = [];
   for (const { name, value } of headers) {
     if (name !== 'cookie') continue;
     for (const piece of trimEnd(value).split(';')) {

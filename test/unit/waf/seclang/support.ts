@@ -2,9 +2,9 @@
 import { formatDiagnostic } from '../../../../src/base/diagnostic.ts';
 import type {
   SignatureProgram,
+  SignatureRule,
   WafCondition,
   WafLevel,
-  WafRule,
 } from '../../../../src/plan/signature-program.ts';
 import { type CompiledSignatures, compileSignatures } from '../../../../src/waf/seclang/compile.ts';
 
@@ -27,7 +27,7 @@ export function levelOf(text: string, paranoia = 1): WafLevel {
 }
 
 /** The only rule of a text. */
-export function ruleOf(text: string): WafRule {
+export function ruleOf(text: string): SignatureRule {
   const { rules } = levelOf(text);
   if (rules.length !== 1) throw new Error(`${rules.length} rules`);
   return rules[0]!;

@@ -1,0 +1,56 @@
+/** How many workers a node has, as it is asked for, and what is told of them. */
+import { availableParallelism } from 'node:os';
+import { InvalidArgumentError } from 'commander';
+import type { WorkerEvent } from '../../workers/events.ts';
+import { LOOK_MS, MAX_WORKERS } from '../../workers/limits.ts';
+import { note } from '../output.ts';
+
+/** `auto`, or a number of processes. */
+export function readWorkers(text: string): number {
+  if (text === 'auto') return Math.min(availableParallelism(), MAX_WORKERS);
+  const workers = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (workers >= 1 && workers <= MAX_WORKERS) return workers;
+  throw new InvalidArgumentError(`a number from 1 to ${MAX_WORKERS}, or \`auto\` for one a core.`);
+}
+
+interface WorkersFlags {
+  readonly workers: number;
+  readonly trustProxy?: readonly string[];
+  readonly proxyProtocol?: readonly string[];
+}
+
+/** What a user has to know of several workers, for the start. */
+export function workersLines({ workers, trustProxy, proxyProtocol }: WorkersFlags): readonly string[] {
+  if (workers === 1) return [];
+  const lines = [`${workers} workers; one client address always meets the same one`];
+  if (trustProxy !== undefined || proxyProtocol !== undefined) {
+    lines.push(
+      `connections of trusted proxies are dealt out in turn and each worker counts for itself: behind them a rate limit lets up to ${workers} times as much pass`,
+    );
+  }
+  return lines;
+}
+
+/** Says on stderr what became of a worker. */
+export function printWorkerEvent(event: WorkerEvent): void {
+  note(`edgeplan: worker ${event.index} ${sentenceOf(event)}`);
+}
+
+function sentenceOf(event: WorkerEvent): string {
+  switch (event.kind) {
+    case 'ready':
+      return `serves again (pid ${event.pid})`;
+    case 'silent':
+      return `(pid ${event.pid}) has given no sign of life for ${(event.looks * LOOK_MS) / 1_000} seconds; it is replaced`;
+    case 'late':
+      return `(pid ${event.pid}) was not ready after ${(event.looks * LOOK_MS) / 1_000} seconds; it is replaced`;
+    case 'ended': {
+      const when = event.againInMs === 0 ? 'at once' : `in ${event.againInMs / 1_000} seconds`;
+      return `ended (${event.how}); another one starts ${when}`;
+    }
+    case 'refused':
+      return `was away or behind for too long; connections refused: ${event.connections}`;
+    default:
+      return event satisfies never;
+  }
+}

@@ -1,0 +1,151 @@
+/**
+ * The way into the DNS: configured resolvers find things, and from there servers of a zone are asked themselves.
+ * Addresses that are not public are left out unless allowed, since names and servers come from whoever registers a
+ * domain, and nobody may point us at machines behind our own firewall.
+ */
+import { getServers } from 'node:dns';
+import ipaddr from 'ipaddr.js';
+import { queryServer } from './ask.ts';
+import { DnsFault } from './fault.ts';
+import {
+  ASK_TIMEOUT_MS,
+  MAX_ADDRESSES,
+  MAX_ALIASES,
+  MAX_SERVERS,
+  RESOLVER_CONCURRENCY,
+  SERVER_CONCURRENCY,
+} from './limits.ts';
+import { canonical, type DnsAnswer, type DnsQuestion, type QueryType, type Reply } from './message.ts';
+import { parseServerAddress, type ServerAddress } from './server-address.ts';
+import { createServerLimit } from './server-limit.ts';
+
+export interface DnsOptions {
+  /** Recursive resolvers, an address with an optional port each: `192.0.2.53`, `192.0.2.53:5353`, `[::1]:53`. Default: the system's. */
+  readonly resolvers?: readonly string[];
+  /** The port of the servers of zones. Default: 53. */
+  readonly authorityPort?: number;
+  /** Ask servers at loopback, private and link-local addresses too; for closed networks. Default: no. */
+  readonly privateAddresses?: boolean;
+  /** Milliseconds for one datagram. */
+  readonly timeoutMs?: number;
+}
+
+export interface Dns {
+  readonly resolvers: readonly ServerAddress[];
+  /** Asks one resolver. */
+  askResolver(resolver: ServerAddress, question: DnsQuestion, signal?: AbortSignal): Promise<Reply>;
+  /**
+   * Asks the resolvers one after the other until one says what there is, or that there is nothing (`NOERROR`,
+   * `NXDOMAIN`). Throws `unanswered` when none does.
+   */
+  lookup(question: DnsQuestion, signal?: AbortSignal): Promise<Reply>;
+  /** Names of a zone's servers as the resolvers see them; empty: no zone starts at this name. */
+  zoneServers(zone: string, signal?: AbortSignal): Promise<readonly string[]>;
+  /** Addresses a server may be asked at, IPv4 first; empty when it has none that may be used. */
+  addresses(name: string, signal?: AbortSignal): Promise<readonly ServerAddress[]>;
+  /** Asks a zone's server what it knows itself. */
+  askAuthority(server: ServerAddress, question: DnsQuestion, signal?: AbortSignal): Promise<Reply>;
+}
+
+/** Makes the way into the DNS. Throws `bad_resolver` for a resolver that is not an address. */
+export function createDns(options: DnsOptions = {}): Dns {
+  const { authorityPort = 53, privateAddresses = false, timeoutMs = ASK_TIMEOUT_MS } = options;
+  const resolvers = (options.resolvers ?? getServers()).map((text) => {
+    const address = parseServerAddress(text);
+    if (address !== null) return address;
+    const message = 'a resolver must be an address with an optional port, like `192.0.2.53:53`';
+    throw new DnsFault('bad_resolver', `${message}, found \`${text}\``);
+  });
+
+  const resolverTurns = createServerLimit(RESOLVER_CONCURRENCY);
+  const serverTurns = createServerLimit(SERVER_CONCURRENCY);
+
+  const askResolver: Dns['askResolver'] = (resolver, question, signal) =>
+    resolverTurns.take(
+      nameOf(resolver),
+      () => queryServer(resolver, question, { recursive: true, timeoutMs, signal }),
+      signal,
+    );
+
+  const lookup: Dns['lookup'] = async (question, signal) => {
+    let cause: unknown = null;
+    for (const resolver of resolvers) {
+      try {
+        const reply = await askResolver(resolver, question, signal);
+        if (reply.rcode === 'NOERROR' || reply.rcode === 'NXDOMAIN') return reply;
+        cause = new DnsFault('unanswered', `\`${resolver.address}\` answered ${reply.rcode}`);
+      } catch (error) {
+        if (signal?.aborted === true) throw error;
+        cause = error;
+      }
+    }
+    const what = `\`${question.name}\` ${question.type}`;
+    throw new DnsFault('unanswered', `no resolver has an answer about ${what}${reason(cause)}`, cause);
+  };
+
+  return {
+    resolvers,
+    askResolver,
+    lookup,
+    async zoneServers(zone, signal) {
+      const { answers } = await lookup({ name: zone, type: 'NS' }, signal);
+      return serverNames(answers, zone);
+    },
+    async addresses(name, signal) {
+      const found = await Promise.allSettled([
+        lookup({ name, type: 'A' }, signal),
+        lookup({ name, type: 'AAAA' }, signal),
+      ]);
+      const [failed] = found.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+      const texts = found.flatMap((result, index) => {
+        if (result.status === 'rejected') return [];
+        const type = index === 0 ? 'A' : 'AAAA';
+        return dataOf(result.value.answers, name, type).slice(0, MAX_ADDRESSES).map(String);
+      });
+      if (texts.length === 0 && failed !== undefined) throw failed;
+      return texts
+        .filter((address) => privateAddresses || isPublic(address))
+        .map((address) => ({ address, port: authorityPort }));
+    },
+    askAuthority: (server, question, signal) =>
+      serverTurns.take(
+        nameOf(server),
+        () => queryServer(server, question, { recursive: false, timeoutMs, signal }),
+        signal,
+      ),
+  };
+}
+
+function nameOf({ address, port }: ServerAddress): string {
+  return `${address} ${port}`;
+}
+
+/** `: <sentence>` of what failed, for the end of a message. */
+export function reason(cause: unknown): string {
+  return cause instanceof DnsFault ? `: ${cause.message}` : '';
+}
+
+function isPublic(address: string): boolean {
+  return ipaddr.isValid(address) && ipaddr.parse(address).range() === 'unicast';
+}
+
+/** Names in the NS records of exactly this owner, canonical, each once, in order. */
+export function serverNames(answers: readonly DnsAnswer[], owner: string): readonly string[] {
+  const names = answers
+    .filter(({ name, type, data }) => type === 'NS' && name === owner && typeof data === 'string')
+    .map(({ data }) => canonical(data as string));
+  return [...new Set(names)].sort().slice(0, MAX_SERVERS);
+}
+
+/** Data of one type at a name, or at the end of the CNAMEs that lead away from it inside the answer. */
+export function dataOf(answers: readonly DnsAnswer[], name: string, type: QueryType): readonly unknown[] {
+  let owner = name;
+  for (let step = 0; step <= MAX_ALIASES; step++) {
+    const found = answers.filter((answer) => answer.type === type && answer.name === owner);
+    if (found.length > 0) return found.map(({ data }) => data);
+    const alias = answers.find((answer) => answer.type === 'CNAME' && answer.name === owner);
+    if (alias === undefined || typeof alias.data !== 'string') return [];
+    owner = canonical(alias.data);
+  }
+  return [];
+}

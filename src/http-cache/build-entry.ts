@@ -1,0 +1,98 @@
+/** Builds cache entries from origin responses. */
+import { headerOf, type ResponseHead } from '../http/response.ts';
+import { type CacheEntry, isShared, isValidatable } from './entry.ts';
+import { freshenedHeaders, storedHeaders, validatorsOf, withLength } from './headers.ts';
+import { type StoragePolicy, storagePolicy } from './policy.ts';
+import type { CacheSettings } from './request.ts';
+import { varyNames } from './vary.ts';
+
+/** An entry whose body is not complete yet. */
+export interface EntryDraft {
+  readonly entry: Omit<CacheEntry, 'body' | 'length'>;
+  readonly names: readonly string[];
+  /** Octets of the body by Content-Length; `null`: unknown. */
+  readonly announced: number | null;
+}
+
+export interface OriginAnswer {
+  readonly head: Pick<ResponseHead, 'status' | 'headers'>;
+  readonly directive: CacheSettings;
+  readonly authorized: boolean;
+  readonly epoch: number;
+  readonly sentAt: number;
+  readonly now: number;
+}
+
+/** A draft of a response that may be stored and can be reused; `null`: the response is not stored. */
+export function draftOf(answered: OriginAnswer): EntryDraft | null {
+  const { head, now } = answered;
+  const plan = storagePolicy(answered);
+  const names = varyNames(head.headers);
+  if (plan === null || names === null) return null;
+  const headers = storedHeaders({ headers: head.headers, omit: plan.omit, now });
+  const draft = { entry: entryOf(answered, plan, headers), names, announced: announcedLength(head) };
+  // Without a lifetime and without a validator an entry could never be used.
+  const useful =
+    isShared(draft.entry) || isValidatable(draft.entry) || plan.lifetime.staleWhileRevalidate > 0;
+  return useful || (plan.lifetime.staleIfError ?? 0) > 0 ? draft : null;
+}
+
+function entryOf(
+  answered: OriginAnswer,
+  { lifetime }: StoragePolicy,
+  headers: readonly string[],
+): EntryDraft['entry'] {
+  const { directive, epoch, head } = answered;
+  return {
+    status: head.status,
+    headers,
+    lifetime,
+    validators: validatorsOf(headers),
+    terms: { epoch, mode: directive.mode, edgeTtl: directive.edgeTtl },
+    prepared: { browserTtl: null, headers },
+  };
+}
+
+/** The head of an entry whose body is complete. */
+export function finished({ entry }: EntryDraft, length: number): Omit<CacheEntry, 'body'> {
+  const headers = entry.status === 204 ? entry.headers : withLength(entry.headers, length);
+  return { ...entry, headers, length, prepared: { browserTtl: null, headers } };
+}
+
+/**
+ * The entry after a 304 (RFC 9111 §4.3.4). `keep` is `false` where the updated entry may no longer be stored.
+ */
+export function freshened(
+  held: CacheEntry,
+  answered: OriginAnswer,
+): { readonly entry: CacheEntry; readonly keep: boolean } {
+  const { head, now } = answered;
+  const merged = freshenedHeaders(held.headers, { headers: head.headers, omit: [], now });
+  const age = headerOf(head.headers, 'age');
+  const seen = { status: held.status, headers: age === null ? merged : [...merged, 'Age', age] };
+  const plan = storagePolicy({ ...answered, head: seen });
+  if (plan === null) {
+    const entry = { ...held, headers: merged, prepared: { browserTtl: null, headers: merged } };
+    return { entry, keep: false };
+  }
+  const headers = storedHeaders({ headers: merged, omit: plan.omit, now });
+  const made = entryOf({ ...answered, head: seen }, plan, headers);
+  return { entry: { ...made, body: held.body, length: held.length }, keep: true };
+}
+
+/** Whether a 304 refers to another response than the stored one: its strong tag differs. */
+export function isOther({ validators }: CacheEntry, headers: readonly string[]): boolean {
+  const tag = headerOf(headers, 'etag');
+  return tag !== null && validators.etag !== null && opaque(tag) !== opaque(validators.etag);
+}
+
+function opaque(tag: string): string {
+  return tag.startsWith('W/') ? tag.slice(2) : tag;
+}
+
+function announcedLength({ status, headers }: OriginAnswer['head']): number | null {
+  if (status === 204) return 0;
+  const length = headerOf(headers, 'content-length');
+  // An invalid length was rejected when the response head was read.
+  return length === null || !Number.isSafeInteger(Number(length)) ? null : Number(length);
+}

@@ -1,0 +1,208 @@
+/**
+ * The HTTP cache of a node. In: a request that a cache rule covers, and a function that sends it to the
+ * origin. Out: a response from memory, from disk or from the origin, stored where that is allowed. A shared
+ * cache by RFC 9111, with these decisions where the RFC leaves a choice:
+ *
+ * - Of a client's `Cache-Control`, only `no-store` (its response is not stored) and `only-if-cached` have an
+ *   effect. The other directives would let any client send load past the edge (RFC 9111 §5.2.1 leaves this to
+ *   the cache).
+ * - A client's conditions are evaluated here; a miss requests the whole response from the origin.
+ * - A range is cut from a stored whole response. On a miss the range goes to the origin and nothing is
+ *   stored, except for `bytes=0-`, which means the whole response.
+ * - `HEAD` is answered from the entry of a `GET`; the response to a `HEAD` is not stored.
+ */
+import { createBudget } from '../buffers/budget.ts';
+import { parseCacheControl } from '../http/cache-control.ts';
+import { textOf } from '../http/conditions.ts';
+import type { ResponseHead, ResponseSource } from '../http/response.ts';
+import { createDisk } from './disk.ts';
+import {
+  type CacheEntry,
+  isFresh,
+  isShared,
+  isUsable,
+  mayServeOnError,
+  mayServeUnreached,
+  mayServeWhile,
+} from './entry.ts';
+import { askOrigin, type FetchContext, type FetchResult } from './in-flight.ts';
+import { invalidated } from './invalidate.ts';
+import { BODY_SHARE, MAX_MEMORY_BODY, RECORDING_SHARE } from './limits.ts';
+import { answerUnavailable, createLaterSource, type Lookup, NO_CLIENT, pass } from './lookup.ts';
+import { createNegativeCache } from './negative-cache.ts';
+import { fetchFromOrigin } from './origin-fetch.ts';
+import type { CacheRequest, HttpCache } from './request.ts';
+import { respond } from './respond.ts';
+import { createResponseStore } from './store.ts';
+
+export interface CacheOptions {
+  /** Octets of memory for entries. Bodies being recorded may take half as much on top. */
+  readonly memoryOctets: number;
+  /** The folder of cache files, used by this process alone; `null`: memory only. */
+  readonly directory: string | null;
+  /**
+   * The part of a domain's disk space that this process may use, for nodes of several processes; default 1.
+   */
+  readonly diskShare?: number;
+  /** Milliseconds since the epoch. */
+  readonly clock?: () => number;
+  /** Called with unexpected failures, such as a failing disk. Serving continues. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Safe methods (RFC 9110 §9.2.1); only the first two are answered from the cache. */
+const SAFE: ReadonlySet<string> = new Set([
+  'GET',
+  'HEAD',
+  'OPTIONS',
+  'TRACE',
+  'PROPFIND',
+  'REPORT',
+  'SEARCH',
+  'QUERY',
+]);
+
+export function createCache(options: CacheOptions): HttpCache {
+  const { memoryOctets, directory, diskShare = 1, clock = Date.now, onFault } = options;
+  const mostInMemory = Math.floor(Math.min(MAX_MEMORY_BODY, memoryOctets * BODY_SHARE));
+  const disk = directory === null ? null : createDisk({ directory, share: diskShare, clock, onFault });
+  const tower: FetchContext = {
+    store: createResponseStore({ memoryOctets, maxInMemory: mostInMemory, disk }),
+    budget: createBudget(memoryOctets * RECORDING_SHARE),
+    maxInMemory: mostInMemory,
+    clock,
+    flights: new Map(),
+    recent: createNegativeCache(clock),
+    onFault,
+    lead: (ask, held, key) => fetchFromOrigin(tower, ask, held, key),
+  };
+  return {
+    answer(request, sink, fetch) {
+      const { directive, domain, method } = request;
+      const key = keyOf(domain.name, directive.key ?? '');
+      const ask: Lookup = { request, sink, fetch, resource: { domain, key }, gone: false };
+      if (directive.mode === 'bypass' || directive.key === null) {
+        return pass(ask, { why: 'bypass', result: 'bypass' });
+      }
+      if (!SAFE.has(method)) return change(tower, ask);
+      if (method !== 'GET' && method !== 'HEAD') return pass(ask, { why: 'method', result: 'pass' });
+      return isPlain(request.headers) ? look(tower, ask) : pass(ask, { why: 'request', result: 'pass' });
+    },
+    async close() {
+      await disk?.close();
+    },
+  };
+}
+
+/** Looks the entry up; synchronous where memory has it. */
+function look(tower: FetchContext, ask: Lookup): ResponseSource {
+  const found = tower.store.find(ask.resource, ask.request.headers);
+  if (!(found instanceof Promise)) return serve(tower, ask, found);
+  const later = createLaterSource();
+  found
+    .then((entry) => {
+      if (!later.aborted) later.become(serve(tower, ask, entry));
+    })
+    .catch((error: unknown) => {
+      tower.onFault(error);
+      ask.sink.fail({ code: 'cut', reason: 'an error of the cache' });
+    });
+  return later;
+}
+
+/** Responds with the entry that was found, fresh or stale, or fetches from the origin. */
+function serve(tower: FetchContext, ask: Lookup, found: CacheEntry | null): ResponseSource {
+  const { request } = ask;
+  const { directive, domain, headers, now } = request;
+  const held = found !== null && isUsable(found, directive, domain.purgeEpoch) ? found : null;
+  const result = held === null ? null : resultOf(tower, ask, held);
+  if (held !== null && result !== null) {
+    const answered = respond(tower, ask, held, { result, status: `hit; ttl=${ttlOf(held, now)}` });
+    if (result === 'stale') renew(tower, ask, held);
+    return answered;
+  }
+  const said = parseCacheControl(textOf(headers, 'cache-control'));
+  if (said.onlyIfCached) return answerUnavailable(ask);
+  if (said.noStore) return pass(ask, { why: 'request', result: 'pass' });
+  if (request.method === 'HEAD') return tower.lead(ask, held, null);
+  const range = textOf(headers, 'range');
+  if (held === null && range !== null && range.trim() !== 'bytes=0-') {
+    return pass(ask, { why: 'partial', result: 'pass' });
+  }
+  return askOrigin(tower, ask, held, sharedKey(tower, ask, held));
+}
+
+/** The cache result with which an entry may be used without the origin; `null`: the origin must be asked. */
+function resultOf(
+  { recent }: FetchContext,
+  { request, resource }: Lookup,
+  held: CacheEntry,
+): FetchResult['result'] | null {
+  const { now } = request;
+  if (isFresh(held, now)) return 'hit';
+  if (mayServeWhile(held, now)) return 'stale';
+  // The origin failed a moment ago: waiting for it again would take time and fail as well.
+  const failure = recent.failureOf(resource.key);
+  if (failure === null) return null;
+  const may = failure === 'error' ? mayServeOnError(held, now) : mayServeUnreached(held, now);
+  return may ? 'stale' : null;
+}
+
+/** Revalidates in the background, unless a fetch is in flight or one has just failed. */
+function renew({ store, flights, recent, lead: ask }: FetchContext, one: Lookup, held: CacheEntry): void {
+  if (one.request.method !== 'GET' || recent.failureOf(one.resource.key) !== null) return;
+  const key = store.keyOf(one.resource, one.request.headers);
+  if (key === null || flights.has(key)) return;
+  const request: CacheRequest = { ...one.request, note: () => undefined };
+  ask({ ...one, request, sink: NO_CLIENT, gone: false }, held, key);
+}
+
+/**
+ * The key under which other requests may share the response; `null`: as far as known, the response is for
+ * this client alone.
+ */
+function sharedKey(
+  { store, recent }: FetchContext,
+  { request, resource }: Lookup,
+  held: CacheEntry | null,
+): string | null {
+  if (request.headers['authorization'] !== undefined) return null;
+  if (held !== null && !isShared(held)) return null;
+  const key = store.keyOf(resource, request.headers);
+  return key === null || recent.isShareable(key) ? key : null;
+}
+
+/** Handles an unsafe method: a successful one invalidates the stored entry (RFC 9111 §4.4). */
+function change({ store, recent }: FetchContext, ask: Lookup): ResponseSource {
+  const onHead = ({ status, headers }: ResponseHead): void => {
+    if (status < 200 || status >= 400) return;
+    const { domain, key } = ask.resource;
+    const others = invalidated(ask.request.directive.key!, headers).map((other) => keyOf(domain.name, other));
+    for (const gone of [key, ...others]) {
+      recent.setChanged(gone);
+      store.remove({ domain, key: gone });
+    }
+  };
+  return pass(ask, { why: 'method', result: 'pass', onHead });
+}
+
+/** Seconds until the entry is stale, negative once it is (RFC 9211 §2.4). */
+function ttlOf({ lifetime }: CacheEntry, now: number): number {
+  return Math.floor((lifetime.freshUntil - now) / 1_000);
+}
+
+/** A host contains no line break, so keys of two domains never collide. */
+function keyOf(domain: string, key: string): string {
+  return `${domain}\n${key}`;
+}
+
+/**
+ * Whether a GET can be cached: it has no body, which the key would not cover, and no condition that only the
+ * origin can evaluate.
+ */
+function isPlain(headers: CacheRequest['headers']): boolean {
+  if (headers['if-match'] !== undefined || headers['if-unmodified-since'] !== undefined) return false;
+  if (headers['transfer-encoding'] !== undefined) return false;
+  const length = headers['content-length'];
+  return length === undefined || length === '0';
+}

@@ -1,0 +1,99 @@
+/** Computes the headers that are stored with a response, and those of responses from the cache. */
+import { splitList } from '../http/cache-control.ts';
+import type { Validators } from '../http/conditions.ts';
+import { endToEnd } from '../http/end-to-end.ts';
+import { type HeaderList, headerOf, withoutHeaders } from '../http/response.ts';
+
+/** Headers for proxies only (RFC 9111 §3.1), and headers computed for each response; never stored. */
+const NEVER_KEPT = ['age', 'proxy-authentication-info', 'proxy-authorization'] as const;
+/** Headers that a 304 does not update, since they describe the stored body (RFC 9111 §3.2). */
+const BODY_HEADERS: ReadonlySet<string> = new Set([
+  'content-length',
+  'content-encoding',
+  'content-range',
+  'content-type',
+  'content-md5',
+  'etag',
+]);
+const LENGTH: ReadonlySet<string> = new Set(['content-length']);
+const LIFETIME: ReadonlySet<string> = new Set(['cache-control', 'expires', 'pragma', 'age', 'date']);
+
+export interface StorableHeaders {
+  readonly headers: HeaderList;
+  /** Lower-case names of headers to leave out. */
+  readonly omit: readonly string[];
+  readonly now: number;
+}
+
+/** The headers to store; adds `Date` where the origin sent none (RFC 9110 §6.6.1). */
+export function storedHeaders({ headers, omit, now }: StorableHeaders): string[] {
+  const kept = withoutHeaders(endToEnd(headers), new Set([...NEVER_KEPT, ...omit]));
+  if (headerOf(kept, 'date') === null) kept.push('Date', new Date(now).toUTCString());
+  return kept;
+}
+
+/** Adds the length of the complete body. */
+export function withLength(headers: HeaderList, length: number): HeaderList {
+  return [...withoutHeaders(headers, LENGTH), 'Content-Length', String(length)];
+}
+
+/**
+ * Stored headers after a 304 (RFC 9111 §3.2): a header of the 304 replaces the stored one of the same name.
+ */
+export function freshenedHeaders(held: HeaderList, update: StorableHeaders): string[] {
+  const changes = withoutHeaders(storedHeaders(update), BODY_HEADERS);
+  const names = new Set<string>();
+  for (let at = 0; at < changes.length; at += 2) names.add(changes[at]!.toLowerCase());
+  return [...withoutHeaders(held, names), ...changes];
+}
+
+export function validatorsOf(headers: HeaderList): Validators {
+  return { etag: headerOf(headers, 'etag'), lastModified: headerOf(headers, 'last-modified') };
+}
+
+export function headersOf206(headers: HeaderList, part: { from: number; to: number; of: number }): string[] {
+  const { from, to, of } = part;
+  const range = `bytes ${from}-${to - 1}/${of}`;
+  return [...withoutHeaders(headers, LENGTH), 'Content-Range', range, 'Content-Length', String(to - from)];
+}
+
+export interface BrowserLifetime {
+  readonly status: number;
+  readonly headers: HeaderList;
+  /** Seconds; `null`: as set by the origin. */
+  readonly browserTtl: number | null;
+  /** Replaces the origin's `private`, `no-store` and `no-cache` too. */
+  readonly forced: boolean;
+}
+
+/**
+ * Whether a rule's browser lifetime applies to a response: not to errors, and not to one that must not be
+ * stored.
+ */
+export function setsBrowserLifetime({ status, headers, browserTtl, forced }: BrowserLifetime): boolean {
+  if (browserTtl === null || status >= 400) return false;
+  return forced || !splitList(headerOf(headers, 'cache-control') ?? '').some((one) => isOwn(nameOf(one)));
+}
+
+/**
+ * Headers that give browsers a rule's lifetime. Removes `Date` and `Age`: a browser computes the age from
+ * them, and the time in the edge's cache would shorten the lifetime.
+ */
+export function withBrowserLifetime({ headers, browserTtl, forced }: BrowserLifetime): string[] {
+  const said = splitList(headerOf(headers, 'cache-control') ?? '');
+  const stays = said.filter((one) => nameOf(one) !== 'max-age' && !(forced && isOwn(nameOf(one))));
+  return [
+    ...withoutHeaders(headers, LIFETIME),
+    'Cache-Control',
+    [...stays, `max-age=${browserTtl}`].join(', '),
+  ];
+}
+
+function nameOf(directive: string): string {
+  const equals = directive.indexOf('=');
+  return (equals < 0 ? directive : directive.slice(0, equals)).toLowerCase();
+}
+
+function isOwn(name: string): boolean {
+  return name === 'no-store' || name === 'no-cache' || name === 'private';
+}

@@ -1,0 +1,167 @@
+/**
+ * Request collapsing. The first request for an entry fetches it from the origin; later requests for the same
+ * entry wait for the head of that response and then read the same body. If the response cannot be shared,
+ * each of them sends its own request to the origin.
+ */
+import type { Budget } from '../buffers/budget.ts';
+import type { ResponseSource } from '../http/response.ts';
+import type { EntryDraft } from './build-entry.ts';
+import { ruledHeaders, shape } from './deliver.ts';
+import { ageOf, type CacheEntry } from './entry.ts';
+import type { Fill } from './fill.ts';
+import { WAIT_MS } from './limits.ts';
+import { type CacheResult, createLaterSource, type Lookup } from './lookup.ts';
+import type { NegativeCache } from './negative-cache.ts';
+import type { ResponseStore } from './store.ts';
+import { variantOf } from './vary.ts';
+
+/** The fetch context: the parts of the cache that a fetch needs. */
+export interface FetchContext {
+  readonly store: ResponseStore;
+  readonly budget: Budget;
+  /** Largest body in octets that is stored in memory. */
+  readonly maxInMemory: number;
+  readonly clock: () => number;
+  /** In-flight requests that others may share, by the key of the requested variant. */
+  readonly flights: Map<string, InFlightRequest>;
+  readonly recent: NegativeCache;
+  readonly onFault: (error: unknown) => void;
+  /** Fetches from the origin; `key` is the variant that others may share, `null`: not shared. */
+  readonly lead: (ask: Lookup, held: CacheEntry | null, key: string | null) => ResponseSource;
+}
+
+/** The result of a lookup for the request log and for `Cache-Status`. */
+export interface FetchResult {
+  readonly result: CacheResult;
+  readonly status: string;
+}
+
+/** A request to the origin whose response others may share. */
+export interface InFlightRequest {
+  readonly key: string;
+  /** When the request was sent, as a `NegativeCache.moment`. */
+  readonly startedAt: number;
+  readonly waiting: Set<WaitingRequest>;
+  /** The response that can be shared, once its head has arrived. */
+  shared: Shared | null;
+}
+
+export interface WaitingRequest {
+  readonly lookup: Lookup;
+  readonly held: CacheEntry | null;
+  /** Ends the wait; called by the code that answers next. */
+  readonly leave: () => void;
+}
+
+export interface Shared {
+  readonly fill: Fill;
+  readonly draft: EntryDraft;
+  /** The values of the headers that the response varies by, from the first request. */
+  readonly variant: string;
+}
+
+/**
+ * Joins the in-flight request for the same entry, or fetches from the origin. `held` is the stale entry, if
+ * any.
+ */
+export function askOrigin(
+  tower: FetchContext,
+  ask: Lookup,
+  held: CacheEntry | null,
+  key: string | null,
+): ResponseSource {
+  const flight = key === null ? undefined : tower.flights.get(key);
+  if (key === null || flight === undefined) return tower.lead(ask, held, key);
+  // The in-flight response is older than an invalidation; later requests share the next one.
+  if (tower.recent.isChangedSince(ask.resource.key, flight.startedAt)) return tower.lead(ask, held, key);
+  if (flight.shared === null) return wait(tower, flight, { lookup: ask, held });
+  return join(flight.shared, ask) ?? tower.lead(ask, held, null);
+}
+
+function wait(
+  tower: FetchContext,
+  flight: InFlightRequest,
+  { lookup, held }: Pick<WaitingRequest, 'lookup' | 'held'>,
+): ResponseSource {
+  const later = createLaterSource();
+  const waiting: WaitingRequest = {
+    lookup,
+    held,
+    leave: () => {
+      flight.waiting.delete(waiting);
+      clearTimeout(late);
+    },
+  };
+  const late = setTimeout(() => {
+    waiting.leave();
+    later.become(tower.lead(lookup, held, null));
+  }, WAIT_MS);
+  flight.waiting.add(waiting);
+  return {
+    pause: later.pause,
+    resume: later.resume,
+    abort: () => {
+      lookup.gone = true;
+      waiting.leave();
+      later.abort();
+    },
+  };
+}
+
+/** Removes the in-flight request; later requests start a new one. */
+export function settle({ flights }: FetchContext, flight: InFlightRequest | null): void {
+  if (flight !== null && flights.get(flight.key) === flight) flights.delete(flight.key);
+}
+
+/** Ends the wait of all requests: `take` answers those it can, the others each ask the origin. */
+export function release(
+  tower: FetchContext,
+  flight: InFlightRequest | null,
+  take: (waiting: WaitingRequest) => boolean,
+): void {
+  if (flight === null) return;
+  for (const waiting of [...flight.waiting]) {
+    waiting.leave();
+    if (!waiting.lookup.gone && !take(waiting)) tower.lead(waiting.lookup, waiting.held, null);
+  }
+}
+
+/**
+ * Reads the body with the others, where the response matches the request and recording is complete so far;
+ * else `null`.
+ */
+export function join({ fill, draft, variant }: Shared, ask: Lookup): ResponseSource | null {
+  const fits = variantOf(draft.names, ask.request.headers) === variant;
+  return fits && fill.isRecording() ? read(ask, { fill, draft, result: 'shared' }) : null;
+}
+
+export interface ResponseReading {
+  readonly fill: Fill;
+  readonly draft: EntryDraft;
+  readonly result: 'miss' | 'shared';
+}
+
+/** Delivers to one client its part of a response that is arriving. */
+export function read({ request, sink }: Lookup, { fill, draft, result }: ResponseReading): ResponseSource {
+  const { entry, announced } = draft;
+  const held = { status: entry.status, headers: entry.headers, length: announced };
+  const headers = ruledHeaders(held, request.directive.browserTtl, entry.terms.mode === 'force');
+  const shaped = shape({ ...held, headers }, request);
+  const age = ageOf(entry, request.now);
+  const aged = age > 0 && headers === entry.headers ? ['Age', String(age)] : [];
+  request.note(result);
+  // A reader of the whole body waits for the end of the response: only then the body is known to be complete.
+  const to = shaped.to === announced ? Number.POSITIVE_INFINITY : shaped.to;
+  const { openSpool } = request;
+  const reader = fill.attach({
+    sink,
+    from: shaped.from,
+    to: shaped.from === shaped.to ? shaped.to : to,
+    openSpool,
+  });
+  const status = `edgeplan; fwd=miss; ${result === 'shared' ? 'collapsed' : 'stored'}`;
+  const told = [...shaped.headers, ...aged, 'Cache-Status', status];
+  sink.head({ status: shaped.status, headers: told, madeBy: 'origin' }, reader);
+  reader.start();
+  return reader;
+}

@@ -1,0 +1,57 @@
+/** The cache as the proxy calls it: a request, its cache directive, and the answer. */
+import type { CacheMode } from '../base/vocabulary.ts';
+import type { OpenSpool } from '../buffers/answer-buffer.ts';
+import type { RequestHeaders } from '../http/conditions.ts';
+import type { ResponseSink, ResponseSource } from '../http/response.ts';
+
+/** What a cache rule asks for one request. */
+export interface CacheSettings {
+  readonly mode: CacheMode;
+  /** Seconds; `null` follows the origin. */
+  readonly edgeTtl: number | null;
+  readonly browserTtl: number | null;
+  /** `null` under `bypass`. */
+  readonly key: string | null;
+}
+
+/** The domain a response is cached for, and its limits. */
+export interface CachedDomain {
+  readonly name: string;
+  /** A response cached under a lower purge epoch is stale. */
+  readonly purgeEpoch: number;
+  readonly settings: {
+    /** Largest response body, in MB. */
+    readonly cacheCapMb: number;
+    /** Disk space of the domain, in GB. */
+    readonly diskMaxGb: number;
+    /** Days after which an unused file is removed. */
+    readonly diskTtlDays: number;
+  };
+}
+
+export interface CacheRequest {
+  readonly domain: CachedDomain;
+  readonly directive: CacheSettings;
+  readonly method: string;
+  /** Lower-case names. */
+  readonly headers: RequestHeaders;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+  /** Called with the cache result for the request log: `hit`, `miss`, `stale`, … */
+  readonly note: (result: string) => void;
+  /** Opens storage for the response while the client is slow. */
+  readonly openSpool: OpenSpool;
+}
+
+export interface HttpCache {
+  /**
+   * Responds from the cache or through `fetch`, which requests from the origin with the given header changes
+   * (`null` removes one) and pushes the response.
+   */
+  answer(
+    request: CacheRequest,
+    sink: ResponseSink,
+    fetch: (changes: Readonly<Record<string, string | null>>, sink: ResponseSink) => ResponseSource,
+  ): ResponseSource;
+  close(): Promise<void>;
+}

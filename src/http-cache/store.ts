@@ -1,0 +1,235 @@
+/**
+ * Stored responses by key: memory in front of disk, and for both the index of the headers a resource varies
+ * by. The lookup is synchronous where memory has the entry.
+ */
+import { randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { RequestHeaders } from '../http/conditions.ts';
+import type { CommittableBodyFile } from './body-file.ts';
+import type { Disk, FilePlace } from './disk.ts';
+import type { CacheEntry, Lifetime } from './entry.ts';
+import type { FileContent } from './file-format.ts';
+import { ENTRY_OVERHEAD } from './limits.ts';
+import type { CachedDomain } from './request.ts';
+import { joinNames, variantOf } from './vary.ts';
+
+/** The headers a resource varies by. A new generation makes all earlier variants unreachable. */
+interface VaryIndex {
+  readonly names: readonly string[];
+  readonly generation: string;
+}
+
+type Stored = CacheEntry | VaryIndex;
+
+/** One resource of one domain. */
+export interface Resource {
+  readonly domain: CachedDomain;
+  /** Unique over all domains. */
+  readonly key: string;
+}
+
+export interface ResponseStore {
+  /** The variant for a request, or nothing. */
+  find(resource: Resource, headers: RequestHeaders): CacheEntry | null | Promise<CacheEntry | null>;
+  /**
+   * The key of a request's variant as far as memory knows the headers the resource varies by; `null`:
+   * unknown.
+   */
+  keyOf(resource: Resource, headers: RequestHeaders): string | null;
+  /** Stores an entry for the variant of a request. */
+  put(resource: Resource, headers: RequestHeaders, kept: StoredEntry): void;
+  /** Opens a file for a large body of a request's variant; `null`: none is available. */
+  openBodyFile(
+    resource: Resource,
+    headers: RequestHeaders,
+    options: StreamedEntryOptions,
+  ): StreamedEntry | null;
+  /** Removes a resource with all its variants. */
+  remove(resource: Resource): void;
+}
+
+export interface StoredEntry {
+  readonly entry: CacheEntry;
+  /** Header names the response varies by (`varyNames`). */
+  readonly names: readonly string[];
+}
+
+export interface StreamedEntryOptions {
+  readonly names: readonly string[];
+  /** Called when the disk has caught up. */
+  readonly onRest: () => void;
+}
+
+/** A large body that is being written to its file. */
+export interface StreamedEntry {
+  readonly file: CommittableBodyFile;
+  /** Moves the file into place and stores the entry for it. */
+  commit(entry: Omit<CacheEntry, 'body'>): void;
+}
+
+export interface StoreOptions {
+  readonly memoryOctets: number;
+  /** Largest body in octets that is stored in memory. */
+  readonly maxInMemory: number;
+  readonly disk: Disk | null;
+}
+
+export function createResponseStore({ memoryOctets, maxInMemory, disk }: StoreOptions): ResponseStore {
+  const memory = new LRUCache<string, Stored>({ maxSize: memoryOctets });
+  const loading = new Map<string, Promise<Stored | null>>();
+
+  /** The value of a key, read from disk where memory does not have it. */
+  function load(domain: CachedDomain, key: string): Promise<Stored | null> | null {
+    if (disk === null) return null;
+    const place = disk.enter(domain, key);
+    if (!disk.mayHave(place)) return null;
+    const before = loading.get(key);
+    if (before !== undefined) return before;
+    const loaded: Promise<Stored | null> = disk.read(place, maxInMemory).then((content) => {
+      // Invalidated meanwhile: the value just read is outdated.
+      if (loading.get(key) !== loaded) return memory.get(key) ?? null;
+      loading.delete(key);
+      const stored = content === null ? null : decode(content, key, place);
+      if (stored !== null && !memory.has(key)) memory.set(key, stored, { size: sizeOf(stored) });
+      return memory.get(key) ?? stored;
+    });
+    loading.set(key, loaded);
+    return loaded;
+  }
+
+  function get(domain: CachedDomain, key: string): Stored | null | Promise<Stored | null> {
+    return memory.get(key) ?? load(domain, key);
+  }
+
+  function select(
+    { domain, key }: Resource,
+    stored: Stored | null,
+    headers: RequestHeaders,
+  ): CacheEntry | null | Promise<CacheEntry | null> {
+    if (stored === null || !isIndex(stored)) return stored;
+    const variant = variantKey(key, stored, headers);
+    if (variant === null) return null;
+    const found = get(domain, variant);
+    return found instanceof Promise ? found.then(entryOf) : entryOf(found);
+  }
+
+  function write({ domain, key }: Resource, stored: Stored, body: Uint8Array): void {
+    const place = disk === null ? null : disk.place(domain, key);
+    if (place !== null) disk?.write(place, encode(key, stored), body);
+  }
+
+  /** The index after an entry that varies by `names`; `null`: by too many. */
+  function indexFor({ domain, key }: Resource, names: readonly string[]): VaryIndex | 'none' | null {
+    const before = memory.get(key);
+    const index = before !== undefined && isIndex(before) ? before : null;
+    const all = index === null ? names : joinNames(index.names, names);
+    if (all === null) return null;
+    if (all.length === 0) return 'none';
+    if (index !== null && all.length === index.names.length) return index;
+    const next: VaryIndex = { names: all, generation: randomBytes(9).toString('base64url') };
+    memory.set(key, next, { size: sizeOf(next) });
+    write({ domain, key }, next, new Uint8Array(0));
+    return next;
+  }
+
+  function keyFor(resource: Resource, headers: RequestHeaders, names: readonly string[]): string | null {
+    const index = indexFor(resource, names);
+    return index === null || index === 'none'
+      ? index && resource.key
+      : variantKey(resource.key, index, headers);
+  }
+
+  return {
+    find(resource, headers) {
+      const first = get(resource.domain, resource.key);
+      if (first instanceof Promise) return first.then((stored) => select(resource, stored, headers));
+      return select(resource, first, headers);
+    },
+    keyOf({ key }, headers) {
+      const stored = memory.get(key);
+      return stored === undefined || !isIndex(stored) ? key : variantKey(key, stored, headers);
+    },
+    put(resource, headers, { entry, names }) {
+      const key = keyFor(resource, headers, names);
+      if (key === null) return;
+      memory.set(key, entry, { size: sizeOf(entry) });
+      if (entry.body instanceof Uint8Array) write({ domain: resource.domain, key }, entry, entry.body);
+    },
+    openBodyFile(resource, headers, { names, onRest }) {
+      const key = disk === null ? null : keyFor(resource, headers, names);
+      if (disk === null || key === null) return null;
+      const place = disk.place(resource.domain, key);
+      if (place === null) return null;
+      const file = disk.openBodyFile(place, onRest);
+      if (file === null) return null;
+      return {
+        file,
+        commit: (head) => {
+          const entry: CacheEntry = { ...head, body: { place, sum: file.sum() } };
+          void file.commit(encode(key, entry)).then((done) => {
+            if (done) memory.set(key, entry, { size: sizeOf(entry) });
+          });
+        },
+      };
+    },
+    remove({ domain, key }) {
+      memory.delete(key);
+      loading.delete(key);
+      const place = disk === null ? null : disk.place(domain, key);
+      if (place !== null) disk?.remove(place);
+    },
+  };
+}
+
+/** The head of a cache file. `life` is the lifetime's name in files of earlier releases too. */
+type FileHead = { readonly kind: string; readonly key: string } & (
+  | VaryIndex
+  | (Pick<CacheEntry, 'status' | 'headers' | 'validators' | 'terms'> & { readonly life: Lifetime })
+);
+
+function encode(key: string, stored: Stored): object {
+  if (isIndex(stored)) return { kind: 'index', key, ...stored };
+  const { status, headers, length, lifetime, validators, terms } = stored;
+  return { kind: 'entry', key, status, headers, length, life: lifetime, validators, terms };
+}
+
+/**
+ * The content of a file; `null`: it belongs to another key. Its checksums matched, so it is as it was
+ * written.
+ */
+function decode({ head, body, foot }: FileContent, key: string, place: FilePlace): Stored | null {
+  const noted = head as FileHead;
+  if (noted.key !== key) return null;
+  if (isIndex(noted)) return { names: noted.names, generation: noted.generation };
+  const { status, headers, life: lifetime, validators, terms } = noted;
+  return {
+    status,
+    headers,
+    length: foot.bodyOctets,
+    body: body ?? { place, sum: foot.bodySum },
+    lifetime,
+    validators,
+    terms,
+    prepared: { browserTtl: null, headers },
+  };
+}
+
+function isIndex(stored: object): stored is VaryIndex {
+  return 'generation' in stored;
+}
+
+function entryOf(stored: Stored | null): CacheEntry | null {
+  return stored === null || isIndex(stored) ? null : stored;
+}
+
+function variantKey(key: string, { names, generation }: VaryIndex, headers: RequestHeaders): string | null {
+  const variant = variantOf(names, headers);
+  return variant === null ? null : `${key}\n${generation}\n${variant}`;
+}
+
+function sizeOf(stored: Stored): number {
+  if (isIndex(stored)) return ENTRY_OVERHEAD;
+  let octets = ENTRY_OVERHEAD;
+  for (const text of stored.headers) octets += text.length;
+  return stored.body instanceof Uint8Array ? octets + stored.body.length : octets;
+}

@@ -1,0 +1,50 @@
+/** Which answers of origins can become Markdown, by their heads. */
+import { splitList } from '../http/cache-control.ts';
+import { headerOf, type ResponseHead } from '../http/response.ts';
+import { MAX_PAGE_OCTETS } from './limits.ts';
+import type { HtmlReason } from './outcome.ts';
+
+export const CODINGS = ['identity', 'gzip', 'deflate', 'br'] as const;
+/** How a page's octets are compressed. */
+export type Coding = (typeof CODINGS)[number];
+
+export type PageVerdict =
+  | { readonly ok: true; readonly coding: Coding; readonly charset: string | null }
+  | { readonly ok: false; readonly reason: HtmlReason };
+
+/** Whether an answer is a page of the origin's own. */
+export function isPage({ status, headers, madeBy }: ResponseHead): boolean {
+  return (
+    status === 200 && madeBy === 'origin' && mediaType(headerOf(headers, 'content-type')) === 'text/html'
+  );
+}
+
+/** Whether a page can be rendered. */
+export function judgePage({ headers }: ResponseHead): PageVerdict {
+  const said = splitList(headerOf(headers, 'cache-control') ?? '');
+  if (said.some((one) => one.toLowerCase() === 'no-transform')) return { ok: false, reason: 'no-transform' };
+  const coding = codingOf(headerOf(headers, 'content-encoding'));
+  if (coding === null) return { ok: false, reason: 'coding' };
+  if (Number(headerOf(headers, 'content-length') ?? 0) > MAX_PAGE_OCTETS)
+    return { ok: false, reason: 'size' };
+  return { ok: true, coding, charset: charsetOf(headerOf(headers, 'content-type')) };
+}
+
+function mediaType(value: string | null): string | null {
+  return value === null ? null : value.split(';', 1)[0]!.trim().toLowerCase();
+}
+
+/** `null`: unknown here, or several upon each other. */
+function codingOf(value: string | null): Coding | null {
+  const name = (value ?? '').trim().toLowerCase();
+  if (name === '') return 'identity';
+  return CODINGS.find((coding) => coding === name || `x-${coding}` === name) ?? null;
+}
+
+function charsetOf(value: string | null): string | null {
+  for (const parameter of (value ?? '').split(';').slice(1)) {
+    const [name = '', label = ''] = parameter.split('=');
+    if (name.trim().toLowerCase() === 'charset') return label.trim().replaceAll('"', '');
+  }
+  return null;
+}

@@ -1,0 +1,118 @@
+/**
+ * The PROXY protocol, versions 1 and 2 (haproxy.org/download/3.0/doc/proxy-protocol.txt): a proxy says at the start of a
+ * connection whom it speaks for. A peer that is trusted to send it must send it, since guessing would let its clients
+ * choose their address; from everybody else it is not read, and is malformed in whatever protocol follows.
+ */
+import type { Socket } from 'node:net';
+import { formatIp, parseIp, parseIpv4, parseIpv6 } from '../../base/ip.ts';
+import { MAX_PROXY_OCTETS, PROXY_MS } from '../limits.ts';
+import { plainAddress, type TrustedProxies } from '../visitor.ts';
+import { type PreambleOutcome, type PreambleStep, readPreamble } from './preamble.ts';
+
+/** `null`: the header names nobody, the connection's own peer counts. */
+export type ProxiedPeer = string | null;
+
+const V1_START = Buffer.from('PROXY ', 'latin1');
+/** The longest header of version 1 (§2.1), its line end included. */
+const V1_MOST = 107;
+const V2_START = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
+const V2_HEAD = V2_START.length + 4;
+
+/** Reads a header of either version at the start of what came. */
+export function readProxyHeader(octets: Buffer): PreambleStep<ProxiedPeer> {
+  if (startsAlike(octets, V1_START)) return octets.length < V1_START.length ? 'more' : readVersion1(octets);
+  if (startsAlike(octets, V2_START)) return octets.length < V2_HEAD ? 'more' : readVersion2(octets);
+  return refuse('a trusted proxy sent no PROXY header');
+}
+
+/** Whether one of the two begins with the other. */
+function startsAlike(octets: Buffer, start: Buffer): boolean {
+  const length = Math.min(octets.length, start.length);
+  return octets.compare(start, 0, length, 0, length) === 0;
+}
+
+function readVersion1(octets: Buffer): PreambleStep<ProxiedPeer> {
+  const end = octets.subarray(0, V1_MOST).indexOf('\r\n');
+  if (end < 0) return octets.length < V1_MOST ? 'more' : refuse(`the line is longer than ${V1_MOST} octets`);
+  const used = end + 2;
+  const [, family, source, destination, sourcePort, destinationPort, ...more] = octets
+    .toString('latin1', 0, end)
+    .split(' ');
+  if (family === 'UNKNOWN') return { ok: true, value: null, used };
+  const parse = family === 'TCP4' ? readIpv4 : family === 'TCP6' ? readIpv6 : null;
+  if (parse === null) return refuse('the protocol is none of TCP4, TCP6, UNKNOWN');
+  const from = parse(source);
+  if (from === null || parse(destination) === null) return refuse('an address is none');
+  if (!isPort(sourcePort) || !isPort(destinationPort)) return refuse('a port is none');
+  return more.length > 0 ? refuse('the line goes on after the ports') : { ok: true, value: from, used };
+}
+
+function readIpv4(text: string | undefined): string | null {
+  const address = parseIpv4(text ?? '');
+  return address < 0 ? null : formatIp(4, [address]);
+}
+
+function readIpv6(text: string | undefined): string | null {
+  const words = new Uint32Array(4);
+  if (text === undefined || !parseIpv6(text, words)) return null;
+  return folded(text, words);
+}
+
+/** IPv4-mapped addresses are IPv4. */
+function folded(text: string, words: Uint32Array): string {
+  return formatIp(parseIp(text, words) === 4 ? 4 : 6, words);
+}
+
+function isPort(text: string | undefined): boolean {
+  return text !== undefined && /^(?:0|[1-9][0-9]{0,4})$/.test(text) && Number(text) <= 65_535;
+}
+
+const LOCAL = 0;
+const PROXY = 1;
+
+function readVersion2(octets: Buffer): PreambleStep<ProxiedPeer> {
+  const [command, family] = [octets[V2_START.length]!, octets[V2_START.length + 1]!];
+  const length = octets.readUInt16BE(V2_START.length + 2);
+  const used = V2_HEAD + length;
+  if (command >> 4 !== 2) return refuse(`the version is ${command >> 4}, not 2`);
+  if (used > MAX_PROXY_OCTETS) return refuse(`the header is longer than ${MAX_PROXY_OCTETS} octets`);
+  if (octets.length < used) return 'more';
+  const kind = command & 0x0f;
+  if (kind === LOCAL) return { ok: true, value: null, used };
+  if (kind !== PROXY) return refuse('the command is neither LOCAL nor PROXY');
+  const addresses = octets.subarray(V2_HEAD, used);
+  if (family === 0x00) return { ok: true, value: null, used };
+  if (family === 0x11 && length >= 12) {
+    return { ok: true, value: formatIp(4, [addresses.readUInt32BE(0)]), used };
+  }
+  if (family === 0x21 && length >= 36) {
+    const words = Uint32Array.from([0, 4, 8, 12], (at) => addresses.readUInt32BE(at));
+    return { ok: true, value: folded(formatIp(6, words), words), used };
+  }
+  return refuse('the addresses are not those of a TCP connection');
+}
+
+function refuse(reason: string): PreambleStep<ProxiedPeer> {
+  return { ok: false, reason: `PROXY protocol: ${reason}` };
+}
+
+export interface PeerOptions {
+  /** Who must send a PROXY header; `null` nobody. */
+  readonly proxies: TrustedProxies | null;
+  readonly done: (outcome: PreambleOutcome<string | null>) => void;
+}
+
+/** Finds whose connection it is: its peer's, or whom a trusted proxy names. Calls back at once where nothing is read. */
+export function readPeer(socket: Socket, { proxies, done }: PeerOptions): void {
+  const own = plainAddress(socket.remoteAddress);
+  if (own === null || proxies === null || !proxies.has(own)) {
+    done({ ok: true, value: own });
+    return;
+  }
+  readPreamble(socket, {
+    read: readProxyHeader,
+    maxOctets: MAX_PROXY_OCTETS,
+    ms: PROXY_MS,
+    done: (outcome) => done(outcome.ok ? { ok: true, value: outcome.value ?? own } : outcome),
+  });
+}

@@ -1,0 +1,165 @@
+/** Passes a connection that switches protocols (WebSocket) on to an origin, and everything on it, both ways. */
+import { request as httpRequest, type IncomingMessage, STATUS_CODES } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import type { Duplex } from 'node:stream';
+import { endToEnd, hasNoLength } from '../../http/end-to-end.ts';
+import { GONE, type HeaderList, type ResponseFault } from '../../http/response.ts';
+import type { ClientOutcome } from '../client-response.ts';
+import { CONNECT_MS, MAX_ORIGIN_HEAD_OCTETS, ORIGIN_MS, STALL_MS } from '../limits.ts';
+import { endSoon } from '../linger.ts';
+import type { OriginPlace } from './connections.ts';
+import type { OriginGuard } from './guard.ts';
+import type { OutgoingRequest, UpgradedClient } from './request.ts';
+
+export interface UpgradeOptions {
+  readonly place: OriginPlace;
+  readonly request: OutgoingRequest;
+  readonly client: UpgradedClient;
+  readonly anyCertificate: boolean;
+  readonly guard: OriginGuard;
+  /** Milliseconds without an octet either way after which a connection that was switched ends. */
+  readonly idleMs: number;
+}
+
+export function upgradeTo({ place, request, client, anyCertificate, guard, idleMs }: UpgradeOptions): void {
+  // Its `close` was told before anybody here listened.
+  if (client.socket.destroyed) return void client.done(GONE_BEFORE);
+  if (guard.refusal(place.address, place.port) !== null) return void client.fail(502);
+  const isTls = place.scheme === 'https';
+  const headMs = request.origin.timeoutSec === null ? ORIGIN_MS : request.origin.timeoutSec * 1_000;
+  const outgoing = (isTls ? httpsRequest : httpRequest)({
+    host: place.address,
+    port: place.port,
+    method: request.method,
+    path: request.path,
+    headers: [...request.headers, 'Connection', 'Upgrade', 'Upgrade', client.protocol] as unknown as Record<
+      string,
+      string
+    >,
+    agent: false,
+    lookup: guard.lookupFor(place.port),
+    maxHeaderSize: MAX_ORIGIN_HEAD_OCTETS,
+    ...(isTls ? { servername: place.serverName, rejectUnauthorized: !anyCertificate } : {}),
+  });
+  // Node would leave out what is beyond without a word.
+  outgoing.maxHeadersCount = 0;
+  let answered = false;
+  const unreached = setTimeout(() => fail(504), Math.min(CONNECT_MS, headMs));
+  const late = setTimeout(() => {
+    if (answered) outgoing.destroy();
+    else fail(504);
+  }, headMs);
+  const settle = (): boolean => {
+    const first = !answered;
+    answered = true;
+    clearTimeout(unreached);
+    return first;
+  };
+  const fail = (status: number): void => {
+    if (!settle()) return;
+    clearTimeout(late);
+    outgoing.destroy();
+    client.fail(status);
+  };
+  client.socket.once('close', () => {
+    clearTimeout(late);
+    outgoing.destroy();
+    if (settle()) client.done(GONE_BEFORE);
+  });
+  outgoing.on('socket', (socket) => {
+    socket.once(isTls ? 'secureConnect' : 'connect', () => clearTimeout(unreached));
+  });
+  outgoing.on('error', () => fail(502));
+  outgoing.on('response', (response) => {
+    settle();
+    response.once('close', () => clearTimeout(late));
+    answerInstead(response, client);
+  });
+  outgoing.on('upgrade', (response, socket, head) => {
+    settle();
+    clearTimeout(late);
+    switchOver({ response, socket, head, client, idleMs });
+  });
+  outgoing.end();
+}
+
+const LEFT: ResponseFault = { code: 'aborted', reason: 'the client went away' };
+/** Of a client that left before any answer. */
+export const GONE_BEFORE: ClientOutcome = { status: GONE, octets: 0, fault: LEFT };
+
+/** The origin does not switch: its answer goes to the client, and the connection ends with it. */
+function answerInstead(response: IncomingMessage, client: UpgradedClient): void {
+  const status = response.statusCode ?? 502;
+  const lengthless = hasNoLength(status);
+  const forwarded = endToEnd(response.rawHeaders, (name) => lengthless && name === 'content-length');
+  const headers = [...forwarded, ...client.ownHeaders, 'Connection', 'close'];
+  client.socket.write(headOf(`${status} ${STATUS_CODES[status] ?? ''}`, headers), 'latin1');
+  let octets = 0;
+  /** Node calls an answer without a length complete, however it ends. */
+  let whole = false;
+  response.on('data', (chunk: Buffer) => {
+    octets += chunk.length;
+  });
+  response.once('end', () => {
+    whole = true;
+    client.socket.once('finish', () => endSoon(client.socket));
+    endSoon(client.socket, STALL_MS);
+  });
+  // What breaks is told by `close`.
+  response.on('error', () => undefined);
+  response.once('close', () => {
+    const fault = client.socket.destroyed ? LEFT : CUT;
+    if (!whole) client.socket.destroy();
+    client.done({ status, octets, fault: whole ? null : fault });
+  });
+  response.pipe(client.socket);
+}
+
+const CUT: ResponseFault = { code: 'cut', reason: 'the origin ended its refusal too early' };
+
+function headOf(status: string, headers: HeaderList): string {
+  const lines = [`HTTP/1.1 ${status}`];
+  for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
+  return `${lines.join('\r\n')}\r\n\r\n`;
+}
+
+interface Switched {
+  readonly response: IncomingMessage;
+  readonly socket: Duplex;
+  readonly head: Buffer;
+  readonly client: UpgradedClient;
+  readonly idleMs: number;
+}
+
+function switchOver({ response, socket, head, client, idleMs }: Switched): void {
+  const headers = [...response.rawHeaders, ...client.ownHeaders];
+  client.socket.write(headOf('101 Switching Protocols', headers), 'latin1');
+  if (head.length > 0) client.socket.write(head);
+  if (client.head.length > 0) socket.write(client.head);
+  let octets = head.length;
+  const end = once(() => {
+    clearTimeout(idle);
+    socket.destroy();
+    client.socket.destroy();
+    client.done({ status: 101, octets, fault: null });
+  });
+  // A peer that is gone without a word sends nothing, not even the pongs that would keep the connection.
+  const idle = setTimeout(end, idleMs);
+  socket.on('data', (chunk: Buffer) => {
+    octets += chunk.length;
+    idle.refresh();
+  });
+  client.socket.on('data', () => idle.refresh());
+  for (const side of [socket, client.socket]) side.on('error', end).on('close', end);
+  socket.pipe(client.socket);
+  client.socket.pipe(socket);
+}
+
+function once(run: () => void): () => void {
+  let ran = false;
+  return () => {
+    if (ran) return;
+    ran = true;
+    run();
+  };
+}

@@ -1,0 +1,144 @@
+/**
+ * What a client sent, as the evaluator takes it. Refused here is what no two servers read alike (RFC 9112 §3.2, §6.1,
+ * §11.2): a request that the origin could understand differently from the rules must not be passed on.
+ */
+import { METHODS } from 'node:http';
+import type { ClientRequest } from '../http/client-messages.ts';
+import { lowerName } from '../http/header-names.ts';
+import { MAX_HEAD_OCTETS, MAX_HEADERS } from './limits.ts';
+
+/** What stands in a request's head. */
+export interface ReadRequest {
+  readonly ok: true;
+  readonly method: string;
+  /** Host or `:authority`, as sent. */
+  readonly host: string;
+  /** Path and query as sent, in ASCII. */
+  readonly target: string;
+  /** `HTTP/1.0`, `HTTP/1.1`, `HTTP/2`. */
+  readonly protocol: string;
+  /** Lower-case names; a header sent twice is a list. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  readonly hasBody: boolean;
+}
+
+export interface RequestRefusal {
+  readonly ok: false;
+  readonly status: number;
+  /** A sentence for the log. */
+  readonly reason: string;
+}
+
+/** Methods are case-sensitive (RFC 9110 §9.1). */
+const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS);
+
+type Headers = Record<string, string | string[]>;
+
+/** Fields that may stand once only; of some, servers take the first and of some the last. */
+const SINGLE = ['host', 'content-length', 'content-type', 'transfer-encoding', 'authorization', 'expect'];
+
+/** Those of a request in HTTP/2 (RFC 9113 §8.3.1), which Node counts among the fields. */
+const PSEUDO_HEADERS = 4;
+
+/** Reads the head of a request. */
+export function readRequest(message: ClientRequest): ReadRequest | RequestRefusal {
+  const version = message.httpVersionMajor;
+  const pseudo = version >= 2 ? PSEUDO_HEADERS : 0;
+  if (message.rawHeaders.length > 2 * (MAX_HEADERS + pseudo)) {
+    return refuse(431, `there are more than ${MAX_HEADERS} headers`);
+  }
+  // Node's parser of HTTP/1 counts octets; clients of HTTP/2 that acknowledge no settings are held to none of them there.
+  if (version >= 2 && octetsOf(message.rawHeaders) > MAX_HEAD_OCTETS) {
+    return refuse(431, `the headers take more than ${MAX_HEAD_OCTETS} octets`);
+  }
+  const headers = readHeaders(message.rawHeaders);
+  // Node's parser lets versions pass that nobody speaks on such a connection, `HTTP/0.9` and `HTTP/2.0`.
+  if (!('stream' in message) && (version !== 1 || message.httpVersionMinor > 1)) {
+    return refuse(505, `HTTP/${message.httpVersion} is not spoken here`);
+  }
+  for (const name of SINGLE) {
+    if (Array.isArray(headers[name])) return refuse(400, `the header \`${name}\` was sent twice`);
+  }
+  const host = version >= 2 ? authorityOf(message, headers) : headers.host;
+  if (typeof host !== 'string') return refuse(400, 'there is no Host header, or several that differ');
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined) {
+    if (version !== 1 || message.httpVersionMinor === 0) {
+      return refuse(400, 'Transfer-Encoding is not for this version of HTTP');
+    }
+    if ((coding as string).toLowerCase() !== 'chunked') {
+      return refuse(501, `the transfer coding \`${String(coding).slice(0, 64)}\` is not known`);
+    }
+    if (headers['content-length'] !== undefined) {
+      return refuse(400, 'Content-Length and Transfer-Encoding contradict each other');
+    }
+  }
+  const target = message.url ?? '';
+  const method = message.method ?? 'GET';
+  if (method === 'CONNECT') return refuse(405, 'tunnels are not opened');
+  // It echoes what visitors must not see: cookies they cannot read, headers set here.
+  if (method === 'TRACE') return refuse(405, 'requests are not echoed');
+  // Node's parser of HTTP/1 refuses them; over HTTP/2 `get` would pass rules about `GET`.
+  if (!KNOWN_METHODS.has(method)) return refuse(400, `the method \`${method.slice(0, 32)}\` is not known`);
+  const length = headers['content-length'];
+  // HTTP/2 needs no length: a stream that its head did not end has a body to come.
+  const streamed =
+    version >= 2 && length === undefined && 'stream' in message && !message.stream.endAfterHeaders;
+  return {
+    ok: true,
+    method,
+    host,
+    target: isAscii(target) ? target : encodeOctets(target),
+    protocol: version >= 2 ? 'HTTP/2' : `HTTP/1.${message.httpVersionMinor}`,
+    headers,
+    hasBody: coding !== undefined || streamed || (length !== undefined && length !== '0'),
+  };
+}
+
+function refuse(status: number, reason: string): RequestRefusal {
+  return { ok: false, status, reason };
+}
+
+/** `:authority`, with which a Host header beside it must agree (RFC 9113 §8.3.1). */
+function authorityOf(message: ClientRequest, headers: Headers): string | null {
+  const authority = 'authority' in message ? message.authority : '';
+  const { host } = headers;
+  if (authority === '' || authority === undefined) return typeof host === 'string' ? host : null;
+  return host === undefined || host === authority ? authority : null;
+}
+
+function readHeaders(raw: readonly string[]): Headers {
+  const headers: Headers = Object.create(null);
+  for (let at = 0; at < raw.length; at += 2) {
+    const sent = raw[at]!;
+    if (sent.charCodeAt(0) === 58) continue;
+    const name = lowerName(sent);
+    const value = raw[at + 1]!;
+    const before = headers[name];
+    if (before === undefined) headers[name] = value;
+    else if (typeof before === 'string') headers[name] = [before, value];
+    else before.push(value);
+  }
+  return headers;
+}
+
+function octetsOf(raw: readonly string[]): number {
+  let octets = 0;
+  for (const text of raw) octets += text.length;
+  return octets;
+}
+
+function isAscii(text: string): boolean {
+  for (let at = 0; at < text.length; at++) if (text.charCodeAt(at) > 0x7f) return false;
+  return true;
+}
+
+/** Node gives octets as Latin-1; percent-encoded they mean the same and lose nothing where they are not UTF-8. */
+function encodeOctets(text: string): string {
+  let encoded = '';
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    encoded += code > 0x7f ? `%${code.toString(16).toUpperCase()}` : text[at]!;
+  }
+  return encoded;
+}

@@ -1,0 +1,219 @@
+/** The client's body: the part that rules inspect, and the whole as the origin gets it. */
+import type { Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { type BodyFault, brokenOff, tooSlow } from '../buffers/body-fault.ts';
+import type { RateBounds } from '../buffers/limits.ts';
+import { createPace } from '../buffers/pace.ts';
+import type { ClientRequest } from '../http/client-messages.ts';
+import { type CodingFault, codedOctets, codingError, codingOf } from './content-coding.ts';
+
+export interface InspectedBody {
+  /** Why what is inspected is not what the client means, `content-encoding: …`; `null`: it is, as far as it goes. */
+  readonly error: string | null;
+  /** What rules look at: the first `wanted` octets, inflated where the client says it is compressed. */
+  readonly inspected: Uint8Array;
+}
+
+/** What was read of a body, and whether that is all of it. */
+export interface ReadPart {
+  readonly read: Buffer;
+  readonly ended: boolean;
+}
+
+/**
+ * Reads a body until `wanted` octets can be inspected, or all of it when it is shorter.
+ * @throws BodyFault when the client breaks off or is too slow
+ */
+export async function inspectBody(
+  message: ClientRequest,
+  wanted: number,
+  rate: RateBounds,
+): Promise<InspectedBody & { readonly outgoing: ReadPart }> {
+  const coding = codingOfMessage(message);
+  const { chunks, ended } = await readUpTo(message, codedOctets(coding, wanted), rate);
+  const read = Buffer.concat(chunks);
+  const seen = await asInspected(coding, { read, ended, wanted });
+  return { ...seen, outgoing: { read, ended } };
+}
+
+/**
+ * As `inspectBody`, but puts back what was read: whoever reads the message after this gets its whole body.
+ * @throws Error when the client breaks off
+ */
+export async function peekBody(
+  message: ClientRequest,
+  wanted: number,
+): Promise<InspectedBody & { readonly outgoing: ClientRequest }> {
+  // What came together with the head is parsed by then: a stream found empty before its end would tell that end at once.
+  await Promise.resolve();
+  const coding = codingOfMessage(message);
+  const { read, ended } = await readAndPutBack(message, codedOctets(coding, wanted));
+  return { ...(await asInspected(coding, { read, ended, wanted })), outgoing: message };
+}
+
+function codingOfMessage(message: ClientRequest): string {
+  return codingOf(String(message.headers['content-encoding'] ?? ''));
+}
+
+async function asInspected(
+  coding: string,
+  { read, ended, wanted }: ReadPart & { readonly wanted: number },
+): Promise<Pick<InspectedBody, 'inspected' | 'error'>> {
+  // Nothing in a coding is nothing still (RFC 9110 §8.4): there is no octet that rules could miss.
+  if (coding === '' || (read.length === 0 && ended))
+    return { inspected: read.subarray(0, wanted), error: null };
+  const { octets, fault } = await inflate(read, coding, wanted);
+  const goesOn = !ended && octets.length < wanted;
+  return {
+    inspected: octets.subarray(0, wanted),
+    error: codingError(coding, fault ?? (goesOn ? 'longer' : null)),
+  };
+}
+
+/**
+ * Reads by `readable` and never past the last octet: once a stream has told its end, nothing can be put back, and a
+ * stream that was found empty tells its end at once.
+ */
+function readAndPutBack(message: ClientRequest, wanted: number): Promise<ReadPart> {
+  const length = Number(message.headers['content-length'] ?? Number.POSITIVE_INFINITY);
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let octets = 0;
+    const isRead = (): boolean =>
+      octets >= Math.min(wanted, length) || (hasArrived(message) && message.readableLength === 0);
+    const stop = (): void => {
+      message.off('readable', onReadable).off('error', onError).off('close', onClose);
+    };
+    const settle = (): void => {
+      const read = Buffer.concat(chunks);
+      const ended = octets >= length || (message.complete && message.readableLength === 0);
+      if (read.length > 0) message.unshift(read);
+      stop();
+      resolve({ read, ended });
+    };
+    const onReadable = (): void => {
+      while (octets < wanted && message.readableLength > 0) {
+        const chunk: Buffer | null = message.read();
+        if (chunk === null) break;
+        chunks.push(chunk);
+        octets += chunk.length;
+      }
+      if (isRead()) settle();
+    };
+    const onError = (error: Error): void => {
+      stop();
+      reject(error);
+    };
+    const onClose = (): void => onError(new Error('the client went away within its body'));
+    if (message.destroyed) onClose();
+    else if (isRead()) settle();
+    else message.on('readable', onReadable).on('error', onError).on('close', onClose);
+  });
+}
+
+interface Part {
+  readonly chunks: readonly Buffer[];
+  readonly ended: boolean;
+}
+
+/** Whether all of a body is here, read or not; HTTP/2's `complete` says so only once the end was told. */
+function hasArrived(message: ClientRequest): boolean {
+  return 'stream' in message ? message.stream.readableEnded : message.complete;
+}
+
+/** A whole body of at most `most` octets; `null`: it is longer, or the client broke off or is too slow. */
+export async function readBody(
+  message: ClientRequest,
+  most: number,
+  rate: RateBounds,
+): Promise<Uint8Array | null> {
+  if (message.readableEnded) return new Uint8Array(0);
+  const part = await readUpTo(message, most + 1, rate).catch(() => null);
+  if (part === null) return null;
+  const read = Buffer.concat(part.chunks);
+  return read.length > most ? null : read;
+}
+
+/** @throws BodyFault */
+function readUpTo(message: ClientRequest, wanted: number, rate: RateBounds): Promise<Part> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let octets = 0;
+    const stop = (): void => {
+      pace.end();
+      message.off('data', onData).off('end', onEnd).off('error', onError).off('close', onError);
+    };
+    const settle = (ended: boolean): void => {
+      stop();
+      if (!ended) message.pause();
+      resolve({ chunks, ended });
+    };
+    const fail = (fault: BodyFault): void => {
+      stop();
+      message.pause();
+      // Other errors of its stream come to nobody.
+      message.on('error', ignore);
+      reject(fault);
+    };
+    const onData = (chunk: Buffer): void => {
+      chunks.push(chunk);
+      octets += chunk.length;
+      pace.move(chunk.length);
+      if (octets >= wanted) settle(message.readableEnded);
+    };
+    const onEnd = (): void => settle(true);
+    const onError = (): void => fail(brokenOff());
+    const pace = createPace({ bounds: rate, onSlow: (reason) => fail(tooSlow(reason)) });
+    message.on('data', onData).on('end', onEnd).on('error', onError).on('close', onError);
+    pace.wait();
+  });
+}
+
+function ignore(): void {}
+
+interface Inflated {
+  readonly octets: Buffer;
+  /** What kept it from being inflated whole. */
+  readonly fault: CodingFault | null;
+}
+
+interface Inflater extends Transform {
+  /** Octets of the coding that were read. */
+  readonly bytesWritten: number;
+}
+
+const INFLATERS: Readonly<Record<string, () => Inflater>> = {
+  gzip: createGunzip,
+  'x-gzip': createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/**
+ * As much as `wanted` octets of what a coding holds. What does not inflate, or is in a coding that is not known, is
+ * inspected as it was sent, and told: an origin may be able to read what this node cannot.
+ */
+function inflate(bytes: Buffer, coding: string, wanted: number): Promise<Inflated> {
+  const create = Object.hasOwn(INFLATERS, coding) ? INFLATERS[coding] : undefined;
+  if (create === undefined) {
+    return Promise.resolve({ octets: bytes, fault: 'unknown' });
+  }
+  const stream = create();
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let octets = 0;
+    const settle = (fault: CodingFault | null): void => {
+      stream.destroy();
+      resolve({ octets: octets === 0 && fault !== null ? bytes : Buffer.concat(chunks), fault });
+    };
+    stream.on('data', (chunk: Buffer) => {
+      chunks.push(chunk);
+      octets += chunk.length;
+      if (octets >= wanted) settle(null);
+    });
+    // zlib leaves alone what comes after the end of its coding; an origin may read on.
+    stream.on('end', () => settle(stream.bytesWritten < bytes.length ? 'brokenOff' : null));
+    stream.on('error', () => settle(octets === 0 ? 'broken' : 'brokenOff'));
+    stream.end(bytes);
+  });
+}

@@ -1,0 +1,34 @@
+/** The services that handle a request, one interface a room. */
+import type { Challenges } from '../answers/challenge/challenge.ts';
+import type { RateBounds } from '../buffers/limits.ts';
+import type { BufferSpace } from '../buffers/space.ts';
+import type { HttpCache } from '../http-cache/request.ts';
+import type { MarkdownRenderer } from '../markdown/renderer.ts';
+import type { Plans } from '../sync/plan-table.ts';
+import type { Classifier } from './classifier.ts';
+import type { RequestLog } from './log/request-log.ts';
+import type { Origins } from './origin/request.ts';
+
+export type { Challenges } from '../answers/challenge/challenge.ts';
+
+/** What is stored for slow clients, and how slow they may be. */
+export interface Buffers {
+  readonly space: BufferSpace;
+  /** Octets of a request's body that are read before its origin is asked. */
+  readonly bodyOctets: number;
+  readonly rate: RateBounds;
+}
+
+export interface ProxyServices {
+  readonly plans: Plans;
+  readonly origins: Origins;
+  readonly cache: HttpCache | null;
+  /** `null`: pages go out as they come. */
+  readonly markdown: MarkdownRenderer | null;
+  readonly challenges: Challenges;
+  readonly classifier: Classifier;
+  readonly requestLog: RequestLog;
+  readonly buffers: Buffers;
+  /** Origins get headers with `_` in their names. */
+  readonly keepUnderscores: boolean;
+}

@@ -1,0 +1,197 @@
+/**
+ * Certificates by ACME (RFC 8555), with HTTP-01. In: the names to hold certificates for. Out: a file for each in the
+ * folder of certificates, obtained where there is none and again before it ends; the folder's reader takes it from there.
+ * A name that fails is reported and tried again later and later, and holds up no other.
+ */
+import { createPrivateKey } from 'node:crypto';
+import { mkdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import acme from 'acme-client';
+import { normalizeName } from '../../base/host.ts';
+import { removeUnfinished, writeDurably } from '../../platform/durable-file.ts';
+import { ACME_NAME_MS, ACME_REQUEST_MS } from '../limits.ts';
+import type { CertificatePair, Certificates } from './certificates.ts';
+
+/** Answers to challenges by their token, read by whoever serves `/.well-known/acme-challenge/`. */
+export type AcmeTokens = Map<string, string>;
+
+/** Where answers are put. What is put is answered, by every process that may be asked, when a promise resolves. */
+export interface TokenSink {
+  set(token: string, answer: string): unknown;
+  delete(token: string): unknown;
+}
+
+export interface AcmeOptions {
+  readonly directoryUrl: string;
+  /** An address the authority may write to; `null` none. */
+  readonly email: string | null;
+  /** The folder that `certificates` reads; keys and accounts are written so that only their owner reads them. */
+  readonly folder: string;
+  readonly certificates: Certificates;
+  /** Host names wanted now, asked for at every pass; without wildcards, which HTTP-01 cannot prove. */
+  readonly names: () => readonly string[];
+  readonly tokens: TokenSink;
+  /** Milliseconds between passes. */
+  readonly checkMs: number;
+  /** Milliseconds until a name that failed is tried again; doubled each time, at most a day. */
+  readonly retryMs: number;
+  /** Milliseconds between looks at an order that is being worked on. */
+  readonly askMs: number;
+  /** Milliseconds since the epoch. */
+  readonly clock: () => number;
+  readonly onObtained: (name: string) => void;
+  /** `name` is empty where the names themselves could not be had. */
+  readonly onProblem: (name: string, error: unknown) => void;
+}
+
+export interface Acme {
+  /** Looks at every name once and obtains what is missing or ends soon; ends when all are done. Never throws. */
+  pass(): Promise<void>;
+  /** Ends the passes; one under way ends with the name it is at. */
+  stop(): void;
+}
+
+/** Part of a certificate's life that is left when it is renewed, and never more than this long before its end. */
+const LIFE_LEFT = 1 / 3;
+/** The ending of what is written here, by which it is told from what somebody else put into the folder. */
+const WRITTEN = '.acme.pem';
+const RENEW_MS = 30 * 86_400_000;
+const LONGEST_RETRY_MS = 86_400_000;
+
+interface Failure {
+  readonly times: number;
+  readonly notBefore: number;
+}
+
+/** Starts to pass over the names every so often, the first time at once. */
+export function startAcme(options: AcmeOptions): Acme {
+  const { names, onObtained, onProblem, checkMs, retryMs, clock } = options;
+  const failures = new Map<string, Failure>();
+  let stopped = false;
+  let passing: Promise<void> | null = null;
+  let client: Promise<acme.Client> | null = null;
+
+  async function tryName(name: string): Promise<void> {
+    try {
+      client ??= createClient(options);
+      await within(obtain(await client, options, name), ACME_NAME_MS);
+      failures.delete(name);
+      onObtained(name);
+    } catch (error) {
+      // An account that could not be made or read is no reason to never try again.
+      client = null;
+      const times = (failures.get(name)?.times ?? 0) + 1;
+      const wait = Math.min(retryMs * 2 ** (times - 1), LONGEST_RETRY_MS);
+      failures.set(name, { times, notBefore: clock() + wait });
+      onProblem(name, error);
+    }
+  }
+
+  async function passOnce(): Promise<void> {
+    const wanted = new Set(names());
+    for (const name of failures.keys()) if (!wanted.has(name)) failures.delete(name);
+    for (const name of wanted) {
+      if (stopped) return;
+      if (!isWaiting(failures.get(name), clock()) && isDue(options.certificates.find(name), name, clock()))
+        await tryName(name);
+    }
+  }
+
+  function pass(): Promise<void> {
+    passing ??= passOnce()
+      .catch((error: unknown) => onProblem('', error))
+      .finally(() => {
+        passing = null;
+      });
+    return passing;
+  }
+
+  const timer = setInterval(() => void pass(), checkMs);
+  timer.unref();
+  void pass();
+  return {
+    pass,
+    stop() {
+      stopped = true;
+      clearInterval(timer);
+    },
+  };
+}
+
+/** Whether the next try is still to come; one further off than any was set before the clock went back. */
+function isWaiting(failure: Failure | undefined, now: number): boolean {
+  if (failure === undefined) return false;
+  return now < failure.notBefore && failure.notBefore - now <= LONGEST_RETRY_MS;
+}
+
+/** Whether a name has no certificate of its own, or one that ends soon. */
+function isDue(pair: CertificatePair | null, name: string, now: number): boolean {
+  if (pair === null || !covers(pair, name)) return true;
+  const life = pair.notAfter - pair.notBefore;
+  return pair.notAfter - now < Math.min(RENEW_MS, life * LIFE_LEFT);
+}
+
+/** The fallback is for names that have no certificate. */
+function covers({ names }: CertificatePair, name: string): boolean {
+  return names.includes(name) || names.includes(`*${name.slice(name.indexOf('.'))}`);
+}
+
+async function createClient({ directoryUrl, folder, askMs }: AcmeOptions): Promise<acme.Client> {
+  acme.axios.defaults.timeout = ACME_REQUEST_MS;
+  const accountKey = await readAccount(folder);
+  return new acme.Client({ directoryUrl, accountKey, backoffMin: askMs, backoffMax: 4 * askMs });
+}
+
+/** The account's key, made at the first use: orders of one node belong to one account. */
+async function readAccount(folder: string): Promise<string> {
+  await removeUnfinished(folder, (name) => name.includes(WRITTEN));
+  const hidden = join(folder, '.acme');
+  const file = join(hidden, 'account.key');
+  await mkdir(hidden, { recursive: true, mode: 0o700 });
+  const known = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return null;
+    throw error;
+  });
+  if (known !== null) {
+    createPrivateKey(known);
+    return known;
+  }
+  const made = (await acme.crypto.createPrivateEcdsaKey()).toString();
+  await writeDurably(file, made);
+  return made;
+}
+
+async function obtain(client: acme.Client, options: AcmeOptions, name: string): Promise<void> {
+  const { email, folder, tokens, certificates } = options;
+  if (normalizeName(name) !== name || name.includes('*')) throw new Error(`\`${name}\` is no host name`);
+  const [key, csr] = await acme.crypto.createCsr(
+    { altNames: [name] },
+    await acme.crypto.createPrivateEcdsaKey(),
+  );
+  const chain = await client.auto({
+    csr,
+    ...(email === null ? {} : { email }),
+    termsOfServiceAgreed: true,
+    challengePriority: ['http-01'],
+    // Whether the name leads here is the authority's to find out; from here it may look otherwise.
+    skipChallengeVerification: true,
+    challengeCreateFn: async (_authorization, { type, token }, answer) => {
+      if (type !== 'http-01') throw new Error('the authority offers no http-01 challenge for this name');
+      await tokens.set(token, answer);
+    },
+    challengeRemoveFn: async (_authorization, { token }) => {
+      await tokens.delete(token);
+    },
+  });
+  // Key and certificate in one file: there is no moment at which one is new and the other old.
+  await writeDurably(join(folder, `${name}${WRITTEN}`), `${key.toString().trim()}\n${chain.trim()}\n`);
+  await certificates.reload();
+}
+
+async function within<T>(work: Promise<T>, ms: number): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`there was no certificate within ${ms / 1_000} seconds`)), ms);
+  });
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+}

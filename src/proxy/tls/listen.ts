@@ -1,0 +1,214 @@
+/**
+ * TLS in front of HTTP. In: a TCP connection. What it says first is read without being taken away: whom a trusted proxy
+ * speaks for, then the ClientHello, which gives the fingerprint and the name asked for. A name that must not be served
+ * is refused there and then; every other gets its certificate, and the connection goes on as HTTP/2 or HTTP/1.1.
+ */
+import { constants, createHash } from 'node:crypto';
+import { isIP, type Socket } from 'node:net';
+import { createServer, type Server, type TLSSocket } from 'node:tls';
+import { type HostFacts, parseHost } from '../../base/host.ts';
+import { type ClientHello, readClientHello } from '../../classify/client-hello.ts';
+import { ja4 } from '../../classify/ja4.ts';
+import type { Plans } from '../../sync/plan-table.ts';
+import { HELLO_MS, MAX_HELLO_RECORD_OCTETS } from '../limits.ts';
+import { type Acceptor, createAcceptor, listenWith, type RunningListener } from '../listen/acceptor.ts';
+import { type ConnectionOrigin, createHttpFront, type ListenOptions } from '../listen/http.ts';
+import { readPreamble } from '../listen/preamble.ts';
+import type { Listener } from '../visitor.ts';
+import type { CertificatePair, Certificates } from './certificates.ts';
+import { createHelloReader } from './hello-reader.ts';
+import { createHttp2Front } from './http2.ts';
+
+export interface TlsOptions extends Omit<ListenOptions, 'host' | 'port' | 'publicPort'> {
+  readonly plans: Pick<Plans, 'find'>;
+  readonly certificates: Pick<Certificates, 'find'>;
+  /** 48 octets that session tickets are sealed with, shared by the processes of a node; `null`: this one's own. */
+  readonly ticketKeys: Buffer | null;
+}
+
+/**
+ * The cipher suites of TLS 1.2 that have forward secrecy and authenticated encryption (Mozilla, "Server Side TLS",
+ * intermediate, version 5.7); TLS 1.3 has no others.
+ */
+const CIPHERS = [
+  'TLS_AES_128_GCM_SHA256',
+  'TLS_AES_256_GCM_SHA384',
+  'TLS_CHACHA20_POLY1305_SHA256',
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+].join(':');
+
+/**
+ * What every handshake goes by. A client of TLS 1.2 may not ask for another on its connection: it costs the node far more
+ * than the client (CVE-2011-1473), and Node on its own ends a connection at the fourth only.
+ */
+const SECURE = {
+  minVersion: 'TLSv1.2',
+  ciphers: CIPHERS,
+  secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+} as const;
+
+/** A fatal alert unrecognized_name (RFC 6066 §3; RFC 8446 §6), in a record of its own. */
+const UNRECOGNIZED_NAME = Buffer.from([21, 3, 3, 0, 2, 2, 112]);
+
+/** Listens for HTTPS. */
+export async function listenTls(
+  options: TlsOptions & Pick<ListenOptions, 'host' | 'port' | 'publicPort'>,
+): Promise<RunningListener> {
+  const listener = { scheme: 'https' as const, port: options.publicPort ?? options.port };
+  const running = await listenWith(createTlsAcceptor(options, listener), {
+    ...options,
+    allowHalfOpen: false,
+  });
+  if (options.publicPort === null) listener.port = running.address.port;
+  return running;
+}
+
+/** The same for connections that somebody else listens for. */
+export function createTlsAcceptor(options: TlsOptions, listener: Listener): Acceptor {
+  /** What connections told that are in their handshake, by both ends' addresses. */
+  const waiting = new Map<string, ConnectionOrigin>();
+  const http1 = createHttpFront({ ...options, listener });
+  const http2 = createHttp2Front({ ...options, listener });
+  const tls = createTlsServer(options);
+  tls.on('secureConnection', (socket) => {
+    const came = waiting.get(endsOf(socket));
+    // What was decided by the name that was read must hold for the name that TLS itself read.
+    if (came === undefined || !isAsRead(socket, came.serverName)) return void socket.destroy();
+    const front = socket.alpnProtocol === 'h2' ? http2 : http1;
+    front.take(socket, came);
+  });
+  const useDefault = defaultSetter(tls);
+
+  function shake(socket: Socket, arrival: ConnectionOrigin): void {
+    const ends = endsOf(socket);
+    waiting.set(ends, arrival);
+    socket.once('close', () => {
+      if (waiting.get(ends) === arrival) waiting.delete(ends);
+    });
+    tls.emit('connection', socket);
+  }
+
+  return createAcceptor({
+    ...options,
+    begin(socket, peer) {
+      readHello(socket, (hello) => {
+        if (hello === null) return void socket.destroy();
+        const serverName = nameOf(hello.serverName);
+        const pair = servedBy(options, hello.serverName, serverName);
+        if (pair === null) return void socket.end(UNRECOGNIZED_NAME, () => socket.destroy());
+        if (serverName === null) useDefault(pair);
+        shake(socket, { peer, serverName, ja4: ja4(hello, sha256) });
+      });
+    },
+    retire() {
+      http1.retire();
+      http2.retire();
+    },
+    closeIdle() {
+      http1.closeIdle();
+      http2.closeIdle();
+    },
+    drain() {
+      http1.drain();
+      http2.drain();
+    },
+    close() {
+      http1.close();
+      http2.close();
+    },
+  });
+}
+
+function readHello(socket: Socket, done: (hello: ClientHello | null) => void): void {
+  readPreamble(socket, {
+    read: createHelloReader(),
+    maxOctets: MAX_HELLO_RECORD_OCTETS,
+    ms: HELLO_MS,
+    done: (outcome) => done(outcome.ok ? readClientHello(outcome.value) : null),
+  });
+}
+
+/** The certificate for a client; `null`: its name is not one to be served, or there is none. */
+function servedBy(
+  { plans, certificates }: TlsOptions,
+  sent: string | null,
+  name: string | null,
+): CertificatePair | null {
+  // An address is no name (RFC 6066 §3); clients that send one nevertheless name no host.
+  if (sent === null || isIP(sent) !== 0) return certificates.find(null);
+  if (name === null) return null;
+  const owner = plans.find(name);
+  return owner === null || owner === 'refused' ? null : certificates.find(name);
+}
+
+/** A server that is handed connections. The names its certificates are for are read before it sees a connection. */
+function createTlsServer({ certificates, ticketKeys }: TlsOptions): Server {
+  const server = createServer({
+    ...SECURE,
+    ALPNProtocols: ['h2', 'http/1.1'],
+    handshakeTimeout: HELLO_MS,
+    ...(ticketKeys === null ? {} : { ticketKeys }),
+    SNICallback: (sent, done) => {
+      const name = nameOf(sent);
+      const pair = name === null && isIP(sent) === 0 ? null : certificates.find(name);
+      if (pair === null) done(new Error('the certificate is gone'));
+      else done(null, pair.context());
+    },
+  });
+  server.on('tlsClientError', (_error, socket: TLSSocket) => socket.destroy());
+  return server;
+}
+
+/** Sets the certificate for clients that ask for no name, once per certificate. */
+function defaultSetter(server: Server): (pair: CertificatePair) => void {
+  let used: CertificatePair | null = null;
+  return (pair) => {
+    if (pair === used) return;
+    used = pair;
+    const ticketKeys = server.getTicketKeys();
+    server.setSecureContext({
+      cert: pair.cert,
+      key: pair.key,
+      ...SECURE,
+      ticketKeys,
+    });
+  };
+}
+
+const facts: HostFacts = { host: '', port: -1, literal: false };
+
+/** A name as hosts are compared; `null` where none was sent, or what was sent names no host. */
+function nameOf(sent: string | false | null | undefined): string | null {
+  if (
+    typeof sent !== 'string' ||
+    isIP(sent) !== 0 ||
+    !parseHost(sent, facts) ||
+    facts.literal ||
+    facts.port >= 0
+  )
+    return null;
+  return facts.host;
+}
+
+/**
+ * Whether TLS read the name that was read before it. Of a resumed session of TLS 1.2 Node tells none, whatever was sent
+ * (its `servername` is `false`): such a client was shown no certificate now, and its name is the one in its hello.
+ */
+function isAsRead(socket: TLSSocket, serverName: string | null): boolean {
+  if (socket.servername === false && socket.isSessionReused()) return true;
+  return nameOf(socket.servername) === serverName;
+}
+
+function endsOf(socket: Socket): string {
+  const { remoteAddress, remotePort, localAddress, localPort } = socket;
+  return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
+}
+
+function sha256(text: string): string {
+  return createHash('sha256').update(text, 'latin1').digest('hex');
+}

@@ -1,0 +1,55 @@
+/**
+ * Locks on domains: two writes that name one domain run one after the other. Domains of one name are locked together, by
+ * id, since a proof of one removes the others: in another order, two proofs would wait for each other.
+ */
+import type { Session, WriteSession } from './session.ts';
+import { statement } from './statement.ts';
+
+const lockRowsOfName = statement((builder, p: { id: number }) =>
+  builder
+    .selectFrom('domains')
+    .select('id')
+    .where('name', '=', (row) =>
+      row.selectFrom('domains as one').select('one.name').where('one.id', '=', p.id),
+    )
+    .orderBy('id')
+    .forNoKeyUpdate(),
+);
+
+/** Locks the domain until the transaction ends, where that takes anything. A domain that is gone locks nothing. */
+export async function lockDomain(session: Session, domainId: number): Promise<void> {
+  if (!session.locking || session.lockedDomains.has(domainId)) return;
+  session.lockedDomains.add(domainId);
+  for (const { id } of await lockRowsOfName(session, { id: domainId })) session.lockedDomains.add(id);
+}
+
+/** `WriteTransaction.attempt`. */
+export async function attempt<T>(session: WriteSession, work: () => Promise<T>): Promise<T> {
+  const held = [...session.lockedDomains];
+  await session.run('SAVEPOINT attempt', []);
+  try {
+    const result = await work();
+    if (session.failed !== null) throw session.failed;
+    await session.run('RELEASE SAVEPOINT attempt', []);
+    return result;
+  } catch (error) {
+    await backToSavepoint(session, error);
+    // Rolling back to a savepoint lets go of the row locks taken since.
+    session.lockedDomains.clear();
+    for (const id of held) session.lockedDomains.add(id);
+    throw error;
+  }
+}
+
+/** Undoes what came after the savepoint. Throws `error` again where the database has given up the whole transaction. */
+async function backToSavepoint(session: WriteSession, error: unknown): Promise<void> {
+  const failed = session.failed;
+  session.failed = null;
+  try {
+    await session.run('ROLLBACK TO SAVEPOINT attempt', []);
+    await session.run('RELEASE SAVEPOINT attempt', []);
+  } catch {
+    session.failed = failed ?? session.failed;
+    throw error;
+  }
+}

@@ -1,0 +1,65 @@
+/** Accounts. */
+import type { AccountReads, AccountWrites } from '../customer-repositories.ts';
+import type { AccountRow } from '../rows.ts';
+import type { Session } from '../session.ts';
+import { flags, one, statement } from '../statement.ts';
+
+const decode = flags<AccountRow>('active');
+
+const get = statement((builder, p: { id: number }, { locking }) =>
+  builder
+    .selectFrom('accounts')
+    .selectAll()
+    .where('id', '=', p.id)
+    .$if(locking, (query) => query.forShare()),
+);
+
+const byName = statement((builder, p: { name: string }, { locking }) =>
+  builder
+    .selectFrom('accounts')
+    .selectAll()
+    .where('name', '=', p.name)
+    .$if(locking, (query) => query.forShare()),
+);
+
+const list = statement((builder, _: object) => builder.selectFrom('accounts').selectAll().orderBy('id'));
+
+const insert = statement((builder, p: Omit<AccountRow, 'id'>) =>
+  builder
+    .insertInto('accounts')
+    .values({ name: p.name, active: p.active, created_at: p.created_at, updated_at: p.updated_at })
+    .returning('id'),
+);
+
+const setActive = statement((builder, p: { id: number; active: boolean; at: number }) =>
+  builder
+    .updateTable('accounts')
+    .set({ active: p.active, updated_at: p.at })
+    .where('id', '=', p.id)
+    .returning('id'),
+);
+
+export function accounts(session: Session): AccountReads & AccountWrites {
+  return {
+    async get(id) {
+      const row = await one(session, get, { id });
+      return row && decode(row);
+    },
+    async byName(name) {
+      const row = await one(session, byName, { name });
+      return row && decode(row);
+    },
+    async list() {
+      return (await list(session, {})).map(decode);
+    },
+    async insert(account) {
+      session.note('keys');
+      const [row] = await insert(session, account);
+      return { id: row!.id, ...account };
+    },
+    async setActive(id, change) {
+      session.note('keys');
+      return (await one(session, setActive, { id, ...change })) !== null;
+    },
+  };
+}

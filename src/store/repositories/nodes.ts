@@ -1,0 +1,331 @@
+/** Nodes, what they answered, and the traffic they saw. */
+import { sql } from 'kysely';
+import { DEFAULT_GROUP } from '../../base/node-groups.ts';
+import type { NodeReads, NodeWrites, Spending, UsageReads, UsageWrites } from '../edge-repositories.ts';
+import type { NodeRow, ReportRow, UsageRow, UsageSum } from '../rows.ts';
+import type { Session } from '../session.ts';
+import { int, one, raw, statement } from '../statement.ts';
+
+const byTokenHash = statement((builder, p: { hash: string }) =>
+  builder.selectFrom('nodes').selectAll().where('token_hash', '=', p.hash),
+);
+
+const replacedByHash = statement((builder, p: { hash: string }) =>
+  builder.selectFrom('node_tokens').selectAll().where('token_hash', '=', p.hash),
+);
+
+const replacedOfNode = statement((builder, p: { id: number }) =>
+  builder.selectFrom('node_tokens').selectAll().where('node_id', '=', p.id).orderBy('until'),
+);
+
+const allReplaced = statement((builder, _: object) =>
+  builder.selectFrom('node_tokens').selectAll().orderBy('until'),
+);
+
+const keepToken = statement((builder, p: { id: number; until: number }) =>
+  builder
+    .insertInto('node_tokens')
+    .columns(['token_hash', 'node_id', 'until'])
+    .expression((row) =>
+      row
+        .selectFrom('nodes')
+        .select(['token_hash', 'id', int(p.until).as('until')])
+        .where('id', '=', p.id),
+    ),
+);
+
+const setToken = statement((builder, p: { id: number; hash: string }) =>
+  builder.updateTable('nodes').set({ token_hash: p.hash }).where('id', '=', p.id),
+);
+
+const dropEnded = statement((builder, p: { now: number }) =>
+  builder.deleteFrom('node_tokens').where('until', '<=', p.now),
+);
+
+const dropTokens = statement((builder, p: { id: number }) =>
+  builder.deleteFrom('node_tokens').where('node_id', '=', p.id),
+);
+
+const get = statement((builder, p: { id: number }) =>
+  builder.selectFrom('nodes').selectAll().where('id', '=', p.id),
+);
+
+const list = statement((builder, _: object) => builder.selectFrom('nodes').selectAll().orderBy('id'));
+
+const reportsOn = statement((builder, p: { domain: string; revision: number }) =>
+  builder
+    .selectFrom('node_reports')
+    .selectAll()
+    .where('domain', '=', p.domain)
+    .where('revision', '=', p.revision)
+    .orderBy('at')
+    .orderBy('node_id'),
+);
+
+const acknowledged = statement((builder, p: { domain: string }) =>
+  builder
+    .selectFrom('node_reports')
+    .innerJoin('nodes', 'nodes.id', 'node_reports.node_id')
+    .select(({ fn }) => fn.max('revision').as('revision'))
+    .where('domain', '=', p.domain)
+    .where('outcome', '=', 'ack')
+    .where('revoked_at', 'is', null)
+    .groupBy('node_id'),
+);
+
+const latestReports = statement((builder, p: { domain: string }) =>
+  builder
+    .selectFrom('node_reports as report')
+    .selectAll()
+    .where('domain', '=', p.domain)
+    .where('revision', '=', (row) =>
+      row
+        .selectFrom('node_reports as newer')
+        .select(({ fn }) => fn.max('newer.revision').as('revision'))
+        .whereRef('newer.domain', '=', 'report.domain')
+        .whereRef('newer.node_id', '=', 'report.node_id'),
+    )
+    .orderBy('node_id'),
+);
+
+const reportsOf = statement((builder, p: { node_id: number }) =>
+  builder
+    .selectFrom('node_reports as report')
+    .selectAll()
+    .where('node_id', '=', p.node_id)
+    .where('revision', '=', (row) =>
+      row
+        .selectFrom('node_reports as newer')
+        .select(({ fn }) => fn.max('newer.revision').as('revision'))
+        .whereRef('newer.domain', '=', 'report.domain')
+        .whereRef('newer.node_id', '=', 'report.node_id'),
+    )
+    .orderBy('domain'),
+);
+
+const insert = statement((builder, p: Pick<NodeRow, 'name' | 'token_hash' | 'created_at'>) =>
+  builder
+    .insertInto('nodes')
+    .values({
+      name: p.name,
+      token_hash: p.token_hash,
+      created_at: p.created_at,
+      last_seen_at: null,
+      revoked_at: null,
+      node_groups: DEFAULT_GROUP,
+    })
+    .returningAll(),
+);
+
+const setGroups = statement((builder, p: { id: number; node_groups: string }) =>
+  builder.updateTable('nodes').set({ node_groups: p.node_groups }).where('id', '=', p.id),
+);
+
+const touch = statement((builder, p: { id: number; at: number }) =>
+  builder
+    .updateTable('nodes')
+    .set({ last_seen_at: p.at })
+    .where('id', '=', p.id)
+    .where((row) => row.or([row('last_seen_at', 'is', null), row('last_seen_at', '<', p.at)])),
+);
+
+const revoke = statement((builder, p: { id: number; at: number }) =>
+  builder
+    .updateTable('nodes')
+    .set({ revoked_at: p.at })
+    .where('id', '=', p.id)
+    .where('revoked_at', 'is', null)
+    .returning('id'),
+);
+
+const report = statement((builder, p: ReportRow) =>
+  builder
+    .insertInto('node_reports')
+    .values({
+      node_id: p.node_id,
+      domain: p.domain,
+      revision: p.revision,
+      outcome: p.outcome,
+      reason: p.reason,
+      at: p.at,
+    })
+    .onConflict((conflict) =>
+      conflict.columns(['domain', 'node_id', 'revision']).doUpdateSet((row) => ({
+        outcome: row.ref('excluded.outcome'),
+        reason: row.ref('excluded.reason'),
+        at: row.ref('excluded.at'),
+      })),
+    ),
+);
+
+const pruneReports = statement((builder, p: { before: number }) =>
+  builder
+    .deleteFrom('node_reports')
+    .where('at', '<', p.before)
+    .where('revision', '<', (row) =>
+      row
+        .selectFrom('manifest')
+        .select('manifest.revision')
+        .whereRef('manifest.domain', '=', 'node_reports.domain'),
+    ),
+);
+
+const takeBatch = statement((builder, p: { node_id: number; batch: number }) =>
+  builder
+    .insertInto('node_batches')
+    .values({ node_id: p.node_id, batch: p.batch })
+    .onConflict((conflict) =>
+      conflict
+        .column('node_id')
+        .doUpdateSet((row) => ({ batch: row.ref('excluded.batch') }))
+        .whereRef('node_batches.batch', '<', 'excluded.batch'),
+    )
+    .returning('node_id'),
+);
+
+const spentUntil = statement((builder, p: { node_id: number }) =>
+  builder.selectFrom('node_allowances').select('spent_until').where('node_id', '=', p.node_id),
+);
+
+const openAllowance = statement((builder, p: { node_id: number; since: number }) =>
+  builder
+    .insertInto('node_allowances')
+    .values({ node_id: p.node_id, spent_until: p.since })
+    .onConflict((conflict) => conflict.column('node_id').doNothing()),
+);
+
+// In one statement, so that two reports at once cannot spend the same time. What is beyond `until` was spent by a clock that
+// has been set back since.
+const spend = statement((builder, p: Spending & { node_id: number }) => {
+  const from = sql`case when spent_until > ${int(p.until)} then ${int(p.now)}
+    when spent_until > ${int(p.earliest)} then spent_until else ${int(p.earliest)} end`;
+  const spent = sql`(${from}) + ${int(p.ms)}`;
+  return raw<{ readonly spent_until: number }>(
+    sql`update node_allowances
+      set spent_until = case when ${spent} > ${int(p.floor)} then ${spent} else ${int(p.floor)} end
+      where node_id = ${int(p.node_id)} and ${spent} <= ${int(p.until)} returning spent_until`,
+    builder,
+  );
+});
+
+export function nodes(session: Session): NodeReads & NodeWrites {
+  return {
+    byTokenHash: (hash) => one(session, byTokenHash, { hash }),
+    replacedTokens(which) {
+      if (which === 'all') return allReplaced(session, {});
+      return 'node_id' in which
+        ? replacedOfNode(session, { id: which.node_id })
+        : replacedByHash(session, { hash: which.token_hash });
+    },
+    get: (id) => one(session, get, { id }),
+    list: () => list(session, {}),
+    reportsOn: (domain, revision) => reportsOn(session, { domain, revision }),
+    async acknowledged(domain) {
+      const rows = await acknowledged(session, { domain });
+      return [...new Set(rows.map(({ revision }) => revision))];
+    },
+    latestReports: (domain) => latestReports(session, { domain }),
+    reportsOf: (nodeId) => reportsOf(session, { node_id: nodeId }),
+    async insert(node) {
+      session.note('keys');
+      const [row] = await insert(session, node);
+      return row!;
+    },
+    async setGroups(id, groups) {
+      session.note('keys');
+      await setGroups(session, { id, node_groups: groups });
+    },
+    async touch(id, at) {
+      await touch(session, { id, at });
+    },
+    async revoke(id, at) {
+      session.note('keys');
+      return (await one(session, revoke, { id, at })) !== null;
+    },
+    async replaceToken({ id, token_hash: hash }, { until, now }) {
+      session.note('keys');
+      await dropEnded(session, { now });
+      if (until > now) await keepToken(session, { id, until });
+      await setToken(session, { id, hash });
+    },
+    async dropTokens(id) {
+      session.note('keys');
+      await dropTokens(session, { id });
+    },
+    async report(reports) {
+      // In one order everywhere, so that two batches cannot wait for each other.
+      const ordered = [...reports].sort((a, b) => (a.domain < b.domain ? -1 : a.domain > b.domain ? 1 : 0));
+      await Promise.all(ordered.map((row) => report(session, row)));
+    },
+    async takeBatch(nodeId, batch) {
+      return (await one(session, takeBatch, { node_id: nodeId, batch })) !== null;
+    },
+    async spentUntil(nodeId) {
+      return (await one(session, spentUntil, { node_id: nodeId }))?.spent_until ?? null;
+    },
+    async spend(nodeId, spending) {
+      await openAllowance(session, { node_id: nodeId, since: spending.since });
+      return (await one(session, spend, { node_id: nodeId, ...spending })) !== null;
+    },
+    async pruneReports(before) {
+      await pruneReports(session, { before });
+    },
+  };
+}
+
+const sum = statement((builder, p: { domain_id: number; from: number; to: number }) =>
+  builder
+    .selectFrom('usage')
+    .select([
+      sql<number>`cast(coalesce(sum(requests), 0) as bigint)`.as('requests'),
+      sql<number>`cast(coalesce(sum(octets), 0) as bigint)`.as('octets'),
+      sql<number>`cast(coalesce(sum(gateway_requests), 0) as bigint)`.as('gateway_requests'),
+    ])
+    .where('domain_id', '=', p.domain_id)
+    .where('minute', '>=', p.from)
+    .where('minute', '<', p.to),
+);
+
+const listUsage = statement((builder, p: { domain_id: number; from: number; to: number }) =>
+  builder
+    .selectFrom('usage')
+    .selectAll()
+    .where('domain_id', '=', p.domain_id)
+    .where('minute', '>=', p.from)
+    .where('minute', '<', p.to)
+    .orderBy('minute'),
+);
+
+const addUsage = statement((builder, p: UsageRow) =>
+  raw(
+    sql`insert into usage (domain_id, minute, requests, octets, gateway_requests)
+      select id, ${int(p.minute)}, ${int(p.requests)}, ${int(p.octets)}, ${int(p.gateway_requests)}
+      from domains where id = ${p.domain_id}
+      on conflict (domain_id, minute) do update set
+        requests = usage.requests + excluded.requests,
+        octets = usage.octets + excluded.octets,
+        gateway_requests = usage.gateway_requests + excluded.gateway_requests`,
+    builder,
+  ),
+);
+
+const pruneUsage = statement((builder, p: { minute: number }) =>
+  builder.deleteFrom('usage').where('minute', '<', p.minute),
+);
+
+export function usage(session: Session): UsageReads & UsageWrites {
+  return {
+    async sum(domainId, from, to) {
+      const [row] = await sum(session, { domain_id: domainId, from, to });
+      return row as UsageSum;
+    },
+    list: (domainId, from, to) => listUsage(session, { domain_id: domainId, from, to }),
+    async add(rows) {
+      const ordered = [...rows].sort((a, b) => a.domain_id - b.domain_id || a.minute - b.minute);
+      await Promise.all(ordered.map((row) => addUsage(session, row)));
+    },
+    async prune(beforeMinute) {
+      await pruneUsage(session, { minute: beforeMinute });
+    },
+  };
+}

@@ -1,0 +1,50 @@
+/** What clearance is signed with, as a control plane sends it and a node stores it. */
+import type { Secrets } from '../answers/challenge/keys.ts';
+import type { Clearance, PreviousManifestSecret } from '../plan/manifest.ts';
+import { MAX_PREVIOUS_SECRETS, SECRET_OCTETS } from './limits.ts';
+
+/** By the object they are of, so that keys derived from them are derived once. */
+const decoded = new WeakMap<Clearance, Secrets>();
+
+/** Its octets; the same object for the same object. */
+export function secretsOf(clearance: Clearance): Secrets {
+  let secrets = decoded.get(clearance);
+  if (secrets === undefined) {
+    const octets = (text: string): Buffer => Buffer.from(text, 'base64');
+    const previous = clearance.previous.map(({ secret, until }) => ({ secret: octets(secret), until }));
+    secrets = { current: octets(clearance.current), previous };
+    decoded.set(clearance, secrets);
+  }
+  return secrets;
+}
+
+/** Whether cookies are signed and accepted alike, from now on. */
+export function isSameClearance(a: Clearance | null, b: Clearance | null, now: number): boolean {
+  if (a === null || b === null) return a === b;
+  return textOf(a, now) === textOf(b, now);
+}
+
+function textOf({ current, previous }: Clearance, now: number): string {
+  const accepted = previous.filter(({ until }) => now < until);
+  return JSON.stringify([current, ...accepted.map(({ secret, until }) => [secret, until])]);
+}
+
+/** Of JSON; `null` for anything else. */
+export function readClearance(value: unknown): Clearance | null {
+  if (!isRecord(value) || !isSecret(value['current']) || !Array.isArray(value['previous'])) return null;
+  const { current, previous } = value as unknown as Clearance;
+  if (previous.length > MAX_PREVIOUS_SECRETS || !previous.every(isPrevious)) return null;
+  return { current, previous: previous.map(({ secret, until }) => ({ secret, until })) };
+}
+
+function isPrevious(value: PreviousManifestSecret): boolean {
+  return isRecord(value) && isSecret(value.secret) && Number.isSafeInteger(value.until);
+}
+
+function isSecret(value: unknown): boolean {
+  return typeof value === 'string' && Buffer.from(value, 'base64').length === SECRET_OCTETS;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

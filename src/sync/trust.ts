@@ -1,0 +1,229 @@
+/** Which pages of the manifest a node believes: those of the right form, signed by the key it holds to. */
+import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { normalizeName } from '../base/host.ts';
+import { DEFAULT_GROUP, readGroups } from '../base/node-groups.ts';
+import {
+  MANIFEST_FORMAT,
+  type ManifestEntry,
+  type ManifestPage,
+  manifestText,
+  type NodeSelf,
+  type SignedPage,
+  type SignedSelf,
+  type SignedTransition,
+  selfText,
+  TOMBSTONES,
+  TRANSITION_FORMAT,
+  transitionText,
+} from '../plan/manifest.ts';
+import { MAX_MANIFEST_ENTRIES, MAX_TRANSITIONS } from './limits.ts';
+import { readClearance } from './secrets.ts';
+
+/** A page, or all of a control plane, that is not to be believed. */
+export class TrustFault extends Error {
+  constructor(message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'TrustFault';
+  }
+}
+
+export interface Trust {
+  /** SubjectPublicKeyInfo (RFC 8410) in base64. */
+  readonly publicKey: string;
+  /** First 16 hex digits of the SHA-256 of the SubjectPublicKeyInfo. */
+  readonly keyId: string;
+  /**
+   * The page that a JSON text holds.
+   * @throws TrustFault saying what is wrong with it
+   */
+  read(text: string): TrustedPage;
+  /** @throws TrustFault unless the answer about this node is signed by the key */
+  check(self: Pick<SignedSelf, 'signature'> & NodeSelf): void;
+  /** Where transitions lead from this key. @throws TrustFault when one of them on the way is not signed as it must be */
+  succeed(transitions: readonly SignedTransition[]): Succession;
+}
+
+/** A page whose signature is right, and what came with it, unchecked. */
+export interface TrustedPage {
+  readonly page: ManifestPage;
+  readonly transitions: readonly SignedTransition[];
+}
+
+export interface Succession {
+  /** The key at the end; the same where no transition begins at it. */
+  readonly trust: Trust;
+  /** Public keys on the way there, the first one included and the last one not. */
+  readonly passed: readonly string[];
+}
+
+/** @throws TrustFault when the text is no Ed25519 key */
+export function createTrust(publicKey: string): Trust {
+  const spki = Buffer.from(publicKey, 'base64');
+  const key = openKey(spki);
+  const keyId = createHash('sha256').update(spki).digest('hex').slice(0, 16);
+  return {
+    publicKey,
+    keyId,
+    read: (text) => readSigned(text, { key, keyId }),
+    succeed: (transitions) => succession(createTrust(publicKey), transitions),
+    check(self) {
+      if (isVerified(selfText(self), { key, signature: self.signature })) return;
+      throw new TrustFault('the signature of what the control plane says about this node is wrong');
+    },
+  };
+}
+
+/** Each step takes a transition, so a circle comes to an end too. */
+function succession(first: Trust, transitions: readonly SignedTransition[]): Succession {
+  const passed: string[] = [];
+  let trust = first;
+  for (let steps = 0; steps < transitions.length; steps++) {
+    const next = transitions.find(({ from }) => from === trust.keyId);
+    if (next === undefined) break;
+    const { signature } = next;
+    const key = openKey(Buffer.from(trust.publicKey, 'base64'));
+    if (next.format !== TRANSITION_FORMAT || !isVerified(transitionText(next), { key, signature })) {
+      throw new TrustFault(
+        `the transition from the key \`${trust.keyId}\` is not signed by it, so nothing follows from it; whoever is between this node and its control plane may have made it`,
+      );
+    }
+    passed.push(trust.publicKey);
+    trust = createTrust(next.public_key);
+  }
+  return { trust, passed };
+}
+
+/**
+ * Transitions as an answer has them.
+ * @throws TrustFault when they are none
+ */
+export function readTransitions(value: unknown): readonly SignedTransition[] {
+  if (value === undefined) return [];
+  const whole =
+    Array.isArray(value) &&
+    value.length <= MAX_TRANSITIONS &&
+    value.every((one) => isRecord(one) && TRANSITION_TEXTS.every((name) => typeof one[name] === 'string'));
+  if (whole) return value;
+  throw new TrustFault(`the transitions of keys are none, or more than ${MAX_TRANSITIONS}`);
+}
+
+const TRANSITION_TEXTS = ['format', 'from', 'public_key', 'signature'] as const;
+
+function openKey(spki: Buffer): KeyObject {
+  let key: KeyObject;
+  try {
+    key = createPublicKey({ key: spki, format: 'der', type: 'spki' });
+  } catch (cause) {
+    throw new TrustFault('the public key is not a SubjectPublicKeyInfo in base64', { cause });
+  }
+  if (key.asymmetricKeyType === 'ed25519') return key;
+  throw new TrustFault(
+    `the public key is of type \`${key.asymmetricKeyType}\`, manifests are signed with ed25519`,
+  );
+}
+
+interface Signing {
+  readonly key: KeyObject;
+  readonly keyId: string;
+}
+
+function readSigned(text: string, { key, keyId }: Signing): TrustedPage {
+  const page = parse(text);
+  if (!isRecord(page) || !isRecord(page['manifest']) || typeof page['signature'] !== 'string') {
+    throw new TrustFault('the page is not a signed page of a manifest');
+  }
+  const signed = page as unknown as SignedPage;
+  const signature = signatureBy(keyId, signed);
+  if (signature === null) {
+    const found = typeof signed.key_id === 'string' ? signed.key_id.slice(0, 16) : typeof signed.key_id;
+    throw new TrustFault(`the page is signed with the key \`${found}\`, this node holds to \`${keyId}\``);
+  }
+  if (!isSigned(signed.manifest, { key, signature }))
+    throw new TrustFault('the signature of the page is wrong');
+  const wrong = faultOf(signed.manifest);
+  if (wrong !== null) throw new TrustFault(`the page is signed and cannot be read: ${wrong}`);
+  return { page: signed.manifest, transitions: readTransitions(signed.transitions) };
+}
+
+/** `null`: the key has not signed. */
+function signatureBy(keyId: string, { key_id, signature, also }: SignedPage): string | null {
+  if (key_id === keyId) return signature;
+  const others = Array.isArray(also) ? (also as SignedPage['also'])! : [];
+  const other = others.find((one) => isRecord(one) && one['key_id'] === keyId);
+  return typeof other?.signature === 'string' ? other.signature : null;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new TrustFault('the page is not JSON', { cause });
+  }
+}
+
+function isSigned(manifest: ManifestPage, by: SignatureBy): boolean {
+  try {
+    return isVerified(manifestText(manifest), by);
+  } catch {
+    // Nested so deeply that its canonical text cannot be made: nobody signed that.
+    return false;
+  }
+}
+
+interface SignatureBy {
+  readonly key: KeyObject;
+  /** In base64. */
+  readonly signature: string;
+}
+
+function isVerified(text: string, { key, signature }: SignatureBy): boolean {
+  return verify(null, Buffer.from(text, 'utf8'), key, Buffer.from(signature, 'base64'));
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/**
+ * The groups that a page or the answer about a node names, as `base/node-groups.ts` writes them; `null` where they are none.
+ * Servers of releases without groups name none, and have all in `default`.
+ */
+export function groupsIn({ groups }: Pick<ManifestPage, 'groups'>): string | null {
+  if (groups === undefined) return DEFAULT_GROUP;
+  return Array.isArray(groups) ? readGroups(groups.join(',')) : null;
+}
+
+/** What is wrong with a page, `null` nothing. */
+function faultOf(page: ManifestPage): string | null {
+  if (page.format !== MANIFEST_FORMAT) return `its format is not \`${MANIFEST_FORMAT}\``;
+  if (page.epoch !== undefined && !isCount(page.epoch)) return 'its epoch';
+  if (groupsIn(page) === null) return 'its groups';
+  if (!isCount(page.since) || !isCount(page.through) || page.through < page.since) return 'its positions';
+  if (typeof page.complete !== 'boolean' || !Array.isArray(page.entries)) return 'its fields';
+  if (page.entries.length > MAX_MANIFEST_ENTRIES) {
+    return `it has ${page.entries.length} entries, the limit is ${MAX_MANIFEST_ENTRIES}`;
+  }
+  if (!page.complete && page.through === page.since) return 'it leads nowhere';
+  const wrong = page.entries.find((entry) => !isEntry(entry));
+  return wrong === undefined ? null : `the entry \`${entryText(wrong)}\``;
+}
+
+/** Without its secrets, since it is logged. */
+function entryText(entry: ManifestEntry): string {
+  const shown = isRecord(entry) ? { ...entry, clearance: undefined } : entry;
+  return String(JSON.stringify(shown)).slice(0, 200);
+}
+
+function isEntry(entry: ManifestEntry): boolean {
+  if (!isRecord(entry)) return false;
+  const { domain, revision, digest, tombstone, purge_epoch, position, clearance } = entry;
+  if (typeof domain !== 'string' || normalizeName(domain) !== domain) return false;
+  if (!isCount(revision) || !isCount(purge_epoch) || !isCount(position)) return false;
+  if (clearance !== undefined && readClearance(clearance) === null) return false;
+  if (digest === null) return tombstone !== null && TOMBSTONES.includes(tombstone);
+  return tombstone === null && typeof digest === 'string' && /^[0-9a-f]{64}$/.test(digest);
+}

@@ -1,0 +1,141 @@
+/**
+ * Where values that tests look at come from. An origin's members count as every variable it names: an argument of the
+ * query is one of ARGS and of ARGS_GET.
+ */
+import type { WafScalar, WafVariable } from '../../plan/signature-program.ts';
+import { membersOf, scalarOf, type Transaction } from './transaction.ts';
+import type { NamedValue } from './variables/headers.ts';
+
+export interface ValueSource {
+  readonly variables: readonly WafVariable[];
+  /** The phase its members are known in. */
+  readonly phase: 1 | 2;
+  readonly members: (transaction: Transaction) => readonly NamedValue[];
+  /** The value is the member's name. */
+  readonly names: boolean;
+  /** There is one member, without a name. */
+  readonly isScalar: boolean;
+}
+
+const NONE: readonly NamedValue[] = [];
+
+function scalar(variable: WafScalar, phase: 1 | 2): ValueSource {
+  const members = (transaction: Transaction): readonly NamedValue[] => {
+    const value = scalarOf(transaction, variable);
+    return value === null ? NONE : [{ name: '', value }];
+  };
+  return { variables: [variable], phase, members, names: false, isScalar: true };
+}
+
+const HEAD_SCALARS = [
+  'AUTH_TYPE',
+  'QUERY_STRING',
+  'REMOTE_ADDR',
+  'REQUEST_BASENAME',
+  'REQUEST_FILENAME',
+  'REQUEST_LINE',
+  'REQUEST_METHOD',
+  'REQUEST_PROTOCOL',
+  'REQUEST_URI',
+  'REQUEST_URI_RAW',
+  'SERVER_NAME',
+  'SERVER_PORT',
+  'UNIQUE_ID',
+] as const;
+
+const BODY_SCALARS = [
+  'REQUEST_BODY',
+  'MULTIPART_BOUNDARY_QUOTED',
+  'MULTIPART_BOUNDARY_WHITESPACE',
+  'MULTIPART_CRLF_LF_LINES',
+  'MULTIPART_DATA_AFTER',
+  'MULTIPART_DATA_BEFORE',
+  'MULTIPART_FILE_LIMIT_EXCEEDED',
+  'MULTIPART_HEADER_FOLDING',
+  'MULTIPART_INVALID_HEADER_FOLDING',
+  'MULTIPART_INVALID_PART',
+  'MULTIPART_INVALID_QUOTING',
+  'MULTIPART_LF_LINE',
+  'MULTIPART_MISSING_SEMICOLON',
+  'MULTIPART_STRICT_ERROR',
+  'MULTIPART_UNMATCHED_BOUNDARY',
+] as const;
+
+/** Every origin but those of what changes while rules run, and of counts. */
+export const VALUE_SOURCES: readonly ValueSource[] = [
+  { variables: ['ARGS', 'ARGS_GET'], phase: 1, members: ({ query }) => query, names: false, isScalar: false },
+  {
+    variables: ['ARGS_NAMES', 'ARGS_GET_NAMES'],
+    phase: 1,
+    members: ({ query }) => query,
+    names: true,
+    isScalar: false,
+  },
+  {
+    variables: ['REQUEST_COOKIES'],
+    phase: 1,
+    members: ({ cookies }) => cookies,
+    names: false,
+    isScalar: false,
+  },
+  {
+    variables: ['REQUEST_COOKIES_NAMES'],
+    phase: 1,
+    members: ({ cookies }) => cookies,
+    names: true,
+    isScalar: false,
+  },
+  {
+    variables: ['REQUEST_HEADERS'],
+    phase: 1,
+    members: ({ headers }) => headers,
+    names: false,
+    isScalar: false,
+  },
+  {
+    variables: ['REQUEST_HEADERS_NAMES'],
+    phase: 1,
+    members: ({ headers }) => headers,
+    names: true,
+    isScalar: false,
+  },
+  ...HEAD_SCALARS.map((variable) => scalar(variable, 1)),
+  { variables: ['ARGS', 'ARGS_POST'], phase: 2, members: postArguments, names: false, isScalar: false },
+  {
+    variables: ['ARGS_NAMES', 'ARGS_POST_NAMES'],
+    phase: 2,
+    members: postArguments,
+    names: true,
+    isScalar: false,
+  },
+  {
+    variables: ['XML'],
+    phase: 2,
+    members: (transaction) => membersOf(transaction, 'XML'),
+    names: false,
+    isScalar: false,
+  },
+  ...(
+    [
+      'FILES',
+      'FILES_NAMES',
+      'FILES_SIZES',
+      'MULTIPART_FILENAME',
+      'MULTIPART_NAME',
+      'MULTIPART_PART_HEADERS',
+    ] as const
+  ).map(
+    (variable): ValueSource => ({
+      variables: [variable],
+      phase: 2,
+      members: (transaction) => membersOf(transaction, variable),
+      names: false,
+      isScalar: false,
+    }),
+  ),
+  ...BODY_SCALARS.map((variable) => scalar(variable, 2)),
+];
+
+function postArguments({ body }: Transaction): readonly NamedValue[] {
+  return body?.parsed.args ?? NONE;
+}

@@ -1,0 +1,61 @@
+/** One word, one meaning (`src/README.md`, "Glossary"), as far as a program can see it. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, sep } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, test } from 'vitest';
+
+const SRC = new URL('../../src/', import.meta.url).pathname;
+/** Written by a generator from the OpenAPI document. */
+const GENERATED = 'client/schema.ts';
+
+const FILES = readdirSync(SRC, { recursive: true, encoding: 'utf8' })
+  .map((path) => path.split(sep).join('/'))
+  .filter((path) => path.endsWith('.ts') && !path.endsWith('.d.ts') && path !== GENERATED)
+  .sort();
+
+const SOURCES = FILES.map((file) => {
+  const text = readFileSync(join(SRC, file), 'utf8');
+  return { file, text, tree: ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true) };
+});
+
+/** Names that a package's users see beside a name of the same meaning inside. */
+const PUBLIC: ReadonlySet<string> = new Set([]);
+
+function roomOf(file: string): string {
+  const [first = '', second = ''] = file.split('/');
+  return first === 'waf' ? `${first}/${second}` : first;
+}
+
+function exportedTypes(tree: ts.SourceFile): readonly string[] {
+  return tree.statements.flatMap((statement) => {
+    const isType =
+      ts.isInterfaceDeclaration(statement) ||
+      ts.isTypeAliasDeclaration(statement) ||
+      ts.isClassDeclaration(statement);
+    if (!isType) return [];
+    const isExported = statement.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword) ?? false;
+    return isExported && statement.name !== undefined ? [statement.name.text] : [];
+  });
+}
+
+describe('words', () => {
+  test('an exported type has a name that no other room exports', () => {
+    const rooms = new Map<string, Set<string>>();
+    for (const { file, tree } of SOURCES) {
+      for (const name of exportedTypes(tree)) {
+        rooms.set(name, (rooms.get(name) ?? new Set()).add(roomOf(file)));
+      }
+    }
+    const shared = [...rooms].filter(([name, where]) => where.size > 1 && !PUBLIC.has(name));
+    expect(shared.map(([name, where]) => `${name}: ${[...where].join(', ')}`)).toEqual([]);
+    expect(rooms.size).toBeGreaterThan(500);
+  });
+
+  test('no room has more than 9,000 lines', () => {
+    const lines = new Map<string, number>();
+    for (const { file, text } of SOURCES) {
+      lines.set(roomOf(file), (lines.get(roomOf(file)) ?? 0) + text.split('\n').length - 1);
+    }
+    expect([...lines].filter(([, count]) => count > 9_000)).toEqual([]);
+  });
+});

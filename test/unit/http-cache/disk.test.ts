@@ -1,0 +1,195 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createDisk, type Disk } from '../../../src/http-cache/disk.ts';
+import {
+  createDiskPartition,
+  putFile,
+  takeExpired,
+  takeOverflow,
+  touchFile,
+} from '../../../src/http-cache/disk-partition.ts';
+import type { ServedDomain } from '../../../src/sync/plan-table.ts';
+
+let folder = '';
+let disks: Disk[] = [];
+let faults: unknown[] = [];
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'edgeplan-disk-'));
+  disks = [];
+  faults = [];
+});
+afterEach(async () => {
+  for (const disk of disks) await disk.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+function openDisk(clock: () => number = Date.now): Disk {
+  const disk = createDisk({ directory: folder, share: 1, clock, onFault: (error) => faults.push(error) });
+  disks.push(disk);
+  return disk;
+}
+
+function domain(purgeEpoch = 0, name = 'a.test'): ServedDomain {
+  return { name, purgeEpoch, settings: { diskMaxGb: 1, diskTtlDays: 7 } } as ServedDomain;
+}
+
+function files(): string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
+    statSync(join(folder, path)).isFile(),
+  );
+}
+
+const BODY = Buffer.from('the body');
+
+async function written(disk: Disk, key = 'k'): Promise<string> {
+  const place = disk.enter(domain(), key);
+  disk.write(place, { key }, BODY);
+  await expect.poll(() => existsSync(place.path)).toBe(true);
+  return place.path;
+}
+
+describe('a file', () => {
+  test('is found again, by the same process and by the next', async () => {
+    const disk = openDisk();
+    await written(disk);
+    const read = async (from: Disk) => (await from.read(from.enter(domain(), 'k'), 100))!;
+    expect(Buffer.from((await read(disk)).body!)).toEqual(BODY);
+    await disk.close();
+    const next = openDisk();
+    // Before the folder is known, and after.
+    expect((await read(next)).head).toEqual({ key: 'k' });
+    await next.ready;
+    expect((await read(next)).head).toEqual({ key: 'k' });
+    expect(next.mayHave(next.enter(domain(), 'k'))).toBe(true);
+    expect(next.mayHave(next.enter(domain(), 'other'))).toBe(false);
+    expect((await next.read(next.enter(domain(), 'k'), 3))!.body).toBeNull();
+    expect(faults).toEqual([]);
+  });
+
+  test.each<[string, (path: string) => void]>([
+    ['cut off', (path) => truncateSync(path, 20)],
+    ['empty', (path) => truncateSync(path, 0)],
+    ['longer', (path) => writeFileSync(path, 'x', { flag: 'a' })],
+    ['changed in its body', (path) => flip(path, 0)],
+    ['changed in its head', (path) => flip(path, BODY.length + 3)],
+    ['changed in its foot', (path) => flip(path, statSync(path).size - 1)],
+    ['of zeros', (path) => writeFileSync(path, Buffer.alloc(200))],
+  ])('that is %s is a miss, and removed', async (_name, damage) => {
+    const disk = openDisk();
+    const path = await written(disk);
+    damage(path);
+    expect(await disk.read(disk.enter(domain(), 'k'), 100)).toBeNull();
+    await expect.poll(() => existsSync(path)).toBe(false);
+  });
+
+  test('past its days is a miss', async () => {
+    let now = Date.now();
+    const disk = openDisk(() => now);
+    await disk.ready;
+    const path = await written(disk);
+    now += 8 * 86_400_000;
+    expect(await disk.read(disk.enter(domain(), 'k'), 100)).toBeNull();
+    await expect.poll(() => existsSync(path)).toBe(false);
+  });
+
+  test('removed while it is written does not come back', async () => {
+    const disk = openDisk();
+    const place = disk.enter(domain(), 'k');
+    disk.write(place, { key: 'k' }, Buffer.alloc(4_000_000));
+    disk.remove(place);
+    await disk.close();
+    expect(files()).toEqual([]);
+  });
+});
+
+function flip(path: string, at: number): void {
+  const bytes = readFileSync(path);
+  bytes[at]! ^= 1;
+  writeFileSync(path, bytes);
+}
+
+describe('a large body', () => {
+  test('is written as it comes, and in place when it is whole', async () => {
+    const disk = openDisk();
+    const place = disk.enter(domain(), 'k');
+    const spill = disk.openBodyFile(place, () => undefined)!;
+    expect(disk.openBodyFile(place, () => undefined)).toBeNull();
+    for (const text of ['the', ' ', 'body']) expect(spill.write(Buffer.from(text))).toBe(true);
+    expect(existsSync(place.path)).toBe(false);
+    expect(await spill.commit({ key: 'k' })).toBe(true);
+    expect(Buffer.from((await disk.read(place, 100))!.body!)).toEqual(BODY);
+  });
+
+  test('leaves nothing when it is given up', async () => {
+    const disk = openDisk();
+    const spill = disk.openBodyFile(disk.enter(domain(), 'k'), () => undefined)!;
+    spill.write(BODY);
+    spill.abandon();
+    expect(await spill.commit({})).toBe(false);
+    await disk.close();
+    expect(files()).toEqual([]);
+  });
+});
+
+test('a purge removes what was kept before it', async () => {
+  const disk = openDisk();
+  await disk.ready;
+  const path = await written(disk);
+  const after = disk.enter(domain(1), 'k');
+  expect(disk.mayHave(after)).toBe(false);
+  await expect.poll(() => existsSync(path)).toBe(false);
+});
+
+test('what a killed process left half-written is removed at the start', async () => {
+  mkdirSync(join(folder, 'tmp'));
+  writeFileSync(join(folder, 'tmp', '1-1'), 'half');
+  await openDisk().ready;
+  expect(files()).toEqual([]);
+});
+
+test('names that are no folder names are kept apart', async () => {
+  const disk = openDisk();
+  const paths = ['..', '.', '', 'a/b', '#x', 'a.test'].map((name) => disk.enter(domain(0, name), 'k').path);
+  expect(new Set(paths).size).toBe(paths.length);
+  for (const path of paths) expect(path.startsWith(join(folder, 'entries', ''))).toBe(true);
+  await disk.ready;
+});
+
+describe('a shelf', () => {
+  test('gives up what was used longest ago, and what is past its time', () => {
+    const shelf = createDiskPartition('/x', { maxOctets: 25, maxAgeMs: 100 });
+    for (const name of ['a', 'b', 'c']) putFile(shelf, name, { size: 10, at: name === 'c' ? 50 : 0 });
+    touchFile(shelf, 'a');
+    expect(takeOverflow(shelf, 10)).toEqual(['b']);
+    expect(shelf.used).toBe(20);
+    expect(takeExpired(shelf, 120)).toEqual(['a']);
+    putFile(shelf, 'c', { size: 4, at: 50 });
+    expect(shelf.used).toBe(4);
+  });
+
+  test('knows after a start which files are the oldest', async () => {
+    const disk = openDisk();
+    const [old, young] = [await written(disk, 'old'), await written(disk, 'young')];
+    await disk.close();
+    utimesSync(old, new Date(0), new Date(Date.now() - 5_000));
+    expect(existsSync(young)).toBe(true);
+    const next = openDisk();
+    await next.ready;
+    const { partition, name } = next.enter(domain(), 'old');
+    expect([...partition.files.keys()][0]).toBe(name);
+  });
+});
