@@ -2,60 +2,21 @@
 import { z } from 'zod';
 import { judgeActivePlan, judgeCeiling } from '../access/entitlement-checks.ts';
 import type { Entitlements } from '../access/entitlements.ts';
-import { CACHE_CAPS_MB, MAX_DISK_DAYS, MAX_DISK_GB } from '../base/limits.ts';
 import { challengeHost, MAX_CHALLENGED_OCTETS } from '../lifecycle/challenge.ts';
 import { domainName } from '../model/domain.ts';
-import { checked, integer } from '../model/fields.ts';
-import { crossCheck, type FormValues, form } from '../model/form.ts';
-import { DNS_MODES, type DnsMode, type DomainRow } from '../store/rows.ts';
+import { checked } from '../model/fields.ts';
+import { crossCheck, type FormValues, form, partially } from '../model/form.ts';
+import { DEFAULT_SETTINGS, DOMAIN_SETTINGS, type DomainSettings } from '../model/settings.ts';
+import { DNS_MODES, type DnsMode } from '../store/rows.ts';
 import { domainDetail } from './domain-shape.ts';
 import { badRequest, forbidden } from './refusal.ts';
 
-/** The settings of a domain that a customer changes directly. */
-export type Settings = Pick<
-  DomainRow,
-  | 'cache_l2_max_gb'
-  | 'cache_l2_ttl_days'
-  | 'cache_cap_mb'
-  | 'sec_no_sniff'
-  | 'sec_referrer_policy'
-  | 'sec_strip_headers'
-  | 'markdown_for_agents'
-  | 'outage_alerts'
-  | 'uptime_threshold_pct'
-  | 'uptime_window_min'
-  | 'uptime_min_requests'
-  | 'uptime_min_active_min'
-  | 'uptime_recover_min'
->;
-
 export interface DomainUpdate {
-  readonly settings: Partial<Settings>;
+  readonly settings: Partial<DomainSettings>;
   readonly dns_mode: DnsMode | undefined;
   /** `developer_mode_until: null` ends developer mode; a time, as a GET shows it, is ignored. */
   readonly endDeveloperMode: boolean;
 }
-
-/** Requests an hour-long window could see on one domain; more is no floor but a wall. */
-const MAX_FLOOR = 1_000_000_000;
-/** Minutes: as long as the longest window. Given for the window (API document). */
-const MAX_MINUTES = 60;
-
-const SETTINGS = {
-  cache_l2_max_gb: integer(1, MAX_DISK_GB).optional(),
-  cache_l2_ttl_days: integer(1, MAX_DISK_DAYS).optional(),
-  cache_cap_mb: z.literal(CACHE_CAPS_MB).optional(),
-  sec_no_sniff: z.boolean().optional(),
-  sec_referrer_policy: z.boolean().optional(),
-  sec_strip_headers: z.boolean().optional(),
-  markdown_for_agents: z.boolean().optional(),
-  outage_alerts: z.boolean().optional(),
-  uptime_threshold_pct: integer(50, 100).optional(),
-  uptime_window_min: integer(2, MAX_MINUTES).optional(),
-  uptime_min_requests: integer(0, MAX_FLOOR).optional(),
-  uptime_min_active_min: integer(1, MAX_MINUTES).optional(),
-  uptime_recover_min: integer(1, MAX_MINUTES).optional(),
-} as const;
 
 const SHOWN = Object.keys(domainDetail.shape);
 
@@ -64,7 +25,7 @@ export const domainUpdateForm = form({
   fields: {
     dns_mode: z.enum(DNS_MODES).optional(),
     developer_mode_until: z.string().nullable().optional(),
-    ...SETTINGS,
+    ...partially(DOMAIN_SETTINGS),
   },
   ignored: SHOWN,
   finish: ({ dns_mode, developer_mode_until, ...settings }): DomainUpdate => ({
@@ -104,26 +65,17 @@ export const domainCreateForm = form({
 });
 
 /** What a new domain starts with, below the ceilings of its plan. */
-export function initialSettings(entitlements: Entitlements): Settings {
+export function initialSettings(entitlements: Entitlements): DomainSettings {
+  const { cache_l2_max_gb, cache_l2_ttl_days } = DEFAULT_SETTINGS;
   return {
-    cache_l2_max_gb: Math.max(1, Math.min(10, entitlements.max_cache_disk_gb)),
-    cache_l2_ttl_days: Math.max(1, Math.min(7, entitlements.max_cache_ttl_days)),
-    cache_cap_mb: 128,
-    sec_no_sniff: false,
-    sec_referrer_policy: false,
-    sec_strip_headers: false,
-    markdown_for_agents: false,
-    outage_alerts: true,
-    uptime_threshold_pct: 90,
-    uptime_window_min: 5,
-    uptime_min_requests: 20,
-    uptime_min_active_min: 2,
-    uptime_recover_min: 5,
+    ...DEFAULT_SETTINGS,
+    cache_l2_max_gb: Math.max(1, Math.min(cache_l2_max_gb, entitlements.max_cache_disk_gb)),
+    cache_l2_ttl_days: Math.max(1, Math.min(cache_l2_ttl_days, entitlements.max_cache_ttl_days)),
   };
 }
 
 /** Conditions across the settings as they would be; throws the 400. */
-export function judgeSettings(after: Settings): void {
+export function judgeSettings(after: DomainSettings): void {
   if (after.uptime_min_active_min <= after.uptime_window_min) return;
   throw badRequest(
     'uptime_min_active_min: must be at most `uptime_window_min`, ' +
@@ -133,8 +85,8 @@ export function judgeSettings(after: Settings): void {
 
 /** The plan's ceilings, for settings that change: what was allowed once can stay. Throws the 403. */
 export function judgeCeilings(
-  before: Settings,
-  changed: Partial<Settings>,
+  before: DomainSettings,
+  changed: Partial<DomainSettings>,
   entitlements: Entitlements,
 ): void {
   const ceilings = [

@@ -2,11 +2,12 @@
 import { z } from 'zod';
 import { inForce } from '../access/entitlements.ts';
 import { PERMISSIONS, permissionsOf, ROLES, type Role } from '../access/roles.ts';
-import { CACHE_CAPS_MB } from '../base/limits.ts';
 import { DOMAIN_STATUSES } from '../base/vocabulary.ts';
 import { challengeHost } from '../lifecycle/challenge.ts';
 import { takesChallenge } from '../lifecycle/state.ts';
+import { documentFields } from '../model/document.ts';
 import { absoluteName } from '../model/record-name.ts';
+import { DOMAIN_SETTINGS, settingsOf } from '../model/settings.ts';
 import type { CertificateRow, DomainRow, RecordRow, SubscriptionRow } from '../store/rows.ts';
 import { DNS_MODES } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
@@ -56,20 +57,8 @@ export const domainSummary = z.object(SUMMARY).meta({ id: 'DomainSummary' });
 export const domainDetail = z
   .object({
     ...SUMMARY,
-    cache_l2_max_gb: z.int(),
-    cache_l2_ttl_days: z.int(),
-    cache_cap_mb: z.literal(CACHE_CAPS_MB),
+    ...documentFields(DOMAIN_SETTINGS, 'answer'),
     developer_mode_until: time.optional(),
-    sec_no_sniff: z.boolean(),
-    sec_referrer_policy: z.boolean(),
-    sec_strip_headers: z.boolean(),
-    markdown_for_agents: z.boolean(),
-    outage_alerts: z.boolean(),
-    uptime_threshold_pct: z.int(),
-    uptime_window_min: z.int(),
-    uptime_min_requests: z.int(),
-    uptime_min_active_min: z.int(),
-    uptime_recover_min: z.int(),
     verification: z
       .object({
         host: z.string(),
@@ -135,20 +124,8 @@ export async function showDetail(tx: ReadTransaction, shown: Shown): Promise<Dom
   const developing = domain.developer_mode_until !== null && domain.developer_mode_until > now;
   return {
     ...(await showSummary(tx, shown)),
-    cache_l2_max_gb: domain.cache_l2_max_gb,
-    cache_l2_ttl_days: domain.cache_l2_ttl_days,
-    cache_cap_mb: domain.cache_cap_mb as (typeof CACHE_CAPS_MB)[number],
+    ...settingsOf(domain),
     ...presentTimes({ developer_mode_until: developing ? domain.developer_mode_until : null }),
-    sec_no_sniff: domain.sec_no_sniff,
-    sec_referrer_policy: domain.sec_referrer_policy,
-    sec_strip_headers: domain.sec_strip_headers,
-    markdown_for_agents: domain.markdown_for_agents,
-    outage_alerts: domain.outage_alerts,
-    uptime_threshold_pct: domain.uptime_threshold_pct,
-    uptime_window_min: domain.uptime_window_min,
-    uptime_min_requests: domain.uptime_min_requests,
-    uptime_min_active_min: domain.uptime_min_active_min,
-    uptime_recover_min: domain.uptime_recover_min,
     ...showVerification(domain, now),
     permissions: [...permissionsOf(role)],
   };

@@ -56,10 +56,8 @@ export const HOST_MATCH_TYPES = ['', 'exact', 'wildcard', 'regex'] as const;
 export type HostMatchType = (typeof HOST_MATCH_TYPES)[number];
 
 export const PATH_MATCH_TYPES = ['wildcard', 'regex'] as const;
-export type PathMatchType = (typeof PATH_MATCH_TYPES)[number];
 
 export const LIST_MATCH_TYPES = ['include', 'exclude'] as const;
-export type ListMatchType = (typeof LIST_MATCH_TYPES)[number];
 
 export const DOMAIN_STATUSES = ['pending', 'unverified', 'active', 'moved', 'disabled', 'banned'] as const;
 export type DomainStatus = (typeof DOMAIN_STATUSES)[number];
@@ -100,31 +98,23 @@ export const UNINSPECTED_MODES = ['score', 'block', 'pass'] as const;
 export type UninspectedMode = (typeof UNINSPECTED_MODES)[number];
 
 export const FINGERPRINT_ACTIONS = ['drop', 'challenge', 'tag'] as const;
-export type FingerprintAction = (typeof FINGERPRINT_ACTIONS)[number];
 
 export const BOT_ACTIONS = ['block', 'alt_content', 'alt_origin', 'tag'] as const;
-export type BotAction = (typeof BOT_ACTIONS)[number];
 
 export const BREACH_ACTIONS = ['drop', 'captcha'] as const;
-export type BreachAction = (typeof BREACH_ACTIONS)[number];
 
 export const RATE_KEYS = ['ip', 'ip_path'] as const;
-export type RateLimitKey = (typeof RATE_KEYS)[number];
 
 export const REWRITE_QUERY_MODES = ['preserve', 'replace', 'strip'] as const;
-export type RewriteQueryMode = (typeof REWRITE_QUERY_MODES)[number];
 
 export const REDIRECT_STATUSES = [301, 302, 307, 308] as const;
-export type RedirectStatus = (typeof REDIRECT_STATUSES)[number];
 
 export const CACHE_MODES = ['standard', 'force', 'bypass'] as const;
 export type CacheMode = (typeof CACHE_MODES)[number];
 
 export const CACHE_QUERY_MODES = ['all', 'none', 'include'] as const;
-export type CacheQueryMode = (typeof CACHE_QUERY_MODES)[number];
 
 export const ERROR_PAGE_MODES = ['svc', 'custom', 'origin'] as const;
-export type ErrorPageMode = (typeof ERROR_PAGE_MODES)[number];
 
 export const RECORD_TYPES = [
   'A',
@@ -147,4 +137,3 @@ export type RecordType = (typeof RECORD_TYPES)[number];
 export const PROXIABLE_TYPES = ['A', 'AAAA', 'CNAME', 'ALIAS'] as const satisfies readonly RecordType[];
 
 export const RECORD_SCHEMES = ['Default', 'Auto', 'Http', 'Https'] as const;
-export type RecordScheme = (typeof RECORD_SCHEMES)[number];

@@ -2551,779 +2551,798 @@ export interface paths {
 export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
-        readonly DnsRecordUpdate: {
-            /** @description relative to the domain or absolute; @ is the apex */
-            readonly name?: string;
-            /** @enum {string} */
-            readonly type?: "A" | "AAAA" | "CNAME" | "ALIAS" | "MX" | "TXT" | "NS" | "SRV" | "CAA" | "PTR" | "HTTPS" | "SVCB" | "TLSA";
-            readonly destination?: string;
-            readonly mx_priority?: number | null;
-            readonly proxied?: boolean;
-            readonly captcha?: boolean;
+        readonly AuditEntry: {
+            readonly id: number;
+            /** Format: date-time */
+            readonly at: string;
+            readonly user_id: number | null;
+            readonly user: string | null;
+            readonly key_id: number | null;
+            readonly action: string;
+            readonly subject: string;
+            readonly before: unknown | null;
+            readonly after: unknown | null;
+        };
+        readonly BatchCreateResult: {
+            readonly succeeded: number;
+            readonly failed: number;
+            readonly results: readonly {
+                /** @description place in `creates`, from 0 */
+                readonly index: number;
+                /** @description of the rule; null when ok is false */
+                readonly id: number | null;
+                readonly ok: boolean;
+                /** @description only when ok is false */
+                readonly error?: string;
+            }[];
+        };
+        readonly BatchResult: {
+            readonly succeeded: number;
+            readonly failed: number;
+            readonly results: readonly {
+                readonly id: number;
+                readonly ok: boolean;
+                /** @description only when ok is false */
+                readonly error?: string;
+            }[];
+        };
+        readonly BotRouteRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "bot_route";
             /**
-             * @description towards the origin of a proxied record
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids: readonly number[];
+            /** @description `false`: the rule matches no request */
+            readonly enabled: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
-            readonly scheme?: "Default" | "Auto" | "Http" | "Https";
-            /** @description null follows the scheme */
-            readonly port?: number | null;
-            readonly host_header?: string;
-            readonly monitor?: boolean;
-            /** @description seconds the edge waits for the origin before 504 */
-            readonly timeout?: number | null;
-            readonly comment?: string;
-        };
-        readonly DnsRecordCreate: {
-            /** @description relative to the domain or absolute; @ is the apex */
-            readonly name: string;
-            /** @enum {string} */
-            readonly type: "A" | "AAAA" | "CNAME" | "ALIAS" | "MX" | "TXT" | "NS" | "SRV" | "CAA" | "PTR" | "HTTPS" | "SVCB" | "TLSA";
-            readonly destination: string;
-            readonly mx_priority?: number | null;
-            readonly proxied?: boolean;
-            readonly captcha?: boolean;
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes: readonly string[];
             /**
-             * @description towards the origin of a proxied record
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
              * @enum {string}
              */
-            readonly scheme?: "Default" | "Auto" | "Http" | "Https";
-            /** @description null follows the scheme */
-            readonly port?: number | null;
-            readonly host_header?: string;
-            readonly monitor?: boolean;
-            /** @description seconds the edge waits for the origin before 504 */
-            readonly timeout?: number | null;
-            readonly comment?: string;
-        };
-        readonly DropRuleCreate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
-            /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type?: "wildcard" | "regex";
-            readonly path_includes?: readonly string[];
-            readonly path_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly country_match_type?: "include" | "exclude";
-            readonly countries?: readonly string[];
-            /** @enum {string} */
-            readonly ip_match_type?: "include" | "exclude";
-            readonly ips?: readonly string[];
+            readonly action_mode: "enforce" | "dry_run";
+            /** @description kinds of bots that the rule applies to; `*` is every classified bot */
+            readonly bot_kinds: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
+            /** @description only bots whose identity was verified, by forward-confirmed reverse DNS or published address ranges */
+            readonly require_verified: boolean;
             /**
-             * @deprecated
-             * @description deprecated: use record_ids
+             * @description `block` answers 403, `alt_content` answers with `body`, `alt_origin` forwards to `alt_dest`, `tag` only marks the request
+             * @enum {string}
              */
-            readonly record_id?: number | null;
-        };
-        readonly DropRuleUpdate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
-            /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type?: "wildcard" | "regex";
-            readonly path_includes?: readonly string[];
-            readonly path_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly country_match_type?: "include" | "exclude";
-            readonly countries?: readonly string[];
-            /** @enum {string} */
-            readonly ip_match_type?: "include" | "exclude";
-            readonly ips?: readonly string[];
+            readonly action: "block" | "alt_content" | "alt_origin" | "tag";
+            /** @description status under `alt_content` */
+            readonly status: number;
+            /** @description response body under `alt_content` */
+            readonly body: string;
+            /** @description IP address or host name of the origin under `alt_origin` */
+            readonly alt_dest: string;
+            /** @description port under `alt_origin`; null: as `alt_scheme` says */
+            readonly alt_port: number | null;
             /**
-             * @deprecated
-             * @description deprecated: use record_ids
+             * @description protocol of connections under `alt_origin`
+             * @enum {string}
              */
-            readonly record_id?: number | null;
-        };
-        readonly FingerprintRuleCreate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
-            /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            readonly match_ja4?: readonly string[];
-            readonly match_ja4h?: readonly string[];
-            /** @enum {string} */
-            readonly action: "drop" | "challenge" | "tag";
-            /**
-             * @deprecated
-             * @description deprecated: use record_ids
-             */
-            readonly record_id?: number | null;
-        };
-        readonly FingerprintRuleUpdate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
-            /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            readonly match_ja4?: readonly string[];
-            readonly match_ja4h?: readonly string[];
-            /** @enum {string} */
-            readonly action?: "drop" | "challenge" | "tag";
-            /**
-             * @deprecated
-             * @description deprecated: use record_ids
-             */
-            readonly record_id?: number | null;
+            readonly alt_scheme: "http" | "https";
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
         };
         readonly BotRouteRuleCreate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
-            /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            readonly bot_kinds: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-            readonly require_verified?: boolean;
-            /** @enum {string} */
-            readonly action: "block" | "alt_content" | "alt_origin" | "tag";
-            readonly status?: number;
-            readonly body?: string;
-            readonly alt_dest?: string;
-            readonly alt_port?: number | null;
-            /** @enum {string} */
-            readonly alt_scheme?: "http" | "https";
             /**
              * @deprecated
-             * @description deprecated: use record_ids
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
              */
             readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /**
+             * @description `false`: the rule matches no request
+             * @default true
+             */
+            readonly enabled?: boolean;
+            /**
+             * @description order of evaluation within the type: lower first, then the lower id
+             * @default 100
+             */
+            readonly priority?: number;
+            /**
+             * @description legacy: one more entry of `host_includes`
+             * @default
+             */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /**
+             * @description hosts that the rule applies to; empty: every host
+             * @default []
+             */
+            readonly host_includes?: readonly string[];
+            /**
+             * @description hosts that the rule does not apply to; they win over `host_includes`
+             * @default []
+             */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @default enforce
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @description kinds of bots that the rule applies to; `*` is every classified bot */
+            readonly bot_kinds: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
+            /**
+             * @description only bots whose identity was verified, by forward-confirmed reverse DNS or published address ranges
+             * @default false
+             */
+            readonly require_verified?: boolean;
+            /**
+             * @description `block` answers 403, `alt_content` answers with `body`, `alt_origin` forwards to `alt_dest`, `tag` only marks the request
+             * @enum {string}
+             */
+            readonly action: "block" | "alt_content" | "alt_origin" | "tag";
+            /**
+             * @description status under `alt_content`
+             * @default 200
+             */
+            readonly status?: number;
+            /**
+             * @description response body under `alt_content`
+             * @default
+             */
+            readonly body?: string;
+            /**
+             * @description IP address or host name of the origin under `alt_origin`
+             * @default
+             */
+            readonly alt_dest?: string;
+            /**
+             * @description port under `alt_origin`; null: as `alt_scheme` says
+             * @default null
+             */
+            readonly alt_port?: number | null;
+            /**
+             * @description protocol of connections under `alt_origin`
+             * @default https
+             * @enum {string}
+             */
+            readonly alt_scheme?: "http" | "https";
         };
         readonly BotRouteRuleUpdate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
             readonly record_ids?: readonly number[] | null;
+            /** @description `false`: the rule matches no request */
             readonly enabled?: boolean;
-            /** @description lower runs first */
+            /** @description order of evaluation within the type: lower first, then the lower id */
             readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
+            /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
-            /** @enum {string} */
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
             readonly host_includes?: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
             readonly host_excludes?: readonly string[];
-            /** @enum {string} */
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
             readonly action_mode?: "enforce" | "dry_run";
+            /** @description kinds of bots that the rule applies to; `*` is every classified bot */
             readonly bot_kinds?: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
+            /** @description only bots whose identity was verified, by forward-confirmed reverse DNS or published address ranges */
             readonly require_verified?: boolean;
-            /** @enum {string} */
+            /**
+             * @description `block` answers 403, `alt_content` answers with `body`, `alt_origin` forwards to `alt_dest`, `tag` only marks the request
+             * @enum {string}
+             */
             readonly action?: "block" | "alt_content" | "alt_origin" | "tag";
+            /** @description status under `alt_content` */
             readonly status?: number;
+            /** @description response body under `alt_content` */
             readonly body?: string;
+            /** @description IP address or host name of the origin under `alt_origin` */
             readonly alt_dest?: string;
+            /** @description port under `alt_origin`; null: as `alt_scheme` says */
             readonly alt_port?: number | null;
-            /** @enum {string} */
+            /**
+             * @description protocol of connections under `alt_origin`
+             * @enum {string}
+             */
             readonly alt_scheme?: "http" | "https";
+        };
+        readonly CacheRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "cache";
             /**
              * @deprecated
-             * @description deprecated: use record_ids
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
              */
-            readonly record_id?: number | null;
-        };
-        readonly RateLimitRuleCreate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
-            /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type?: "wildcard" | "regex";
-            readonly path_includes?: readonly string[];
-            readonly path_excludes?: readonly string[];
-            readonly limit: number;
-            readonly window_sec?: number;
-            /** @enum {string} */
-            readonly key_by?: "ip" | "ip_path";
-            /** @enum {string} */
-            readonly on_breach?: "drop" | "captcha";
-            readonly burst?: number;
+            readonly record_id?: number;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids: readonly number[];
+            /** @description `false`: the rule matches no request */
+            readonly enabled: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern: string;
             /**
-             * @deprecated
-             * @description deprecated: use record_ids
-             */
-            readonly record_id?: number | null;
-        };
-        readonly RateLimitRuleUpdate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
-            /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type?: "wildcard" | "regex";
-            readonly path_includes?: readonly string[];
-            readonly path_excludes?: readonly string[];
-            readonly limit?: number;
-            readonly window_sec?: number;
-            /** @enum {string} */
-            readonly key_by?: "ip" | "ip_path";
-            /** @enum {string} */
-            readonly on_breach?: "drop" | "captcha";
-            readonly burst?: number;
-            /**
-             * @deprecated
-             * @description deprecated: use record_ids
-             */
-            readonly record_id?: number | null;
-        };
-        readonly WafRuleCreate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
-            /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type?: "wildcard" | "regex";
-            readonly path_includes?: readonly string[];
-            readonly path_excludes?: readonly string[];
-            readonly paranoia?: number;
-            readonly threshold?: number;
-            readonly body_cap_kb?: number;
-            /** @description ids of signatures that do not count */
-            readonly rule_excludes?: readonly string[];
-            /** @description signatures that leave out a target, or do not count, on some paths; each names one by `id` or a group by `tag` */
-            readonly exclusions?: readonly {
-                /** @description the signature; null where `tag` says which */
-                readonly id?: number | null;
-                /** @description every signature with this tag, such as `attack-sqli`; empty where `id` says which */
-                readonly tag?: string;
-                /** @description what the signatures do not look at: `ARGS:comment`, `REQUEST_COOKIES:sess*`, `REQUEST_HEADERS`; empty: they do not count at all */
-                readonly target?: string;
-                /** @description where this holds: a wildcard over the canonical path, every path by default */
-                readonly path?: string;
-            }[];
-            /**
-             * @description what follows when a body cannot be parsed as its Content-Type says, is in a coding that does not inflate, was not read, or is longer than `body_cap_kb`: `score` adds 5 but for the part beyond the cap, `block` blocks, `pass` does nothing
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
-            readonly on_uninspected?: "score" | "block" | "pass";
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes: readonly string[];
             /**
-             * @deprecated
-             * @description deprecated: use record_ids
-             */
-            readonly record_id?: number | null;
-        };
-        readonly WafRuleUpdate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
-            /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type?: "wildcard" | "regex";
-            readonly path_includes?: readonly string[];
-            readonly path_excludes?: readonly string[];
-            readonly paranoia?: number;
-            readonly threshold?: number;
-            readonly body_cap_kb?: number;
-            /** @description ids of signatures that do not count */
-            readonly rule_excludes?: readonly string[];
-            /** @description signatures that leave out a target, or do not count, on some paths; each names one by `id` or a group by `tag` */
-            readonly exclusions?: readonly {
-                /** @description the signature; null where `tag` says which */
-                readonly id?: number | null;
-                /** @description every signature with this tag, such as `attack-sqli`; empty where `id` says which */
-                readonly tag?: string;
-                /** @description what the signatures do not look at: `ARGS:comment`, `REQUEST_COOKIES:sess*`, `REQUEST_HEADERS`; empty: they do not count at all */
-                readonly target?: string;
-                /** @description where this holds: a wildcard over the canonical path, every path by default */
-                readonly path?: string;
-            }[];
-            /**
-             * @description what follows when a body cannot be parsed as its Content-Type says, is in a coding that does not inflate, was not read, or is longer than `body_cap_kb`: `score` adds 5 but for the part beyond the cap, `block` blocks, `pass` does nothing
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
              * @enum {string}
              */
-            readonly on_uninspected?: "score" | "block" | "pass";
+            readonly action_mode: "enforce" | "dry_run";
             /**
-             * @deprecated
-             * @description deprecated: use record_ids
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @enum {string}
              */
-            readonly record_id?: number | null;
-        };
-        readonly RedirectRuleCreate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
-            /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type?: "wildcard" | "regex";
-            readonly path_includes?: readonly string[];
-            readonly path_excludes?: readonly string[];
-            readonly target: string;
-            /** @enum {number} */
-            readonly status_code?: 301 | 302 | 307 | 308;
-            readonly preserve_query?: boolean;
-            readonly preserve_path?: boolean;
+            readonly path_match_type: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes: readonly string[];
+            /** @description paths that the rule does not apply to; they win over `path_includes` */
+            readonly path_excludes: readonly string[];
             /**
-             * @deprecated
-             * @description deprecated: use record_ids
+             * @description `standard` follows the origin's headers, `force` caches without them, `bypass` does not cache
+             * @enum {string}
              */
-            readonly record_id?: number | null;
-        };
-        readonly RedirectRuleUpdate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
-            /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type?: "wildcard" | "regex";
-            readonly path_includes?: readonly string[];
-            readonly path_excludes?: readonly string[];
-            readonly target?: string;
-            /** @enum {number} */
-            readonly status_code?: 301 | 302 | 307 | 308;
-            readonly preserve_query?: boolean;
-            readonly preserve_path?: boolean;
+            readonly mode: "standard" | "force" | "bypass";
+            /** @description seconds for which the edge reuses a response; null: as the origin says */
+            readonly edge_ttl_sec: number | null;
+            /** @description seconds for which browsers reuse a response (`Cache-Control: max-age`); null: as the origin says */
+            readonly browser_ttl_sec: number | null;
             /**
-             * @deprecated
-             * @description deprecated: use record_ids
+             * @description which query parameters are part of the cache key and reach the origin: `all`, `none`, or those that `query_params` lists (`include`)
+             * @enum {string}
              */
-            readonly record_id?: number | null;
-        };
-        readonly CaptchaRuleCreate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
-            /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type?: "wildcard" | "regex";
-            readonly path_includes?: readonly string[];
-            readonly path_excludes?: readonly string[];
-            readonly ttl_sec?: number;
-            /**
-             * @deprecated
-             * @description deprecated: use record_ids
-             */
-            readonly record_id?: number | null;
-        };
-        readonly CaptchaRuleUpdate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
-            /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type?: "wildcard" | "regex";
-            readonly path_includes?: readonly string[];
-            readonly path_excludes?: readonly string[];
-            readonly ttl_sec?: number;
-            /**
-             * @deprecated
-             * @description deprecated: use record_ids
-             */
-            readonly record_id?: number | null;
-        };
-        readonly RewriteRuleCreate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
-            /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type?: "wildcard" | "regex";
-            readonly path_includes?: readonly string[];
-            readonly path_excludes?: readonly string[];
-            readonly path_target?: string;
-            /** @enum {string} */
-            readonly query_mode?: "preserve" | "replace" | "strip";
-            readonly query_target?: string;
-            /**
-             * @deprecated
-             * @description deprecated: use record_ids
-             */
-            readonly record_id?: number | null;
-        };
-        readonly RewriteRuleUpdate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
-            /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type?: "wildcard" | "regex";
-            readonly path_includes?: readonly string[];
-            readonly path_excludes?: readonly string[];
-            readonly path_target?: string;
-            /** @enum {string} */
-            readonly query_mode?: "preserve" | "replace" | "strip";
-            readonly query_target?: string;
-            /**
-             * @deprecated
-             * @description deprecated: use record_ids
-             */
-            readonly record_id?: number | null;
+            readonly query_mode: "all" | "none" | "include";
+            /** @description parameter names under `query_mode: include` */
+            readonly query_params: readonly string[];
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
         };
         readonly CacheRuleCreate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
-            /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type?: "wildcard" | "regex";
-            readonly path_includes?: readonly string[];
-            readonly path_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly mode?: "standard" | "force" | "bypass";
-            readonly edge_ttl_sec?: number | null;
-            readonly browser_ttl_sec?: number | null;
-            /** @enum {string} */
-            readonly query_mode?: "all" | "none" | "include";
-            readonly query_params?: readonly string[];
             /**
              * @deprecated
-             * @description deprecated: use record_ids
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
              */
             readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /**
+             * @description `false`: the rule matches no request
+             * @default true
+             */
+            readonly enabled?: boolean;
+            /**
+             * @description order of evaluation within the type: lower first, then the lower id
+             * @default 100
+             */
+            readonly priority?: number;
+            /**
+             * @description legacy: one more entry of `host_includes`
+             * @default
+             */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /**
+             * @description hosts that the rule applies to; empty: every host
+             * @default []
+             */
+            readonly host_includes?: readonly string[];
+            /**
+             * @description hosts that the rule does not apply to; they win over `host_includes`
+             * @default []
+             */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @default enforce
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @default wildcard
+             * @enum {string}
+             */
+            readonly path_match_type?: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes?: readonly string[];
+            /**
+             * @description paths that the rule does not apply to; they win over `path_includes`
+             * @default []
+             */
+            readonly path_excludes?: readonly string[];
+            /**
+             * @description `standard` follows the origin's headers, `force` caches without them, `bypass` does not cache
+             * @default standard
+             * @enum {string}
+             */
+            readonly mode?: "standard" | "force" | "bypass";
+            /**
+             * @description seconds for which the edge reuses a response; null: as the origin says
+             * @default null
+             */
+            readonly edge_ttl_sec?: number | null;
+            /**
+             * @description seconds for which browsers reuse a response (`Cache-Control: max-age`); null: as the origin says
+             * @default null
+             */
+            readonly browser_ttl_sec?: number | null;
+            /**
+             * @description which query parameters are part of the cache key and reach the origin: `all`, `none`, or those that `query_params` lists (`include`)
+             * @default all
+             * @enum {string}
+             */
+            readonly query_mode?: "all" | "none" | "include";
+            /**
+             * @description parameter names under `query_mode: include`
+             * @default []
+             */
+            readonly query_params?: readonly string[];
         };
         readonly CacheRuleUpdate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
             readonly record_ids?: readonly number[] | null;
+            /** @description `false`: the rule matches no request */
             readonly enabled?: boolean;
-            /** @description lower runs first */
+            /** @description order of evaluation within the type: lower first, then the lower id */
             readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
+            /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern?: string;
-            /** @enum {string} */
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
             readonly host_includes?: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
             readonly host_excludes?: readonly string[];
-            /** @enum {string} */
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @enum {string} */
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @enum {string}
+             */
             readonly path_match_type?: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
             readonly path_includes?: readonly string[];
+            /** @description paths that the rule does not apply to; they win over `path_includes` */
             readonly path_excludes?: readonly string[];
-            /** @enum {string} */
+            /**
+             * @description `standard` follows the origin's headers, `force` caches without them, `bypass` does not cache
+             * @enum {string}
+             */
             readonly mode?: "standard" | "force" | "bypass";
+            /** @description seconds for which the edge reuses a response; null: as the origin says */
             readonly edge_ttl_sec?: number | null;
+            /** @description seconds for which browsers reuse a response (`Cache-Control: max-age`); null: as the origin says */
             readonly browser_ttl_sec?: number | null;
-            /** @enum {string} */
+            /**
+             * @description which query parameters are part of the cache key and reach the origin: `all`, `none`, or those that `query_params` lists (`include`)
+             * @enum {string}
+             */
             readonly query_mode?: "all" | "none" | "include";
+            /** @description parameter names under `query_mode: include` */
             readonly query_params?: readonly string[];
+        };
+        readonly CaptchaRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "captcha";
             /**
              * @deprecated
-             * @description deprecated: use record_ids
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids: readonly number[];
+            /** @description `false`: the rule matches no request */
+            readonly enabled: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @enum {string}
+             */
+            readonly path_match_type: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes: readonly string[];
+            /** @description paths that the rule does not apply to; they win over `path_includes` */
+            readonly path_excludes: readonly string[];
+            /** @description seconds for which a solved challenge is remembered for the visitor */
+            readonly ttl_sec: number;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly CaptchaRuleCreate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
              */
             readonly record_id?: number | null;
-        };
-        readonly OriginRouteRuleCreate: {
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
             readonly record_ids?: readonly number[] | null;
+            /**
+             * @description `false`: the rule matches no request
+             * @default true
+             */
             readonly enabled?: boolean;
-            /** @description lower runs first */
+            /**
+             * @description order of evaluation within the type: lower first, then the lower id
+             * @default 100
+             */
             readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
+            /**
+             * @description legacy: one more entry of `host_includes`
+             * @default
+             */
             readonly host_pattern?: string;
-            /** @enum {string} */
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
             readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /**
+             * @description hosts that the rule applies to; empty: every host
+             * @default []
+             */
             readonly host_includes?: readonly string[];
+            /**
+             * @description hosts that the rule does not apply to; they win over `host_includes`
+             * @default []
+             */
             readonly host_excludes?: readonly string[];
-            /** @enum {string} */
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @default enforce
+             * @enum {string}
+             */
             readonly action_mode?: "enforce" | "dry_run";
-            /** @enum {string} */
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @default wildcard
+             * @enum {string}
+             */
             readonly path_match_type?: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
             readonly path_includes?: readonly string[];
+            /**
+             * @description paths that the rule does not apply to; they win over `path_includes`
+             * @default []
+             */
             readonly path_excludes?: readonly string[];
-            readonly address: string;
+            /**
+             * @description seconds for which a solved challenge is remembered for the visitor
+             * @default 1800
+             */
+            readonly ttl_sec?: number;
+        };
+        readonly CaptchaRuleUpdate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /** @description `false`: the rule matches no request */
+            readonly enabled?: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority?: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes?: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @enum {string}
+             */
+            readonly path_match_type?: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes?: readonly string[];
+            /** @description paths that the rule does not apply to; they win over `path_includes` */
+            readonly path_excludes?: readonly string[];
+            /** @description seconds for which a solved challenge is remembered for the visitor */
+            readonly ttl_sec?: number;
+        };
+        readonly DnsRecord: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @description host name, relative to the domain or absolute; `@` is the apex */
+            readonly name: string;
+            /**
+             * @description type of the record; only A, AAAA, CNAME and ALIAS can be proxied
+             * @enum {string}
+             */
+            readonly type: "A" | "AAAA" | "CNAME" | "ALIAS" | "MX" | "TXT" | "NS" | "SRV" | "CAA" | "PTR" | "HTTPS" | "SVCB" | "TLSA";
+            /** @description data of the record: an address, a host name or text, as the type says; of a proxied record the edge's origin */
+            readonly destination: string;
+            /** @description preference of an MX record: lower first; null for other types */
+            readonly mx_priority: number | null;
+            /** @description whether requests for the name go through the edge */
+            readonly proxied: boolean;
+            /** @description challenges every visitor of the name, whatever the rules say */
+            readonly captcha: boolean;
+            /**
+             * @description protocol towards the origin of a proxied record: `Default` follows the request's, `Auto` finds out, `Http`, `Https`
+             * @enum {string}
+             */
+            readonly scheme: "Default" | "Auto" | "Http" | "Https";
+            /** @description port of the origin; null follows the scheme */
+            readonly port: number | null;
+            /** @description Host header and TLS server name that the origin gets; empty: the request's own host */
+            readonly host_header: string;
+            /** @description counts requests of the name for the uptime of the domain */
+            readonly monitor: boolean;
+            /** @description seconds that the edge waits for the origin before it answers 504; null: the default of the node */
+            readonly timeout: number | null;
+            /** @description note without effect */
+            readonly comment: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly DnsRecordCreate: {
+            /** @description host name, relative to the domain or absolute; `@` is the apex */
+            readonly name: string;
+            /**
+             * @description type of the record; only A, AAAA, CNAME and ALIAS can be proxied
+             * @enum {string}
+             */
+            readonly type: "A" | "AAAA" | "CNAME" | "ALIAS" | "MX" | "TXT" | "NS" | "SRV" | "CAA" | "PTR" | "HTTPS" | "SVCB" | "TLSA";
+            /** @description data of the record: an address, a host name or text, as the type says; of a proxied record the edge's origin */
+            readonly destination: string;
+            /**
+             * @description preference of an MX record: lower first; null for other types
+             * @default null
+             */
+            readonly mx_priority?: number | null;
+            /**
+             * @description whether requests for the name go through the edge
+             * @default false
+             */
+            readonly proxied?: boolean;
+            /**
+             * @description challenges every visitor of the name, whatever the rules say
+             * @default false
+             */
+            readonly captcha?: boolean;
+            /**
+             * @description protocol towards the origin of a proxied record: `Default` follows the request's, `Auto` finds out, `Http`, `Https`
+             * @default Default
+             * @enum {string}
+             */
+            readonly scheme?: "Default" | "Auto" | "Http" | "Https";
+            /**
+             * @description port of the origin; null follows the scheme
+             * @default null
+             */
             readonly port?: number | null;
-            /** @enum {string} */
-            readonly scheme?: "http" | "https";
+            /**
+             * @description Host header and TLS server name that the origin gets; empty: the request's own host
+             * @default
+             */
             readonly host_header?: string;
-            readonly country?: string;
+            /**
+             * @description counts requests of the name for the uptime of the domain
+             * @default false
+             */
+            readonly monitor?: boolean;
+            /**
+             * @description seconds that the edge waits for the origin before it answers 504; null: the default of the node
+             * @default null
+             */
+            readonly timeout?: number | null;
+            /**
+             * @description note without effect
+             * @default
+             */
+            readonly comment?: string;
+        };
+        readonly DnsRecordUpdate: {
+            /** @description host name, relative to the domain or absolute; `@` is the apex */
             readonly name?: string;
             /**
-             * @deprecated
-             * @description deprecated: use record_ids
+             * @description type of the record; only A, AAAA, CNAME and ALIAS can be proxied
+             * @enum {string}
              */
-            readonly record_id?: number | null;
-        };
-        readonly OriginRouteRuleUpdate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
-            /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type?: "wildcard" | "regex";
-            readonly path_includes?: readonly string[];
-            readonly path_excludes?: readonly string[];
-            readonly address?: string;
+            readonly type?: "A" | "AAAA" | "CNAME" | "ALIAS" | "MX" | "TXT" | "NS" | "SRV" | "CAA" | "PTR" | "HTTPS" | "SVCB" | "TLSA";
+            /** @description data of the record: an address, a host name or text, as the type says; of a proxied record the edge's origin */
+            readonly destination?: string;
+            /** @description preference of an MX record: lower first; null for other types */
+            readonly mx_priority?: number | null;
+            /** @description whether requests for the name go through the edge */
+            readonly proxied?: boolean;
+            /** @description challenges every visitor of the name, whatever the rules say */
+            readonly captcha?: boolean;
+            /**
+             * @description protocol towards the origin of a proxied record: `Default` follows the request's, `Auto` finds out, `Http`, `Https`
+             * @enum {string}
+             */
+            readonly scheme?: "Default" | "Auto" | "Http" | "Https";
+            /** @description port of the origin; null follows the scheme */
             readonly port?: number | null;
-            /** @enum {string} */
-            readonly scheme?: "http" | "https";
+            /** @description Host header and TLS server name that the origin gets; empty: the request's own host */
             readonly host_header?: string;
-            readonly country?: string;
-            readonly name?: string;
-            /**
-             * @deprecated
-             * @description deprecated: use record_ids
-             */
-            readonly record_id?: number | null;
+            /** @description counts requests of the name for the uptime of the domain */
+            readonly monitor?: boolean;
+            /** @description seconds that the edge waits for the origin before it answers 504; null: the default of the node */
+            readonly timeout?: number | null;
+            /** @description note without effect */
+            readonly comment?: string;
         };
-        readonly OriginPoolRuleCreate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
+        readonly Domain: {
+            readonly id: number;
+            readonly name: string;
             /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
+            readonly status: "pending" | "unverified" | "active" | "moved" | "disabled" | "banned";
             /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly lb_type?: "round_robin" | "least_load" | "geo";
-            readonly origins: readonly {
-                readonly address: string;
-                readonly port?: number | null;
-                /** @enum {string} */
-                readonly scheme?: "http" | "https";
-                readonly weight?: number;
-                readonly node_ids?: readonly number[];
-                readonly country?: string;
-            }[];
-            readonly health_check?: {
-                readonly enabled?: boolean;
-                readonly path?: string;
-                readonly interval_sec?: number;
-                readonly timeout_sec?: number;
-                readonly unhealthy_threshold?: number;
-                readonly healthy_threshold?: number;
-                readonly eject_sec?: number;
-                readonly host?: string;
+            readonly dns_mode: "managed" | "external";
+            readonly user_id: number;
+            /** Format: date-time */
+            readonly verification_started_at?: string;
+            /** Format: date-time */
+            readonly pending_since?: string;
+            /** Format: date-time */
+            readonly moved_since?: string;
+            /** Format: date-time */
+            readonly next_check_at?: string;
+            /** Format: date-time */
+            readonly last_manual_ns_check_at?: string;
+            readonly suspended: boolean;
+            /** Format: date-time */
+            readonly suspended_at?: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+            readonly ssl: {
+                readonly status: string;
+                /** Format: date-time */
+                readonly expires_at?: string;
+                readonly days_remaining?: number;
+                readonly uncovered_hostnames?: readonly string[];
             };
-            readonly host_header?: string;
-            readonly name?: string;
-            /**
-             * @deprecated
-             * @description deprecated: use record_ids
-             */
-            readonly record_id?: number | null;
-        };
-        readonly OriginPoolRuleUpdate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
-            /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly lb_type?: "round_robin" | "least_load" | "geo";
-            readonly origins?: readonly {
-                readonly address: string;
-                readonly port?: number | null;
-                /** @enum {string} */
-                readonly scheme?: "http" | "https";
-                readonly weight?: number;
-                readonly node_ids?: readonly number[];
-                readonly country?: string;
-            }[];
-            readonly health_check?: {
-                readonly enabled?: boolean;
-                readonly path?: string;
-                readonly interval_sec?: number;
-                readonly timeout_sec?: number;
-                readonly unhealthy_threshold?: number;
-                readonly healthy_threshold?: number;
-                readonly eject_sec?: number;
-                readonly host?: string;
+            readonly subscription?: {
+                readonly id: number;
+                readonly plan_slug: string;
+                readonly plan_term_id: number | null;
+                /** Format: date-time */
+                readonly started_at: string;
+                /** Format: date-time */
+                readonly ends_at: string | null;
             };
-            readonly host_header?: string;
-            readonly name?: string;
+            /** @enum {string} */
+            readonly my_role: "viewer" | "editor" | "admin" | "owner";
+            /** @description gigabytes that the disk cache of the domain may use */
+            readonly cache_l2_max_gb: number;
+            /** @description days after which the disk cache drops an entry at the latest */
+            readonly cache_l2_ttl_days: number;
             /**
-             * @deprecated
-             * @description deprecated: use record_ids
+             * @description megabytes of the largest response body that is cached; larger ones stream through
+             * @enum {number}
              */
-            readonly record_id?: number | null;
-        };
-        readonly ErrorPageRuleCreate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
-            /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type?: "wildcard" | "regex";
-            readonly path_includes?: readonly string[];
-            readonly path_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly mode?: "svc" | "custom" | "origin";
-            readonly codes: readonly number[];
-            readonly content?: {
-                readonly [key: string]: string;
+            readonly cache_cap_mb: 128 | 256 | 512 | 2048 | 4096;
+            /** @description adds `X-Content-Type-Options: nosniff` to responses */
+            readonly sec_no_sniff: boolean;
+            /** @description adds `Referrer-Policy: strict-origin-when-cross-origin` to responses */
+            readonly sec_referrer_policy: boolean;
+            /** @description removes headers that name the origin's software from responses */
+            readonly sec_strip_headers: boolean;
+            /** @description answers requests with `Accept: text/markdown` with a Markdown rendering of HTML pages; needs an active plan */
+            readonly markdown_for_agents: boolean;
+            /** @description notifies the owner of a sustained outage of the origin */
+            readonly outage_alerts: boolean;
+            /** @description percentage of origin errors from which on a minute counts as down */
+            readonly uptime_threshold_pct: number;
+            /** @description minutes that must be down before an incident opens */
+            readonly uptime_window_min: number;
+            /** @description requests to the origin that the window must hold before an incident opens */
+            readonly uptime_min_requests: number;
+            /** @description minutes with requests that the window must hold; at most `uptime_window_min` */
+            readonly uptime_min_active_min: number;
+            /** @description consecutive minutes with requests and not down after which an incident resolves */
+            readonly uptime_recover_min: number;
+            /** Format: date-time */
+            readonly developer_mode_until?: string;
+            readonly verification?: {
+                readonly host: string;
+                /** @constant */
+                readonly type: "TXT";
+                readonly value: string;
+                readonly verified: boolean;
+                /** Format: date-time */
+                readonly expires_at?: string;
+                readonly seconds_remaining?: number;
             };
-            /**
-             * @deprecated
-             * @description deprecated: use record_ids
-             */
-            readonly record_id?: number | null;
-        };
-        readonly ErrorPageRuleUpdate: {
-            readonly record_ids?: readonly number[] | null;
-            readonly enabled?: boolean;
-            /** @description lower runs first */
-            readonly priority?: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern?: string;
-            /** @enum {string} */
-            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes?: readonly string[];
-            readonly host_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly action_mode?: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type?: "wildcard" | "regex";
-            readonly path_includes?: readonly string[];
-            readonly path_excludes?: readonly string[];
-            /** @enum {string} */
-            readonly mode?: "svc" | "custom" | "origin";
-            readonly codes?: readonly number[];
-            readonly content?: {
-                readonly [key: string]: string;
-            };
-            /**
-             * @deprecated
-             * @description deprecated: use record_ids
-             */
-            readonly record_id?: number | null;
+            readonly permissions: readonly ("domain.view" | "records.edit" | "rules.edit" | "domain.settings" | "domain.delete")[];
         };
         readonly DomainSummary: {
             readonly id: number;
@@ -3369,129 +3388,385 @@ export interface components {
             /** @enum {string} */
             readonly my_role: "viewer" | "editor" | "admin" | "owner";
         };
-        readonly Domain: {
-            readonly id: number;
-            readonly name: string;
-            /** @enum {string} */
-            readonly status: "pending" | "unverified" | "active" | "moved" | "disabled" | "banned";
-            /** @enum {string} */
-            readonly dns_mode: "managed" | "external";
-            readonly user_id: number;
-            /** Format: date-time */
-            readonly verification_started_at?: string;
-            /** Format: date-time */
-            readonly pending_since?: string;
-            /** Format: date-time */
-            readonly moved_since?: string;
-            /** Format: date-time */
-            readonly next_check_at?: string;
-            /** Format: date-time */
-            readonly last_manual_ns_check_at?: string;
-            readonly suspended: boolean;
-            /** Format: date-time */
-            readonly suspended_at?: string;
-            /** Format: date-time */
-            readonly created_at: string;
-            /** Format: date-time */
-            readonly updated_at: string;
-            readonly ssl: {
-                readonly status: string;
-                /** Format: date-time */
-                readonly expires_at?: string;
-                readonly days_remaining?: number;
-                readonly uncovered_hostnames?: readonly string[];
-            };
-            readonly subscription?: {
-                readonly id: number;
-                readonly plan_slug: string;
-                readonly plan_term_id: number | null;
-                /** Format: date-time */
-                readonly started_at: string;
-                /** Format: date-time */
-                readonly ends_at: string | null;
-            };
-            /** @enum {string} */
-            readonly my_role: "viewer" | "editor" | "admin" | "owner";
-            readonly cache_l2_max_gb: number;
-            readonly cache_l2_ttl_days: number;
-            /** @enum {number} */
-            readonly cache_cap_mb: 128 | 256 | 512 | 2048 | 4096;
-            /** Format: date-time */
-            readonly developer_mode_until?: string;
-            readonly sec_no_sniff: boolean;
-            readonly sec_referrer_policy: boolean;
-            readonly sec_strip_headers: boolean;
-            readonly markdown_for_agents: boolean;
-            readonly outage_alerts: boolean;
-            readonly uptime_threshold_pct: number;
-            readonly uptime_window_min: number;
-            readonly uptime_min_requests: number;
-            readonly uptime_min_active_min: number;
-            readonly uptime_recover_min: number;
-            readonly verification?: {
-                readonly host: string;
-                /** @constant */
-                readonly type: "TXT";
-                readonly value: string;
-                readonly verified: boolean;
-                /** Format: date-time */
-                readonly expires_at?: string;
-                readonly seconds_remaining?: number;
-            };
-            readonly permissions: readonly ("domain.view" | "records.edit" | "rules.edit" | "domain.settings" | "domain.delete")[];
-        };
-        readonly DnsRecord: {
+        readonly DropRule: {
             readonly id: number;
             readonly domain_id: number;
-            /** @description relative to the domain or absolute; @ is the apex */
-            readonly name: string;
-            /** @enum {string} */
-            readonly type: "A" | "AAAA" | "CNAME" | "ALIAS" | "MX" | "TXT" | "NS" | "SRV" | "CAA" | "PTR" | "HTTPS" | "SVCB" | "TLSA";
-            readonly destination: string;
-            readonly mx_priority: number | null;
-            readonly proxied: boolean;
-            readonly captcha: boolean;
+            /** @constant */
+            readonly type: "drop";
             /**
-             * @description towards the origin of a proxied record
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids: readonly number[];
+            /** @description `false`: the rule matches no request */
+            readonly enabled: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
              * @enum {string}
              */
-            readonly scheme: "Default" | "Auto" | "Http" | "Https";
-            /** @description null follows the scheme */
-            readonly port: number | null;
-            readonly host_header: string;
-            readonly monitor: boolean;
-            /** @description seconds the edge waits for the origin before 504 */
-            readonly timeout: number | null;
-            readonly comment: string;
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @enum {string}
+             */
+            readonly path_match_type: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes: readonly string[];
+            /** @description paths that the rule does not apply to; they win over `path_includes` */
+            readonly path_excludes: readonly string[];
+            /**
+             * @description `include`: `countries` are dropped; `exclude`: every other country is, unknown ones too
+             * @enum {string}
+             */
+            readonly country_match_type: "include" | "exclude";
+            /** @description ISO 3166-1 alpha-2 codes; empty: no country filter */
+            readonly countries: readonly string[];
+            /**
+             * @description `include`: `ips` are dropped; `exclude`: every other address is, unknown ones too
+             * @enum {string}
+             */
+            readonly ip_match_type: "include" | "exclude";
+            /** @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form; empty: no address filter */
+            readonly ips: readonly string[];
             /** Format: date-time */
             readonly created_at: string;
             /** Format: date-time */
             readonly updated_at: string;
         };
-        readonly BatchResult: {
-            readonly succeeded: number;
-            readonly failed: number;
-            readonly results: readonly {
-                readonly id: number;
-                readonly ok: boolean;
-                /** @description only when ok is false */
-                readonly error?: string;
-            }[];
+        readonly DropRuleCreate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /**
+             * @description `false`: the rule matches no request
+             * @default true
+             */
+            readonly enabled?: boolean;
+            /**
+             * @description order of evaluation within the type: lower first, then the lower id
+             * @default 100
+             */
+            readonly priority?: number;
+            /**
+             * @description legacy: one more entry of `host_includes`
+             * @default
+             */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /**
+             * @description hosts that the rule applies to; empty: every host
+             * @default []
+             */
+            readonly host_includes?: readonly string[];
+            /**
+             * @description hosts that the rule does not apply to; they win over `host_includes`
+             * @default []
+             */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @default enforce
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @default wildcard
+             * @enum {string}
+             */
+            readonly path_match_type?: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes?: readonly string[];
+            /**
+             * @description paths that the rule does not apply to; they win over `path_includes`
+             * @default []
+             */
+            readonly path_excludes?: readonly string[];
+            /**
+             * @description `include`: `countries` are dropped; `exclude`: every other country is, unknown ones too
+             * @default include
+             * @enum {string}
+             */
+            readonly country_match_type?: "include" | "exclude";
+            /**
+             * @description ISO 3166-1 alpha-2 codes; empty: no country filter
+             * @default []
+             */
+            readonly countries?: readonly string[];
+            /**
+             * @description `include`: `ips` are dropped; `exclude`: every other address is, unknown ones too
+             * @default include
+             * @enum {string}
+             */
+            readonly ip_match_type?: "include" | "exclude";
+            /**
+             * @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form; empty: no address filter
+             * @default []
+             */
+            readonly ips?: readonly string[];
         };
-        readonly AuditEntry: {
+        readonly DropRuleUpdate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /** @description `false`: the rule matches no request */
+            readonly enabled?: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority?: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes?: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @enum {string}
+             */
+            readonly path_match_type?: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes?: readonly string[];
+            /** @description paths that the rule does not apply to; they win over `path_includes` */
+            readonly path_excludes?: readonly string[];
+            /**
+             * @description `include`: `countries` are dropped; `exclude`: every other country is, unknown ones too
+             * @enum {string}
+             */
+            readonly country_match_type?: "include" | "exclude";
+            /** @description ISO 3166-1 alpha-2 codes; empty: no country filter */
+            readonly countries?: readonly string[];
+            /**
+             * @description `include`: `ips` are dropped; `exclude`: every other address is, unknown ones too
+             * @enum {string}
+             */
+            readonly ip_match_type?: "include" | "exclude";
+            /** @description addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form; empty: no address filter */
+            readonly ips?: readonly string[];
+        };
+        readonly Error: {
+            /** @description for people: what is wrong, where, and what helps */
+            readonly error: string;
+        };
+        readonly ErrorPageRule: {
             readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "error_page";
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids: readonly number[];
+            /** @description `false`: the rule matches no request */
+            readonly enabled: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @enum {string}
+             */
+            readonly path_match_type: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes: readonly string[];
+            /** @description paths that the rule does not apply to; they win over `path_includes` */
+            readonly path_excludes: readonly string[];
+            /**
+             * @description `svc` shows the service's page, `custom` one of `content`, `origin` the origin's own
+             * @enum {string}
+             */
+            readonly mode: "svc" | "custom" | "origin";
+            /** @description status codes that the rule applies to */
+            readonly codes: readonly number[];
+            /** @description left out in lists */
+            readonly content?: {
+                readonly [key: string]: string;
+            };
+            readonly content_codes: readonly number[];
+            /** @description empty in lists */
+            readonly content_bytes: {
+                readonly [key: string]: number;
+            };
             /** Format: date-time */
-            readonly at: string;
-            readonly user_id: number | null;
-            readonly user: string | null;
-            readonly key_id: number | null;
-            readonly action: string;
-            readonly subject: string;
-            readonly before: unknown | null;
-            readonly after: unknown | null;
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
         };
-        readonly Message: {
-            readonly message: string;
+        readonly ErrorPageRuleCreate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /**
+             * @description `false`: the rule matches no request
+             * @default true
+             */
+            readonly enabled?: boolean;
+            /**
+             * @description order of evaluation within the type: lower first, then the lower id
+             * @default 100
+             */
+            readonly priority?: number;
+            /**
+             * @description legacy: one more entry of `host_includes`
+             * @default
+             */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /**
+             * @description hosts that the rule applies to; empty: every host
+             * @default []
+             */
+            readonly host_includes?: readonly string[];
+            /**
+             * @description hosts that the rule does not apply to; they win over `host_includes`
+             * @default []
+             */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @default enforce
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @default wildcard
+             * @enum {string}
+             */
+            readonly path_match_type?: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes?: readonly string[];
+            /**
+             * @description paths that the rule does not apply to; they win over `path_includes`
+             * @default []
+             */
+            readonly path_excludes?: readonly string[];
+            /**
+             * @description `svc` shows the service's page, `custom` one of `content`, `origin` the origin's own
+             * @default svc
+             * @enum {string}
+             */
+            readonly mode?: "svc" | "custom" | "origin";
+            /** @description status codes that the rule applies to */
+            readonly codes: readonly number[];
+            /**
+             * @description HTML by status code, `0` for the fallback, under `mode: custom`
+             * @default {}
+             */
+            readonly content?: {
+                readonly [key: string]: string;
+            };
+        };
+        readonly ErrorPageRuleUpdate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /** @description `false`: the rule matches no request */
+            readonly enabled?: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority?: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes?: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @enum {string}
+             */
+            readonly path_match_type?: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes?: readonly string[];
+            /** @description paths that the rule does not apply to; they win over `path_includes` */
+            readonly path_excludes?: readonly string[];
+            /**
+             * @description `svc` shows the service's page, `custom` one of `content`, `origin` the origin's own
+             * @enum {string}
+             */
+            readonly mode?: "svc" | "custom" | "origin";
+            /** @description status codes that the rule applies to */
+            readonly codes?: readonly number[];
+            /** @description HTML by status code, `0` for the fallback, under `mode: custom` */
+            readonly content?: {
+                readonly [key: string]: string;
+            };
         };
         readonly Features: {
             readonly plan_id: number;
@@ -3529,15 +3804,149 @@ export interface components {
             /** Format: date-time */
             readonly quota_period_end: string;
         };
-        readonly Member: {
-            readonly user_id: number;
-            readonly name: string;
-            /** @enum {string} */
-            readonly role: "viewer" | "editor" | "admin" | "owner";
+        readonly FingerprintRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "fingerprint";
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids: readonly number[];
+            /** @description `false`: the rule matches no request */
+            readonly enabled: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode: "enforce" | "dry_run";
+            /** @description JA4 fingerprints of the TLS ClientHello: exact, or a prefix that ends in `*`; empty: no filter */
+            readonly match_ja4: readonly string[];
+            /** @description JA4H fingerprints of the HTTP request: exact, or a prefix that ends in `*`; empty: no filter */
+            readonly match_ja4h: readonly string[];
+            /**
+             * @description `drop` answers 403, `challenge` shows a challenge, `tag` only marks the request
+             * @enum {string}
+             */
+            readonly action: "drop" | "challenge" | "tag";
             /** Format: date-time */
             readonly created_at: string;
             /** Format: date-time */
             readonly updated_at: string;
+        };
+        readonly FingerprintRuleCreate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /**
+             * @description `false`: the rule matches no request
+             * @default true
+             */
+            readonly enabled?: boolean;
+            /**
+             * @description order of evaluation within the type: lower first, then the lower id
+             * @default 100
+             */
+            readonly priority?: number;
+            /**
+             * @description legacy: one more entry of `host_includes`
+             * @default
+             */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /**
+             * @description hosts that the rule applies to; empty: every host
+             * @default []
+             */
+            readonly host_includes?: readonly string[];
+            /**
+             * @description hosts that the rule does not apply to; they win over `host_includes`
+             * @default []
+             */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @default enforce
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /**
+             * @description JA4 fingerprints of the TLS ClientHello: exact, or a prefix that ends in `*`; empty: no filter
+             * @default []
+             */
+            readonly match_ja4?: readonly string[];
+            /**
+             * @description JA4H fingerprints of the HTTP request: exact, or a prefix that ends in `*`; empty: no filter
+             * @default []
+             */
+            readonly match_ja4h?: readonly string[];
+            /**
+             * @description `drop` answers 403, `challenge` shows a challenge, `tag` only marks the request
+             * @enum {string}
+             */
+            readonly action: "drop" | "challenge" | "tag";
+        };
+        readonly FingerprintRuleUpdate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /** @description `false`: the rule matches no request */
+            readonly enabled?: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority?: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes?: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /** @description JA4 fingerprints of the TLS ClientHello: exact, or a prefix that ends in `*`; empty: no filter */
+            readonly match_ja4?: readonly string[];
+            /** @description JA4H fingerprints of the HTTP request: exact, or a prefix that ends in `*`; empty: no filter */
+            readonly match_ja4h?: readonly string[];
+            /**
+             * @description `drop` answers 403, `challenge` shows a challenge, `tag` only marks the request
+             * @enum {string}
+             */
+            readonly action?: "drop" | "challenge" | "tag";
         };
         readonly Invitation: {
             readonly id: number;
@@ -3551,6 +3960,726 @@ export interface components {
             /** Format: date-time */
             readonly expires_at: string;
         };
+        readonly Member: {
+            readonly user_id: number;
+            readonly name: string;
+            /** @enum {string} */
+            readonly role: "viewer" | "editor" | "admin" | "owner";
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly Message: {
+            readonly message: string;
+        };
+        readonly OriginPoolRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "origin_pool";
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids: readonly number[];
+            /** @description `false`: the rule matches no request */
+            readonly enabled: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode: "enforce" | "dry_run";
+            /**
+             * @description `round_robin`: smooth weighted turns; `least_load`: fewest requests in flight by weight; `geo`: by edge node
+             * @enum {string}
+             */
+            readonly lb_type: "round_robin" | "least_load" | "geo";
+            /** @description the origins; at least one with a weight above 0 */
+            readonly origins: readonly {
+                /** @description IP address or host name of the origin */
+                readonly address: string;
+                /** @description port of the origin; null: 443 for `https`, 80 for `http` */
+                readonly port: number | null;
+                /**
+                 * @description protocol of connections to the origin
+                 * @enum {string}
+                 */
+                readonly scheme: "http" | "https";
+                /** @description relative share under `round_robin` and `least_load`; 0 takes the origin out */
+                readonly weight: number;
+                /** @description edge nodes that use the origin under `geo`; empty: nodes that no other origin names */
+                readonly node_ids: readonly number[];
+                /** @description country of the origin (ISO 3166-1 alpha-2); a note without effect */
+                readonly country: string;
+            }[];
+            /** @description active and passive health checks */
+            readonly health_check: {
+                /** @description whether nodes probe the origins */
+                readonly enabled: boolean;
+                /** @description path of the probe */
+                readonly path: string;
+                /** @description seconds between two probes */
+                readonly interval_sec: number;
+                /** @description seconds until a probe counts as failed */
+                readonly timeout_sec: number;
+                /** @description consecutive failures after which an origin is out */
+                readonly unhealthy_threshold: number;
+                /** @description consecutive successes after which it returns */
+                readonly healthy_threshold: number;
+                /** @description seconds for which an origin that failed requests stays out (passive ejection) */
+                readonly eject_sec: number;
+                /** @description Host header of the probe; empty: as for requests */
+                readonly host: string;
+            };
+            /** @description Host header and TLS server name that the origins get; empty: the request's own host */
+            readonly host_header: string;
+            /** @description label without effect on routing */
+            readonly name: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly OriginPoolRuleCreate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /**
+             * @description `false`: the rule matches no request
+             * @default true
+             */
+            readonly enabled?: boolean;
+            /**
+             * @description order of evaluation within the type: lower first, then the lower id
+             * @default 100
+             */
+            readonly priority?: number;
+            /**
+             * @description legacy: one more entry of `host_includes`
+             * @default
+             */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /**
+             * @description hosts that the rule applies to; empty: every host
+             * @default []
+             */
+            readonly host_includes?: readonly string[];
+            /**
+             * @description hosts that the rule does not apply to; they win over `host_includes`
+             * @default []
+             */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @default enforce
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /**
+             * @description `round_robin`: smooth weighted turns; `least_load`: fewest requests in flight by weight; `geo`: by edge node
+             * @default round_robin
+             * @enum {string}
+             */
+            readonly lb_type?: "round_robin" | "least_load" | "geo";
+            /** @description the origins; at least one with a weight above 0 */
+            readonly origins: readonly {
+                /** @description IP address or host name of the origin */
+                readonly address: string;
+                /**
+                 * @description port of the origin; null: 443 for `https`, 80 for `http`
+                 * @default null
+                 */
+                readonly port?: number | null;
+                /**
+                 * @description protocol of connections to the origin
+                 * @default https
+                 * @enum {string}
+                 */
+                readonly scheme?: "http" | "https";
+                /**
+                 * @description relative share under `round_robin` and `least_load`; 0 takes the origin out
+                 * @default 1
+                 */
+                readonly weight?: number;
+                /**
+                 * @description edge nodes that use the origin under `geo`; empty: nodes that no other origin names
+                 * @default []
+                 */
+                readonly node_ids?: readonly number[];
+                /**
+                 * @description country of the origin (ISO 3166-1 alpha-2); a note without effect
+                 * @default
+                 */
+                readonly country?: string;
+            }[];
+            /**
+             * @description active and passive health checks
+             * @default {}
+             */
+            readonly health_check?: {
+                /**
+                 * @description whether nodes probe the origins
+                 * @default false
+                 */
+                readonly enabled?: boolean;
+                /**
+                 * @description path of the probe
+                 * @default /
+                 */
+                readonly path?: string;
+                /**
+                 * @description seconds between two probes
+                 * @default 15
+                 */
+                readonly interval_sec?: number;
+                /**
+                 * @description seconds until a probe counts as failed
+                 * @default 5
+                 */
+                readonly timeout_sec?: number;
+                /**
+                 * @description consecutive failures after which an origin is out
+                 * @default 3
+                 */
+                readonly unhealthy_threshold?: number;
+                /**
+                 * @description consecutive successes after which it returns
+                 * @default 2
+                 */
+                readonly healthy_threshold?: number;
+                /**
+                 * @description seconds for which an origin that failed requests stays out (passive ejection)
+                 * @default 30
+                 */
+                readonly eject_sec?: number;
+                /**
+                 * @description Host header of the probe; empty: as for requests
+                 * @default
+                 */
+                readonly host?: string;
+            };
+            /**
+             * @description Host header and TLS server name that the origins get; empty: the request's own host
+             * @default
+             */
+            readonly host_header?: string;
+            /**
+             * @description label without effect on routing
+             * @default
+             */
+            readonly name?: string;
+        };
+        readonly OriginPoolRuleUpdate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /** @description `false`: the rule matches no request */
+            readonly enabled?: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority?: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes?: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /**
+             * @description `round_robin`: smooth weighted turns; `least_load`: fewest requests in flight by weight; `geo`: by edge node
+             * @enum {string}
+             */
+            readonly lb_type?: "round_robin" | "least_load" | "geo";
+            /** @description the origins; at least one with a weight above 0 */
+            readonly origins?: readonly {
+                /** @description IP address or host name of the origin */
+                readonly address: string;
+                /**
+                 * @description port of the origin; null: 443 for `https`, 80 for `http`
+                 * @default null
+                 */
+                readonly port?: number | null;
+                /**
+                 * @description protocol of connections to the origin
+                 * @default https
+                 * @enum {string}
+                 */
+                readonly scheme?: "http" | "https";
+                /**
+                 * @description relative share under `round_robin` and `least_load`; 0 takes the origin out
+                 * @default 1
+                 */
+                readonly weight?: number;
+                /**
+                 * @description edge nodes that use the origin under `geo`; empty: nodes that no other origin names
+                 * @default []
+                 */
+                readonly node_ids?: readonly number[];
+                /**
+                 * @description country of the origin (ISO 3166-1 alpha-2); a note without effect
+                 * @default
+                 */
+                readonly country?: string;
+            }[];
+            /** @description active and passive health checks */
+            readonly health_check?: {
+                /** @description whether nodes probe the origins */
+                readonly enabled?: boolean;
+                /** @description path of the probe */
+                readonly path?: string;
+                /** @description seconds between two probes */
+                readonly interval_sec?: number;
+                /** @description seconds until a probe counts as failed */
+                readonly timeout_sec?: number;
+                /** @description consecutive failures after which an origin is out */
+                readonly unhealthy_threshold?: number;
+                /** @description consecutive successes after which it returns */
+                readonly healthy_threshold?: number;
+                /** @description seconds for which an origin that failed requests stays out (passive ejection) */
+                readonly eject_sec?: number;
+                /** @description Host header of the probe; empty: as for requests */
+                readonly host?: string;
+            };
+            /** @description Host header and TLS server name that the origins get; empty: the request's own host */
+            readonly host_header?: string;
+            /** @description label without effect on routing */
+            readonly name?: string;
+        };
+        readonly OriginRouteRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "origin_route";
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids: readonly number[];
+            /** @description `false`: the rule matches no request */
+            readonly enabled: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @enum {string}
+             */
+            readonly path_match_type: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes: readonly string[];
+            /** @description paths that the rule does not apply to; they win over `path_includes` */
+            readonly path_excludes: readonly string[];
+            /** @description IP address or host name of the origin */
+            readonly address: string;
+            /** @description port of the origin; null: 443 for `https`, 80 for `http` */
+            readonly port: number | null;
+            /**
+             * @description protocol of connections to the origin
+             * @enum {string}
+             */
+            readonly scheme: "http" | "https";
+            /** @description Host header and TLS server name that the origin gets; empty: the request's own host */
+            readonly host_header: string;
+            /** @description country of the origin (ISO 3166-1 alpha-2); a note without effect */
+            readonly country: string;
+            /** @description label without effect on routing */
+            readonly name: string;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly OriginRouteRuleCreate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /**
+             * @description `false`: the rule matches no request
+             * @default true
+             */
+            readonly enabled?: boolean;
+            /**
+             * @description order of evaluation within the type: lower first, then the lower id
+             * @default 100
+             */
+            readonly priority?: number;
+            /**
+             * @description legacy: one more entry of `host_includes`
+             * @default
+             */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /**
+             * @description hosts that the rule applies to; empty: every host
+             * @default []
+             */
+            readonly host_includes?: readonly string[];
+            /**
+             * @description hosts that the rule does not apply to; they win over `host_includes`
+             * @default []
+             */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @default enforce
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @default wildcard
+             * @enum {string}
+             */
+            readonly path_match_type?: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes?: readonly string[];
+            /**
+             * @description paths that the rule does not apply to; they win over `path_includes`
+             * @default []
+             */
+            readonly path_excludes?: readonly string[];
+            /** @description IP address or host name of the origin */
+            readonly address: string;
+            /**
+             * @description port of the origin; null: 443 for `https`, 80 for `http`
+             * @default null
+             */
+            readonly port?: number | null;
+            /**
+             * @description protocol of connections to the origin
+             * @default https
+             * @enum {string}
+             */
+            readonly scheme?: "http" | "https";
+            /**
+             * @description Host header and TLS server name that the origin gets; empty: the request's own host
+             * @default
+             */
+            readonly host_header?: string;
+            /**
+             * @description country of the origin (ISO 3166-1 alpha-2); a note without effect
+             * @default
+             */
+            readonly country?: string;
+            /**
+             * @description label without effect on routing
+             * @default
+             */
+            readonly name?: string;
+        };
+        readonly OriginRouteRuleUpdate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /** @description `false`: the rule matches no request */
+            readonly enabled?: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority?: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes?: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @enum {string}
+             */
+            readonly path_match_type?: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes?: readonly string[];
+            /** @description paths that the rule does not apply to; they win over `path_includes` */
+            readonly path_excludes?: readonly string[];
+            /** @description IP address or host name of the origin */
+            readonly address?: string;
+            /** @description port of the origin; null: 443 for `https`, 80 for `http` */
+            readonly port?: number | null;
+            /**
+             * @description protocol of connections to the origin
+             * @enum {string}
+             */
+            readonly scheme?: "http" | "https";
+            /** @description Host header and TLS server name that the origin gets; empty: the request's own host */
+            readonly host_header?: string;
+            /** @description country of the origin (ISO 3166-1 alpha-2); a note without effect */
+            readonly country?: string;
+            /** @description label without effect on routing */
+            readonly name?: string;
+        };
+        readonly RateLimitRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "rate_limit";
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids: readonly number[];
+            /** @description `false`: the rule matches no request */
+            readonly enabled: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @enum {string}
+             */
+            readonly path_match_type: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes: readonly string[];
+            /** @description paths that the rule does not apply to; they win over `path_includes` */
+            readonly path_excludes: readonly string[];
+            /** @description requests allowed per window and key */
+            readonly limit: number;
+            /** @description length of the sliding window in seconds */
+            readonly window_sec: number;
+            /**
+             * @description `ip`: one count per address (IPv6: per /64); `ip_path`: one per address and canonical path
+             * @enum {string}
+             */
+            readonly key_by: "ip" | "ip_path";
+            /**
+             * @description what happens above the limit: `drop` answers 429 with `Retry-After`, `captcha` challenges
+             * @enum {string}
+             */
+            readonly on_breach: "drop" | "captcha";
+            /** @description requests tolerated above `limit` in a window */
+            readonly burst: number;
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly RateLimitRuleCreate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /**
+             * @description `false`: the rule matches no request
+             * @default true
+             */
+            readonly enabled?: boolean;
+            /**
+             * @description order of evaluation within the type: lower first, then the lower id
+             * @default 100
+             */
+            readonly priority?: number;
+            /**
+             * @description legacy: one more entry of `host_includes`
+             * @default
+             */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /**
+             * @description hosts that the rule applies to; empty: every host
+             * @default []
+             */
+            readonly host_includes?: readonly string[];
+            /**
+             * @description hosts that the rule does not apply to; they win over `host_includes`
+             * @default []
+             */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @default enforce
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @default wildcard
+             * @enum {string}
+             */
+            readonly path_match_type?: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes?: readonly string[];
+            /**
+             * @description paths that the rule does not apply to; they win over `path_includes`
+             * @default []
+             */
+            readonly path_excludes?: readonly string[];
+            /** @description requests allowed per window and key */
+            readonly limit: number;
+            /**
+             * @description length of the sliding window in seconds
+             * @default 60
+             */
+            readonly window_sec?: number;
+            /**
+             * @description `ip`: one count per address (IPv6: per /64); `ip_path`: one per address and canonical path
+             * @default ip
+             * @enum {string}
+             */
+            readonly key_by?: "ip" | "ip_path";
+            /**
+             * @description what happens above the limit: `drop` answers 429 with `Retry-After`, `captcha` challenges
+             * @default drop
+             * @enum {string}
+             */
+            readonly on_breach?: "drop" | "captcha";
+            /**
+             * @description requests tolerated above `limit` in a window
+             * @default 0
+             */
+            readonly burst?: number;
+        };
+        readonly RateLimitRuleUpdate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /** @description `false`: the rule matches no request */
+            readonly enabled?: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority?: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes?: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @enum {string}
+             */
+            readonly path_match_type?: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes?: readonly string[];
+            /** @description paths that the rule does not apply to; they win over `path_includes` */
+            readonly path_excludes?: readonly string[];
+            /** @description requests allowed per window and key */
+            readonly limit?: number;
+            /** @description length of the sliding window in seconds */
+            readonly window_sec?: number;
+            /**
+             * @description `ip`: one count per address (IPv6: per /64); `ip_path`: one per address and canonical path
+             * @enum {string}
+             */
+            readonly key_by?: "ip" | "ip_path";
+            /**
+             * @description what happens above the limit: `drop` answers 429 with `Retry-After`, `captcha` challenges
+             * @enum {string}
+             */
+            readonly on_breach?: "drop" | "captcha";
+            /** @description requests tolerated above `limit` in a window */
+            readonly burst?: number;
+        };
         readonly ReceivedInvitation: {
             readonly id: number;
             readonly domain: string;
@@ -3563,230 +4692,57 @@ export interface components {
             /** Format: date-time */
             readonly expires_at: string;
         };
-        readonly ZoneImport: {
-            readonly imported: number;
-            /** @description records that were not added; `problems` has the reasons */
-            readonly skipped: number;
-            readonly records: readonly components["schemas"]["DnsRecord"][];
-            readonly problems: readonly {
-                /** @description of the file, from 1 */
-                readonly line: number | null;
-                readonly error: string;
-            }[];
-        };
-        readonly DropRule: {
-            readonly id: number;
-            readonly domain_id: number;
-            /** @constant */
-            readonly type: "drop";
-            /** @deprecated */
-            readonly record_id?: number;
-            /** @description proxied records the rule applies to; empty: every one of the domain */
-            readonly record_ids: readonly number[];
-            readonly enabled: boolean;
-            /** @description lower runs first */
-            readonly priority: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern: string;
-            /** @enum {string} */
-            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes: readonly string[];
-            readonly host_excludes: readonly string[];
-            /** @enum {string} */
-            readonly action_mode: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type: "wildcard" | "regex";
-            readonly path_includes: readonly string[];
-            readonly path_excludes: readonly string[];
-            /** @enum {string} */
-            readonly country_match_type: "include" | "exclude";
-            readonly countries: readonly string[];
-            /** @enum {string} */
-            readonly ip_match_type: "include" | "exclude";
-            readonly ips: readonly string[];
-            /** Format: date-time */
-            readonly created_at: string;
-            /** Format: date-time */
-            readonly updated_at: string;
-        };
-        readonly FingerprintRule: {
-            readonly id: number;
-            readonly domain_id: number;
-            /** @constant */
-            readonly type: "fingerprint";
-            /** @deprecated */
-            readonly record_id?: number;
-            /** @description proxied records the rule applies to; empty: every one of the domain */
-            readonly record_ids: readonly number[];
-            readonly enabled: boolean;
-            /** @description lower runs first */
-            readonly priority: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern: string;
-            /** @enum {string} */
-            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes: readonly string[];
-            readonly host_excludes: readonly string[];
-            /** @enum {string} */
-            readonly action_mode: "enforce" | "dry_run";
-            readonly match_ja4: readonly string[];
-            readonly match_ja4h: readonly string[];
-            /** @enum {string} */
-            readonly action: "drop" | "challenge" | "tag";
-            /** Format: date-time */
-            readonly created_at: string;
-            /** Format: date-time */
-            readonly updated_at: string;
-        };
-        readonly BotRouteRule: {
-            readonly id: number;
-            readonly domain_id: number;
-            /** @constant */
-            readonly type: "bot_route";
-            /** @deprecated */
-            readonly record_id?: number;
-            /** @description proxied records the rule applies to; empty: every one of the domain */
-            readonly record_ids: readonly number[];
-            readonly enabled: boolean;
-            /** @description lower runs first */
-            readonly priority: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern: string;
-            /** @enum {string} */
-            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes: readonly string[];
-            readonly host_excludes: readonly string[];
-            /** @enum {string} */
-            readonly action_mode: "enforce" | "dry_run";
-            readonly bot_kinds: readonly ("*" | "gptbot" | "oai-searchbot" | "chatgpt-user" | "claudebot" | "claude-user" | "perplexitybot" | "perplexity-user" | "googlebot" | "google-extended" | "bingbot" | "ccbot" | "bytespider" | "meta-externalagent" | "amazonbot" | "applebot" | "duckduckbot" | "yandexbot" | "ahrefsbot" | "semrushbot" | "mj12bot" | "generic-bot")[];
-            readonly require_verified: boolean;
-            /** @enum {string} */
-            readonly action: "block" | "alt_content" | "alt_origin" | "tag";
-            readonly status: number;
-            readonly body: string;
-            readonly alt_dest: string;
-            readonly alt_port: number | null;
-            /** @enum {string} */
-            readonly alt_scheme: "http" | "https";
-            /** Format: date-time */
-            readonly created_at: string;
-            /** Format: date-time */
-            readonly updated_at: string;
-        };
-        readonly RateLimitRule: {
-            readonly id: number;
-            readonly domain_id: number;
-            /** @constant */
-            readonly type: "rate_limit";
-            /** @deprecated */
-            readonly record_id?: number;
-            /** @description proxied records the rule applies to; empty: every one of the domain */
-            readonly record_ids: readonly number[];
-            readonly enabled: boolean;
-            /** @description lower runs first */
-            readonly priority: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern: string;
-            /** @enum {string} */
-            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes: readonly string[];
-            readonly host_excludes: readonly string[];
-            /** @enum {string} */
-            readonly action_mode: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type: "wildcard" | "regex";
-            readonly path_includes: readonly string[];
-            readonly path_excludes: readonly string[];
-            readonly limit: number;
-            readonly window_sec: number;
-            /** @enum {string} */
-            readonly key_by: "ip" | "ip_path";
-            /** @enum {string} */
-            readonly on_breach: "drop" | "captcha";
-            readonly burst: number;
-            /** Format: date-time */
-            readonly created_at: string;
-            /** Format: date-time */
-            readonly updated_at: string;
-        };
-        readonly WafRule: {
-            readonly id: number;
-            readonly domain_id: number;
-            /** @constant */
-            readonly type: "waf";
-            /** @deprecated */
-            readonly record_id?: number;
-            /** @description proxied records the rule applies to; empty: every one of the domain */
-            readonly record_ids: readonly number[];
-            readonly enabled: boolean;
-            /** @description lower runs first */
-            readonly priority: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern: string;
-            /** @enum {string} */
-            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes: readonly string[];
-            readonly host_excludes: readonly string[];
-            /** @enum {string} */
-            readonly action_mode: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type: "wildcard" | "regex";
-            readonly path_includes: readonly string[];
-            readonly path_excludes: readonly string[];
-            readonly paranoia: number;
-            readonly threshold: number;
-            readonly body_cap_kb: number;
-            /** @description ids of signatures that do not count */
-            readonly rule_excludes: readonly string[];
-            /** @description signatures that leave out a target, or do not count, on some paths; each names one by `id` or a group by `tag` */
-            readonly exclusions: readonly {
-                /** @description the signature; null where `tag` says which */
-                readonly id: number | null;
-                /** @description every signature with this tag, such as `attack-sqli`; empty where `id` says which */
-                readonly tag: string;
-                /** @description what the signatures do not look at: `ARGS:comment`, `REQUEST_COOKIES:sess*`, `REQUEST_HEADERS`; empty: they do not count at all */
-                readonly target: string;
-                /** @description where this holds: a wildcard over the canonical path, every path by default */
-                readonly path: string;
-            }[];
-            /**
-             * @description what follows when a body cannot be parsed as its Content-Type says, is in a coding that does not inflate, was not read, or is longer than `body_cap_kb`: `score` adds 5 but for the part beyond the cap, `block` blocks, `pass` does nothing
-             * @enum {string}
-             */
-            readonly on_uninspected: "score" | "block" | "pass";
-            /** Format: date-time */
-            readonly created_at: string;
-            /** Format: date-time */
-            readonly updated_at: string;
-        };
         readonly RedirectRule: {
             readonly id: number;
             readonly domain_id: number;
             /** @constant */
             readonly type: "redirect";
-            /** @deprecated */
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
             readonly record_id?: number;
-            /** @description proxied records the rule applies to; empty: every one of the domain */
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
             readonly record_ids: readonly number[];
+            /** @description `false`: the rule matches no request */
             readonly enabled: boolean;
-            /** @description lower runs first */
+            /** @description order of evaluation within the type: lower first, then the lower id */
             readonly priority: number;
-            /** @description legacy: one more entry of host_includes */
+            /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
-            /** @enum {string} */
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
             readonly host_includes: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
             readonly host_excludes: readonly string[];
-            /** @enum {string} */
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
             readonly action_mode: "enforce" | "dry_run";
-            /** @enum {string} */
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @enum {string}
+             */
             readonly path_match_type: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
             readonly path_includes: readonly string[];
+            /** @description paths that the rule does not apply to; they win over `path_includes` */
             readonly path_excludes: readonly string[];
+            /** @description an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text */
             readonly target: string;
-            /** @enum {number} */
+            /**
+             * @description 301 and 308 are permanent: browsers cache them for long; 307 and 308 preserve the method
+             * @enum {number}
+             */
             readonly status_code: 301 | 302 | 307 | 308;
+            /** @description appends the request's query to `target` */
             readonly preserve_query: boolean;
+            /** @description appends the request's path to the path of `target` */
             readonly preserve_path: boolean;
             /**
              * @description only in the answer to a create
@@ -3798,242 +4754,306 @@ export interface components {
             /** Format: date-time */
             readonly updated_at: string;
         };
-        readonly CaptchaRule: {
-            readonly id: number;
-            readonly domain_id: number;
-            /** @constant */
-            readonly type: "captcha";
-            /** @deprecated */
-            readonly record_id?: number;
-            /** @description proxied records the rule applies to; empty: every one of the domain */
-            readonly record_ids: readonly number[];
-            readonly enabled: boolean;
-            /** @description lower runs first */
-            readonly priority: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern: string;
-            /** @enum {string} */
-            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes: readonly string[];
-            readonly host_excludes: readonly string[];
-            /** @enum {string} */
-            readonly action_mode: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type: "wildcard" | "regex";
-            readonly path_includes: readonly string[];
-            readonly path_excludes: readonly string[];
-            readonly ttl_sec: number;
-            /** Format: date-time */
-            readonly created_at: string;
-            /** Format: date-time */
-            readonly updated_at: string;
+        readonly RedirectRuleCreate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /**
+             * @description `false`: the rule matches no request
+             * @default true
+             */
+            readonly enabled?: boolean;
+            /**
+             * @description order of evaluation within the type: lower first, then the lower id
+             * @default 100
+             */
+            readonly priority?: number;
+            /**
+             * @description legacy: one more entry of `host_includes`
+             * @default
+             */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /**
+             * @description hosts that the rule applies to; empty: every host
+             * @default []
+             */
+            readonly host_includes?: readonly string[];
+            /**
+             * @description hosts that the rule does not apply to; they win over `host_includes`
+             * @default []
+             */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @default enforce
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @default wildcard
+             * @enum {string}
+             */
+            readonly path_match_type?: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes?: readonly string[];
+            /**
+             * @description paths that the rule does not apply to; they win over `path_includes`
+             * @default []
+             */
+            readonly path_excludes?: readonly string[];
+            /** @description an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text */
+            readonly target: string;
+            /**
+             * @description 301 and 308 are permanent: browsers cache them for long; 307 and 308 preserve the method
+             * @default 302
+             * @enum {number}
+             */
+            readonly status_code?: 301 | 302 | 307 | 308;
+            /**
+             * @description appends the request's query to `target`
+             * @default true
+             */
+            readonly preserve_query?: boolean;
+            /**
+             * @description appends the request's path to the path of `target`
+             * @default false
+             */
+            readonly preserve_path?: boolean;
+        };
+        readonly RedirectRuleUpdate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /** @description `false`: the rule matches no request */
+            readonly enabled?: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority?: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes?: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @enum {string}
+             */
+            readonly path_match_type?: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes?: readonly string[];
+            /** @description paths that the rule does not apply to; they win over `path_includes` */
+            readonly path_excludes?: readonly string[];
+            /** @description an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text */
+            readonly target?: string;
+            /**
+             * @description 301 and 308 are permanent: browsers cache them for long; 307 and 308 preserve the method
+             * @enum {number}
+             */
+            readonly status_code?: 301 | 302 | 307 | 308;
+            /** @description appends the request's query to `target` */
+            readonly preserve_query?: boolean;
+            /** @description appends the request's path to the path of `target` */
+            readonly preserve_path?: boolean;
         };
         readonly RewriteRule: {
             readonly id: number;
             readonly domain_id: number;
             /** @constant */
             readonly type: "rewrite";
-            /** @deprecated */
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
             readonly record_id?: number;
-            /** @description proxied records the rule applies to; empty: every one of the domain */
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
             readonly record_ids: readonly number[];
+            /** @description `false`: the rule matches no request */
             readonly enabled: boolean;
-            /** @description lower runs first */
+            /** @description order of evaluation within the type: lower first, then the lower id */
             readonly priority: number;
-            /** @description legacy: one more entry of host_includes */
+            /** @description legacy: one more entry of `host_includes` */
             readonly host_pattern: string;
-            /** @enum {string} */
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
             readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
             readonly host_includes: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
             readonly host_excludes: readonly string[];
-            /** @enum {string} */
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
             readonly action_mode: "enforce" | "dry_run";
-            /** @enum {string} */
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @enum {string}
+             */
             readonly path_match_type: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
             readonly path_includes: readonly string[];
+            /** @description paths that the rule does not apply to; they win over `path_includes` */
             readonly path_excludes: readonly string[];
+            /** @description path that the origin gets; empty: unchanged. Under `path_match_type: regex`, `$1`, `${1}` and `${name}` insert groups of the first include entry that matches */
             readonly path_target: string;
-            /** @enum {string} */
+            /**
+             * @description `preserve` forwards the query, `strip` drops it, `replace` sends `query_target`
+             * @enum {string}
+             */
             readonly query_mode: "preserve" | "replace" | "strip";
+            /** @description query under `query_mode: replace`, without `?` */
             readonly query_target: string;
             /** Format: date-time */
             readonly created_at: string;
             /** Format: date-time */
             readonly updated_at: string;
         };
-        readonly CacheRule: {
-            readonly id: number;
-            readonly domain_id: number;
-            /** @constant */
-            readonly type: "cache";
-            /** @deprecated */
-            readonly record_id?: number;
-            /** @description proxied records the rule applies to; empty: every one of the domain */
-            readonly record_ids: readonly number[];
-            readonly enabled: boolean;
-            /** @description lower runs first */
-            readonly priority: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern: string;
-            /** @enum {string} */
-            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes: readonly string[];
-            readonly host_excludes: readonly string[];
-            /** @enum {string} */
-            readonly action_mode: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type: "wildcard" | "regex";
-            readonly path_includes: readonly string[];
-            readonly path_excludes: readonly string[];
-            /** @enum {string} */
-            readonly mode: "standard" | "force" | "bypass";
-            readonly edge_ttl_sec: number | null;
-            readonly browser_ttl_sec: number | null;
-            /** @enum {string} */
-            readonly query_mode: "all" | "none" | "include";
-            readonly query_params: readonly string[];
-            /** Format: date-time */
-            readonly created_at: string;
-            /** Format: date-time */
-            readonly updated_at: string;
+        readonly RewriteRuleCreate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /**
+             * @description `false`: the rule matches no request
+             * @default true
+             */
+            readonly enabled?: boolean;
+            /**
+             * @description order of evaluation within the type: lower first, then the lower id
+             * @default 100
+             */
+            readonly priority?: number;
+            /**
+             * @description legacy: one more entry of `host_includes`
+             * @default
+             */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /**
+             * @description hosts that the rule applies to; empty: every host
+             * @default []
+             */
+            readonly host_includes?: readonly string[];
+            /**
+             * @description hosts that the rule does not apply to; they win over `host_includes`
+             * @default []
+             */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @default enforce
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @default wildcard
+             * @enum {string}
+             */
+            readonly path_match_type?: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes?: readonly string[];
+            /**
+             * @description paths that the rule does not apply to; they win over `path_includes`
+             * @default []
+             */
+            readonly path_excludes?: readonly string[];
+            /**
+             * @description path that the origin gets; empty: unchanged. Under `path_match_type: regex`, `$1`, `${1}` and `${name}` insert groups of the first include entry that matches
+             * @default
+             */
+            readonly path_target?: string;
+            /**
+             * @description `preserve` forwards the query, `strip` drops it, `replace` sends `query_target`
+             * @default preserve
+             * @enum {string}
+             */
+            readonly query_mode?: "preserve" | "replace" | "strip";
+            /**
+             * @description query under `query_mode: replace`, without `?`
+             * @default
+             */
+            readonly query_target?: string;
         };
-        readonly OriginRouteRule: {
-            readonly id: number;
-            readonly domain_id: number;
-            /** @constant */
-            readonly type: "origin_route";
-            /** @deprecated */
-            readonly record_id?: number;
-            /** @description proxied records the rule applies to; empty: every one of the domain */
-            readonly record_ids: readonly number[];
-            readonly enabled: boolean;
-            /** @description lower runs first */
-            readonly priority: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern: string;
-            /** @enum {string} */
-            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes: readonly string[];
-            readonly host_excludes: readonly string[];
-            /** @enum {string} */
-            readonly action_mode: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type: "wildcard" | "regex";
-            readonly path_includes: readonly string[];
-            readonly path_excludes: readonly string[];
-            readonly address: string;
-            readonly port: number | null;
-            /** @enum {string} */
-            readonly scheme: "http" | "https";
-            readonly host_header: string;
-            readonly country: string;
-            readonly name: string;
-            /** Format: date-time */
-            readonly created_at: string;
-            /** Format: date-time */
-            readonly updated_at: string;
-        };
-        readonly OriginPoolRule: {
-            readonly id: number;
-            readonly domain_id: number;
-            /** @constant */
-            readonly type: "origin_pool";
-            /** @deprecated */
-            readonly record_id?: number;
-            /** @description proxied records the rule applies to; empty: every one of the domain */
-            readonly record_ids: readonly number[];
-            readonly enabled: boolean;
-            /** @description lower runs first */
-            readonly priority: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern: string;
-            /** @enum {string} */
-            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes: readonly string[];
-            readonly host_excludes: readonly string[];
-            /** @enum {string} */
-            readonly action_mode: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly lb_type: "round_robin" | "least_load" | "geo";
-            readonly origins: readonly {
-                readonly address: string;
-                readonly port: number | null;
-                /** @enum {string} */
-                readonly scheme: "http" | "https";
-                readonly weight: number;
-                readonly node_ids: readonly number[];
-                readonly country: string;
-            }[];
-            readonly health_check: {
-                readonly enabled: boolean;
-                readonly path: string;
-                readonly interval_sec: number;
-                readonly timeout_sec: number;
-                readonly unhealthy_threshold: number;
-                readonly healthy_threshold: number;
-                readonly eject_sec: number;
-                readonly host: string;
-            };
-            readonly host_header: string;
-            readonly name: string;
-            /** Format: date-time */
-            readonly created_at: string;
-            /** Format: date-time */
-            readonly updated_at: string;
-        };
-        readonly ErrorPageRule: {
-            readonly id: number;
-            readonly domain_id: number;
-            /** @constant */
-            readonly type: "error_page";
-            /** @deprecated */
-            readonly record_id?: number;
-            /** @description proxied records the rule applies to; empty: every one of the domain */
-            readonly record_ids: readonly number[];
-            readonly enabled: boolean;
-            /** @description lower runs first */
-            readonly priority: number;
-            /** @description legacy: one more entry of host_includes */
-            readonly host_pattern: string;
-            /** @enum {string} */
-            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
-            readonly host_includes: readonly string[];
-            readonly host_excludes: readonly string[];
-            /** @enum {string} */
-            readonly action_mode: "enforce" | "dry_run";
-            /** @enum {string} */
-            readonly path_match_type: "wildcard" | "regex";
-            readonly path_includes: readonly string[];
-            readonly path_excludes: readonly string[];
-            /** @enum {string} */
-            readonly mode: "svc" | "custom" | "origin";
-            readonly codes: readonly number[];
-            /** @description left out in lists */
-            readonly content?: {
-                readonly [key: string]: string;
-            };
-            readonly content_codes: readonly number[];
-            /** @description empty in lists */
-            readonly content_bytes: {
-                readonly [key: string]: number;
-            };
-            /** Format: date-time */
-            readonly created_at: string;
-            /** Format: date-time */
-            readonly updated_at: string;
-        };
-        readonly BatchCreateResult: {
-            readonly succeeded: number;
-            readonly failed: number;
-            readonly results: readonly {
-                /** @description place in `creates`, from 0 */
-                readonly index: number;
-                /** @description of the rule; null when ok is false */
-                readonly id: number | null;
-                readonly ok: boolean;
-                /** @description only when ok is false */
-                readonly error?: string;
-            }[];
+        readonly RewriteRuleUpdate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /** @description `false`: the rule matches no request */
+            readonly enabled?: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority?: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes?: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @enum {string}
+             */
+            readonly path_match_type?: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes?: readonly string[];
+            /** @description paths that the rule does not apply to; they win over `path_includes` */
+            readonly path_excludes?: readonly string[];
+            /** @description path that the origin gets; empty: unchanged. Under `path_match_type: regex`, `$1`, `${1}` and `${name}` insert groups of the first include entry that matches */
+            readonly path_target?: string;
+            /**
+             * @description `preserve` forwards the query, `strip` drops it, `replace` sends `query_target`
+             * @enum {string}
+             */
+            readonly query_mode?: "preserve" | "replace" | "strip";
+            /** @description query under `query_mode: replace`, without `?` */
+            readonly query_target?: string;
         };
         readonly TracePage: {
             readonly phases: readonly ({
@@ -4057,9 +5077,270 @@ export interface components {
         } & {
             readonly [key: string]: unknown;
         };
-        readonly Error: {
-            /** @description for people: what is wrong, where, and what helps */
-            readonly error: string;
+        readonly WafRule: {
+            readonly id: number;
+            readonly domain_id: number;
+            /** @constant */
+            readonly type: "waf";
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids: readonly number[];
+            /** @description `false`: the rule matches no request */
+            readonly enabled: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @enum {string}
+             */
+            readonly path_match_type: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes: readonly string[];
+            /** @description paths that the rule does not apply to; they win over `path_includes` */
+            readonly path_excludes: readonly string[];
+            /** @description paranoia level of the Core Rule Set: a higher one finds more attacks and more false positives */
+            readonly paranoia: number;
+            /** @description anomaly score from which on a request is blocked; a critical signature adds 5 */
+            readonly threshold: number;
+            /** @description KiB of the request body that are inspected; 0: the body is not inspected */
+            readonly body_cap_kb: number;
+            /** @description ids of signatures that do not count */
+            readonly rule_excludes: readonly string[];
+            /** @description signatures that leave out a target, or do not count, on some paths; each names one by `id` or a group by `tag` */
+            readonly exclusions: readonly {
+                /** @description the signature; null where `tag` names a group */
+                readonly id: number | null;
+                /** @description every signature with this tag, such as `attack-sqli`; empty where `id` is set */
+                readonly tag: string;
+                /** @description what the signatures do not inspect: `ARGS:comment`, `REQUEST_COOKIES:sess*`, `REQUEST_HEADERS`; empty: the signatures do not count at all */
+                readonly target: string;
+                /** @description paths where the exclusion applies: a wildcard over the canonical path */
+                readonly path: string;
+            }[];
+            /**
+             * @description what follows when a body cannot be parsed as its Content-Type says, is in a coding that does not inflate, was not read, or is longer than `body_cap_kb`: `score` adds 5 but for the part beyond the cap, `block` blocks, `pass` does nothing
+             * @enum {string}
+             */
+            readonly on_uninspected: "score" | "block" | "pass";
+            /** Format: date-time */
+            readonly created_at: string;
+            /** Format: date-time */
+            readonly updated_at: string;
+        };
+        readonly WafRuleCreate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /**
+             * @description `false`: the rule matches no request
+             * @default true
+             */
+            readonly enabled?: boolean;
+            /**
+             * @description order of evaluation within the type: lower first, then the lower id
+             * @default 100
+             */
+            readonly priority?: number;
+            /**
+             * @description legacy: one more entry of `host_includes`
+             * @default
+             */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /**
+             * @description hosts that the rule applies to; empty: every host
+             * @default []
+             */
+            readonly host_includes?: readonly string[];
+            /**
+             * @description hosts that the rule does not apply to; they win over `host_includes`
+             * @default []
+             */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @default enforce
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @default wildcard
+             * @enum {string}
+             */
+            readonly path_match_type?: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes?: readonly string[];
+            /**
+             * @description paths that the rule does not apply to; they win over `path_includes`
+             * @default []
+             */
+            readonly path_excludes?: readonly string[];
+            /**
+             * @description paranoia level of the Core Rule Set: a higher one finds more attacks and more false positives
+             * @default 1
+             */
+            readonly paranoia?: number;
+            /**
+             * @description anomaly score from which on a request is blocked; a critical signature adds 5
+             * @default 5
+             */
+            readonly threshold?: number;
+            /**
+             * @description KiB of the request body that are inspected; 0: the body is not inspected
+             * @default 128
+             */
+            readonly body_cap_kb?: number;
+            /**
+             * @description ids of signatures that do not count
+             * @default []
+             */
+            readonly rule_excludes?: readonly string[];
+            /**
+             * @description signatures that leave out a target, or do not count, on some paths; each names one by `id` or a group by `tag`
+             * @default []
+             */
+            readonly exclusions?: readonly {
+                /**
+                 * @description the signature; null where `tag` names a group
+                 * @default null
+                 */
+                readonly id?: number | null;
+                /**
+                 * @description every signature with this tag, such as `attack-sqli`; empty where `id` is set
+                 * @default
+                 */
+                readonly tag?: string;
+                /**
+                 * @description what the signatures do not inspect: `ARGS:comment`, `REQUEST_COOKIES:sess*`, `REQUEST_HEADERS`; empty: the signatures do not count at all
+                 * @default
+                 */
+                readonly target?: string;
+                /**
+                 * @description paths where the exclusion applies: a wildcard over the canonical path
+                 * @default /*
+                 */
+                readonly path?: string;
+            }[];
+            /**
+             * @description what follows when a body cannot be parsed as its Content-Type says, is in a coding that does not inflate, was not read, or is longer than `body_cap_kb`: `score` adds 5 but for the part beyond the cap, `block` blocks, `pass` does nothing
+             * @default score
+             * @enum {string}
+             */
+            readonly on_uninspected?: "score" | "block" | "pass";
+        };
+        readonly WafRuleUpdate: {
+            /**
+             * @deprecated
+             * @description deprecated: use `record_ids`; the one proxied record that the rule applies to
+             */
+            readonly record_id?: number | null;
+            /** @description ids of the proxied records that the rule applies to; empty: every proxied record of the domain */
+            readonly record_ids?: readonly number[] | null;
+            /** @description `false`: the rule matches no request */
+            readonly enabled?: boolean;
+            /** @description order of evaluation within the type: lower first, then the lower id */
+            readonly priority?: number;
+            /** @description legacy: one more entry of `host_includes` */
+            readonly host_pattern?: string;
+            /**
+             * @description how host entries match: `exact`; `wildcard`, where `*` is any run of characters, dots included; `regex` in RE2 syntax, unanchored, without regard to case. Empty while no host is listed; `wildcard` where hosts are listed without it
+             * @enum {string}
+             */
+            readonly host_match_type?: "" | "exact" | "wildcard" | "regex";
+            /** @description hosts that the rule applies to; empty: every host */
+            readonly host_includes?: readonly string[];
+            /** @description hosts that the rule does not apply to; they win over `host_includes` */
+            readonly host_excludes?: readonly string[];
+            /**
+             * @description `dry_run`: matches are recorded as what the rule would have done, and the request goes on unchanged; a cache rule is always enforced
+             * @enum {string}
+             */
+            readonly action_mode?: "enforce" | "dry_run";
+            /**
+             * @description how path entries match the canonical path (decoded once, dot segments resolved, without the query): `wildcard`, where `*` is any run of characters, slashes included; `regex` in RE2 syntax, unanchored
+             * @enum {string}
+             */
+            readonly path_match_type?: "wildcard" | "regex";
+            /** @description paths that the rule applies to; default: every path (`/*`) */
+            readonly path_includes?: readonly string[];
+            /** @description paths that the rule does not apply to; they win over `path_includes` */
+            readonly path_excludes?: readonly string[];
+            /** @description paranoia level of the Core Rule Set: a higher one finds more attacks and more false positives */
+            readonly paranoia?: number;
+            /** @description anomaly score from which on a request is blocked; a critical signature adds 5 */
+            readonly threshold?: number;
+            /** @description KiB of the request body that are inspected; 0: the body is not inspected */
+            readonly body_cap_kb?: number;
+            /** @description ids of signatures that do not count */
+            readonly rule_excludes?: readonly string[];
+            /** @description signatures that leave out a target, or do not count, on some paths; each names one by `id` or a group by `tag` */
+            readonly exclusions?: readonly {
+                /**
+                 * @description the signature; null where `tag` names a group
+                 * @default null
+                 */
+                readonly id?: number | null;
+                /**
+                 * @description every signature with this tag, such as `attack-sqli`; empty where `id` is set
+                 * @default
+                 */
+                readonly tag?: string;
+                /**
+                 * @description what the signatures do not inspect: `ARGS:comment`, `REQUEST_COOKIES:sess*`, `REQUEST_HEADERS`; empty: the signatures do not count at all
+                 * @default
+                 */
+                readonly target?: string;
+                /**
+                 * @description paths where the exclusion applies: a wildcard over the canonical path
+                 * @default /*
+                 */
+                readonly path?: string;
+            }[];
+            /**
+             * @description what follows when a body cannot be parsed as its Content-Type says, is in a coding that does not inflate, was not read, or is longer than `body_cap_kb`: `score` adds 5 but for the part beyond the cap, `block` blocks, `pass` does nothing
+             * @enum {string}
+             */
+            readonly on_uninspected?: "score" | "block" | "pass";
+        };
+        readonly ZoneImport: {
+            readonly imported: number;
+            /** @description records that were not added; `problems` has the reasons */
+            readonly skipped: number;
+            readonly records: readonly components["schemas"]["DnsRecord"][];
+            readonly problems: readonly {
+                /** @description of the file, from 1 */
+                readonly line: number | null;
+                readonly error: string;
+            }[];
         };
     };
     responses: {
@@ -4829,25 +6110,35 @@ export interface operations {
                 readonly "application/json": {
                     readonly updates: readonly {
                         readonly id: number;
-                        /** @description relative to the domain or absolute; @ is the apex */
+                        /** @description host name, relative to the domain or absolute; `@` is the apex */
                         readonly name?: string;
-                        /** @enum {string} */
+                        /**
+                         * @description type of the record; only A, AAAA, CNAME and ALIAS can be proxied
+                         * @enum {string}
+                         */
                         readonly type?: "A" | "AAAA" | "CNAME" | "ALIAS" | "MX" | "TXT" | "NS" | "SRV" | "CAA" | "PTR" | "HTTPS" | "SVCB" | "TLSA";
+                        /** @description data of the record: an address, a host name or text, as the type says; of a proxied record the edge's origin */
                         readonly destination?: string;
+                        /** @description preference of an MX record: lower first; null for other types */
                         readonly mx_priority?: number | null;
+                        /** @description whether requests for the name go through the edge */
                         readonly proxied?: boolean;
+                        /** @description challenges every visitor of the name, whatever the rules say */
                         readonly captcha?: boolean;
                         /**
-                         * @description towards the origin of a proxied record
+                         * @description protocol towards the origin of a proxied record: `Default` follows the request's, `Auto` finds out, `Http`, `Https`
                          * @enum {string}
                          */
                         readonly scheme?: "Default" | "Auto" | "Http" | "Https";
-                        /** @description null follows the scheme */
+                        /** @description port of the origin; null follows the scheme */
                         readonly port?: number | null;
+                        /** @description Host header and TLS server name that the origin gets; empty: the request's own host */
                         readonly host_header?: string;
+                        /** @description counts requests of the name for the uptime of the domain */
                         readonly monitor?: boolean;
-                        /** @description seconds the edge waits for the origin before 504 */
+                        /** @description seconds that the edge waits for the origin before it answers 504; null: the default of the node */
                         readonly timeout?: number | null;
+                        /** @description note without effect */
                         readonly comment?: string;
                     }[];
                 };

@@ -1,12 +1,12 @@
 /** The part of a domain that shapes what the edge does. */
 import { z } from 'zod';
 import { normalizeName } from '../base/host.ts';
-import { CACHE_CAPS_MB, MAX_DISK_DAYS, MAX_DISK_GB, MAX_HOST_OCTETS } from '../base/limits.ts';
+import { MAX_HOST_OCTETS } from '../base/limits.ts';
 import { DOMAIN_STATUSES } from '../base/vocabulary.ts';
-import { converted, flag, integer } from './fields.ts';
-import { crossCheck, form } from './form.ts';
+import { converted, flag } from './fields.ts';
+import { crossCheck, form, type Stored } from './form.ts';
 import type { Problem } from './report.ts';
-import type { Domain } from './types.ts';
+import { EDGE_SETTINGS, UPTIME_SETTING_NAMES } from './settings.ts';
 
 /** Fields of the documented domain object that say nothing about how a request is decided. */
 const ANSWERED = [
@@ -18,12 +18,7 @@ const ANSWERED = [
   'moved_since',
   'next_check_at',
   'last_manual_ns_check_at',
-  'outage_alerts',
-  'uptime_threshold_pct',
-  'uptime_window_min',
-  'uptime_min_requests',
-  'uptime_min_active_min',
-  'uptime_recover_min',
+  ...UPTIME_SETTING_NAMES,
   'suspended_at',
   'created_at',
   'updated_at',
@@ -54,21 +49,23 @@ const time = converted((value) => {
   return { problem: { code: 'invalid_time', message } };
 });
 
+const FIELDS = {
+  name: domainName.describe('name of the domain'),
+  status: z.enum(DOMAIN_STATUSES).default('active').describe('only `active` and `moved` domains are served'),
+  suspended: flag(false).describe('paused for billing: the edge refuses connections'),
+  developer_mode_until: time
+    .nullable()
+    .default(null)
+    .describe('the cache is bypassed until this time (RFC 3339); null: developer mode is off'),
+  ...EDGE_SETTINGS,
+  websockets_off: flag(false).describe('answers WebSocket requests with 403'),
+};
+
+/** The part of a domain that shapes what the edge does; the name in lower-case ASCII without a trailing dot. */
+export type Domain = Stored<typeof FIELDS>;
+
 export const domainForm = form({
-  fields: {
-    name: domainName,
-    status: z.enum(DOMAIN_STATUSES).default('active'),
-    suspended: flag(false),
-    developer_mode_until: time.nullable().default(null),
-    cache_cap_mb: z.literal(CACHE_CAPS_MB).default(CACHE_CAPS_MB[0]),
-    cache_l2_max_gb: integer(1, MAX_DISK_GB).default(10),
-    cache_l2_ttl_days: integer(1, MAX_DISK_DAYS).default(MAX_DISK_DAYS),
-    sec_no_sniff: flag(false),
-    sec_referrer_policy: flag(false),
-    sec_strip_headers: flag(false),
-    markdown_for_agents: flag(false),
-    websockets_off: flag(false),
-  },
+  fields: FIELDS,
   ignored: ANSWERED,
   checks: [
     crossCheck<Pick<Domain, 'status'>>(['status'], ({ status }, scope) => {
@@ -77,18 +74,5 @@ export const domainForm = form({
       scope.warn(['status'], { code: 'not_serving', message });
     }),
   ],
-  finish: (values): Domain => ({
-    name: values.name,
-    status: values.status,
-    suspended: values.suspended,
-    developer_mode_until: values.developer_mode_until,
-    cache_cap_mb: values.cache_cap_mb,
-    cache_l2_max_gb: values.cache_l2_max_gb,
-    cache_l2_ttl_days: values.cache_l2_ttl_days,
-    sec_no_sniff: values.sec_no_sniff,
-    sec_referrer_policy: values.sec_referrer_policy,
-    sec_strip_headers: values.sec_strip_headers,
-    markdown_for_agents: values.markdown_for_agents,
-    websockets_off: values.websockets_off,
-  }),
+  finish: (values): Domain => values,
 });

@@ -4,6 +4,7 @@ import { COUNTRIES, meantCountry } from '../base/countries.ts';
 import { parseIpEntry } from '../base/ip.ts';
 import { MAX_ENTRY_CHARACTERS, MAX_ID, MAX_LIST_ENTRIES, MAX_PORT } from '../base/limits.ts';
 import { utf8Length } from '../base/octets.ts';
+import { documentField, shownAs } from './document.ts';
 import type { Problem } from './report.ts';
 
 /** A schema with one more condition; `judge` returns what is wrong with a value, or `null`. */
@@ -25,7 +26,8 @@ export function checked<T extends z.ZodType>(schema: T, judge: (value: z.output<
 export function converted<T>(
   read: (text: string) => { readonly value: T } | { readonly problem: Problem },
 ): z.ZodType<T, string> {
-  return text().transform((value, context) => {
+  const source = text();
+  const schema = source.transform((value, context) => {
     const result = read(value);
     if ('value' in result) return result.value;
     context.issues.push({
@@ -36,6 +38,7 @@ export function converted<T>(
     });
     return z.NEVER;
   });
+  return shownAs(schema, () => source);
 }
 
 /** A whole number within inclusive bounds. */
@@ -92,7 +95,11 @@ function charactersIn(value: string): number {
  * mistake.
  */
 export function list<T extends z.ZodType>(entry: T, most = MAX_LIST_ENTRIES): z.ZodType<z.output<T>[]> {
-  return z.array(z.unknown()).max(most).pipe(z.array(entry).max(most)) as unknown as z.ZodType<z.output<T>[]>;
+  const schema = z.array(z.unknown()).max(most).pipe(z.array(entry).max(most));
+  // An update replaces a list whole, so the defaults of its entries apply.
+  return shownAs(schema, (kind) =>
+    z.array(documentField(entry, kind === 'answer' ? 'answer' : 'request')).max(most),
+  ) as unknown as z.ZodType<z.output<T>[]>;
 }
 
 /** A list of texts, none of them empty. */

@@ -10,6 +10,36 @@ export type Fields = Readonly<Record<string, z.ZodType>>;
 /** The values of a set of fields, with defaults filled in. */
 export type FormValues<F extends Fields> = z.output<z.ZodObject<F>>;
 
+/** Values that nothing may change. */
+type Immutable<T> = T extends readonly (infer E)[]
+  ? readonly Immutable<E>[]
+  : T extends object
+    ? { readonly [K in keyof T]: Immutable<T[K]> }
+    : T;
+
+/** The values of a set of fields as they are stored. */
+export type Stored<F extends Fields> = Immutable<FormValues<F>>;
+
+/** Some fields of an object, in the order of `names`. */
+export function pick<T extends object, Name extends keyof T & string>(
+  values: T,
+  names: readonly Name[],
+): Pick<T, Name> {
+  return Object.fromEntries(names.map((name) => [name, values[name]])) as Pick<T, Name>;
+}
+
+/** Fields of a partial update: an absent one is `undefined`, whatever its default is. */
+export type Partially<F extends Fields> = { readonly [K in keyof F]: z.ZodType<z.output<F[K]> | undefined> };
+
+/** The fields for a partial update of the object that `fields` describe. */
+export function partially<F extends Fields>(fields: F): Partially<F> {
+  const entries = Object.entries(fields).map(([name, field]) => {
+    const inner = field instanceof z.ZodDefault ? (field.unwrap() as z.ZodType) : field;
+    return [name, inner.optional()];
+  });
+  return Object.fromEntries(entries) as Partially<F>;
+}
+
 /** Where one object's mistakes go; paths are relative to the object. */
 export interface FormScope {
   error(path: FieldPath, problem: Problem): void;

@@ -9,26 +9,45 @@ import {
 } from '../base/limits.ts';
 import { PROXIABLE_TYPES, RECORD_SCHEMES, RECORD_TYPES, type RecordType } from '../base/vocabulary.ts';
 import { checked, filledText, flag, id, integer, port, text } from './fields.ts';
-import { crossCheck, type FormValues, form } from './form.ts';
+import { crossCheck, type FormValues, form, type Stored } from './form.ts';
 import { judgeAddress, judgeHostHeader } from './location.ts';
 import type { Problem } from './report.ts';
-import type { DnsRecord } from './types.ts';
 
 const FIELDS = {
-  id: id(),
-  name: filledText(),
-  type: z.enum(RECORD_TYPES),
-  destination: filledText(MAX_DESTINATION_CHARACTERS),
-  mx_priority: integer(0, MAX_MX_PRIORITY).nullable().default(null),
-  proxied: flag(false),
-  captcha: flag(false),
-  scheme: z.enum(RECORD_SCHEMES).default('Default'),
-  port: port().nullable().default(null),
-  host_header: checked(text(), judgeHostHeader).default(''),
-  monitor: flag(false),
-  timeout: integer(1, MAX_RECORD_TIMEOUT_SEC).nullable().default(null),
-  comment: text(MAX_COMMENT_CHARACTERS).default(''),
+  id: id().describe('id of the record'),
+  name: filledText().describe('host name, relative to the domain or absolute; `@` is the apex'),
+  type: z.enum(RECORD_TYPES).describe('type of the record; only A, AAAA, CNAME and ALIAS can be proxied'),
+  destination: filledText(MAX_DESTINATION_CHARACTERS).describe(
+    "data of the record: an address, a host name or text, as the type says; of a proxied record the edge's origin",
+  ),
+  mx_priority: integer(0, MAX_MX_PRIORITY)
+    .nullable()
+    .default(null)
+    .describe('preference of an MX record: lower first; null for other types'),
+  proxied: flag(false).describe('whether requests for the name go through the edge'),
+  captcha: flag(false).describe('challenges every visitor of the name, whatever the rules say'),
+  scheme: z
+    .enum(RECORD_SCHEMES)
+    .default('Default')
+    .describe(
+      "protocol towards the origin of a proxied record: `Default` follows the request's, `Auto` finds out, `Http`, `Https`",
+    ),
+  port: port().nullable().default(null).describe('port of the origin; null follows the scheme'),
+  host_header: checked(text(), judgeHostHeader)
+    .default('')
+    .describe("Host header and TLS server name that the origin gets; empty: the request's own host"),
+  monitor: flag(false).describe('counts requests of the name for the uptime of the domain'),
+  timeout: integer(1, MAX_RECORD_TIMEOUT_SEC)
+    .nullable()
+    .default(null)
+    .describe(
+      'seconds that the edge waits for the origin before it answers 504; null: the default of the node',
+    ),
+  comment: text(MAX_COMMENT_CHARACTERS).default('').describe('note without effect'),
 };
+
+/** One DNS record as it is stored. */
+export type DnsRecord = Stored<typeof FIELDS>;
 type FieldValues = FormValues<typeof FIELDS>;
 
 const destination = crossCheck<Pick<FieldValues, 'type' | 'destination'>>(
@@ -92,19 +111,5 @@ export const recordForm = form({
   fields: FIELDS,
   ignored: ['domain_id', 'created_at', 'updated_at'],
   checks: [destination, target, proxying],
-  finish: (values): DnsRecord => ({
-    id: values.id,
-    name: values.name,
-    type: values.type,
-    destination: values.destination,
-    mx_priority: values.mx_priority,
-    proxied: values.proxied,
-    captcha: values.captcha,
-    scheme: values.scheme,
-    port: values.port,
-    host_header: values.host_header,
-    monitor: values.monitor,
-    timeout: values.timeout,
-    comment: values.comment,
-  }),
+  finish: (values): DnsRecord => values,
 });

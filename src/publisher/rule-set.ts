@@ -1,6 +1,8 @@
 /** From the store's rows to what the compiler reads. Checked again on the way: once before writing, once after reading. */
 import { type Diagnostic, describeDiagnostic } from '../base/diagnostic.ts';
+import { pick } from '../model/form.ts';
 import { parseDomain, parseRecord, parseRule } from '../model/parse.ts';
+import { EDGE_SETTING_NAMES } from '../model/settings.ts';
 import type { DnsRecord, Domain, Rule, RuleSet } from '../model/types.ts';
 import type { DomainRow, RecordRow, RuleContentRow, RuleRow } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
@@ -57,13 +59,7 @@ function toDomain({ domain: row, websocketsOff }: DomainRows): Domain {
     status: row.status,
     suspended: row.suspended,
     developer_mode_until: until === null ? null : new Date(until).toISOString(),
-    cache_cap_mb: row.cache_cap_mb,
-    cache_l2_max_gb: row.cache_l2_max_gb,
-    cache_l2_ttl_days: row.cache_l2_ttl_days,
-    sec_no_sniff: row.sec_no_sniff,
-    sec_referrer_policy: row.sec_referrer_policy,
-    sec_strip_headers: row.sec_strip_headers,
-    markdown_for_agents: row.markdown_for_agents,
+    ...pick(row, EDGE_SETTING_NAMES),
     websockets_off: websocketsOff,
   });
   return parsed.ok ? parsed.domain : refuse(`domain \`${row.name}\``, parsed.diagnostics);

@@ -4,6 +4,7 @@
  * `content` hold JSON as text: the store neither reads nor changes it.
  */
 import type { DomainStatus, RuleType } from '../base/vocabulary.ts';
+import type { DomainSettings } from '../model/settings.ts';
 import type { DnsRecord } from '../model/types.ts';
 
 export const DNS_MODES = ['managed', 'external'] as const;
@@ -58,7 +59,7 @@ export interface KeyUseRow {
 }
 
 /** The documented domain object as far as it is stored. `null` stands for an absent time. */
-export interface DomainRow {
+export interface DomainRow extends DomainSettings {
   readonly id: number;
   /** Lower-case ASCII without a trailing dot. Unique among proved domains, and among those of one account. */
   readonly name: string;
@@ -82,20 +83,7 @@ export interface DomainRow {
   readonly moved_since: number | null;
   readonly next_check_at: number | null;
   readonly last_manual_ns_check_at: number | null;
-  readonly cache_l2_max_gb: number;
-  readonly cache_l2_ttl_days: number;
-  readonly cache_cap_mb: number;
   readonly developer_mode_until: number | null;
-  readonly sec_no_sniff: boolean;
-  readonly sec_referrer_policy: boolean;
-  readonly sec_strip_headers: boolean;
-  readonly markdown_for_agents: boolean;
-  readonly outage_alerts: boolean;
-  readonly uptime_threshold_pct: number;
-  readonly uptime_window_min: number;
-  readonly uptime_min_requests: number;
-  readonly uptime_min_active_min: number;
-  readonly uptime_recover_min: number;
   readonly suspended: boolean;
   readonly suspended_at: number | null;
   readonly created_at: number;

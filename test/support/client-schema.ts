@@ -23,6 +23,8 @@ export async function clientSchema(yaml: string): Promise<string> {
   const kept = paths.filter(([, operations]) => Object.keys(operations).length > 0);
   const nodes = await openapiTS({ ...document, paths: Object.fromEntries(kept) } as OpenAPI3, {
     immutable: true,
+    // A field with a default may be left out of a request.
+    defaultNonNullable: false,
     silent: true,
   });
   return HEADER + astToString(nodes);

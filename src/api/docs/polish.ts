@@ -14,7 +14,7 @@ export const REFUSED = 'x-refused';
 
 const SCHEMA_PATH = '#/components/schemas/';
 
-/** The whole walk, in order. */
+/** All steps, in order. */
 export function polish(document: JsonObject): JsonObject {
   const steps = [withOperations, withResponses, withPlainTypes, withoutUnused, withPlainNames, withTags];
   return steps.reduce((polished, step) => step(polished), document);
@@ -98,7 +98,10 @@ function withoutUnused(document: JsonObject): JsonObject {
   return used.length === named.length ? rest : withoutUnused(rest);
 }
 
-/** `XInput` is called `X` where no other schema is. */
+/**
+ * Renames `XInput` to `X` where no other schema has that name, and sorts schemas by name: the generator lists them in
+ * the order in which modules were loaded, which differs between programs.
+ */
 function withPlainNames(document: JsonObject): JsonObject {
   const components = objectAt(document, 'components');
   const schemas = objectAt(components, 'schemas');
@@ -106,7 +109,11 @@ function withPlainNames(document: JsonObject): JsonObject {
     const short = name.endsWith('Input') ? name.slice(0, -'Input'.length) : name;
     return Object.hasOwn(schemas, short) ? name : short;
   };
-  const renamed = Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [plain(name), schema]));
+  const renamed = Object.fromEntries(
+    Object.entries(schemas)
+      .map(([name, schema]): [string, Json] => [plain(name), schema])
+      .sort(([left], [right]) => (left < right ? -1 : 1)),
+  );
   return mapObjects({ ...document, components: { ...components, schemas: renamed } }, (object) => {
     const { $ref } = object;
     if (typeof $ref !== 'string' || !$ref.startsWith(SCHEMA_PATH)) return object;

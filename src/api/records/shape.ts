@@ -1,39 +1,26 @@
 /** DNS records on the wire, and the shapes of their batches. */
 import { z } from 'zod';
-import { RECORD_SCHEMES, RECORD_TYPES } from '../../base/vocabulary.ts';
+import { documentFields } from '../../model/document.ts';
+import { pick } from '../../model/form.ts';
+import { recordForm } from '../../model/record.ts';
 import type { RecordRow } from '../../store/rows.ts';
 import { timeText } from '../domain-shape.ts';
 
-const FIELDS = {
-  name: z.string().describe('relative to the domain or absolute; @ is the apex'),
-  type: z.enum(RECORD_TYPES),
-  destination: z.string(),
-  mx_priority: z.int().nullable(),
-  proxied: z.boolean(),
-  captcha: z.boolean(),
-  scheme: z.enum(RECORD_SCHEMES).describe('towards the origin of a proxied record'),
-  port: z.int().nullable().describe('null follows the scheme'),
-  host_header: z.string(),
-  monitor: z.boolean(),
-  timeout: z.int().nullable().describe('seconds the edge waits for the origin before 504'),
-  comment: z.string(),
-};
+const { id: _id, ...WRITTEN } = recordForm.fields;
+
+const WRITTEN_NAMES = Object.keys(WRITTEN) as (keyof typeof WRITTEN)[];
 
 const ANSWER = z.object({
   id: z.int(),
   domain_id: z.int(),
-  ...FIELDS,
+  ...documentFields(WRITTEN, 'answer'),
   created_at: z.iso.datetime(),
   updated_at: z.iso.datetime(),
 });
 
 export const recordShape = ANSWER.meta({ id: 'DnsRecord' });
-export const recordUpdateShape = z.object(FIELDS).partial().meta({ id: 'DnsRecordUpdate' });
-export const recordCreateShape = z
-  .object(FIELDS)
-  .partial()
-  .required({ name: true, type: true, destination: true })
-  .meta({ id: 'DnsRecordCreate' });
+export const recordUpdateShape = z.object(documentFields(WRITTEN, 'update')).meta({ id: 'DnsRecordUpdate' });
+export const recordCreateShape = z.object(documentFields(WRITTEN, 'request')).meta({ id: 'DnsRecordCreate' });
 
 export type ShownRecord = z.output<typeof ANSWER>;
 
@@ -42,18 +29,7 @@ export function showRecord(row: RecordRow): ShownRecord {
   return {
     id: row.id,
     domain_id: row.domain_id,
-    name: row.name,
-    type: row.type,
-    destination: row.destination,
-    mx_priority: row.mx_priority,
-    proxied: row.proxied,
-    captcha: row.captcha,
-    scheme: row.scheme,
-    port: row.port,
-    host_header: row.host_header,
-    monitor: row.monitor,
-    timeout: row.timeout,
-    comment: row.comment,
+    ...pick(row, WRITTEN_NAMES),
     created_at: timeText(row.created_at),
     updated_at: timeText(row.updated_at),
   };

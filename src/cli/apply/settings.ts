@@ -1,5 +1,5 @@
 /** The settings of a domain that `export` writes and `apply` changes: what the API takes, in its order. */
-import type { Settings } from '../../api/domain-forms.ts';
+import type { DomainSettings } from '../../model/settings.ts';
 
 export const SETTING_NAMES = [
   'cache_l2_max_gb',
@@ -15,4 +15,4 @@ export const SETTING_NAMES = [
   'uptime_min_requests',
   'uptime_min_active_min',
   'uptime_recover_min',
-] as const satisfies readonly (keyof Settings)[];
+] as const satisfies readonly (keyof DomainSettings)[];

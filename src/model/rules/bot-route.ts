@@ -2,27 +2,34 @@
 import { z } from 'zod';
 import { MAX_CONTENT_STATUS, MAX_PAGE_OCTETS, MIN_CONTENT_STATUS } from '../../base/limits.ts';
 import { BOT_ACTIONS, BOT_KINDS, ORIGIN_SCHEMES } from '../../base/vocabulary.ts';
-import { COMMON_CHECKS, COMMON_FIELDS, COMMON_IGNORED, finishCommon, type StoredRule } from '../common.ts';
+import { hostRule, type RuleOf } from '../common.ts';
 import { checked, flag, integer, list, page, port, text } from '../fields.ts';
-import { crossCheck, type FormValues, form } from '../form.ts';
+import { crossCheck, type FormValues } from '../form.ts';
 import { judgeAddress } from '../location.ts';
-import type { BotRouteRule } from '../types.ts';
 
-const OWN_FIELDS = {
+const FIELDS = {
   bot_kinds: checked(list(z.enum(['*', ...BOT_KINDS])), (kinds) =>
     kinds.length > 0
       ? null
       : { code: 'too_few', message: 'must not be empty', remedy: 'list `*` for every bot' },
+  ).describe('kinds of bots that the rule applies to; `*` is every classified bot'),
+  require_verified: flag(false).describe(
+    'only bots whose identity was verified, by forward-confirmed reverse DNS or published address ranges',
   ),
-  require_verified: flag(false),
-  action: z.enum(BOT_ACTIONS),
-  status: integer(MIN_CONTENT_STATUS, MAX_CONTENT_STATUS).default(200),
-  body: page(MAX_PAGE_OCTETS).default(''),
-  alt_dest: checked(text(), (value) => (value === '' ? null : judgeAddress(value))).default(''),
-  alt_port: port().nullable().default(null),
-  alt_scheme: z.enum(ORIGIN_SCHEMES).default('https'),
+  action: z
+    .enum(BOT_ACTIONS)
+    .describe(
+      '`block` answers 403, `alt_content` answers with `body`, `alt_origin` forwards to `alt_dest`, `tag` only marks the request',
+    ),
+  status: integer(MIN_CONTENT_STATUS, MAX_CONTENT_STATUS).default(200).describe('status under `alt_content`'),
+  body: page(MAX_PAGE_OCTETS).default('').describe('response body under `alt_content`'),
+  alt_dest: checked(text(), (value) => (value === '' ? null : judgeAddress(value)))
+    .default('')
+    .describe('IP address or host name of the origin under `alt_origin`'),
+  alt_port: port().nullable().default(null).describe('port under `alt_origin`; null: as `alt_scheme` says'),
+  alt_scheme: z.enum(ORIGIN_SCHEMES).default('https').describe('protocol of connections under `alt_origin`'),
 };
-type OwnValues = FormValues<typeof OWN_FIELDS>;
+type OwnValues = FormValues<typeof FIELDS>;
 
 const answer = crossCheck<Pick<OwnValues, 'action' | 'body'>>(
   ['action', 'body'],
@@ -46,22 +53,11 @@ const origin = crossCheck<Pick<OwnValues, 'action' | 'alt_dest'>>(['action', 'al
   }
 });
 
-export const botRouteForm = {
+export const botRouteForm = hostRule({
   type: 'bot_route',
-  ...form({
-    fields: { ...COMMON_FIELDS, ...OWN_FIELDS },
-    ignored: COMMON_IGNORED,
-    checks: [...COMMON_CHECKS, answer, origin],
-    finish: (values): StoredRule<BotRouteRule> => ({
-      ...finishCommon(values),
-      bot_kinds: values.bot_kinds,
-      require_verified: values.require_verified,
-      action: values.action,
-      status: values.status,
-      body: values.body,
-      alt_dest: values.action === 'alt_origin' ? values.alt_dest : '',
-      alt_port: values.alt_port,
-      alt_scheme: values.alt_scheme,
-    }),
-  }),
-} as const;
+  fields: FIELDS,
+  checks: [answer, origin],
+  unused: ({ action }) => (action === 'alt_origin' ? {} : { alt_dest: '' }),
+});
+
+export type BotRouteRule = RuleOf<typeof botRouteForm>;

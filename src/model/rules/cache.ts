@@ -2,28 +2,37 @@
 import { z } from 'zod';
 import { MAX_CACHE_TTL_SEC } from '../../base/limits.ts';
 import { CACHE_MODES, CACHE_QUERY_MODES } from '../../base/vocabulary.ts';
-import {
-  COMMON_FIELDS,
-  COMMON_IGNORED,
-  finishCommon,
-  finishPath,
-  PATH_CHECKS,
-  PATH_FIELDS,
-  type StoredRule,
-} from '../common.ts';
+import { pathRule, type RuleOf } from '../common.ts';
 import { integer, textList } from '../fields.ts';
-import { crossCheck, type FormValues, form } from '../form.ts';
-import type { CacheRule } from '../types.ts';
+import { crossCheck, type FormValues } from '../form.ts';
 
-const OWN_FIELDS = {
-  mode: z.enum(CACHE_MODES).default('standard'),
-  edge_ttl_sec: integer(0, MAX_CACHE_TTL_SEC).nullable().default(null),
-  browser_ttl_sec: integer(0, MAX_CACHE_TTL_SEC).nullable().default(null),
-  query_mode: z.enum(CACHE_QUERY_MODES).default('all'),
-  query_params: textList().default([]),
+const FIELDS = {
+  mode: z
+    .enum(CACHE_MODES)
+    .default('standard')
+    .describe(
+      "`standard` follows the origin's headers, `force` caches without them, `bypass` does not cache",
+    ),
+  edge_ttl_sec: integer(0, MAX_CACHE_TTL_SEC)
+    .nullable()
+    .default(null)
+    .describe('seconds for which the edge reuses a response; null: as the origin says'),
+  browser_ttl_sec: integer(0, MAX_CACHE_TTL_SEC)
+    .nullable()
+    .default(null)
+    .describe(
+      'seconds for which browsers reuse a response (`Cache-Control: max-age`); null: as the origin says',
+    ),
+  query_mode: z
+    .enum(CACHE_QUERY_MODES)
+    .default('all')
+    .describe(
+      'which query parameters are part of the cache key and reach the origin: `all`, `none`, or those that `query_params` lists (`include`)',
+    ),
+  query_params: textList().default([]).describe('parameter names under `query_mode: include`'),
 };
 
-const params = crossCheck<Pick<FormValues<typeof OWN_FIELDS>, 'query_mode' | 'query_params'>>(
+const params = crossCheck<Pick<FormValues<typeof FIELDS>, 'query_mode' | 'query_params'>>(
   ['query_mode', 'query_params'],
   ({ query_mode, query_params }, scope) => {
     if (query_mode === 'include' && query_params.length === 0) {
@@ -41,20 +50,6 @@ const params = crossCheck<Pick<FormValues<typeof OWN_FIELDS>, 'query_mode' | 'qu
   },
 );
 
-export const cacheForm = {
-  type: 'cache',
-  ...form({
-    fields: { ...COMMON_FIELDS, ...PATH_FIELDS, ...OWN_FIELDS },
-    ignored: COMMON_IGNORED,
-    checks: [...PATH_CHECKS, params],
-    finish: (values): StoredRule<CacheRule> => ({
-      ...finishCommon(values),
-      ...finishPath(values),
-      mode: values.mode,
-      edge_ttl_sec: values.edge_ttl_sec,
-      browser_ttl_sec: values.browser_ttl_sec,
-      query_mode: values.query_mode,
-      query_params: values.query_params,
-    }),
-  }),
-} as const;
+export const cacheForm = pathRule({ type: 'cache', fields: FIELDS, checks: [params] });
+
+export type CacheRule = RuleOf<typeof cacheForm>;

@@ -2,28 +2,29 @@
 import { z } from 'zod';
 import { MAX_COUNTRIES, MAX_IPS } from '../../base/limits.ts';
 import { LIST_MATCH_TYPES } from '../../base/vocabulary.ts';
-import {
-  COMMON_FIELDS,
-  COMMON_IGNORED,
-  finishCommon,
-  finishPath,
-  isUnnarrowed,
-  type NarrowingValues,
-  PATH_CHECKS,
-  PATH_FIELDS,
-  type StoredRule,
-} from '../common.ts';
+import { isUnnarrowed, type NarrowingValues, pathRule, type RuleOf } from '../common.ts';
 import { country, ipEntry, list } from '../fields.ts';
-import { crossCheck, type FormValues, form } from '../form.ts';
-import type { DropRule } from '../types.ts';
+import { crossCheck, type FormValues } from '../form.ts';
 
-const OWN_FIELDS = {
-  country_match_type: z.enum(LIST_MATCH_TYPES).default('include'),
-  countries: list(country(), MAX_COUNTRIES).default([]),
-  ip_match_type: z.enum(LIST_MATCH_TYPES).default('include'),
-  ips: list(ipEntry(), MAX_IPS).default([]),
+const FIELDS = {
+  country_match_type: z
+    .enum(LIST_MATCH_TYPES)
+    .default('include')
+    .describe('`include`: `countries` are dropped; `exclude`: every other country is, unknown ones too'),
+  countries: list(country(), MAX_COUNTRIES)
+    .default([])
+    .describe('ISO 3166-1 alpha-2 codes; empty: no country filter'),
+  ip_match_type: z
+    .enum(LIST_MATCH_TYPES)
+    .default('include')
+    .describe('`include`: `ips` are dropped; `exclude`: every other address is, unknown ones too'),
+  ips: list(ipEntry(), MAX_IPS)
+    .default([])
+    .describe(
+      'addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form; empty: no address filter',
+    ),
 };
-type OwnValues = FormValues<typeof OWN_FIELDS>;
+type OwnValues = FormValues<typeof FIELDS>;
 
 const allowlist = crossCheck<Pick<OwnValues, 'ip_match_type' | 'ips'>>(
   ['ip_match_type', 'ips'],
@@ -58,19 +59,10 @@ const narrowing = crossCheck<Pick<OwnValues, 'countries' | 'ips'> & NarrowingVal
   },
 );
 
-export const dropForm = {
+export const dropForm = pathRule({
   type: 'drop',
-  ...form({
-    fields: { ...COMMON_FIELDS, ...PATH_FIELDS, ...OWN_FIELDS },
-    ignored: COMMON_IGNORED,
-    checks: [...PATH_CHECKS, allowlist, { ...narrowing, ofAbsence: true }],
-    finish: (values): StoredRule<DropRule> => ({
-      ...finishCommon(values),
-      ...finishPath(values),
-      country_match_type: values.country_match_type,
-      countries: values.countries,
-      ip_match_type: values.ip_match_type,
-      ips: values.ips,
-    }),
-  }),
-} as const;
+  fields: FIELDS,
+  checks: [allowlist, { ...narrowing, ofAbsence: true }],
+});
+
+export type DropRule = RuleOf<typeof dropForm>;

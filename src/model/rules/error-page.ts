@@ -3,18 +3,10 @@ import { z } from 'zod';
 import { MAX_ERROR_CODE, MAX_PAGE_OCTETS, MAX_PAGES_OCTETS, MIN_ERROR_CODE } from '../../base/limits.ts';
 import { utf8Length } from '../../base/octets.ts';
 import { ERROR_PAGE_MODES } from '../../base/vocabulary.ts';
-import {
-  COMMON_FIELDS,
-  COMMON_IGNORED,
-  finishCommon,
-  finishPath,
-  PATH_CHECKS,
-  PATH_FIELDS,
-  type StoredRule,
-} from '../common.ts';
+import { pathRule, type RuleOf } from '../common.ts';
+import { shownAs } from '../document.ts';
 import { checked, integer, list, page } from '../fields.ts';
-import { crossCheck, type FormValues, form } from '../form.ts';
-import type { ErrorPageRule } from '../types.ts';
+import { crossCheck, type FormValues } from '../form.ts';
 
 const CODES = `a status code from ${MIN_ERROR_CODE} to ${MAX_ERROR_CODE}`;
 
@@ -31,19 +23,23 @@ const keyed = z.record(z.string(), page(MAX_PAGE_OCTETS)).check((context) => {
 });
 
 /** The number of pages is judged first and alone, so that a hundred thousand mistakes are one. */
-const content = checked(z.record(z.string(), z.unknown()), (pages) => {
+const counted = checked(z.record(z.string(), z.unknown()), (pages) => {
   const count = Object.keys(pages).length;
   return count <= MAX_PAGES
     ? null
     : { code: 'too_many', message: `must have at most ${MAX_PAGES} entries`, found: `${count}` };
-}).pipe(keyed);
+});
+const content = shownAs(counted.pipe(keyed), () => z.record(z.string(), z.string()));
 
-const OWN_FIELDS = {
-  mode: z.enum(ERROR_PAGE_MODES).default('svc'),
-  codes: list(integer(MIN_ERROR_CODE, MAX_ERROR_CODE)),
-  content: content.default({}),
+const FIELDS = {
+  mode: z
+    .enum(ERROR_PAGE_MODES)
+    .default('svc')
+    .describe("`svc` shows the service's page, `custom` one of `content`, `origin` the origin's own"),
+  codes: list(integer(MIN_ERROR_CODE, MAX_ERROR_CODE)).describe('status codes that the rule applies to'),
+  content: content.default({}).describe('HTML by status code, `0` for the fallback, under `mode: custom`'),
 };
-type OwnValues = FormValues<typeof OWN_FIELDS>;
+type OwnValues = FormValues<typeof FIELDS>;
 
 const size = crossCheck<Pick<OwnValues, 'content'>>(['content'], (values, scope) => {
   let octets = 0;
@@ -66,18 +62,11 @@ const inert = crossCheck<OwnValues>(
   },
 );
 
-export const errorPageForm = {
+export const errorPageForm = pathRule({
   type: 'error_page',
-  ...form({
-    fields: { ...COMMON_FIELDS, ...PATH_FIELDS, ...OWN_FIELDS },
-    ignored: [...COMMON_IGNORED, 'content_codes', 'content_bytes'],
-    checks: [...PATH_CHECKS, size, inert],
-    finish: (values): StoredRule<ErrorPageRule> => ({
-      ...finishCommon(values),
-      ...finishPath(values),
-      mode: values.mode,
-      codes: values.codes,
-      content: values.content,
-    }),
-  }),
-} as const;
+  fields: FIELDS,
+  answered: ['content_codes', 'content_bytes'],
+  checks: [size, inert],
+});
+
+export type ErrorPageRule = RuleOf<typeof errorPageForm>;

@@ -1,10 +1,9 @@
 /** Matches TLS and HTTP fingerprints. */
 import { z } from 'zod';
 import { FINGERPRINT_ACTIONS } from '../../base/vocabulary.ts';
-import { COMMON_CHECKS, COMMON_FIELDS, COMMON_IGNORED, finishCommon, type StoredRule } from '../common.ts';
+import { hostRule, type RuleOf } from '../common.ts';
 import { checked, filledText, list } from '../fields.ts';
-import { crossCheck, type FormValues, form } from '../form.ts';
-import type { FingerprintRule } from '../types.ts';
+import { crossCheck, type FormValues } from '../form.ts';
 
 /** Exact, or a prefix that ends in `*` (semantics §5); a star elsewhere would be a character no fingerprint has. */
 const entry = checked(filledText(), (value) => {
@@ -13,13 +12,21 @@ const entry = checked(filledText(), (value) => {
   return { code: 'misplaced_star', message: 'may hold `*` only at its end, where it makes a prefix' };
 });
 
-const OWN_FIELDS = {
-  match_ja4: list(entry).default([]),
-  match_ja4h: list(entry).default([]),
-  action: z.enum(FINGERPRINT_ACTIONS),
+const FIELDS = {
+  match_ja4: list(entry)
+    .default([])
+    .describe(
+      'JA4 fingerprints of the TLS ClientHello: exact, or a prefix that ends in `*`; empty: no filter',
+    ),
+  match_ja4h: list(entry)
+    .default([])
+    .describe('JA4H fingerprints of the HTTP request: exact, or a prefix that ends in `*`; empty: no filter'),
+  action: z
+    .enum(FINGERPRINT_ACTIONS)
+    .describe('`drop` answers 403, `challenge` shows a challenge, `tag` only marks the request'),
 };
 
-const listed = crossCheck<Pick<FormValues<typeof OWN_FIELDS>, 'match_ja4' | 'match_ja4h'>>(
+const listed = crossCheck<Pick<FormValues<typeof FIELDS>, 'match_ja4' | 'match_ja4h'>>(
   ['match_ja4', 'match_ja4h'],
   ({ match_ja4, match_ja4h }, scope) => {
     if (match_ja4.length > 0 || match_ja4h.length > 0) return;
@@ -30,17 +37,6 @@ const listed = crossCheck<Pick<FormValues<typeof OWN_FIELDS>, 'match_ja4' | 'mat
   },
 );
 
-export const fingerprintForm = {
-  type: 'fingerprint',
-  ...form({
-    fields: { ...COMMON_FIELDS, ...OWN_FIELDS },
-    ignored: COMMON_IGNORED,
-    checks: [...COMMON_CHECKS, listed],
-    finish: (values): StoredRule<FingerprintRule> => ({
-      ...finishCommon(values),
-      match_ja4: values.match_ja4,
-      match_ja4h: values.match_ja4h,
-      action: values.action,
-    }),
-  }),
-} as const;
+export const fingerprintForm = hostRule({ type: 'fingerprint', fields: FIELDS, checks: [listed] });
+
+export type FingerprintRule = RuleOf<typeof fingerprintForm>;

@@ -11,31 +11,49 @@ import {
   MAX_WEIGHT,
 } from '../../base/limits.ts';
 import { LB_TYPES, ORIGIN_SCHEMES } from '../../base/vocabulary.ts';
-import { COMMON_CHECKS, COMMON_FIELDS, COMMON_IGNORED, finishCommon, type StoredRule } from '../common.ts';
+import { hostRule, type RuleOf } from '../common.ts';
 import { checked, filledText, flag, id, integer, list, originCountry, port, text } from '../fields.ts';
-import { form } from '../form.ts';
+import type { Stored } from '../form.ts';
 import { judgeAddress, judgeHostHeader, judgeProbePath } from '../location.ts';
-import type { OriginPoolRule } from '../types.ts';
 
 const ORIGIN_FIELDS = {
-  address: checked(filledText(), judgeAddress),
-  port: port().nullable().default(null),
-  scheme: z.enum(ORIGIN_SCHEMES).default('https'),
-  weight: integer(0, MAX_WEIGHT).default(1),
-  node_ids: list(id(), MAX_NODE_IDS).default([]),
-  country: originCountry(),
+  address: checked(filledText(), judgeAddress).describe('IP address or host name of the origin'),
+  port: port().nullable().default(null).describe('port of the origin; null: 443 for `https`, 80 for `http`'),
+  scheme: z.enum(ORIGIN_SCHEMES).default('https').describe('protocol of connections to the origin'),
+  weight: integer(0, MAX_WEIGHT)
+    .default(1)
+    .describe('relative share under `round_robin` and `least_load`; 0 takes the origin out'),
+  node_ids: list(id(), MAX_NODE_IDS)
+    .default([])
+    .describe('edge nodes that use the origin under `geo`; empty: nodes that no other origin names'),
+  country: originCountry().describe('country of the origin (ISO 3166-1 alpha-2); a note without effect'),
 };
 
 const HEALTH_FIELDS = {
-  enabled: flag(false),
-  path: checked(text(), judgeProbePath).default('/'),
-  interval_sec: integer(1, MAX_HEALTH_INTERVAL_SEC).default(15),
-  timeout_sec: integer(1, MAX_HEALTH_TIMEOUT_SEC).default(5),
-  unhealthy_threshold: integer(1, MAX_HEALTH_THRESHOLD).default(3),
-  healthy_threshold: integer(1, MAX_HEALTH_THRESHOLD).default(2),
-  eject_sec: integer(0, MAX_EJECT_SEC).default(30),
-  host: checked(text(), judgeHostHeader).default(''),
+  enabled: flag(false).describe('whether nodes probe the origins'),
+  path: checked(text(), judgeProbePath).default('/').describe('path of the probe'),
+  interval_sec: integer(1, MAX_HEALTH_INTERVAL_SEC).default(15).describe('seconds between two probes'),
+  timeout_sec: integer(1, MAX_HEALTH_TIMEOUT_SEC)
+    .default(5)
+    .describe('seconds until a probe counts as failed'),
+  unhealthy_threshold: integer(1, MAX_HEALTH_THRESHOLD)
+    .default(3)
+    .describe('consecutive failures after which an origin is out'),
+  healthy_threshold: integer(1, MAX_HEALTH_THRESHOLD)
+    .default(2)
+    .describe('consecutive successes after which it returns'),
+  eject_sec: integer(0, MAX_EJECT_SEC)
+    .default(30)
+    .describe('seconds for which an origin that failed requests stays out (passive ejection)'),
+  host: checked(text(), judgeHostHeader)
+    .default('')
+    .describe('Host header of the probe; empty: as for requests'),
 };
+
+/** One origin of a pool. */
+export type PoolOrigin = Stored<typeof ORIGIN_FIELDS>;
+/** How the origins of a pool are probed. */
+export type HealthCheck = Stored<typeof HEALTH_FIELDS>;
 
 const origins = checked(list(z.strictObject(ORIGIN_FIELDS), MAX_POOL_ORIGINS), (all) => {
   if (all.length === 0) return { code: 'too_few', message: 'must have at least 1 entry', found: '0' };
@@ -44,27 +62,23 @@ const origins = checked(list(z.strictObject(ORIGIN_FIELDS), MAX_POOL_ORIGINS), (
   return { code: 'all_drained', message, found: null, remedy: 'a weight of 0 takes an origin out' };
 });
 
-export const originPoolForm = {
+export const originPoolForm = hostRule({
   type: 'origin_pool',
-  ...form({
-    fields: {
-      ...COMMON_FIELDS,
-      lb_type: z.enum(LB_TYPES).default('round_robin'),
-      origins,
-      health_check: z.strictObject(HEALTH_FIELDS).prefault({}),
-      host_header: checked(text(), judgeHostHeader).default(''),
-      name: text(MAX_NAME_CHARACTERS).default(''),
-    },
-    ignored: COMMON_IGNORED,
-    nested: { origins: Object.keys(ORIGIN_FIELDS), health_check: Object.keys(HEALTH_FIELDS) },
-    checks: COMMON_CHECKS,
-    finish: (values): StoredRule<OriginPoolRule> => ({
-      ...finishCommon(values),
-      lb_type: values.lb_type,
-      origins: values.origins,
-      health_check: values.health_check,
-      host_header: values.host_header,
-      name: values.name,
-    }),
-  }),
-} as const;
+  fields: {
+    lb_type: z
+      .enum(LB_TYPES)
+      .default('round_robin')
+      .describe(
+        '`round_robin`: smooth weighted turns; `least_load`: fewest requests in flight by weight; `geo`: by edge node',
+      ),
+    origins: origins.describe('the origins; at least one with a weight above 0'),
+    health_check: z.strictObject(HEALTH_FIELDS).prefault({}).describe('active and passive health checks'),
+    host_header: checked(text(), judgeHostHeader)
+      .default('')
+      .describe("Host header and TLS server name that the origins get; empty: the request's own host"),
+    name: text(MAX_NAME_CHARACTERS).default('').describe('label without effect on routing'),
+  },
+  nested: { origins: Object.keys(ORIGIN_FIELDS), health_check: Object.keys(HEALTH_FIELDS) },
+});
+
+export type OriginPoolRule = RuleOf<typeof originPoolForm>;

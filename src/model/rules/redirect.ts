@@ -1,41 +1,25 @@
-/** Answers with an HTTP redirect instead of proxying. */
+/** Answers with an HTTP redirect; the request does not reach an origin. */
 import { z } from 'zod';
 import { MAX_LOCATION_CHARACTERS } from '../../base/limits.ts';
 import { REDIRECT_STATUSES } from '../../base/vocabulary.ts';
-import {
-  COMMON_FIELDS,
-  COMMON_IGNORED,
-  finishCommon,
-  finishPath,
-  PATH_CHECKS,
-  PATH_FIELDS,
-  type StoredRule,
-} from '../common.ts';
+import { pathRule, type RuleOf } from '../common.ts';
 import { checked, flag, text } from '../fields.ts';
-import { form } from '../form.ts';
 import { judgeRedirectTarget } from '../location.ts';
-import type { RedirectRule } from '../types.ts';
 
-export const redirectForm = {
+export const redirectForm = pathRule({
   type: 'redirect',
-  ...form({
-    fields: {
-      ...COMMON_FIELDS,
-      ...PATH_FIELDS,
-      target: checked(text(MAX_LOCATION_CHARACTERS), judgeRedirectTarget),
-      status_code: z.literal(REDIRECT_STATUSES).default(302),
-      preserve_query: flag(true),
-      preserve_path: flag(false),
-    },
-    ignored: [...COMMON_IGNORED, 'www_record'],
-    checks: PATH_CHECKS,
-    finish: (values): StoredRule<RedirectRule> => ({
-      ...finishCommon(values),
-      ...finishPath(values),
-      target: values.target,
-      status_code: values.status_code,
-      preserve_query: values.preserve_query,
-      preserve_path: values.preserve_path,
-    }),
-  }),
-} as const;
+  fields: {
+    target: checked(text(MAX_LOCATION_CHARACTERS), judgeRedirectTarget).describe(
+      'an absolute `http` or `https` URL, or a path of the same site that starts with one `/`; literal text',
+    ),
+    status_code: z
+      .literal(REDIRECT_STATUSES)
+      .default(302)
+      .describe('301 and 308 are permanent: browsers cache them for long; 307 and 308 preserve the method'),
+    preserve_query: flag(true).describe("appends the request's query to `target`"),
+    preserve_path: flag(false).describe("appends the request's path to the path of `target`"),
+  },
+  answered: ['www_record'],
+});
+
+export type RedirectRule = RuleOf<typeof redirectForm>;

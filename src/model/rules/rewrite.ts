@@ -4,27 +4,27 @@ import { quoteValue } from '../../base/diagnostic.ts';
 import { MAX_LOCATION_CHARACTERS } from '../../base/limits.ts';
 import { hasDotSegment } from '../../base/path.ts';
 import { REWRITE_QUERY_MODES } from '../../base/vocabulary.ts';
-import {
-  COMMON_FIELDS,
-  COMMON_IGNORED,
-  finishCommon,
-  finishPath,
-  PATH_CHECKS,
-  PATH_FIELDS,
-  type StoredRule,
-} from '../common.ts';
+import { type PATH_FIELDS, pathRule, type RuleOf } from '../common.ts';
 import { checked, text } from '../fields.ts';
-import { crossCheck, type FormScope, type FormValues, form } from '../form.ts';
+import { crossCheck, type FormScope, type FormValues } from '../form.ts';
 import { judgePathTarget, judgeQueryTarget } from '../location.ts';
 import { parseSubstitution } from '../substitution.ts';
-import type { RewriteRule } from '../types.ts';
 
-const OWN_FIELDS = {
-  path_target: checked(text(MAX_LOCATION_CHARACTERS), judgePathTarget).default(''),
-  query_mode: z.enum(REWRITE_QUERY_MODES).default('preserve'),
-  query_target: checked(text(MAX_LOCATION_CHARACTERS), judgeQueryTarget).default(''),
+const FIELDS = {
+  path_target: checked(text(MAX_LOCATION_CHARACTERS), judgePathTarget)
+    .default('')
+    .describe(
+      'path that the origin gets; empty: unchanged. Under `path_match_type: regex`, `$1`, `${1}` and `${name}` insert groups of the first include entry that matches',
+    ),
+  query_mode: z
+    .enum(REWRITE_QUERY_MODES)
+    .default('preserve')
+    .describe('`preserve` forwards the query, `strip` drops it, `replace` sends `query_target`'),
+  query_target: checked(text(MAX_LOCATION_CHARACTERS), judgeQueryTarget)
+    .default('')
+    .describe('query under `query_mode: replace`, without `?`'),
 };
-type OwnValues = FormValues<typeof OWN_FIELDS>;
+type OwnValues = FormValues<typeof FIELDS>;
 type TargetValues = Pick<OwnValues, 'path_target'> &
   Pick<FormValues<typeof PATH_FIELDS>, 'path_match_type' | 'path_includes'>;
 
@@ -113,18 +113,11 @@ const effect = crossCheck<Pick<OwnValues, 'path_target' | 'query_mode'>>(
   },
 );
 
-export const rewriteForm = {
+export const rewriteForm = pathRule({
   type: 'rewrite',
-  ...form({
-    fields: { ...COMMON_FIELDS, ...PATH_FIELDS, ...OWN_FIELDS },
-    ignored: COMMON_IGNORED,
-    checks: [...PATH_CHECKS, target, query, { ...effect, ofAbsence: true }],
-    finish: (values): StoredRule<RewriteRule> => ({
-      ...finishCommon(values),
-      ...finishPath(values),
-      path_target: values.path_target,
-      query_mode: values.query_mode,
-      query_target: values.query_mode === 'replace' ? values.query_target : '',
-    }),
-  }),
-} as const;
+  fields: FIELDS,
+  checks: [target, query, { ...effect, ofAbsence: true }],
+  unused: ({ query_mode }) => (query_mode === 'replace' ? {} : { query_target: '' }),
+});
+
+export type RewriteRule = RuleOf<typeof rewriteForm>;

@@ -8,28 +8,32 @@ import {
   MAX_WAF_THRESHOLD,
 } from '../../base/limits.ts';
 import { UNINSPECTED_MODES, WAF_TARGETS } from '../../base/vocabulary.ts';
-import {
-  COMMON_FIELDS,
-  COMMON_IGNORED,
-  finishCommon,
-  finishPath,
-  PATH_CHECKS,
-  PATH_FIELDS,
-  reportEntry,
-  type StoredRule,
-} from '../common.ts';
+import { pathRule, type RuleOf, reportEntry } from '../common.ts';
 import { judgePathEntry } from '../entries.ts';
 import { checked, filledText, integer, list, text, textList } from '../fields.ts';
-import { crossCheck, form } from '../form.ts';
+import { crossCheck, type Stored } from '../form.ts';
 import type { Problem } from '../report.ts';
-import type { WafExclusion, WafRule } from '../types.ts';
 
 const EXCLUSION_FIELDS = {
-  id: integer(1, MAX_SIGNATURE_ID).nullable().default(null),
-  tag: text().default(''),
-  target: checked(text(), judgeTarget).default(''),
-  path: filledText().default('/*'),
+  id: integer(1, MAX_SIGNATURE_ID)
+    .nullable()
+    .default(null)
+    .describe('the signature; null where `tag` names a group'),
+  tag: text()
+    .default('')
+    .describe('every signature with this tag, such as `attack-sqli`; empty where `id` is set'),
+  target: checked(text(), judgeTarget)
+    .default('')
+    .describe(
+      'what the signatures do not inspect: `ARGS:comment`, `REQUEST_COOKIES:sess*`, `REQUEST_HEADERS`; empty: the signatures do not count at all',
+    ),
+  path: filledText()
+    .default('/*')
+    .describe('paths where the exclusion applies: a wildcard over the canonical path'),
 };
+
+/** Signatures that leave something out: one by id or a group by tag, everywhere or for one target, on some paths. */
+export type WafExclusion = Stored<typeof EXCLUSION_FIELDS>;
 
 /** A variable of the request, where it has members with `:` and a name; a `*` in the name is any run of characters. */
 function judgeTarget(target: string): Problem | null {
@@ -65,31 +69,35 @@ const exclusions = crossCheck<{ readonly exclusions: readonly WafExclusion[] }>(
   },
 );
 
-export const wafForm = {
+export const wafForm = pathRule({
   type: 'waf',
-  ...form({
-    fields: {
-      ...COMMON_FIELDS,
-      ...PATH_FIELDS,
-      paranoia: integer(1, MAX_PARANOIA).default(1),
-      threshold: integer(1, MAX_WAF_THRESHOLD).default(5),
-      body_cap_kb: integer(0, MAX_BODY_CAP_KB).default(128),
-      rule_excludes: textList().default([]),
-      exclusions: list(z.strictObject(EXCLUSION_FIELDS), MAX_WAF_EXCLUSIONS).default([]),
-      on_uninspected: z.enum(UNINSPECTED_MODES).default('score'),
-    },
-    ignored: COMMON_IGNORED,
-    nested: { exclusions: Object.keys(EXCLUSION_FIELDS) },
-    checks: [...PATH_CHECKS, exclusions],
-    finish: (values): StoredRule<WafRule> => ({
-      ...finishCommon(values),
-      ...finishPath(values),
-      paranoia: values.paranoia,
-      threshold: values.threshold,
-      body_cap_kb: values.body_cap_kb,
-      rule_excludes: values.rule_excludes,
-      exclusions: values.exclusions,
-      on_uninspected: values.on_uninspected,
-    }),
-  }),
-} as const;
+  fields: {
+    paranoia: integer(1, MAX_PARANOIA)
+      .default(1)
+      .describe(
+        'paranoia level of the Core Rule Set: a higher one finds more attacks and more false positives',
+      ),
+    threshold: integer(1, MAX_WAF_THRESHOLD)
+      .default(5)
+      .describe('anomaly score from which on a request is blocked; a critical signature adds 5'),
+    body_cap_kb: integer(0, MAX_BODY_CAP_KB)
+      .default(128)
+      .describe('KiB of the request body that are inspected; 0: the body is not inspected'),
+    rule_excludes: textList().default([]).describe('ids of signatures that do not count'),
+    exclusions: list(z.strictObject(EXCLUSION_FIELDS), MAX_WAF_EXCLUSIONS)
+      .default([])
+      .describe(
+        'signatures that leave out a target, or do not count, on some paths; each names one by `id` or a group by `tag`',
+      ),
+    on_uninspected: z
+      .enum(UNINSPECTED_MODES)
+      .default('score')
+      .describe(
+        'what follows when a body cannot be parsed as its Content-Type says, is in a coding that does not inflate, was not read, or is longer than `body_cap_kb`: `score` adds 5 but for the part beyond the cap, `block` blocks, `pass` does nothing',
+      ),
+  },
+  nested: { exclusions: Object.keys(EXCLUSION_FIELDS) },
+  checks: [exclusions],
+});
+
+export type WafRule = RuleOf<typeof wafForm>;

@@ -1,19 +1,12 @@
 /** Domains, and who sees them. */
+import { FLAG_SETTING_NAMES } from '../../model/settings.ts';
 import type { DomainChanges, DomainReads, DomainWrites, NewDomain } from '../customer-repositories.ts';
 import type { DomainRow, MemberRole, SeenDomain } from '../rows.ts';
 import { recalled, type Session } from '../session.ts';
 import { type Builder, flags, freeStatement, int, one, statement } from '../statement.ts';
 import type { StoredColumns } from '../tables.ts';
 
-const decode = flags<DomainRow>(
-  'ever_active',
-  'sec_no_sniff',
-  'sec_referrer_policy',
-  'sec_strip_headers',
-  'markdown_for_agents',
-  'outage_alerts',
-  'suspended',
-);
+const decode = flags<DomainRow>('ever_active', 'suspended', ...FLAG_SETTING_NAMES);
 
 // In a write the whole name is locked, in the order of `hold.ts`.
 const get = statement((builder, p: { id: number }, { locking }) =>

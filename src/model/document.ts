@@ -1,0 +1,69 @@
+/**
+ * The schema of a field as documents show it (OpenAPI, JSON Schema): type, bounds, default and description, without
+ * the conversions that reading does. Made from the very schema that reads the field, so the two cannot differ.
+ */
+import { z } from 'zod';
+import type { Fields } from './form.ts';
+
+/**
+ * What a document says of a field. `request`: with its default, which makes it optional. `update`: without, since an
+ * absent field of an update stays as it is. `answer`: always present.
+ */
+export type DocumentKind = 'request' | 'update' | 'answer';
+
+type Substitute = (kind: DocumentKind) => z.ZodType;
+
+/** Substitutes for schemas that documents cannot show. */
+const SUBSTITUTES = new WeakMap<object, Substitute>();
+
+/** Declares what documents show for a schema that converts its value or reads it in steps. */
+export function shownAs<T extends z.ZodType>(schema: T, substitute: Substitute): T {
+  SUBSTITUTES.set(schema, substitute);
+  return schema;
+}
+
+/** The schema of one field for a document. */
+export function documentField(field: z.ZodType, kind: DocumentKind): z.ZodType {
+  const shown = withoutConversion(field, kind);
+  const { description, deprecated } = z.globalRegistry.get(field) ?? {};
+  const meta = {
+    ...(description === undefined ? {} : { description }),
+    ...(deprecated ? { deprecated } : {}),
+  };
+  return Object.keys(meta).length === 0 ? shown : shown.meta({ ...z.globalRegistry.get(shown), ...meta });
+}
+
+/** The schemas of an object's fields for a document. */
+type DocumentFields<F extends Fields> = { readonly [K in keyof F]: z.ZodType<z.output<F[K]>> };
+
+/** The schemas of an object's fields for a document, by name; in an update every field is optional. */
+export function documentFields<F extends Fields>(fields: F, kind: DocumentKind): DocumentFields<F> {
+  const entries = Object.entries(fields).map(([name, field]) => {
+    const shown = documentField(field, kind);
+    const isOptional = kind !== 'update' || shown.safeParse(undefined).success;
+    return [name, isOptional ? shown : shown.optional()];
+  });
+  return Object.fromEntries(entries) as DocumentFields<F>;
+}
+
+function withoutConversion(field: z.ZodType, kind: DocumentKind): z.ZodType {
+  const substitute = substituteOf(field);
+  if (substitute !== null) return substitute(kind);
+  if (field instanceof z.ZodDefault || field instanceof z.ZodPrefault) {
+    const inner = documentField(field.unwrap() as z.ZodType, kind);
+    return kind === 'request' ? inner.default(field.def.defaultValue) : inner;
+  }
+  if (field instanceof z.ZodOptional) return documentField(field.unwrap() as z.ZodType, kind).optional();
+  if (field instanceof z.ZodNullable) return documentField(field.unwrap() as z.ZodType, kind).nullable();
+  if (field instanceof z.ZodObject) return z.object(documentFields(field.shape, kind));
+  return field;
+}
+
+/** The substitute of a schema, or of the one that it refines: zod links a refined schema to its source. */
+function substituteOf(field: z.ZodType): Substitute | null {
+  for (let at: z.core.$ZodType | undefined = field; at !== undefined; at = at._zod.parent) {
+    const substitute = SUBSTITUTES.get(at);
+    if (substitute !== undefined) return substitute;
+  }
+  return null;
+}

@@ -1,0 +1,82 @@
+/**
+ * The settings of a domain that a customer changes: one line a setting, from which its type, the checks of a write,
+ * the documents, the defaults of a new domain, `export` and `apply` follow. A new setting needs, besides, a column in
+ * a migration of the store and, where it shapes responses, its place in a plan (`plan/layout.ts`).
+ */
+import { z } from 'zod';
+import { CACHE_CAPS_MB, MAX_DISK_DAYS, MAX_DISK_GB } from '../base/limits.ts';
+import { flag, integer } from './fields.ts';
+import { type Fields, pick, type Stored } from './form.ts';
+
+/** Requests that a window can hold at most; a higher floor would never open an incident. */
+const MAX_REQUEST_FLOOR = 1_000_000_000;
+/** Minutes of the longest window (API document). */
+const MAX_MINUTES = 60;
+
+/** Settings that shape what nodes do; they are part of the plan. */
+export const EDGE_SETTINGS = {
+  cache_l2_max_gb: integer(1, MAX_DISK_GB)
+    .default(10)
+    .describe('gigabytes that the disk cache of the domain may use'),
+  cache_l2_ttl_days: integer(1, MAX_DISK_DAYS)
+    .default(MAX_DISK_DAYS)
+    .describe('days after which the disk cache drops an entry at the latest'),
+  cache_cap_mb: z
+    .literal(CACHE_CAPS_MB)
+    .default(CACHE_CAPS_MB[0])
+    .describe('megabytes of the largest response body that is cached; larger ones stream through'),
+  sec_no_sniff: flag(false).describe('adds `X-Content-Type-Options: nosniff` to responses'),
+  sec_referrer_policy: flag(false).describe(
+    'adds `Referrer-Policy: strict-origin-when-cross-origin` to responses',
+  ),
+  sec_strip_headers: flag(false).describe("removes headers that name the origin's software from responses"),
+  markdown_for_agents: flag(false).describe(
+    'answers requests with `Accept: text/markdown` with a Markdown rendering of HTML pages; needs an active plan',
+  ),
+} as const satisfies Fields;
+
+/** Settings of the uptime monitoring; nodes do not read them. */
+const UPTIME_SETTINGS = {
+  outage_alerts: flag(true).describe('notifies the owner of a sustained outage of the origin'),
+  uptime_threshold_pct: integer(50, 100)
+    .default(90)
+    .describe('percentage of origin errors from which on a minute counts as down'),
+  uptime_window_min: integer(2, MAX_MINUTES)
+    .default(5)
+    .describe('minutes that must be down before an incident opens'),
+  uptime_min_requests: integer(0, MAX_REQUEST_FLOOR)
+    .default(20)
+    .describe('requests to the origin that the window must hold before an incident opens'),
+  uptime_min_active_min: integer(1, MAX_MINUTES)
+    .default(2)
+    .describe('minutes with requests that the window must hold; at most `uptime_window_min`'),
+  uptime_recover_min: integer(1, MAX_MINUTES)
+    .default(5)
+    .describe('consecutive minutes with requests and not down after which an incident resolves'),
+} as const satisfies Fields;
+
+export const DOMAIN_SETTINGS = { ...EDGE_SETTINGS, ...UPTIME_SETTINGS } as const;
+
+export type DomainSettings = Stored<typeof DOMAIN_SETTINGS>;
+
+/** Names of all settings, in the order of the API document. */
+export const SETTING_NAMES = namesOf(DOMAIN_SETTINGS);
+/** Names of the settings that a plan holds. */
+export const EDGE_SETTING_NAMES = namesOf(EDGE_SETTINGS);
+/** Names of the settings that a plan does not hold. */
+export const UPTIME_SETTING_NAMES = namesOf(UPTIME_SETTINGS);
+
+/** Values of a domain that sets nothing. */
+export const DEFAULT_SETTINGS: DomainSettings = z.object(DOMAIN_SETTINGS).parse({});
+
+/** Names of the settings that are `true` or `false`: databases store them as numbers. */
+export const FLAG_SETTING_NAMES = SETTING_NAMES.filter((name) => typeof DEFAULT_SETTINGS[name] === 'boolean');
+
+/** The settings of anything that has them among other fields. */
+export function settingsOf(values: DomainSettings): DomainSettings {
+  return pick(values, SETTING_NAMES);
+}
+
+function namesOf<F extends Fields>(fields: F): readonly (keyof F & string)[] {
+  return Object.keys(fields);
+}
