@@ -13,6 +13,7 @@ import {
   timeOf,
 } from './test-file-notes.ts';
 import type { Item, MapItem, ScalarItem } from './test-file-yaml.ts';
+import { WITH_KEYS } from './test-schema.ts';
 
 /** What the evaluator is given. What is absent is unknown. */
 export interface TestRequest {
@@ -83,30 +84,14 @@ export function readRequestLine(item: Item, notes: Notes): Line | null {
   return { method, scheme, host, target: rest.startsWith('/') ? rest : `/${rest}` };
 }
 
-const WITH_KEYS = [
-  'ip',
-  'country',
-  'bot',
-  'ja4',
-  'ja4h',
-  'headers',
-  'user_agent',
-  'body',
-  'cleared',
-  'at',
-  'node',
-  'down',
-  'busy',
-] as const;
-
 /** Reads a request line together with `with`; `null` after a complaint about the line. */
 export function readRequest(
   line: Item,
   facts: MapItem | null,
   notes: Notes,
 ): { readonly request: TestRequest; readonly world: TestWorld } | null {
-  if (facts !== null) checkKeys(facts, WITH_KEYS, notes);
-  const read = <T>(key: (typeof WITH_KEYS)[number], reader: (item: Item) => T | null): T | null => {
+  if (facts !== null) checkKeys(facts, Object.keys(WITH_KEYS), notes);
+  const read = <T>(key: keyof typeof WITH_KEYS, reader: (item: Item) => T | null): T | null => {
     const item = facts === null ? null : child(facts, key);
     return item === null ? null : reader(item);
   };

@@ -3,6 +3,7 @@ import type { SourcePlace } from '../base/diagnostic.ts';
 import { checkKeys, child, durationOf, foundIn, integerOf, mapOf, type Notes } from './test-file-notes.ts';
 import { readRequest, type TestRequest, type TestWorld } from './test-file-request.ts';
 import type { Item, MapItem } from './test-file-yaml.ts';
+import { REPEAT_KEYS, RESPONSE_KEYS } from './test-schema.ts';
 
 /** One request of a test, sent once or several times. */
 export interface TestStep {
@@ -79,7 +80,7 @@ function readRepeat(item: Item | null, notes: Notes): Repeat {
   if (item === null) return once;
   const bounds = { least: 1, most: MAX_REPEAT };
   if (item.kind !== 'map') return { ...once, times: integerOf(item, bounds, notes) ?? 1 };
-  checkKeys(item, ['times', 'every', 'earlier'], notes);
+  checkKeys(item, Object.keys(REPEAT_KEYS), notes);
   const times = child(item, 'times');
   if (times === null) notes.complain(item, { code: 'missing_times', message: 'must say how many `times`' });
   const every = child(item, 'every');
@@ -94,7 +95,7 @@ function readResponse(item: Item | null, notes: Notes): TestStep['response'] {
   if (item === null) return null;
   const map = mapOf(item, 'a map with `status` and `by`', notes);
   if (map === null) return null;
-  checkKeys(map, ['status', 'by'], notes);
+  checkKeys(map, Object.keys(RESPONSE_KEYS), notes);
   const status = child(map, 'status');
   if (status === null)
     return notes.complain(map, { code: 'missing_status', message: 'must have a `status`' });

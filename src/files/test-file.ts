@@ -23,6 +23,7 @@ import type { Diagnostic, SourcePlace } from '../base/diagnostic.ts';
 import { checkKeys, child, createNotes, foundIn, mapOf, type Notes, textOf } from './test-file-notes.ts';
 import { readStep, type TestStep } from './test-file-step.ts';
 import { type Item, itemsOf, type MapItem, type YamlEntry } from './test-file-yaml.ts';
+import { AFTER_KEY, FILE_KEYS, STEP_KEYS } from './test-schema.ts';
 import { readYaml, readYamlBytes, type YamlFile } from './yaml.ts';
 
 /** Requests that share counters and turns. */
@@ -40,9 +41,8 @@ export interface TestFile {
   readonly diagnostics: readonly Diagnostic[];
 }
 
-const FILE_KEYS = ['tests', 'defaults'] as const;
-const STEP_KEYS = ['name', 'request', 'with', 'expect', 'would', 'response', 'repeat'] as const;
-const TEST_KEYS = [...STEP_KEYS, 'cases', 'steps'] as const;
+const TOP_NAMES = Object.keys(FILE_KEYS);
+const STEP_NAMES = Object.keys(STEP_KEYS);
 
 /** Reads the text of a test file; `file` names it in diagnostics. Never throws. */
 export function readTestFile(text: string, file: string): TestFile {
@@ -69,7 +69,7 @@ function byPlace({ at: a }: Diagnostic, { at: b }: Diagnostic): number {
 function readRoot(root: Item, notes: Notes): readonly RuleTest[] {
   const map = mapOf(root, 'a map with a list of `tests`', notes);
   if (map === null) return [];
-  checkKeys(map, FILE_KEYS, notes);
+  checkKeys(map, TOP_NAMES, notes);
   const list = child(map, 'tests');
   if (list === null || list.kind !== 'list') {
     notes.complain(list ?? map, { code: 'missing_tests', message: 'must hold a list of `tests`' });
@@ -107,7 +107,7 @@ function overlay(under: MapItem, over: MapItem): MapItem {
 }
 
 function readTest(test: MapItem, notes: Notes): readonly RuleTest[] {
-  checkKeys(test, TEST_KEYS, notes);
+  checkKeys(test, [...STEP_NAMES, 'cases', 'steps'], notes);
   const named = child(test, 'name');
   const name = named === null ? notes.complain(test, NAMELESS) : textOf(named, 'a text', notes);
   if (name === null) return [];
@@ -138,7 +138,7 @@ interface Row {
 }
 
 function readCase({ test, name, row, index }: Row, notes: Notes): readonly RuleTest[] {
-  checkKeys(row, [...STEP_KEYS, 'steps'], notes);
+  checkKeys(row, [...STEP_NAMES, 'steps'], notes);
   const whole = overlay(without(test, ['cases', 'name']), row);
   const steps = child(whole, 'steps');
   const read =
@@ -151,7 +151,7 @@ function readCase({ test, name, row, index }: Row, notes: Notes): readonly RuleT
 function readSteps(test: MapItem, list: Item, notes: Notes): readonly (TestStep | null)[] {
   const base = without(test, ['steps', 'name']);
   return rowsOf(list, notes).map((row, index) => {
-    checkKeys(row, [...STEP_KEYS, 'after'], notes);
+    checkKeys(row, [...STEP_NAMES, ...Object.keys(AFTER_KEY)], notes);
     const step = readStep(overlay(base, row), rowName(row, index), notes);
     // An inherited `at` starts the test; after that the clock moves by `every` and `after` alone.
     const restarts = step === null || index === 0 || statesTime(row);

@@ -18,7 +18,7 @@ import type { WafRule } from './rules/waf.ts';
 export type { PathFilter, RuleCommon } from './common.ts';
 export type { Domain } from './domain.ts';
 export type { DnsRecord } from './record.ts';
-export type { HealthCheck, PoolOrigin } from './rules/origin-pool.ts';
+export type { PoolOrigin } from './rules/origin-pool.ts';
 export type {
   BotRouteRule,
   CacheRule,

@@ -1,5 +1,9 @@
-/** `/docs/`: the reference page, its bundle, and the document as YAML and as JSON. Open to everybody, and nothing but GET and HEAD. */
+/**
+ * `/docs/`: the reference page, its bundle, the OpenAPI document as YAML and as JSON, and the JSON Schemas of the
+ * files. No key is needed; only GET and HEAD are answered.
+ */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { fileSchema, SCHEMA_FILES, SCHEMA_NAMES, type SchemaName } from '../../simulator/file-schemas.ts';
 import { allowHeader } from '../checks.ts';
 import { namesTag, tagOf } from '../etag.ts';
 import type { Documents } from '../openapi.ts';
@@ -46,6 +50,9 @@ export async function addReference(app: FastifyInstance): Promise<void> {
     ),
     '/docs/openapi.yaml': () => document('yaml'),
     '/docs/openapi.json': () => document('json'),
+    ...Object.fromEntries(
+      SCHEMA_NAMES.map((name) => [`/docs/${SCHEMA_FILES[name]}`, once(() => schemaFile(name))]),
+    ),
   };
   for (const [path, file] of Object.entries(files)) {
     addOpen(app, path, async (request, reply) => sendFixed(await file(), { request, reply }));
@@ -63,6 +70,21 @@ function fixedDocuments({ yaml, json }: Documents): Readonly<Record<keyof Docume
 
 function fixed(bytes: Buffer, type: string, headers: Fixed['headers']): Fixed {
   return { bytes, type, tag: tagOf(bytes), headers: { ...headers, 'x-content-type-options': 'nosniff' } };
+}
+
+/** The JSON Schema of a file; editors fetch it from any origin. */
+function schemaFile(name: SchemaName): Fixed {
+  const headers = { 'cache-control': FRESH, 'access-control-allow-origin': '*' };
+  return fixed(Buffer.from(fileSchema(name)), 'application/schema+json; charset=utf-8', headers);
+}
+
+/** Makes a value at the first call. */
+function once<T>(make: () => T): () => T {
+  let made: T | null = null;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
 
 function always<T>(value: T): () => T {

@@ -52,8 +52,6 @@ const HEALTH_FIELDS = {
 
 /** One origin of a pool. */
 export type PoolOrigin = Stored<typeof ORIGIN_FIELDS>;
-/** How the origins of a pool are probed. */
-export type HealthCheck = Stored<typeof HEALTH_FIELDS>;
 
 const origins = checked(list(z.strictObject(ORIGIN_FIELDS), MAX_POOL_ORIGINS), (all) => {
   if (all.length === 0) return { code: 'too_few', message: 'must have at least 1 entry', found: '0' };

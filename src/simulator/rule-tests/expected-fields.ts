@@ -106,6 +106,11 @@ const DECISION: Readers = {
 
 const PAGE: Readers = { kind: ['kind', plain], html: ['html', plain], rule: ['rule', rule] };
 
+/** Every name that an expectation may use for a field of a decision or of a page. */
+export const EXPECTED_NAMES: readonly string[] = [
+  ...new Set(Object.entries({ ...DECISION, ...PAGE }).flatMap(([key, [name]]) => [key, name])),
+];
+
 function origins(): Readers {
   return {
     address: ['address', plain],

@@ -1,0 +1,38 @@
+/** The JSON Schemas of `edge.yaml` and `edge.test.yaml`, as editors and `/docs/` get them. */
+import { ACTIONS } from '../evaluator/decision.ts';
+import { edgeFileSchema, type JsonSchema } from '../files/edge-schema.ts';
+import { testFileSchema } from '../files/test-schema.ts';
+import { EXPECTED_NAMES } from './rule-tests/expected-fields.ts';
+
+export const SCHEMA_NAMES = ['edge', 'test'] as const;
+export type SchemaName = (typeof SCHEMA_NAMES)[number];
+
+/** The file that `edgeplan init` writes for a schema, and its name below `/docs/`. */
+export const SCHEMA_FILES = {
+  edge: 'edge.schema.json',
+  test: 'edge.test.schema.json',
+} as const satisfies Readonly<Record<SchemaName, string>>;
+
+/** One of the two schemas as JSON text that ends in a line feed. */
+export function fileSchema(name: SchemaName): string {
+  const schema = name === 'edge' ? edgeFileSchema() : testFileSchema(EXPECTATION);
+  return `${JSON.stringify(schema, null, 2)}\n`;
+}
+
+/** What follows `expect`, `would` and `earlier`: a sentence, or fields of the decision (of a page, beside `response`). */
+const EXPECTATION: JsonSchema = {
+  anyOf: [
+    {
+      type: 'string',
+      description:
+        'such as `block 403 by drop/office-only`, `forward to https://192.0.2.1`, `page custom`, `nothing`',
+      pattern: `^\\s*(${[...ACTIONS, 'page', 'no page', 'nothing'].join('|')})\\b`,
+    },
+    {
+      type: 'object',
+      description: 'fields of the decision; absent ones may have any value',
+      additionalProperties: false,
+      properties: Object.fromEntries(EXPECTED_NAMES.map((name) => [name, {}])),
+    },
+  ],
+};
