@@ -1,6 +1,7 @@
 /** What `edgeplan init` writes. Every rule is one a real site would have, and every comment is true of it. */
 
-export const STARTER_RULES = `# Edge rules of one domain. Field names and values are those of the management API.
+export const STARTER_RULES = `# yaml-language-server: $schema=edge.schema.json
+# Edge rules of one domain. Field names and values are those of the management API.
 #   edgeplan simulate https://shop.example.com/    what a request would hit, and why
 #   edgeplan test                                  runs edge.test.yaml
 #   edgeplan lint                                  finds what looks wrong
@@ -83,7 +84,8 @@ rules:
       '0': <h1>We will be right back</h1>
 `;
 
-export const STARTER_TESTS = `# What edge.yaml is meant to do. \`edgeplan test\` runs every test against the compiled rules.
+export const STARTER_TESTS = `# yaml-language-server: $schema=edge.test.schema.json
+# What edge.yaml is meant to do. \`edgeplan test\` runs every test against the compiled rules.
 # A test of your own: edgeplan simulate <url> --as-test >> edge.test.yaml
 tests:
   - name: only the office reaches the admin pages

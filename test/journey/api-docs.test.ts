@@ -35,6 +35,8 @@ describe('what is served', () => {
   test.each([
     ['/docs/', /^text\/html; charset=utf-8$/, 'no-cache'],
     ['/docs/openapi.yaml', /^application\/yaml; charset=utf-8$/, 'no-cache'],
+    ['/docs/edge.schema.json', /^application\/schema\+json; charset=utf-8$/, 'no-cache'],
+    ['/docs/edge.test.schema.json', /^application\/schema\+json; charset=utf-8$/, 'no-cache'],
     ['the bundle', /^text\/javascript; charset=utf-8$/, 'public, max-age=31536000, immutable'],
     [LICENCES, /^text\/plain; charset=utf-8$/, 'no-cache'],
   ])('%s: type, tag and caching, without a key', async (named, type, caching) => {

@@ -90,6 +90,18 @@ describe('init', () => {
     rmSync(place, { recursive: true });
   });
 
+  it('writes the schema that the first line of each file names, as the schema command prints it', async () => {
+    for (const [name, file] of [
+      ['edge', 'edge.yaml'],
+      ['test', 'edge.test.yaml'],
+    ] as const) {
+      const text = readFileSync(join(folder, file), 'utf8');
+      const schema = /^# yaml-language-server: \$schema=(\S+)\n/.exec(text)?.[1] ?? '';
+      const { code, out } = await run('schema', name);
+      expect({ code, out }).toEqual({ code: 0, out: readFileSync(join(folder, schema), 'utf8') });
+    }
+  });
+
   it('says so when the folder is a file', async () => {
     const { code, err } = await run('init', save('a-file', ''));
     expect({ code, err }).toEqual({ code: 2, err: 'edgeplan: `a-file` is a file; name a folder\n' });

@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { fileSchema, SCHEMA_FILES } from '../../simulator/file-schemas.ts';
 import { usageFault } from '../exit.ts';
 import { writeFault } from '../file-fault.ts';
 import { write } from '../output.ts';
@@ -9,9 +10,12 @@ import { shellWord } from '../shell-word.ts';
 import { STARTER_RULES, STARTER_TESTS } from '../starter.ts';
 import { writeNew } from '../write-file.ts';
 
+/** The schemas are named by the first line of the file that they are of. */
 const FILES = [
-  { name: 'edge.yaml', text: STARTER_RULES },
-  { name: 'edge.test.yaml', text: STARTER_TESTS },
+  { name: 'edge.yaml', text: () => STARTER_RULES },
+  { name: 'edge.test.yaml', text: () => STARTER_TESTS },
+  { name: SCHEMA_FILES.edge, text: () => fileSchema('edge') },
+  { name: SCHEMA_FILES.test, text: () => fileSchema('test') },
 ] as const;
 
 async function init(folder: string): Promise<void> {
@@ -26,7 +30,7 @@ async function init(folder: string): Promise<void> {
   let written = 0;
   for (const { name, text } of FILES) {
     const file = join(folder, name);
-    const fresh = await writeNew(file, text);
+    const fresh = await writeNew(file, text());
     if (fresh) written += 1;
     lines.push(`${fresh ? 'wrote' : 'kept '} ${file}${fresh ? '' : ', which was there already'}\n`);
   }
@@ -39,7 +43,10 @@ async function init(folder: string): Promise<void> {
 export function initCommand(): Command {
   return new Command('init')
     .summary('write a starter edge.yaml and edge.test.yaml')
-    .description('Writes a commented edge.yaml and edge.test.yaml. Files that are there already are kept.')
+    .description(
+      'Writes a commented edge.yaml and edge.test.yaml, and the JSON Schemas with which editors complete and check them. ' +
+        'Existing files stay as they are.',
+    )
     .argument('[folder]', 'where to write them', '.')
     .action(init);
 }
