@@ -2,8 +2,9 @@
  * API keys as text: `svc_`, 59 random base62 characters (351 bits), 6 characters of checksum. The checksum tells a
  * mistyped or made-up key without a question to the database; only the SHA-256 of a key is ever stored.
  */
-import { hash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { xxhash32 } from '../base/xxhash32.ts';
+import { sha256Hex } from '../platform/sha256.ts';
 
 const PREFIX = 'svc_';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -33,7 +34,7 @@ export function isKeyText(text: string): boolean {
 
 /** What is stored of a key: 64 lower-case hex digits. */
 export function hashKey(key: string): string {
-  return hash('sha256', key, 'hex');
+  return sha256Hex(key);
 }
 
 /** Enough of a key to tell it from others, and not enough to use it: for logs. */
