@@ -48,7 +48,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
     'platform',
     'base',
   ],
-  workers: ['proxy', 'sync', 'plan', 'base'],
+  workers: ['proxy', 'sync', 'plan', 'platform', 'base'],
   embed: [
     'files',
     'compiler',
