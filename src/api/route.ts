@@ -153,6 +153,9 @@ export interface Writing {
   readonly domain: DomainRow;
   readonly role: Role;
   entitlements(): Promise<Entitlements>;
+  /** The account and key that the audit log and the outbox name. */
+  readonly author: Pick<Caller, 'account_id' | 'key_id'>;
+  /** Milliseconds since the epoch, when the transaction began. */
   readonly now: number;
   /** What the operation's `beside` answered; `null` where it has none, or the name has become another domain's. */
   readonly beside: Promise<unknown> | null;
@@ -165,8 +168,13 @@ export interface Writing {
   match(representation: unknown): void;
   /** Leaves entries in the audit log, in this order. */
   audit(...entries: readonly AuditEntry[]): Promise<void>;
-  /** Leaves work for the publisher: call it for every change of what the edge does. */
+  /** Appends the outbox row that makes the publisher compile: needed for every change of what the edge does. */
   publish(reason: string, domain?: Pick<DomainRow, 'id' | 'name'>): Promise<void>;
+  /**
+   * As `publish`, for a row of the path's domain that the lifecycle appended in this transaction: `?wait=published` waits
+   * for the revision that covers it. `null`: none was appended.
+   */
+  waitFor(outboxId: number | null): void;
 }
 
 export interface AuditEntry {

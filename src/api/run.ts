@@ -215,6 +215,7 @@ async function openWriting(
       return present(place).role;
     },
     entitlements: () => present(place).entitlements(),
+    author,
     now,
     beside: beside !== undefined && place?.domain.id === expected?.id ? beside : null,
     countryOf: (address) => services.countryOf?.(address) ?? null,
@@ -241,6 +242,11 @@ async function openWriting(
         reason,
       });
       left.row = { domain: { id: there.id, name: there.name }, id };
+    },
+    waitFor(outboxId) {
+      if (outboxId === null) return;
+      const { id, name } = present(place).domain;
+      left.row = { domain: { id, name }, id: outboxId };
     },
   };
   const close = (): void => {
