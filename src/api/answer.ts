@@ -1,5 +1,6 @@
 /** Writes answers out: JSON with its entity tag, texts, and refusals in the one error shape. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ComputeFault } from '../compute/fault.ts';
 import { StoreFault } from '../store/fault.ts';
 import { onlyReads } from './checks.ts';
 import { gzipped, isWorthCompressing, takesGzip } from './compress.ts';
@@ -98,6 +99,7 @@ export function answerRefusal(error: unknown, { request, reply }: Exchange): Fas
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   if (error instanceof StoreFault) return refusalOfFault(error);
+  if (error instanceof ComputeFault) return refusalOfComputation(error);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return FRAMEWORK[code]?.() ?? null;
 }
@@ -110,6 +112,14 @@ const FRAMEWORK: Readonly<Record<string, () => Refusal>> = {
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: () => badRequest('the body is not as long as `Content-Length` says'),
   FST_ERR_CTP_BODY_TOO_LARGE: () => new Refusal(413, `the body must be at most ${MAX_BODY_OCTETS} octets`),
 };
+
+/** Seconds after which a failed computation may be requested again: most running ones have ended by then. */
+const COMPUTE_RETRY_S = 5;
+
+function refusalOfComputation({ code, message }: ComputeFault): Refusal {
+  if (code === 'plan') return conflict(message);
+  return new Refusal(503, message, { 'retry-after': String(COMPUTE_RETRY_S) });
+}
 
 function refusalOfFault(fault: StoreFault): Refusal | null {
   if (fault.code === 'text') return badRequest('the body must not hold NUL characters or lone surrogates');

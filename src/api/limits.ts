@@ -45,23 +45,6 @@ export const MAX_PAGE = 1_000;
 /** Characters of a text that rules are searched for: every rule of the domain is looked through. */
 export const MAX_SEARCH = 100;
 export const USUAL_PAGE = 100;
-/**
- * Threads that compute answers (analysis, diff, simulation, printing, zone files). Two, so that one slow computation
- * never delays everybody else's; more would take the processor from the API's own thread.
- */
-export const COMPUTE_THREADS = 2;
-/** Milliseconds one computation may take: the largest domain's analysis takes about two seconds. */
-export const COMPUTE_MS = 10_000;
-/** Milliseconds a computation waits for a thread: as long as one that is under way may take. */
-export const COMPUTE_WAIT_MS = 10_000;
-/** Computations of one account that wait while another of it is under way: what a page that loads asks for at once. */
-export const MAX_WAITING_OF_ACCOUNT = 8;
-/** Computations of all accounts that wait. Each is a closure: its input is read once its turn has come. */
-export const MAX_WAITING = 256;
-/** MiB of a thread's heap; a computation that needs more ends its thread, not the process. */
-export const COMPUTE_HEAP_MB = 1_024;
-/** Octets of one page of a trace or of an analysis: what a browser shows without a pause. */
-export const MAX_PAGE_OCTETS = 1_000_000;
 /** Findings of a page of the analysis that come unasked. */
 export const USUAL_FINDINGS = 1_000;
 /**

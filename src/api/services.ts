@@ -3,13 +3,13 @@ import type { KeyUses } from '../access/key-uses.ts';
 import type { RequestBudget } from '../access/request-budget.ts';
 import type { TierSlug } from '../access/tiers.ts';
 import type { SpecialJudge } from '../base/special-addresses.ts';
+import type { Compute, SealedSignatures } from '../compute/job.ts';
 import type { DomainLookups } from '../lifecycle/lookups.ts';
 import type { Feed } from '../publisher/feed.ts';
 import type { PublisherLog } from '../publisher/publisher.ts';
 import type { Signer } from '../publisher/signer.ts';
 import type { DomainRow, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
-import type { Compute, SealedSignatures } from './compute/job.ts';
 
 export interface Services {
   readonly store: Store;

@@ -1,7 +1,7 @@
 /** How long computations took, by their kind and by account, as Prometheus metrics. */
 import type { Registry } from 'prom-client';
-import { addHistogram, createSeries, observe, type Series } from '../../metrics/histogram.ts';
-import { addAccountTimes } from '../account-times.ts';
+import { addAccountTimes } from '../metrics/account-times.ts';
+import { addHistogram, createSeries, observe, type Series } from '../metrics/histogram.ts';
 import type { JobDone, JobKind } from './job.ts';
 
 const BOUNDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;

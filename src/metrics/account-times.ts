@@ -1,6 +1,6 @@
 /** Requests and seconds by account, as Prometheus metrics: who keeps the server busy. */
 import type { Registry } from 'prom-client';
-import { addMetric, type MetricValue } from '../metrics/add-metric.ts';
+import { addMetric, type MetricValue } from './add-metric.ts';
 
 /** Accounts with series of their own, by their first request; each takes two lines of a scrape. */
 export const MAX_ACCOUNT_SERIES = 1_000;

@@ -1,8 +1,8 @@
 /** A thread that computes: what `pool.ts` starts. One job after the other, each answered before the next is sent. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { lowerPriority } from '../../publisher/low-priority.ts';
-import type { StorePlace } from '../../store/place.ts';
-import { openSnapshots } from '../../store/snapshots.ts';
+import { lowerPriority } from '../publisher/low-priority.ts';
+import type { StorePlace } from '../store/place.ts';
+import { openSnapshots } from '../store/snapshots.ts';
 import { deliver } from './deliver.ts';
 import type { Job } from './job.ts';
 

@@ -1,9 +1,9 @@
 /** What threads compute: each job is JSON values and octets, and so is its result. */
-import type { DnsRecord } from '../../model/types.ts';
-import type { Side } from '../../publisher/printed.ts';
-import type { SignaturesNote } from '../../simulator/document.ts';
-import type { SimulatedRequest } from '../../simulator/simulate.ts';
-import type { DomainRow } from '../../store/rows.ts';
+import type { DnsRecord } from '../model/types.ts';
+import type { Side } from '../publisher/printed.ts';
+import type { SignaturesNote } from '../simulator/document.ts';
+import type { SimulatedRequest } from '../simulator/simulate.ts';
+import type { DomainRow } from '../store/rows.ts';
 
 /** A part of a long answer. */
 export interface AnswerPage {
@@ -116,7 +116,7 @@ export type JobOf<Kind extends JobKind> = Extract<Job, { readonly kind: Kind }>;
 export interface Compute {
   /**
    * The result of the job that `prepare` makes once a thread is free for the account.
-   * @throws Refusal 503 over a limit, or what the job itself refuses
+   * @throws ComputeFault, StoreFault
    */
   run<Kind extends JobKind>(account: number, prepare: () => Promise<JobOf<Kind>>): Promise<JobResults[Kind]>;
   /** Ends the threads; jobs under way and waiting are refused. */

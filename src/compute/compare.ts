@@ -1,9 +1,9 @@
 /** Sealed plans as people read them, alone or compared, page by page. */
-import { diffPlans, type PlanSide, type RuleChange } from '../../analysis/diff.ts';
-import { openPlan } from '../../plan/open.ts';
-import { diffSealed, printSealed } from '../../publisher/printed.ts';
-import { MAX_PAGE_OCTETS } from '../limits.ts';
+import { diffPlans, type PlanSide, type RuleChange } from '../analysis/diff.ts';
+import { openPlan } from '../plan/open.ts';
+import { diffSealed, printSealed } from '../publisher/printed.ts';
 import type { AnswerPage, DiffJob, PrintJob, TextDiffJob, TextPage } from './job.ts';
+import { MAX_RESULT_PAGE_OCTETS } from './limits.ts';
 import { fitEntry, type PageNote, type Shortened, takePage } from './take-page.ts';
 
 /** One entry of a part of an answer: of a list, or of an object under its key. */
@@ -49,7 +49,7 @@ export function compareTexts({ before, after, from }: TextDiffJob): TextPage {
   while (next < lines.length) {
     octets += Buffer.byteLength(lines[next]!) + 1;
     // A page has one line at least, so that reading page after page comes to an end.
-    if (octets > MAX_PAGE_OCTETS && next > from) break;
+    if (octets > MAX_RESULT_PAGE_OCTETS && next > from) break;
     next += 1;
   }
   const shown = lines.slice(from, next).map((line) => `${line}\n`);

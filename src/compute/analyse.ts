@@ -1,10 +1,10 @@
 /** A page of what lint finds in the stored rules. */
-import { lintRuleSet } from '../../analysis/lint.ts';
-import { formatPath } from '../../base/diagnostic.ts';
-import { readDomainRows, toRuleSet } from '../../publisher/rule-set.ts';
-import type { Snapshots } from '../../store/snapshots.ts';
-import { MAX_PAGE_OCTETS } from '../limits.ts';
+import { lintRuleSet } from '../analysis/lint.ts';
+import { formatPath } from '../base/diagnostic.ts';
+import { readDomainRows, toRuleSet } from '../publisher/rule-set.ts';
+import type { Snapshots } from '../store/snapshots.ts';
 import type { AnalysisJob, ListPage } from './job.ts';
+import { MAX_RESULT_PAGE_OCTETS } from './limits.ts';
 
 export async function analyse({ domain, from, limit }: AnalysisJob, snapshots: Snapshots): Promise<ListPage> {
   const rows = await snapshots.read((tx) => readDomainRows(tx, domain));
@@ -22,7 +22,7 @@ export async function analyse({ domain, from, limit }: AnalysisJob, snapshots: S
     });
     octets += Buffer.byteLength(text) + 1;
     // A page has one finding at least, so that reading page after page comes to an end.
-    if (octets > MAX_PAGE_OCTETS && texts.length > 0) break;
+    if (octets > MAX_RESULT_PAGE_OCTETS && texts.length > 0) break;
     texts.push(text);
   }
   return { text: `[${texts.join(',')}]`, of: findings.length, shown: texts.length };

@@ -1,9 +1,9 @@
 /**
- * A page of a trace document, never longer than `MAX_PAGE_OCTETS`. Rules that had their say come first, in evaluation
+ * A page of a trace document, never longer than `MAX_RESULT_PAGE_OCTETS`. Rules that had their say come first, in evaluation
  * order, then the skipped ones; everything else is on every page. Long texts end in `…` and their length; long lists are
  * cut and named in `shortened` with their length.
  */
-import type { RuleNote, TraceDocument } from '../../simulator/document.ts';
+import type { RuleNote, TraceDocument } from '../simulator/document.ts';
 import type { AnswerPage } from './job.ts';
 import { cut, type Shortened, short, takePage } from './take-page.ts';
 

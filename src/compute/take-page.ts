@@ -2,12 +2,12 @@
  * Pages of long answers: as many entries as the page's limit and its octets allow. Long texts and lists of an entry can
  * be cut: a text then ends in `…` and its length, and a list is named with its length.
  */
-import { type FieldPath, formatPath } from '../../base/diagnostic.ts';
-import { MAX_PAGE_OCTETS } from '../limits.ts';
+import { type FieldPath, formatPath } from '../base/diagnostic.ts';
 import type { AnswerPage } from './job.ts';
+import { MAX_RESULT_PAGE_OCTETS } from './limits.ts';
 
 /** Octets of an entry that is shown whole: a tenth of a page. */
-const WHOLE_OCTETS = MAX_PAGE_OCTETS / 10;
+const WHOLE_OCTETS = MAX_RESULT_PAGE_OCTETS / 10;
 /** Octets for what says where a page begins and ends. */
 const PAGE_NOTE_OCTETS = 200;
 /** Characters of a text inside a list or of a rule's step: a sentence and a path of ordinary length. */
@@ -43,7 +43,7 @@ export function takePage<Entry, Shown>(
   { limit, from, around }: AnswerPage & { readonly around: unknown },
   show: (entry: Entry, index: number) => Shown,
 ): { readonly shown: readonly Shown[]; readonly page: PageNote } {
-  let room = MAX_PAGE_OCTETS - octetsOf(around) - PAGE_NOTE_OCTETS;
+  let room = MAX_RESULT_PAGE_OCTETS - octetsOf(around) - PAGE_NOTE_OCTETS;
   const shown: Shown[] = [];
   for (const [index, entry] of entries.slice(from, from + limit).entries()) {
     const one = show(entry, from + index);
