@@ -53,5 +53,10 @@ export async function authenticate(
 
 /** Whether a key may still be used. */
 export function opens(key: KeyWithOwner, now: number): boolean {
-  return key.revoked_at === null && (key.expires_at === null || key.expires_at > now) && key.account_active;
+  return key.revoked_at === null && !isExpired(key, now) && key.account_active;
+}
+
+/** Whether a key has ended by the clock; times in milliseconds since the epoch. */
+export function isExpired({ expires_at }: Pick<Credential, 'expires_at'>, now: number): boolean {
+  return expires_at !== null && expires_at <= now;
 }

@@ -14,7 +14,7 @@ import type { NodeRouteServices, Services } from './services.ts';
 interface Added {
   readonly services: Services;
   readonly route: ApiRoute;
-  readonly kept: ResponseCache;
+  readonly responses: ResponseCache;
 }
 
 /** Adds a route that nodes ask. */
@@ -42,7 +42,7 @@ export function addNodeRoute(app: FastifyInstance, services: NodeRouteServices, 
 }
 
 /** Adds a route that keys ask. */
-export function addRoute(app: FastifyInstance, { services, route, kept }: Added): void {
+export function addRoute(app: FastifyInstance, { services, route, responses }: Added): void {
   app.route({
     ...urlOf(route),
     config: { route },
@@ -61,12 +61,12 @@ export function addRoute(app: FastifyInstance, { services, route, kept }: Added)
       const { url } = request;
       const { caller } = admission;
       const { path } = route;
-      const stands = route.cacheable === true && version !== null && !url.includes('?');
-      const keep = stands
+      const isCacheable = route.cacheable === true && version !== null && !url.includes('?');
+      const store = isCacheable
         ? ({ headers, text }: ResponseContext): void =>
-            kept.store({ url, caller, version, path, headers, text })
+            responses.store({ url, caller, version, path, headers, text })
         : null;
-      return sendAnswer(answer, { request, reply, route, keep });
+      return sendAnswer(answer, { request, reply, route, store });
     },
   });
 }

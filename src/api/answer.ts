@@ -7,7 +7,7 @@ import { gzipped, isWorthCompressing, takesGzip } from './compress.ts';
 import { namesTag, tagOf } from './etag.ts';
 import { MAX_BODY_OCTETS } from './limits.ts';
 import { badRequest, conflict, notFound, Refusal } from './refusal.ts';
-import type { Sent } from './response-cache.ts';
+import type { CacheableResponse } from './response-cache.ts';
 import { type ApiRoute, JSON_TYPE, type Response } from './route.ts';
 
 interface Exchange {
@@ -16,18 +16,18 @@ interface Exchange {
 }
 
 /** A text and what is sent with it besides the id of the request. */
-export type ResponseContext = Pick<Sent, 'headers' | 'text'>;
+export type ResponseContext = Pick<CacheableResponse, 'headers' | 'text'>;
 
 interface AnswerOptions {
   readonly route: ApiRoute;
-  /** Told what a 200 with an entity tag is. */
-  readonly keep: ((told: ResponseContext) => void) | null;
+  /** Stores a 200 with an entity tag in the response cache; `null`: the answer is not cacheable. */
+  readonly store: ((response: ResponseContext) => void) | null;
 }
 
 /** Sends a handler's answer; 304 where `If-None-Match` names its tag. */
 export function sendAnswer(
   answer: Response,
-  { request, reply, route, keep }: Exchange & AnswerOptions,
+  { request, reply, route, store }: Exchange & AnswerOptions,
 ): FastifyReply | Promise<FastifyReply> {
   const text = typeof answer.body === 'string' && answer.type ? answer.body : JSON.stringify(answer.body);
   reply.header('cache-control', 'no-store');
@@ -37,7 +37,7 @@ export function sendAnswer(
   if (route.method !== 'POST' && route.method !== 'DELETE') {
     const tag = tagOf(answer.tagged === undefined ? text : JSON.stringify(answer.tagged));
     reply.header('etag', tag);
-    keep?.({ headers: headersOf(text, tag), text });
+    store?.({ headers: headersOf(text, tag), text });
     const known = request.headers['if-none-match'];
     if (known !== undefined && onlyReads(route.method) && namesTag(known, tag)) return reply.code(304).send();
   }

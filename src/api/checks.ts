@@ -5,7 +5,7 @@
  * `admit` runs at the door, before the body is read; `judgeDomain` once more inside every write.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { authenticate, presentedHash, presentsKey } from '../access/authenticate.ts';
+import { authenticate, isExpired, presentedHash, presentsKey } from '../access/authenticate.ts';
 import { blockedSurface } from '../access/blocked.ts';
 import { type Entitlements, resolveEntitlements } from '../access/entitlements.ts';
 import { mayDo, type Role } from '../access/roles.ts';
@@ -68,14 +68,33 @@ export function isRead({ method, asks }: Pick<ApiRoute, 'method' | 'asks'>): boo
   return asks === true || onlyReads(method);
 }
 
+/**
+ * Admits one request of a caller that the store authenticated: the key's end by the clock, then its budget, of which it
+ * takes one request, and counts a use of the key. No query: cached and uncached answers share it. `expired` and
+ * `over_budget` take and count nothing.
+ */
+export function admitKnownCaller(
+  { budget, uses }: Pick<Services, 'budget' | 'uses'>,
+  caller: Caller,
+  now: number,
+): 'admitted' | 'expired' | 'over_budget' {
+  if (isExpired(caller, now)) return 'expired';
+  if (budget.take(caller.key_id, now) > 0) return 'over_budget';
+  uses.note(caller.key_id, now);
+  return 'admitted';
+}
+
 /** Judges what comes before any route: the key, its budget, what no key may do; throws the refusal. */
 export async function admitCaller(services: Services, arrival: Presented): Promise<Identified> {
   const { method, now, segments } = arrival;
   const { caller, version } = await identify(services, arrival);
   arrival.onCaller(caller);
-  services.uses.note(caller.key_id, now);
-  const { budget } = services;
-  if (budget.take(caller.key_id, now) > 0) {
+  const standing = admitKnownCaller(services, caller, now);
+  if (standing === 'expired') throw invalidKey(true);
+  if (standing === 'over_budget') {
+    const { budget, uses } = services;
+    // A refused request is a use of the key all the same.
+    uses.note(caller.key_id, now);
     const wait = await budget.spend(caller.key_id, now);
     if (wait > 0) throw overBudget(wait);
   }

@@ -2,7 +2,7 @@
  * Runs one admitted request: reads its body as the operation says, gives the handler its `Call`, looks at the key once
  * more before a read is answered, and waits for the publication when that was asked for.
  */
-import { authenticate } from '../access/authenticate.ts';
+import { authenticate, isExpired } from '../access/authenticate.ts';
 import { assert } from '../base/assert.ts';
 import { newestChange } from '../publisher/newest-change.ts';
 import type { DomainRow } from '../store/rows.ts';
@@ -84,12 +84,12 @@ async function lookAgain(
   { store, clock }: Services,
   { caller, version }: ApiAdmission,
 ): Promise<number | null> {
-  const { hash, expires_at } = caller;
+  const { hash } = caller;
   const now = clock();
   const same = version !== null && store.version() === version;
   // PERF: nothing was committed since the key was judged, so only time can have ended it.
   const opens = same
-    ? expires_at === null || expires_at > now
+    ? !isExpired(caller, now)
     : (await authenticate(store.latest.keys, { hash, now })) !== null;
   if (!opens) throw invalidKey(true);
   return same ? version : null;

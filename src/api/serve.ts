@@ -139,28 +139,28 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     );
     done();
   });
-  const kept = createResponseCache(options);
-  offerFirst(app.server, kept);
+  const responses = createResponseCache(options);
+  offerToCache(app.server, responses);
   await addReference(app);
   app.after(() => {
     for (const route of ROUTES) {
       if (isNodeRoute(route)) addNodeRoute(app, nodes, route);
-      else addRoute(app, { services, route, kept });
+      else addRoute(app, { services, route, responses });
     }
   });
   await app.ready();
   return app;
 }
 
-/** Lets kept answers have a look at each request before the router does; not once connections are to end. */
-function offerFirst(server: Server, kept: ResponseCache): void {
+/** Offers each request to the response cache before the router; not while the server closes its connections. */
+function offerToCache(server: Server, responses: ResponseCache): void {
   const [route] = server.listeners('request') as [RequestListener];
   server.removeAllListeners('request');
-  // An expectation nobody knows may be passed over (RFC 9110 §10.1.1).
+  // A server may ignore an expectation it does not know (RFC 9110 §10.1.1).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  const otherwise: RequestListener = (request, response) => route.call(server, request, response);
+  const next: RequestListener = (request, response) => route.call(server, request, response);
   server.on('request', (request, response) => {
-    if (!server.listening || !kept.take(request, response, otherwise)) otherwise(request, response);
+    if (!server.listening || !responses.accept(request, response, next)) next(request, response);
   });
 }
 
