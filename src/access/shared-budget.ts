@@ -1,10 +1,10 @@
 /**
  * One request budget for several processes on one database. A process has a share of a key's budget: a number of slots,
- * each good for one request in any minute, which it counts by itself and exactly. It requests more slots when its share
+ * each good for one request in any minute, which it counts locally and exactly. It requests more slots when its share
  * is used up and returns those it does not use; all shares together never exceed the budget, so neither do the admitted
  * requests. A process alone soon has the whole budget and is as exact as `request-budget.ts`.
  *
- * - No request writes by itself: one statement divides the budgets of all keys that need it, a twentieth of the budget
+ * - No request causes a write of its own: one statement divides the budgets of all keys that need it, a twentieth of the budget
  *   each. Every division halves what is left of a key's budget, so that no process takes the last of it.
  * - Returned slots were unused for a minute. A process that stops renewing (a crash, an unreachable database) may use its
  *   share for `HOLD_MS`, and the share becomes free a minute after that.
@@ -85,7 +85,7 @@ function shareOf({ shares }: SharedState, keyId: number): Share {
 }
 
 /**
- * What the next division is asked for one key: its use plus a chunk, or, where nothing uses it, to end the share.
+ * The request for one key in the next division: its use plus a chunk, or, for an idle key, the end of the share.
  * INVARIANT: slots that this returns are out of use here before the statement frees them, and were unused for a minute.
  */
 function budgetRequest(state: SharedState, keyId: number, { now, steady }: Moment): BudgetRequest {

@@ -52,7 +52,7 @@ export function lookupsWithoutDns(nameserverSets: DomainLookups['nameserverSets'
 
 /** What a lookup of the challenge record proved. */
 export interface ChallengeProof {
-  /** The challenge value that was looked up; the proof holds for no other. */
+  /** The challenge value of that lookup; the proof is valid for no other. */
   readonly value: string;
   readonly proof: Proof;
 }
