@@ -37,7 +37,7 @@ export function runInThread(slot: Slot, job: Job, options: ThreadOptions): Promi
   const { budgetMs } = options;
   slot.thread ??= startThread(slot, options);
   const { thread } = slot;
-  // Only a thread with a job keeps the process alive.
+  // An idle thread must not prevent the process from ending.
   thread.ref();
   return new Promise<JobDelivery>((resolve, reject) => {
     const late = `this computation took longer than ${budgetMs / 1_000} s, which is the limit`;

@@ -60,7 +60,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     }
     // Not awaited: a scan takes up to 30 s, and checks must not wait for it.
     if (!stopping.signal.aborted) {
-      track(scanGate(() => runScans(context))).catch((error: unknown) => {
+      track(scanGate.run(() => runScans(context))).catch((error: unknown) => {
         note({ kind: 'failed', domain: null, error });
       });
     }
@@ -80,7 +80,7 @@ export function createLifecycle(options: LifecycleOptions): Lifecycle {
     },
     runDue: () => track(runDue(context)),
     removeLapsed: () => track(removeLapsed(context)),
-    runScans: () => track(scanGate(() => runScans(context))),
+    runScans: () => track(scanGate.run(() => runScans(context))),
   };
 }
 
