@@ -6,7 +6,7 @@ export function tagOf(text: string | Uint8Array): string {
   return `"${sha256Base64Url(text).slice(0, 22)}"`;
 }
 
-/** Whether an `If-Match` or `If-None-Match` names a tag; `W/` counts for nothing, as all of ours are strong. */
+/** Whether an `If-Match` or `If-None-Match` has a tag or is `*`; `W/` is ignored, since every tag here is strong. */
 export function namesTag(condition: string, tag: string): boolean {
   if (condition.trim() === '*') return true;
   return condition.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);

@@ -1,4 +1,4 @@
-/** Reads a JSON body by a form of `model`, and words a 400 as semantics §6 wants it. */
+/** Reads a JSON body by a form of `model`; the message of a 400 follows semantics §6. */
 import type { Diagnostic } from '../base/diagnostic.ts';
 import { describeMistakes } from '../model/describe-mistakes.ts';
 import { type Fields, type Form, readForm } from '../model/form.ts';
@@ -8,12 +8,12 @@ import { createReport } from '../model/report.ts';
 import { badRequest, type Refusal } from './refusal.ts';
 import type { BodyReader } from './route.ts';
 
-/** A body that a form reads before the handler runs: unknown fields are 400, ignored ones are left out. */
+/** A body that a form reads before the handler runs. Unknown fields are a 400; ignored ones are removed. */
 export function formBody<F extends Fields, Out>(form: Form<F, Out>): BodyReader<Out> {
   return { kind: 'read', schema: form.schema, read: (body) => readBody(form, body) };
 }
 
-/** The value a form makes of a body. @throws Refusal 400 that lists the mistakes */
+/** The value that a form returns for a body. @throws Refusal 400 that lists the mistakes */
 export function readBody<F extends Fields, Out>(form: Form<F, Out>, body: unknown): Out {
   const report = createReport();
   const value = readForm(form, plainCopy(body)?.value, {
