@@ -1,15 +1,16 @@
 /**
- * Who a request speaks for. The key comes from one of two equivalent headers; its shape and checksum are judged before
- * the store is asked, and what the store says is judged here, the same way at the door, inside every write, and again
- * before a read is answered.
+ * Authentication by API key. In: the two equivalent request headers. Out: the key's credential. Shape and checksum of a
+ * key are checked before any query. The same check of the stored key runs before the handler, inside every write
+ * transaction, and again before a read is answered.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { KeyWithOwner } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import { hashKey, isKeyText } from './key.ts';
 
-/** A key that opens something. */
+/** A valid key: known, neither revoked nor expired, of an active account. */
 export interface Credential {
+  /** SHA-256 of the key, 64 lower-case hex digits. */
   readonly hash: string;
   readonly key_id: number;
   readonly account_id: number;
@@ -18,7 +19,7 @@ export interface Credential {
   readonly expires_at: number | null;
 }
 
-/** What was sent where a key belongs, key or not. */
+/** The values of the two headers that can carry a key, valid or not; at most two. */
 function presented(headers: IncomingHttpHeaders): readonly string[] {
   const bearer = /^Bearer +([^ ]+) *$/i.exec(headers.authorization ?? '')?.[1];
   const plain = headers['x-api-key'];
@@ -26,21 +27,20 @@ function presented(headers: IncomingHttpHeaders): readonly string[] {
   return [bearer, named].filter((key) => key !== undefined);
 }
 
-/** Whether a request brings anything that may be meant as a key. */
+/** Whether a request has a value in either key header, which decides the challenge of a 401 (RFC 6750 §3). */
 export function presentsKey(headers: IncomingHttpHeaders): boolean {
   return presented(headers).length > 0;
 }
 
 /**
- * The SHA-256 of the key that was sent; `null` when there is none or it is malformed. Two different keys in one
- * request are as good as none.
+ * The SHA-256 of the request's key; `null` when it has no key, a malformed one, or two different ones.
  */
 export function presentedHash(headers: IncomingHttpHeaders): string | null {
   const [key, other = key] = presented(headers);
   return key !== undefined && key === other && isKeyText(key) ? hashKey(key) : null;
 }
 
-/** The credential behind a key's hash; `null` when it is unknown, revoked, expired, or its account is inactive. */
+/** The credential of a key's hash; `null` when the key is unknown, revoked, expired, or of an inactive account. */
 export async function authenticate(
   keys: Pick<ReadTransaction['keys'], 'byHash'>,
   { hash, now }: { readonly hash: string; readonly now: number },
@@ -53,5 +53,10 @@ export async function authenticate(
 
 /** Whether a key may still be used. */
 export function opens(key: KeyWithOwner, now: number): boolean {
-  return key.revoked_at === null && (key.expires_at === null || key.expires_at > now) && key.account_active;
+  return key.revoked_at === null && !isExpired(key, now) && key.account_active;
+}
+
+/** Whether a key has ended by the clock; times in milliseconds since the epoch. */
+export function isExpired({ expires_at }: Pick<Credential, 'expires_at'>, now: number): boolean {
+  return expires_at !== null && expires_at <= now;
 }

@@ -1,9 +1,9 @@
-/** Surfaces that no key reaches, full access included (API document, "Authentication", 7). */
+/** Paths that are closed to every API key, full access included (API document, "Authentication", 7). */
 
 interface BlockedSurface {
   /** `null`: every method. */
   readonly method: string | null;
-  /** Segments; `*` is any one segment, a closing `**` is whatever follows. */
+  /** Segments; `*` matches one segment, a final `**` all that follow. */
   readonly path: string;
   readonly reason: string;
 }
@@ -24,7 +24,7 @@ const BLOCKED: readonly BlockedSurface[] = [
   { method: 'POST', path: '/domains/*/subscriptions/auto-renew', reason: MONEY },
 ];
 
-/** Why a method and path (decoded segments) are closed to keys, or `null`. */
+/** The reason of the 403 for a method and path (percent-decoded segments); `null`: open to keys. */
 export function blockedSurface(method: string, segments: readonly string[]): string | null {
   for (const surface of BLOCKED) {
     if (surface.method !== null && surface.method !== method) continue;
@@ -33,6 +33,7 @@ export function blockedSurface(method: string, segments: readonly string[]): str
   return null;
 }
 
+/** Whether a pattern of segments matches a path. */
 function covers(pattern: readonly string[], segments: readonly string[]): boolean {
   const open = pattern.at(-1) === '**';
   if (open ? segments.length < pattern.length - 1 : segments.length !== pattern.length) return false;

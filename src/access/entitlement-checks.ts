@@ -1,7 +1,7 @@
 /**
- * The gates of the entitlements: each answers `null` (go on) or the sentence of a 403, which names the feature. What
- * can be judged without the request's body stands in the route table; ceilings over a value of the body are judged by
- * whoever has read it (semantics §6).
+ * Checks of entitlements: each returns `null` (allowed) or the sentence of a 403, which names the feature. The route
+ * table lists the checks that need no body; handlers call the checks of a value in the body after they have read it
+ * (semantics §6).
  */
 import type { RuleType } from '../base/vocabulary.ts';
 import type { DomainRow } from '../store/rows.ts';
@@ -10,20 +10,21 @@ import type { Entitlements } from './entitlements.ts';
 import type { Allowances } from './tiers.ts';
 
 export interface EntitlementInput {
-  /** Inside a write its transaction, so that what was counted still holds at the commit. */
+  /** Inside a write its own transaction, so that a count is still valid at the commit. */
   readonly tx: ReadTransaction;
   readonly domain: DomainRow;
   entitlements(): Promise<Entitlements>;
 }
 
-/** The sentence of the 403, or `null`. */
+/** Returns the sentence of the 403; `null`: allowed. */
 export type EntitlementCheck = (input: EntitlementInput) => Promise<string | null>;
 
-/** The allowances that are on or off. */
+/** The allowances that are true or false. */
 export type Feature = {
   [K in keyof Allowances]: Allowances[K] extends boolean ? K : never;
 }[keyof Allowances];
 
+/** Names of the features as error messages show them. */
 const FEATURES: Readonly<Record<Feature, string>> = {
   gateways_enabled: 'gateways',
   logs_enabled: 'raw logs and top lists',
@@ -37,18 +38,18 @@ const FEATURES: Readonly<Record<Feature, string>> = {
   dedicated_support_enabled: 'dedicated support',
 };
 
-/** Lets through domains whose plan has the feature. */
+/** Allows domains whose tier includes the feature. */
 export function checkFeature(feature: Feature): EntitlementCheck {
   return async ({ entitlements }) => refuseFeature(await entitlements(), feature);
 }
 
-/** As `featureGate`, where the verdict depends on the body (`host_header`). */
+/** As `checkFeature`, for a handler whose result depends on the body (`host_header`). */
 export function refuseFeature(entitlements: Entitlements, feature: Feature): string | null {
   if (entitlements[feature]) return null;
   return `plan \`${entitlements.plan_slug}\` does not include ${FEATURES[feature]} (\`${feature}\`)`;
 }
 
-/** Lets through the creation of one more rule of a type. */
+/** Allows one more rule of a type: by its feature, its type and the number of rules. */
 export function checkRuleType(type: RuleType): EntitlementCheck {
   return async ({ tx, domain, entitlements }) => {
     const given = await entitlements();
@@ -64,7 +65,7 @@ export function checkRuleType(type: RuleType): EntitlementCheck {
   };
 }
 
-/** Lets through the creation of `count` more records. */
+/** Allows `count` more records. */
 export function checkRecordType(count = 1): EntitlementCheck {
   return async ({ tx, domain, entitlements }) => {
     const { plan_slug: plan, max_records: most } = await entitlements();
@@ -75,10 +76,10 @@ export function checkRecordType(count = 1): EntitlementCheck {
   };
 }
 
-/** Allowances that bound a number of the domain's settings. */
+/** Allowances that limit a numeric setting of the domain. */
 export type Ceiling = 'max_cache_cap_mb' | 'max_cache_disk_gb' | 'max_cache_ttl_days';
 
-/** The sentence when a setting of the body is above what the plan allows. */
+/** The sentence of the 403 when a setting exceeds the allowance; `null`: allowed. */
 export function judgeCeiling(
   entitlements: Entitlements,
   ceiling: Ceiling,
@@ -89,7 +90,7 @@ export function judgeCeiling(
   return `plan \`${entitlements.plan_slug}\` allows \`${field}\` up to ${most} (\`${ceiling}\`), found ${value}`;
 }
 
-/** The sentence when the setting needs a plan that is active. */
+/** The sentence of the 403 when a setting needs an active plan; `null`: allowed. */
 export function judgeActivePlan(entitlements: Entitlements, field: string): string | null {
   return entitlements.has_active_plan ? null : `\`${field}\` needs an active plan (\`has_active_plan\`)`;
 }

@@ -1,6 +1,6 @@
 /**
- * What a domain may use: its tier's values, then what its subscription says otherwise (API document, "Domain
- * entitlements"). Pure: the subscription and the moment come in, the resolved values go out.
+ * Resolves the entitlements of a domain: the values of its tier, overridden by its subscription (API document, "Domain
+ * entitlements"). Pure: the subscription and a time in, the resolved values out.
  */
 import { RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
 import type { DomainRow, SubscriptionRow } from '../store/rows.ts';
@@ -25,18 +25,18 @@ const DAY = 86_400_000;
 export interface EntitlementsOf {
   readonly domain: Pick<DomainRow, 'created_at'>;
   readonly subscription: SubscriptionRow | null;
-  /** The tier of domains that have no subscription in force. */
+  /** The tier of domains without a subscription in force. */
   readonly fallback: TierSlug;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** Whether a subscription is in force at a moment. */
+/** Whether a subscription is in force at `now`, milliseconds since the epoch. */
 export function inForce(subscription: SubscriptionRow, now: number): boolean {
   return subscription.active && (subscription.ends_at === null || subscription.ends_at > now);
 }
 
-/** Resolves what a domain may use. A subscription to a tier that is no longer offered gives the fallback's values. */
+/** The entitlements of a domain. A subscription to a tier that is no longer offered resolves to the fallback tier. */
 export function resolveEntitlements({ domain, subscription, fallback, now }: EntitlementsOf): Entitlements {
   const bought = subscription !== null && inForce(subscription, now) ? subscription : null;
   const tier = tierOf(bought?.plan_slug ?? fallback) ?? tierOf(fallback)!;
@@ -59,24 +59,24 @@ export function resolveEntitlements({ domain, subscription, fallback, now }: Ent
 }
 
 /**
- * The overrides that name an allowance and have its kind of value; anything else is left out, so that a slip in one
- * override never opens or closes another gate.
+ * The overrides that name an allowance and have a value of its kind; others are ignored, so that a mistake in one
+ * override never affects another allowance.
  */
 function readOverrides(json: string, tier: Tier): Partial<Allowances> {
-  const kept: Record<string, unknown> = {};
+  const valid: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(parseObject(json))) {
     if (!Object.hasOwn(tier.allowances, name)) continue;
     const usual = tier.allowances[name as keyof Allowances];
     if (name === 'disabled_rule_types') {
-      if (Array.isArray(value)) kept[name] = value.filter(isRuleType);
+      if (Array.isArray(value)) valid[name] = value.filter(isRuleType);
     } else if (typeof usual === 'boolean') {
-      if (typeof value === 'boolean') kept[name] = value;
-    } else if (isCount(value) || (value === null && !CEILINGS.includes(name))) kept[name] = value;
+      if (typeof value === 'boolean') valid[name] = value;
+    } else if (isCount(value) || (value === null && !CEILINGS.includes(name))) valid[name] = value;
   }
-  return kept as Partial<Allowances>;
+  return valid as Partial<Allowances>;
 }
 
-/** The limits that always have a number (API document). */
+/** Allowances that are never unlimited (API document). */
 export const CEILINGS: readonly string[] = ['max_cache_cap_mb', 'max_cache_disk_gb', 'max_cache_ttl_days'];
 
 function isRuleType(value: unknown): value is RuleType {

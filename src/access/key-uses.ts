@@ -1,34 +1,35 @@
-/** When keys were last used and how often a day: counted in memory, written in batches, so that no read becomes a write. */
+/** Counts the uses of API keys, by key and day: in memory, written in batches, so that no read request causes a write. */
 import type { KeyUseRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 
 const DAY_MS = 86_400_000;
-/** Days of requests that are kept per key (semantics §6). */
+/** Days of counts that are stored per key (semantics §6). */
 export const DAYS_STORED = 30;
 
 export interface KeyUses {
+  /** Counts one use at `now`, milliseconds since the epoch. */
   note(keyId: number, now: number): void;
-  /** Writes what was noted since the last time. What could not be written is kept for the next. */
+  /** Writes the counts since the last flush; those of a failed flush are written by the next. @throws StoreFault */
   flush(): Promise<void>;
 }
 
-/** The day of a moment, in whole days since the epoch. */
+/** The day of a time, in whole days since the epoch (UTC). */
 export function dayOf(now: number): number {
   return Math.floor(now / DAY_MS);
 }
 
-/** As rows, counting on. */
-type Counted = { -readonly [Name in keyof KeyUseRow]: KeyUseRow[Name] };
+/** A row whose counts still rise. */
+type PendingUse = { -readonly [Name in keyof KeyUseRow]: KeyUseRow[Name] };
 
-/** Counts uses towards a store. */
+/** A counter that writes to a store. */
 export function createKeyUses(store: Pick<Store, 'write'>): KeyUses {
-  let pending: Counted[] = [];
+  let pending: PendingUse[] = [];
   /** The pending row of each key's last day. */
-  const newest = new Map<number, Counted>();
+  const newest = new Map<number, PendingUse>();
   let running: Promise<void> | null = null;
   let prunedOn = 0;
 
-  function add(row: Counted): void {
+  function add(row: PendingUse): void {
     const known = newest.get(row.key_id);
     if (known !== undefined && known.day === row.day) {
       known.requests += row.requests;

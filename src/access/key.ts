@@ -1,9 +1,10 @@
 /**
- * API keys as text: `svc_`, 59 random base62 characters (351 bits), 6 characters of checksum. The checksum tells a
- * mistyped or made-up key without a question to the database; only the SHA-256 of a key is ever stored.
+ * The text form of API keys: `svc_`, 59 random base62 characters (351 bits), 6 characters of checksum. The checksum
+ * detects a mistyped or invented key without a query; only the SHA-256 of a key is stored.
  */
-import { hash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { xxhash32 } from '../base/xxhash32.ts';
+import { sha256Hex } from '../platform/sha256.ts';
 
 const PREFIX = 'svc_';
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -18,7 +19,7 @@ const SHAPE = /^svc_[0-9A-Za-z]{65}$/;
 const encoder = new TextEncoder();
 const octets = new Uint8Array(KEY_CHARACTERS);
 
-/** A new key. Its text exists here and in the hands of whoever asked, nowhere else. */
+/** A new key. The returned text is its only copy. */
 export function makeKey(): string {
   const body = PREFIX + randomText(RANDOM_CHARACTERS);
   return body + checksum(body);
@@ -31,20 +32,21 @@ export function isKeyText(text: string): boolean {
   return text.endsWith(checksum(body));
 }
 
-/** What is stored of a key: 64 lower-case hex digits. */
+/** The stored form of a key: its SHA-256, 64 lower-case hex digits. */
 export function hashKey(key: string): string {
-  return hash('sha256', key, 'hex');
+  return sha256Hex(key);
 }
 
-/** Enough of a key to tell it from others, and not enough to use it: for logs. */
+/** A text for logs with every key in it cut to its first 8 characters, which identify it but cannot be used. */
 export function redactKeys(text: string): string {
-  // PERF: most texts have none, and looking for a literal is ten times faster.
+  // PERF: most texts contain no key, and the search for a literal is ten times faster than the expression.
   if (!text.includes(PREFIX)) return text;
   return text.replace(/svc_[0-9A-Za-z]{4,}/g, (key) => `${key.slice(0, 8)}…`);
 }
 
+/** XXH32 of the body in base62. */
 function checksum(body: string): string {
-  // PERF: bodies are ASCII and of one length, so one buffer serves them all.
+  // PERF: bodies are ASCII and of one length, so one buffer is enough for all.
   const { written } = encoder.encodeInto(body, octets);
   let rest = xxhash32(octets.subarray(0, written)) >>> 0;
   let text = '';
@@ -55,7 +57,7 @@ function checksum(body: string): string {
   return text;
 }
 
-/** Characters drawn evenly: octets from 248 (4 × 62) on are drawn again. */
+/** Uniformly random characters: octets from 248 (4 × 62) on are rejected. */
 function randomText(length: number): string {
   let text = '';
   while (text.length < length) {

@@ -1,4 +1,4 @@
-/** Making, listing and revoking API keys: what the command line does, since no key may do it (API document). */
+/** Creates, lists and revokes accounts and API keys for the command line; no key may do it over the API (API document). */
 import { isStoreFault } from '../store/fault.ts';
 import type { AccountRow, KeyRow, KeyUseRow, KeyWithUse } from '../store/rows.ts';
 import { SERVICE, type Store } from '../store/store.ts';
@@ -10,12 +10,12 @@ export const MAX_ACTIVE_KEYS = 10;
 /** Days until a key expires; `null` is never. Given (API document, "API key"). */
 export const EXPIRY_DAYS = [null, 30, 90, 365] as const;
 export type ExpiryDays = (typeof EXPIRY_DAYS)[number];
-/** Characters of the name of a key or an account: it has to fit a line. */
+/** Characters of the name of a key or an account: it must fit a line of output. */
 export const MAX_LABEL_CHARACTERS = 64;
 
 const DAY_MS = 86_400_000;
 
-/** What was wrong with what was asked, as a sentence, or what came of it. */
+/** The result of an operator's request, or a sentence that says why it was refused. */
 export type KeyOutcome<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly reason: string };
@@ -24,7 +24,7 @@ function refuse(reason: string): { readonly ok: false; readonly reason: string }
   return { ok: false, reason };
 }
 
-/** What is wrong with the name of an account or a key, or `null`. */
+/** What is wrong with the name of an account or a key; `null`: nothing. */
 export function judgeLabel(label: string): string | null {
   if (label.trim() === '') return 'must not be empty';
   if ([...label].length > MAX_LABEL_CHARACTERS) return `must be at most ${MAX_LABEL_CHARACTERS} characters`;
@@ -32,7 +32,7 @@ export function judgeLabel(label: string): string | null {
   return null;
 }
 
-/** Makes an account. */
+/** Creates an active account; refused where the name is taken. @throws StoreFault */
 export async function createAccount(
   store: Store,
   { name, now }: { readonly name: string; readonly now: number },
@@ -62,7 +62,7 @@ export async function setAccountActive(
     if (account === null) return refuse(`there is no account \`${name}\``);
     if (account.active === active)
       return refuse(`the account \`${name}\` is ${active ? 'active' : 'inactive'} already`);
-    // Before the domains, in the order in which a write of the account's key locks them.
+    // INVARIANT: locks the account before its domains, as a write with the account's key does, to avoid a deadlock.
     await tx.accounts.setActive(account.id, { active, at: now });
     const seen = await tx.domains.listSeenBy(account.id);
     const owned = seen.flatMap(({ domain, role }) => (role === 'owner' ? [domain] : []));
@@ -91,7 +91,7 @@ export interface NewKey {
   readonly now: number;
 }
 
-/** Makes a key of an account. `key` is the only copy of its text there will ever be. */
+/** Creates a key of an account. `key` is the only copy of its text. */
 export async function createKey(
   store: Store,
   { account, name, expiry, readOnly, now }: NewKey,
@@ -119,7 +119,7 @@ export async function createKey(
   });
 }
 
-/** Revokes a key; once this has resolved, no write made with it commits. False when it was revoked or never there. */
+/** Revokes a key; once this has resolved, no write with the key commits. `false`: revoked before, or unknown. */
 export function revokeKey(
   store: Store,
   { id, now }: { readonly id: number; readonly now: number },
@@ -127,14 +127,14 @@ export function revokeKey(
   return store.write((tx) => tx.keys.revoke(id, now));
 }
 
-/** A key with whose it is and its last 30 days. */
+/** A key with its account and its uses of the last 30 days. */
 export interface KeyReport {
   readonly account: AccountRow;
   readonly key: KeyWithUse;
   readonly uses: readonly KeyUseRow[];
 }
 
-/** Keys of one account, or of all, revoked ones too. `null` when there is no such account. */
+/** The keys of one account, or of all (`account: null`), revoked ones included. `null`: there is no such account. */
 export function reportKeys(
   store: Store,
   { account, now }: { readonly account: string | null; readonly now: number },

@@ -1,35 +1,38 @@
 /**
- * How many requests a key may make: at most `limit` in any minute, exactly. A refused request does not count, so
- * waiting for `Retry-After` helps. Here the budget of a process that has its database alone; several processes divide
- * one in `shared-budget.ts`.
+ * The request rate limit of an API key: at most `limit` requests in any 60 seconds, as an exact sliding window. A refused
+ * request does not count, so a client that waits for `Retry-After` succeeds. This file has the budget of a process that
+ * has its database alone; several processes share one in `shared-budget.ts`.
  */
 import { createRequestTimes, type RequestTimes } from './request-times.ts';
 
-/** Requests per key unless an operator says otherwise. Given (API document, "Limits"). */
+/** Requests a minute and key by default. Given (API document, "Limits"). */
 export const REQUESTS_PER_MINUTE = 300;
-/** The most an operator can say: the moments of so many take 8 MB a key. */
+/** The highest configurable limit: the times of that many requests take 8 MB a key. */
 export const MAX_REQUESTS_PER_MINUTE = 1_000_000;
 
+/** What is left of a key's budget. */
 export interface BudgetLeft {
+  /** Requests that may still be made in the current window. */
   readonly requests: number;
+  /** Whole seconds until more requests may be made. */
   readonly seconds: number;
 }
 
 export interface RequestBudget {
   /**
-   * 0 when the request is within what this process may let through, and now counted; else the whole seconds until one
-   * would be, as far as that is known without asking anybody.
+   * Takes one request from the share of this process. Returns 0 when it is admitted and counted, else the whole seconds
+   * until one would be, as far as this process can compute it. `now` in milliseconds since the epoch.
    */
   take(keyId: number, now: number): number;
-  /** What `take` answers, once whoever shares the budget has been asked for more of it. Throws `StoreFault`. */
+  /** As `take`, after a larger share was requested from the other processes. @throws StoreFault */
   spend(keyId: number, now: number): Promise<number>;
   /** Requests a minute and key. */
   readonly limit: number;
-  /** What is left of a key's budget, as far as this process knows, and the whole seconds until more is. */
+  /** What is left of a key's budget by the requests that this process has counted. */
   left(keyId: number, now: number): BudgetLeft;
-  /** Gives what is not used back to whoever shares the budget. */
+  /** Returns the unused share to the other processes. Never rejects. */
   stop(): Promise<void>;
-  /** Keys held at the moment. */
+  /** Keys in memory. */
   size(): number;
 }
 
@@ -47,7 +50,7 @@ export function createRequestBudget(limit: number = REQUESTS_PER_MINUTE): Reques
   };
 }
 
-/** What is left by the requests that this process has counted. */
+/** The budget left by the counted requests; times in milliseconds since the epoch. */
 export function budgetLeft(
   times: RequestTimes,
   { keyId, now, limit }: { readonly keyId: number; readonly now: number; readonly limit: number },

@@ -1,25 +1,25 @@
-/** When each key's last requests were admitted: what a budget over a sliding window needs, in memory that has a bound. */
+/** The times of each key's last admitted requests, for an exact sliding window in bounded memory: 8 octets a request. */
 
 /** Milliseconds an admitted request counts. */
 export const WINDOW_MS = 60_000;
-/** Looks for idle keys whenever this many have come, so that memory follows the keys in use. */
+/** New keys after which idle ones are removed, so that memory follows the keys in use. */
 const SWEEP_EVERY = 1_024;
 
 export interface RequestTimes {
   /**
-   * 0 when fewer than `slots` requests of the key were admitted within the window, and this one now counts; else the
-   * whole seconds until one more would be.
+   * Returns 0 when fewer than `slots` requests of the key were admitted within the window, and counts this one; else
+   * the whole seconds until one more would be admitted. Times in milliseconds since the epoch.
    */
   take(keyId: number, now: number, slots: number): number;
-  /** Requests of the key that count at the moment. */
+  /** Requests of the key that count now. */
   used(keyId: number, now: number): number;
-  /** The same, and the milliseconds until the oldest of them counts no more; 0 without any. */
+  /** As `used`, and the milliseconds until the oldest of them leaves the window; 0 without any. */
   use(keyId: number, now: number): { readonly used: number; readonly freesInMs: number };
-  /** Keys held at the moment. */
+  /** Keys in memory. */
   size(): number;
 }
 
-/** The moments of one key's last `most` admitted requests, the oldest at `next`. */
+/** Ring buffer of the times of one key's last `most` admitted requests, the oldest at `next`. */
 interface Ring {
   readonly times: Float64Array;
   next: number;
@@ -47,9 +47,10 @@ export function createRequestTimes(most: number): RequestTimes {
     return ring;
   }
 
-  /** When the request before the last `back` ones was admitted. */
+  /** When the request `back` places before the newest was admitted. */
   const before = ({ times, next }: Ring, back: number): number => times[(next - back + 2 * most) % most]!;
 
+  /** Requests after `since`: a binary search, since the ring is in order of time. */
   function countSince(ring: Ring, since: number): number {
     let low = 0;
     let high = most;
@@ -64,7 +65,7 @@ export function createRequestTimes(most: number): RequestTimes {
   return {
     take(keyId, clock, slots) {
       const ring = ringOf(keyId, clock);
-      // A clock set back must not lock a key out for as long as it was set back.
+      // A clock that was set back must not refuse the key for as long as it was set back.
       const now = Math.max(clock, ring.newest);
       const oldest = slots > 0 ? before(ring, slots) : now;
       if (oldest > now - WINDOW_MS) return Math.max(1, Math.ceil((oldest + WINDOW_MS - now) / 1_000));

@@ -1,4 +1,4 @@
-/** What each role on a domain may do, in the API document's own permission names. */
+/** The permissions of each role on a domain, under the names of the API document. */
 import type { MemberRole } from '../store/rows.ts';
 
 export const PERMISSIONS = [
@@ -10,7 +10,7 @@ export const PERMISSIONS = [
 ] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** From the least to the most that one may do. */
+/** The roles, the one with the fewest permissions first. */
 export const ROLES = ['viewer', 'editor', 'admin', 'owner'] as const satisfies readonly (
   | MemberRole
   | 'owner'
@@ -24,7 +24,7 @@ const GRANTED: Readonly<Record<Role, readonly Permission[]>> = {
   owner: PERMISSIONS,
 };
 
-/** Everything a role may do, in the order of `PERMISSIONS`. */
+/** The permissions of a role, in the order of `PERMISSIONS`. */
 export function permissionsOf(role: Role): readonly Permission[] {
   return GRANTED[role];
 }

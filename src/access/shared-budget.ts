@@ -1,29 +1,31 @@
 /**
- * One budget for several processes on one database. A process holds a share of a key's budget: so many requests in any
- * minute, which it counts by itself and exactly. It asks for more when its share is used up, and gives back what it has
- * left over; all shares together are never more than the budget, so neither is what is let through. A process alone
- * soon holds the whole budget and is as exact as `request-budget.ts`.
+ * One request budget for several processes on one database. A process has a share of a key's budget: a number of slots,
+ * each good for one request in any minute, which it counts locally and exactly. It requests more slots when its share
+ * is used up and returns those it does not use; all shares together never exceed the budget, so neither do the admitted
+ * requests. A process alone soon has the whole budget and is as exact as `request-budget.ts`.
  *
- * - No request writes: one statement asks for all keys that need anything, a twentieth of the budget each, and what is
- *   left of a key's budget is halved at every asking, so that nobody takes the last of it while others have none.
- * - What is given back was not used within the minute. Whoever stops asking (a crash, a database out of reach) may use
- *   its share for `HOLD_MS`, and it becomes free a minute after that.
- * - Held back from the others, as it may come in handy: at most a twentieth of the budget for each process.
+ * - No request causes a write of its own: one statement divides the budgets of all keys that need it, a twentieth of the budget
+ *   each. Every division halves what is left of a key's budget, so that no process takes the last of it.
+ * - Returned slots were unused for a minute. A process that stops renewing (a crash, an unreachable database) may use its
+ *   share for `HOLD_MS`, and the share becomes free a minute after that.
+ * - The cost: up to a twentieth of the budget for each process is unavailable to the others.
+ *
+ * `SharedState` with the functions on it decides; `createSharedBudget` adds the statements and the timer.
  */
 import type { BudgetRequest, Shares } from '../store/store.ts';
 import { budgetLeft, type RequestBudget } from './request-budget.ts';
-import { createRequestTimes, WINDOW_MS } from './request-times.ts';
+import { createRequestTimes, type RequestTimes, WINDOW_MS } from './request-times.ts';
 
-/** The part of a budget that is asked for at once, and kept beyond what is in use. */
+/** The part of a budget that one division grants, and that a share may exceed its use by. */
 const CHUNK = 1 / 20;
-/** Milliseconds a share may be used after it was last asked for. */
+/** Milliseconds a share may be used after the statement that granted it was sent. */
 const HOLD_MS = 30_000;
-/** Milliseconds between two looks for shares to give back or to ask for again. */
+/** Milliseconds between two passes over the shares for slots to return and shares to renew. */
 const LOOK_MS = 1_000;
-/** Milliseconds in which nobody asks again for what was not to be had. */
+/** Milliseconds before more slots are requested after a division that granted none. */
 const PAUSE_MS = 1_000;
 /** Keys of one statement. */
-const MOST_ASKED = 1_000;
+const MAX_KEYS_OF_STATEMENT = 1_000;
 
 export interface SharedBudgetOptions {
   readonly shares: Shares;
@@ -31,121 +33,166 @@ export interface SharedBudgetOptions {
   readonly limit: number;
   /** Milliseconds since the epoch, the clock of requests. */
   readonly clock: () => number;
-  /** Told when the database could not be asked outside any request. */
+  /** Called with the fault of a division that no request waits for. */
   readonly failed: (error: unknown) => void;
 }
 
+/** This process's share of one key's budget. Times are milliseconds of the monotonic clock (`performance.now`). */
 interface Share {
+  /** Requests a minute that this process may admit. */
   slots: number;
-  /** Until when it may be used, and from when on there is a point in asking for more; of the monotonic clock. */
+  /** When the share ends. */
   until: number;
-  askFrom: number;
-  /** Requests that wait for more of it. */
+  /** When more slots may be requested. */
+  retryAt: number;
+  /** Requests that wait for a division. */
   waiting: number;
+}
+
+/** The shares of one process. */
+interface SharedState {
+  readonly limit: number;
+  /** Slots of one division. */
+  readonly chunk: number;
+  readonly times: RequestTimes;
+  readonly shares: Map<number, Share>;
+  stopped: boolean;
+}
+
+/** The two clocks: milliseconds since the epoch for requests, the monotonic clock for shares. */
+interface Moment {
+  readonly now: number;
+  readonly steady: number;
+}
+
+function usableSlots({ slots, until }: Share, steady: number): number {
+  return until <= steady ? 0 : slots;
+}
+
+/** Takes one request from the share. Returns 0, or the whole seconds until this process could admit it. */
+function takeSlot({ shares, times }: SharedState, keyId: number, now: number): number {
+  const share = shares.get(keyId);
+  const slots = share === undefined ? 0 : usableSlots(share, performance.now());
+  const wait = times.take(keyId, now, slots);
+  // Other processes have the whole budget; their next pass returns what they have not used for a minute.
+  return slots === 0 ? Math.ceil((WINDOW_MS + LOOK_MS) / 1_000) : wait;
+}
+
+function shareOf({ shares }: SharedState, keyId: number): Share {
+  const known = shares.get(keyId) ?? { slots: 0, until: 0, retryAt: 0, waiting: 0 };
+  shares.set(keyId, known);
+  return known;
+}
+
+/**
+ * The request for one key in the next division: its use plus a chunk, or, for an idle key, the end of the share.
+ * INVARIANT: slots that this returns are out of use here before the statement frees them, and were unused for a minute.
+ */
+function budgetRequest(state: SharedState, keyId: number, { now, steady }: Moment): BudgetRequest {
+  const { limit, chunk, times, stopped } = state;
+  const share = shareOf(state, keyId);
+  const used = times.used(keyId, now);
+  const isIdle = used === 0 && share.waiting === 0;
+  const wanted = stopped || isIdle ? used : Math.min(limit, used + Math.max(chunk, share.waiting));
+  share.slots = Math.min(usableSlots(share, steady), wanted);
+  return { key_id: keyId, used, held: share.slots, wanted };
+}
+
+/** Stores the slots that a division granted; `sentAt`: when its statement was sent. */
+function applyDivision(
+  { shares }: SharedState,
+  requests: readonly BudgetRequest[],
+  { granted, sentAt }: { readonly granted: ReadonlyMap<number, number>; readonly sentAt: number },
+): void {
+  for (const { key_id, wanted } of requests) {
+    const share = shares.get(key_id)!;
+    share.slots = granted.get(key_id) ?? 0;
+    share.until = sentAt + HOLD_MS;
+    if (wanted === 0 && share.waiting === 0) shares.delete(key_id);
+  }
+}
+
+/** Keys whose share has slots to return or must be renewed in its second half. */
+function dueKeys({ shares, times, chunk }: SharedState, { now, steady }: Moment): readonly number[] {
+  const renewBefore = steady + HOLD_MS / 2;
+  const due: number[] = [];
+  for (const [keyId, share] of shares) {
+    if (share.waiting > 0) continue;
+    const used = times.used(keyId, now);
+    if (share.slots - used > chunk || used === 0 || share.until < renewBefore) due.push(keyId);
+  }
+  return due;
+}
+
+/**
+ * Batches keys: `work` runs for one batch at a time, and keys that come meanwhile form the next batch. The promise is
+ * that of the key's batch.
+ */
+function createBatches(work: (keyIds: readonly number[]) => Promise<void>): (keyId: number) => Promise<void> {
+  let batch = new Set<number>();
+  let next: Promise<void> | null = null;
+  let running: Promise<void> = Promise.resolve();
+  return (keyId) => {
+    batch.add(keyId);
+    next ??= running
+      .catch(() => undefined)
+      .then(() => {
+        const keyIds = [...batch];
+        batch = new Set();
+        next = null;
+        running = work(keyIds);
+        return running;
+      });
+    return next;
+  };
 }
 
 /** This process's part of the budgets. */
 export function createSharedBudget({ shares, limit, clock, failed }: SharedBudgetOptions): RequestBudget {
   const times = createRequestTimes(limit);
-  const held = new Map<number, Share>();
   const chunk = Math.max(1, Math.round(limit * CHUNK));
-  let wanted = new Set<number>();
-  let next: Promise<void> | null = null;
-  let running: Promise<void> = Promise.resolve();
-  let stopped = false;
+  const state: SharedState = { limit, chunk, times, shares: new Map(), stopped: false };
+  const moment = (): Moment => ({ now: clock(), steady: performance.now() });
 
-  const slotsOf = ({ slots, until }: Share): number => (until <= performance.now() ? 0 : slots);
-
-  const take: RequestBudget['take'] = (keyId, now) => {
-    const share = held.get(keyId);
-    const slots = share === undefined ? 0 : slotsOf(share);
-    const wait = times.take(keyId, now, slots);
-    // The others have it all; what they do not use any more comes back at their next look.
-    return slots === 0 ? Math.ceil((WINDOW_MS + LOOK_MS) / 1_000) : wait;
-  };
-
-  /** Asks for these keys with the next statement; one is under way at a time. */
-  function askFor(keyId: number): Promise<void> {
-    wanted.add(keyId);
-    next ??= running
-      .catch(() => undefined)
-      .then(() => {
-        const keys = [...wanted];
-        wanted = new Set();
-        next = null;
-        running = divide(keys);
-        return running;
-      });
-    return next;
-  }
-
-  async function divide(keys: readonly number[]): Promise<void> {
-    for (let from = 0; from < keys.length; from += MOST_ASKED) {
-      const asked = performance.now();
-      const asks = keys.slice(from, from + MOST_ASKED).map(askOf);
-      const given = await shares.divide(asks, { limit, countedMs: HOLD_MS + WINDOW_MS });
-      for (const { key_id, wanted: more } of asks) {
-        const share = held.get(key_id)!;
-        share.slots = given.get(key_id) ?? 0;
-        share.until = asked + HOLD_MS;
-        if (more === 0 && share.waiting === 0) held.delete(key_id);
-      }
+  const divide = createBatches(async (keyIds) => {
+    for (let from = 0; from < keyIds.length; from += MAX_KEYS_OF_STATEMENT) {
+      const sentAt = performance.now();
+      const keys = keyIds.slice(from, from + MAX_KEYS_OF_STATEMENT);
+      const requests = keys.map((keyId) => budgetRequest(state, keyId, moment()));
+      const granted = await shares.divide(requests, { limit, countedMs: HOLD_MS + WINDOW_MS });
+      applyDivision(state, requests, { granted, sentAt });
     }
-  }
+  });
 
-  function shareOf(keyId: number): Share {
-    const known = held.get(keyId) ?? { slots: 0, until: 0, askFrom: 0, waiting: 0 };
-    held.set(keyId, known);
-    return known;
-  }
-
-  /** INVARIANT: what is given back here is out of use before the others can have it, and was not used for a minute. */
-  function askOf(keyId: number): BudgetRequest {
-    const share = shareOf(keyId);
-    const used = times.used(keyId, clock());
-    const idle = used === 0 && share.waiting === 0;
-    const most = stopped || idle ? used : Math.min(limit, used + Math.max(chunk, share.waiting));
-    share.slots = Math.min(slotsOf(share), most);
-    return { key_id: keyId, used, held: share.slots, wanted: most };
-  }
-
-  function look(): void {
-    const now = clock();
-    const soon = performance.now() + HOLD_MS / 2;
-    for (const [keyId, share] of held) {
-      if (share.waiting > 0) continue;
-      const used = times.used(keyId, now);
-      const spare = share.slots - used > chunk;
-      if (spare || used === 0 || share.until < soon) askFor(keyId).catch(failed);
-    }
-  }
-  const timer = setInterval(look, LOOK_MS);
+  const timer = setInterval(() => {
+    for (const keyId of dueKeys(state, moment())) divide(keyId).catch(failed);
+  }, LOOK_MS);
   timer.unref();
 
   return {
     limit,
-    take,
+    take: (keyId, now) => takeSlot(state, keyId, now),
     left: (keyId, now) => budgetLeft(times, { keyId, now, limit }),
     async spend(keyId, now) {
       for (;;) {
-        const wait = take(keyId, now);
-        if (wait === 0 || stopped) return wait;
-        const share = shareOf(keyId);
-        const before = slotsOf(share);
-        if (before >= limit || share.askFrom > performance.now()) return wait;
+        const wait = takeSlot(state, keyId, now);
+        if (wait === 0 || state.stopped) return wait;
+        const share = shareOf(state, keyId);
+        const before = usableSlots(share, performance.now());
+        if (before >= limit || share.retryAt > performance.now()) return wait;
         share.waiting++;
         try {
-          await askFor(keyId);
+          await divide(keyId);
         } finally {
           share.waiting--;
         }
-        if (slotsOf(share) <= before) share.askFrom = performance.now() + PAUSE_MS;
+        if (usableSlots(share, performance.now()) <= before) share.retryAt = performance.now() + PAUSE_MS;
       }
     },
     async stop() {
       clearInterval(timer);
-      stopped = true;
-      await Promise.all([...held.keys()].map(askFor)).catch(failed);
+      state.stopped = true;
+      await Promise.all([...state.shares.keys()].map(divide)).catch(failed);
     },
     size: times.size,
   };

@@ -1,4 +1,4 @@
-/** Setting what a domain has bought: what the command line does for operators, since no key may do it (API document). */
+/** Sets and removes a domain's subscription for the command line; no key may do it over the API (API document). */
 import { RULE_TYPES } from '../base/vocabulary.ts';
 import { nearest } from '../model/nearest.ts';
 import type { DomainRow, SubscriptionRow } from '../store/rows.ts';
@@ -7,20 +7,20 @@ import { CEILINGS } from './entitlements.ts';
 import type { KeyOutcome } from './keys.ts';
 import { type Allowances, TIERS, type TierSlug } from './tiers.ts';
 
-/** One allowance that differs from the tier's; `undefined` takes an earlier one away. */
+/** One allowance that differs from the tier's; the value `undefined` removes an earlier override. */
 export interface Override {
   readonly name: keyof Allowances;
   readonly value: number | boolean | null | readonly string[] | undefined;
 }
 
-/** Most an allowance can be: far above any tier, and exact as a number. */
+/** The highest value of an allowance: far above any tier, and a safe integer. */
 const MOST = 1_000_000_000_000;
 
-/** The allowances, with values of their kinds. */
+/** One tier's allowances, as an example of the kind of each value. */
 const KINDS: Allowances = TIERS[0]!.allowances;
 
 /**
- * Reads `max_records=500`, `max_records=unlimited`, `ws_enabled=true`, `disabled_rule_types=waf,captcha` (empty after
+ * Reads one override as an operator writes it: `max_records=500`, `max_records=unlimited`, `ws_enabled=true`, `disabled_rule_types=waf,captcha` (empty after
  * `none`), and `max_records=` for the tier's own value.
  */
 export function readOverride(text: string): KeyOutcome<Override> {
@@ -65,7 +65,7 @@ function no(reason: string): { readonly ok: false; readonly reason: string } {
   return { ok: false, reason };
 }
 
-/** What is to be different; what is left out stays. */
+/** The change of a subscription; absent fields stay as they are. */
 export interface SubscriptionChange {
   readonly tier?: TierSlug;
   readonly overrides?: readonly Override[];
@@ -74,8 +74,8 @@ export interface SubscriptionChange {
 }
 
 /**
- * Makes or changes the subscription of a domain read in this very transaction, with its audit entry. Where there is
- * none, it needs a tier. It is published: nodes enforce some of what a domain may use.
+ * Creates or changes the subscription of a domain that was read in this same transaction, with its audit entry. A new
+ * subscription needs a tier. The change is published, since nodes enforce some allowances.
  */
 export async function changeSubscription(
   tx: WriteTransaction,
@@ -85,10 +85,10 @@ export async function changeSubscription(
   const before = await tx.subscriptions.get(domain.id);
   const plan_slug = tier ?? before?.plan_slug;
   if (plan_slug === undefined) return no(`\`${domain.name}\` has no subscription yet: name its tier`);
-  const kept: Record<string, unknown> = before === null ? {} : JSON.parse(before.overrides_json);
+  const merged: Record<string, unknown> = before === null ? {} : JSON.parse(before.overrides_json);
   for (const { name, value } of overrides) {
-    if (value === undefined) delete kept[name];
-    else kept[name] = value;
+    if (value === undefined) delete merged[name];
+    else merged[name] = value;
   }
   const row = {
     domain_id: domain.id,
@@ -97,16 +97,16 @@ export async function changeSubscription(
     active: true,
     started_at: before?.started_at ?? now,
     ends_at: until === undefined ? (before?.ends_at ?? null) : until,
-    overrides_json: JSON.stringify(kept),
+    overrides_json: JSON.stringify(merged),
   };
   const after = await tx.subscriptions.put(row);
   const [had, has] = [before && showSubscription(before), showSubscription(after)];
   if (JSON.stringify(had) !== JSON.stringify(has))
-    await tell(tx, domain, { action: 'subscription.set', before: had, after: has, now });
+    await record(tx, domain, { action: 'subscription.set', before: had, after: has, now });
   return { ok: true, value: after };
 }
 
-/** Ends what a domain has bought: it is on the server's own tier again. False when it had nothing. */
+/** Removes the subscription; the server's default tier applies again. `false`: there was none. */
 export async function removeSubscription(
   tx: WriteTransaction,
   domain: DomainRow,
@@ -116,11 +116,11 @@ export async function removeSubscription(
   if (before === null) return false;
   await tx.subscriptions.remove(domain.id);
   const entry = { action: 'subscription.remove', before: showSubscription(before), after: null, now };
-  await tell(tx, domain, entry);
+  await record(tx, domain, entry);
   return true;
 }
 
-/** A subscription as people and the audit log see it. */
+/** A subscription as command output and audit log show it. */
 export interface ShownSubscription {
   readonly tier: string;
   readonly active: boolean;
@@ -128,7 +128,7 @@ export interface ShownSubscription {
   readonly overrides: Readonly<Record<string, unknown>>;
 }
 
-/** The fields an operator sets. */
+/** The fields that an operator can set. */
 export function showSubscription({
   plan_slug,
   active,
@@ -150,7 +150,8 @@ interface Entry {
   readonly now: number;
 }
 
-async function tell(tx: WriteTransaction, domain: DomainRow, entry: Entry): Promise<void> {
+/** Appends the audit entry and the outbox row of a change. */
+async function record(tx: WriteTransaction, domain: DomainRow, entry: Entry): Promise<void> {
   const author = { ...SERVICE, domain_id: domain.id, domain: domain.name, at: entry.now };
   await tx.audit.append({
     ...author,

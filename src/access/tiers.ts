@@ -1,10 +1,10 @@
 /**
- * The tiers a domain can be on, as data. They come from the least to the most; what one of them has, the later ones
- * have as well, which `test/unit/access` holds them to.
+ * The tiers of domains, as data, from the smallest to the largest. A tier includes all that the smaller ones include;
+ * `test/unit/access` checks it.
  */
 import type { RuleType } from '../base/vocabulary.ts';
 
-/** What a tier allows, in the API document's own field names. `null` is unlimited. */
+/** The allowances of a tier, under the field names of the API document. `null` is unlimited. */
 export interface Allowances {
   readonly max_records: number | null;
   readonly max_traffic_gb: number | null;
@@ -14,7 +14,7 @@ export interface Allowances {
   readonly max_cache_cap_mb: number;
   readonly max_cache_disk_gb: number;
   readonly max_cache_ttl_days: number;
-  /** Types of which no rule can be created; those that exist keep working. */
+  /** Types of which no rule can be created; existing rules stay in effect. */
   readonly disabled_rule_types: readonly RuleType[];
   readonly gateways_enabled: boolean;
   readonly logs_enabled: boolean;
@@ -122,12 +122,12 @@ export const TIERS: readonly Tier[] = [
 ];
 
 /**
- * The tier of domains without a subscription, unless `serve --tier` says another. Who runs the server for themselves
- * sells nothing, so nothing is held back.
+ * The tier of domains without a subscription, unless `serve --tier` sets another. An operator who runs the server for
+ * their own domains sells no tiers, so the default is the largest.
  */
 export const DEFAULT_TIER: TierSlug = 'enterprise';
 
-/** The tier of that slug, `null` when none is offered under it. */
+/** The tier of a slug; `null`: no tier of that slug is offered. */
 export function tierOf(slug: string): Tier | null {
   return TIERS.find((tier) => tier.slug === slug) ?? null;
 }

@@ -1,4 +1,4 @@
-/** Puts the routes of the table into Fastify, behind what `serve.ts` does with every request. */
+/** Registers the routes of the table with Fastify. The hooks of `serve.ts` admit a request before its handler here runs. */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { assert } from '../base/assert.ts';
@@ -11,13 +11,14 @@ import type { ApiRoute } from './route.ts';
 import { run, type SentBody } from './run.ts';
 import type { NodeRouteServices, Services } from './services.ts';
 
+/** A route to register, and what its handler needs. */
 interface Added {
   readonly services: Services;
   readonly route: ApiRoute;
-  readonly kept: ResponseCache;
+  readonly responses: ResponseCache;
 }
 
-/** Adds a route that nodes ask. */
+/** Registers a route for nodes, authenticated by a node token. */
 export function addNodeRoute(app: FastifyInstance, services: NodeRouteServices, route: NodeRoute): void {
   const { query, body } = route;
   app.route({
@@ -25,7 +26,7 @@ export function addNodeRoute(app: FastifyInstance, services: NodeRouteServices, 
     config: { route },
     handler: async (request, reply) => {
       const { node, params } = request;
-      assert(node !== null, 'nobody comes past the door without a token');
+      assert(node !== null, 'the hook has identified the node');
       const sent = request.body as SentBody | null;
       const asked = request.query as Record<string, unknown>;
       checkNames(asked, query instanceof z.ZodObject ? Object.keys(query.shape) : []);
@@ -41,14 +42,14 @@ export function addNodeRoute(app: FastifyInstance, services: NodeRouteServices, 
   });
 }
 
-/** Adds a route that keys ask. */
-export function addRoute(app: FastifyInstance, { services, route, kept }: Added): void {
+/** Registers a route for customers, authenticated by an API key. */
+export function addRoute(app: FastifyInstance, { services, route, responses }: Added): void {
   app.route({
     ...urlOf(route),
     config: { route },
     handler: async (request, reply) => {
       const { admission } = request;
-      assert(admission !== null, 'nobody comes past the door without a key');
+      assert(admission !== null, 'the hook has admitted the key');
       const { answer, version } = await run(services, {
         route,
         admission,
@@ -61,12 +62,12 @@ export function addRoute(app: FastifyInstance, { services, route, kept }: Added)
       const { url } = request;
       const { caller } = admission;
       const { path } = route;
-      const stands = route.cacheable === true && version !== null && !url.includes('?');
-      const keep = stands
+      const isCacheable = route.cacheable === true && version !== null && !url.includes('?');
+      const store = isCacheable
         ? ({ headers, text }: ResponseContext): void =>
-            kept.store({ url, caller, version, path, headers, text })
+            responses.store({ url, caller, version, path, headers, text })
         : null;
-      return sendAnswer(answer, { request, reply, route, keep });
+      return sendAnswer(answer, { request, reply, route, store });
     },
   });
 }

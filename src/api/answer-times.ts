@@ -1,30 +1,32 @@
 /**
- * How many requests were answered and how long each took, as Prometheus metrics. prom-client's own counters and
- * histograms look their labels up with every observation, a microsecond a request; here whoever answers holds the series.
+ * Prometheus metrics of answered requests: their number and their seconds. PERF: prom-client's own counters and histograms
+ * look up their labels at every observation, a microsecond a request; here the caller has the series at hand.
  */
 import type { Registry } from 'prom-client';
 import { addMetric } from '../metrics/add-metric.ts';
 import { addHistogram, createSeries, observe, type Series } from '../metrics/histogram.ts';
 
-/** What one series is about. */
+/** The labels of one series. */
 export interface AnswerKind {
   readonly method: string;
-  /** The route's path; empty when there is none. */
+  /** The route's path; empty: no route matched. */
   readonly path: string;
   readonly status: number;
 }
 
-/** Notes one answer of a kind, and the seconds it took. */
+/** Records one answer of a kind, and the seconds it took. */
 export type NoteAnswer = (seconds: number) => void;
 
+/** Upper bounds of the histogram's buckets, in seconds. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 20] as const;
 
+/** The counter of one kind. */
 interface Count {
   readonly labels: { readonly method: string; readonly path: string; readonly status: string };
   answers: number;
 }
 
-/** Adds the metrics to a registry; answers how the series of a kind is found. */
+/** Adds the metrics to a registry. Returns the function that finds the series of a kind. */
 export function addAnswerTimes(registry: Registry): (kind: AnswerKind) => NoteAnswer {
   const counts: Count[] = [];
   const times = new Map<string, Series>();

@@ -1,42 +1,44 @@
-/** Writes answers out: JSON with its entity tag, texts, and refusals in the one error shape. */
+/** Sends answers: JSON with its entity tag, texts, and every refusal as `{ "error": … }`. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { ComputeFault } from '../compute/fault.ts';
 import { StoreFault } from '../store/fault.ts';
 import { onlyReads } from './checks.ts';
 import { gzipped, isWorthCompressing, takesGzip } from './compress.ts';
 import { namesTag, tagOf } from './etag.ts';
 import { MAX_BODY_OCTETS } from './limits.ts';
 import { badRequest, conflict, notFound, Refusal } from './refusal.ts';
-import type { Sent } from './response-cache.ts';
+import type { CacheableResponse } from './response-cache.ts';
 import { type ApiRoute, JSON_TYPE, type Response } from './route.ts';
 
+/** One request and its reply, in Fastify's types. */
 interface Exchange {
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
 
-/** A text and what is sent with it besides the id of the request. */
-export type ResponseContext = Pick<Sent, 'headers' | 'text'>;
+/** A response text and its headers, without the request id. */
+export type ResponseContext = Pick<CacheableResponse, 'headers' | 'text'>;
 
 interface AnswerOptions {
   readonly route: ApiRoute;
-  /** Told what a 200 with an entity tag is. */
-  readonly keep: ((told: ResponseContext) => void) | null;
+  /** Stores a 200 with an entity tag in the response cache; `null`: the answer is not cacheable. */
+  readonly store: ((response: ResponseContext) => void) | null;
 }
 
-/** Sends a handler's answer; 304 where `If-None-Match` names its tag. */
+/** Sends a handler's answer, or a 304 where `If-None-Match` has its tag (RFC 9110 §13.1.2). */
 export function sendAnswer(
   answer: Response,
-  { request, reply, route, keep }: Exchange & AnswerOptions,
+  { request, reply, route, store }: Exchange & AnswerOptions,
 ): FastifyReply | Promise<FastifyReply> {
   const text = typeof answer.body === 'string' && answer.type ? answer.body : JSON.stringify(answer.body);
   reply.header('cache-control', 'no-store');
   if (answer.headers !== undefined) reply.headers(answer.headers);
   closeWhileDraining({ request, reply });
-  // A created object's answer may hold what no GET shows (`www_record`), and a message is no object.
+  // No tag: the answer to a creation can have fields that no GET has (`www_record`), and a deletion has no object.
   if (route.method !== 'POST' && route.method !== 'DELETE') {
     const tag = tagOf(answer.tagged === undefined ? text : JSON.stringify(answer.tagged));
     reply.header('etag', tag);
-    keep?.({ headers: headersOf(text, tag), text });
+    store?.({ headers: headersOf(text, tag), text });
     const known = request.headers['if-none-match'];
     if (known !== undefined && onlyReads(route.method) && namesTag(known, tag)) return reply.code(304).send();
   }
@@ -45,7 +47,7 @@ export function sendAnswer(
   reply.header('vary', 'accept-encoding');
   if (!takesGzip(request.headers['accept-encoding'])) return reply.send(text);
   const tag = reply.getHeader('etag');
-  // The octets differ, the meaning does not (RFC 9110 §8.8.1); conditions made with either form name the same.
+  // The octets differ, the meaning does not (RFC 9110 §8.8.1); a condition with either form of the tag matches.
   if (typeof tag === 'string') reply.header('etag', `W/${tag}`);
   return sendGzipped(text, reply);
 }
@@ -55,7 +57,7 @@ async function sendGzipped(text: string, reply: FastifyReply): Promise<FastifyRe
   return reply.header('content-encoding', 'gzip').send(octets);
 }
 
-/** What `sendAnswer` has Fastify send with a JSON text. */
+/** The headers that `sendAnswer` sends with a JSON text, for the response cache. */
 function headersOf(text: string, tag: string): readonly string[] {
   const vary = isWorthCompressing(text) ? ['vary', 'accept-encoding'] : [];
   const length = String(Buffer.byteLength(text));
@@ -72,19 +74,19 @@ function headersOf(text: string, tag: string): readonly string[] {
   ];
 }
 
-/** While the server drains, each connection ends with its answer; an idle one would hold the end up. */
+/** While the server drains, each connection closes after its answer; an idle connection would delay the end. */
 function closeWhileDraining({ request, reply }: Exchange): void {
   if (!request.server.server.listening) reply.header('connection', 'close');
 }
 
-/** Sends `{ "error": … }` for whatever was thrown. */
+/** Sends `{ "error": … }` for a thrown value; a bug of ours is a 500 that shows only the request's id. */
 export function answerRefusal(error: unknown, { request, reply }: Exchange): FastifyReply {
   const refusal = refusalOf(error);
-  const told = { reqId: request.id, err: error };
-  if (refusal === null) request.log.error(told, 'a mistake of ours');
-  else if (refusal.status >= 500) request.log.warn(told, 'not available');
-  // Fastify would close, and whoever is still sending a body would see a broken connection and no answer. Node reads
-  // what is left of it and forgets it, for as long as a request may take.
+  const fields = { reqId: request.id, err: error };
+  if (refusal === null) request.log.error(fields, 'internal error');
+  else if (refusal.status >= 500) request.log.warn(fields, 'not available');
+  // Fastify would close the connection, and a client that still sends its body would see a reset instead of the answer.
+  // Node reads and discards the rest of the body, within the request's time limit.
   reply.removeHeader('connection');
   closeWhileDraining({ request, reply });
   return reply
@@ -94,15 +96,16 @@ export function answerRefusal(error: unknown, { request, reply }: Exchange): Fas
     .send(JSON.stringify({ error: refusal?.message ?? `internal error, request ${request.id}` }));
 }
 
-/** What a thrown thing says to whoever asked; `null` for a mistake of ours, of which nothing is shown. */
+/** The refusal that a thrown value stands for; `null`: a bug of ours, of which the client sees nothing. */
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   if (error instanceof StoreFault) return refusalOfFault(error);
+  if (error instanceof ComputeFault) return refusalOfComputation(error);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return FRAMEWORK[code]?.() ?? null;
 }
 
-/** What Fastify refuses by itself, in our words. */
+/** Refusals by Fastify, by its error code, with the messages of this API. */
 const FRAMEWORK: Readonly<Record<string, () => Refusal>> = {
   FST_ERR_BAD_URL: () => badRequest('the path must be percent-encoded UTF-8'),
   FST_ERR_MAX_PARAM_LENGTH: () => notFound(),
@@ -111,12 +114,21 @@ const FRAMEWORK: Readonly<Record<string, () => Refusal>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: () => new Refusal(413, `the body must be at most ${MAX_BODY_OCTETS} octets`),
 };
 
+/** Seconds after which a failed computation may be requested again: most running ones have ended by then. */
+const COMPUTE_RETRY_S = 5;
+
+function refusalOfComputation({ code, message }: ComputeFault): Refusal {
+  if (code === 'plan') return conflict(message);
+  return new Refusal(503, message, { 'retry-after': String(COMPUTE_RETRY_S) });
+}
+
+/** The refusal of a store fault; `null`: one that no client can cause. */
 function refusalOfFault(fault: StoreFault): Refusal | null {
   if (fault.code === 'text') return badRequest('the body must not hold NUL characters or lone surrogates');
   if (fault.code === 'missing') return notFound();
   if (fault.code === 'conflict') return conflict('somebody else has changed this; read it and try again');
   if (fault.code === 'unreadable' || fault.code === 'too_new' || fault.code === 'in_use') return null;
-  const said = fault.undone ? 'nothing was changed' : 'the change may or may not have been made';
+  const outcome = fault.undone ? 'nothing was changed' : 'the change may or may not have been made';
   const what = fault.code === 'full' ? 'the store is full' : 'the store is not available at the moment';
-  return new Refusal(503, `${what}; ${said}`, { 'retry-after': '1' });
+  return new Refusal(503, `${what}; ${outcome}`, { 'retry-after': '1' });
 }

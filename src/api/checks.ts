@@ -1,11 +1,11 @@
 /**
- * The order in which a request is judged, in one place (semantics §6):
+ * The order of all checks of a request (semantics §6):
  * 401 key → 429 budget → 403 read-only → 403 blocked surface → 404 path or domain not visible (405 method) → role
  * (404 on rules, else 403) → 403 plan. Then the body (400) and the handler, and at the end of a write 409.
- * `admit` runs at the door, before the body is read; `judgeDomain` once more inside every write.
+ * `admit` runs before the body is read; `judgeDomain` runs again inside every write transaction.
  */
 import type { IncomingHttpHeaders } from 'node:http';
-import { authenticate, presentedHash, presentsKey } from '../access/authenticate.ts';
+import { authenticate, isExpired, presentedHash, presentsKey } from '../access/authenticate.ts';
 import { blockedSurface } from '../access/blocked.ts';
 import { type Entitlements, resolveEntitlements } from '../access/entitlements.ts';
 import { mayDo, type Role } from '../access/roles.ts';
@@ -16,66 +16,90 @@ import { badRequest, forbidden, invalidKey, notFound, overBudget, Refusal, readO
 import type { ApiRoute, Caller, Method } from './route.ts';
 import type { Services } from './services.ts';
 
-/** A request before it is known what it is about. */
+/** The part of a request that authentication needs. */
 export interface Presented {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
+  /** Decoded segments of the path. */
   readonly segments: readonly string[];
-  /** Told who asks as soon as it is known. */
+  /** Called with the caller once the key is authenticated, also where a later check refuses the request. */
   readonly onCaller: (caller: Caller) => void;
+  /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** A request as far as it is known before its body. */
+/** A request before its body is read. */
 export interface RequestArrival extends Presented {
   readonly params: Readonly<Record<string, string>>;
-  /** `null`: no route takes this method here. */
+  /** `null`: no route accepts this method at this path. */
   readonly route: ApiRoute | null;
-  /** A route would take this path if it named a domain, and says so. */
+  /** The path matches a route but for its empty `{domain}`, which that route answers with 400. */
   readonly missesDomain: boolean;
-  /** The methods that routes take at this path. */
+  /** The methods that routes accept at this path. */
   readonly methods: () => readonly Method[];
-  /** The path that was very likely meant, where no route takes this one. */
+  /** The existing path that differs from this one only in spelling; `null`: there is none. */
   readonly pathMeant: () => string | null;
 }
 
-/** The domain of a path and what the caller is there. */
+/** The domain of a path and the caller's role on it. */
 export interface MatchedRoute {
   readonly domain: DomainRow;
   readonly role: Role;
   entitlements(): Promise<Entitlements>;
 }
 
+/** An authenticated request. */
 interface Identified {
   readonly caller: Caller;
-  /** The store's version before anything was asked for it; `null` where that cannot be told. */
+  /** The store's version before the first query of the request; `null`: the store has none. */
   readonly version: number | null;
 }
 
+/** A request that passed every check before its body. `place`: `null` where the path names no domain. */
 export interface ApiAdmission extends Identified {
   readonly place: MatchedRoute | null;
 }
 
+/** Safe methods. */
 const READING: readonly string[] = ['GET', 'HEAD', 'OPTIONS'];
 
-/** Whether a method only reads. */
+/** Whether a method is safe (RFC 9110 §9.2.1). */
 export function onlyReads(method: string): boolean {
   return READING.includes(method);
 }
 
-/** Whether a route only reads, by its method or as a question with a body. */
+/** Whether a route changes nothing: by its method, or as a query with a body. */
 export function isRead({ method, asks }: Pick<ApiRoute, 'method' | 'asks'>): boolean {
   return asks === true || onlyReads(method);
 }
 
-/** Judges what comes before any route: the key, its budget, what no key may do; throws the refusal. */
+/**
+ * Admits one request of a caller that the store authenticated: the key's end by the clock, then its budget, of which it
+ * takes one request, and counts a use of the key. No query: cached and uncached answers share it. `expired` and
+ * `over_budget` take and count nothing.
+ */
+export function admitKnownCaller(
+  { budget, uses }: Pick<Services, 'budget' | 'uses'>,
+  caller: Caller,
+  now: number,
+): 'admitted' | 'expired' | 'over_budget' {
+  if (isExpired(caller, now)) return 'expired';
+  if (budget.take(caller.key_id, now) > 0) return 'over_budget';
+  uses.note(caller.key_id, now);
+  return 'admitted';
+}
+
+/** The checks that need no route: key, budget, read-only keys, blocked surfaces. @throws Refusal */
 export async function admitCaller(services: Services, arrival: Presented): Promise<Identified> {
   const { method, now, segments } = arrival;
   const { caller, version } = await identify(services, arrival);
   arrival.onCaller(caller);
-  services.uses.note(caller.key_id, now);
-  const { budget } = services;
-  if (budget.take(caller.key_id, now) > 0) {
+  const standing = admitKnownCaller(services, caller, now);
+  if (standing === 'expired') throw invalidKey(true);
+  if (standing === 'over_budget') {
+    const { budget, uses } = services;
+    // A refused request is a use of the key all the same.
+    uses.note(caller.key_id, now);
     const wait = await budget.spend(caller.key_id, now);
     if (wait > 0) throw overBudget(wait);
   }
@@ -85,7 +109,7 @@ export async function admitCaller(services: Services, arrival: Presented): Promi
   return { caller, version };
 }
 
-/** Judges everything that needs no body; throws the refusal. */
+/** All checks that need no body. @throws Refusal */
 export async function admit(services: Services, arrival: RequestArrival): Promise<ApiAdmission> {
   const { method, now, route } = arrival;
   const { caller, version } = await admitCaller(services, arrival);
@@ -101,7 +125,7 @@ export async function admit(services: Services, arrival: RequestArrival): Promis
   return { caller, version, place: await judgeDomain(services, { tx, caller, route, domain, now }) };
 }
 
-/** Looks at the store's version once for all that is asked before the handler. */
+/** Authenticates the key. The store's version is read first, so that it covers every later query. @throws Refusal 401 */
 async function identify({ store }: Services, { headers, now }: Presented): Promise<Identified> {
   const hash = presentedHash(headers);
   if (hash === null) throw invalidKey(presentsKey(headers));
@@ -111,7 +135,7 @@ async function identify({ store }: Services, { headers, now }: Presented): Promi
   return { caller, version };
 }
 
-/** What no route takes: 404 where there is no such path, else 405. */
+/** The refusal where no route matches: 404 for an unknown path, else 405 with `Allow`. */
 export function refuseRoute(methods: readonly Method[], pathMeant?: () => string | null): Refusal {
   if (methods.length === 0) {
     const meant = pathMeant?.() ?? null;
@@ -121,23 +145,24 @@ export function refuseRoute(methods: readonly Method[], pathMeant?: () => string
   return new Refusal(405, `this path takes ${allowed}`, { allow: allowed });
 }
 
-/** The value of `Allow`: HEAD goes with GET, OPTIONS with everything. */
+/** The value of `Allow` (RFC 9110 §10.2.1): GET implies HEAD, and every path accepts OPTIONS. */
 export function allowHeader(methods: readonly Method[]): string {
   return [...methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method])), 'OPTIONS'].join(
     ', ',
   );
 }
 
+/** What `judgeDomain` checks. */
 export interface DomainQuestion {
   readonly tx: ReadTransaction;
   readonly caller: Caller;
   readonly route: ApiRoute;
-  /** As the path has it. */
+  /** The decoded segment of the path, not yet canonical. */
   readonly domain: string;
   readonly now: number;
 }
 
-/** Visibility, role and plan, in that order; throws the refusal. */
+/** Checks visibility (404), role (403 or 404) and entitlements (403), in that order. @throws Refusal */
 export async function judgeDomain(
   services: Pick<Services, 'tier'>,
   { tx, caller, route, domain: written, now }: DomainQuestion,
@@ -160,6 +185,7 @@ export async function judgeDomain(
   return { domain, role, entitlements };
 }
 
+/** A function that runs `work` at its first call and returns the same promise at each. */
 function once<T>(work: () => Promise<T>): () => Promise<T> {
   let result: Promise<T> | null = null;
   return () => {

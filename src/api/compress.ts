@@ -1,10 +1,11 @@
-/** Answers in gzip for clients that take it (RFC 9110 §12.5.3), made off the API's thread. */
+/** Compresses answers with gzip for clients that accept it (RFC 9110 §12.5.3), in Node's thread pool. */
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { COMPRESS_FROM } from './limits.ts';
 
 const compress = promisify(gzip);
 
+/** Whether a text is long enough to compress, see `COMPRESS_FROM`. */
 export function isWorthCompressing(text: string): boolean {
   return text.length >= COMPRESS_FROM;
 }

@@ -1,12 +1,12 @@
 /** Entity tags and the conditions made with them (RFC 9110 §8.8.3, §13.1). */
-import { hash } from 'node:crypto';
+import { sha256Base64Url } from '../platform/sha256.ts';
 
 /** The strong tag of a text or of octets: 22 characters of their SHA-256 are 132 bits. */
 export function tagOf(text: string | Uint8Array): string {
-  return `"${hash('sha256', text, 'base64url').slice(0, 22)}"`;
+  return `"${sha256Base64Url(text).slice(0, 22)}"`;
 }
 
-/** Whether an `If-Match` or `If-None-Match` names a tag; `W/` counts for nothing, as all of ours are strong. */
+/** Whether an `If-Match` or `If-None-Match` has a tag or is `*`; `W/` is ignored, since every tag here is strong. */
 export function namesTag(condition: string, tag: string): boolean {
   if (condition.trim() === '*') return true;
   return condition.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);

@@ -5,13 +5,13 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { foreignHost } from '../base/loopback-host.ts';
+import type { JobDone } from '../compute/job.ts';
+import { addComputeTimes } from '../compute/times.ts';
+import { addAccountTimes } from '../metrics/account-times.ts';
 import { addProcessMetrics } from '../metrics/process.ts';
 import type { RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
-import { addAccountTimes } from './account-times.ts';
 import { type AnswerKind, addAnswerTimes, type NoteAnswer } from './answer-times.ts';
-import type { JobDone } from './compute/job.ts';
-import { addComputeTimes } from './compute/times.ts';
 import { MAX_UNPUBLISHED_MS } from './limits.ts';
 
 export interface Metrics {

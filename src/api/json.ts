@@ -1,6 +1,6 @@
 /**
- * JSON bodies, read more strictly than `JSON.parse` does: valid UTF-8, no name twice in one object (RFC 8259 §4 leaves
- * what that means to chance), and no deeper than anything could need. Linear in the body's length.
+ * Reads JSON bodies, more strictly than `JSON.parse`: valid UTF-8, no duplicate names in one object (RFC 8259 §4 leaves
+ * their meaning undefined), and at most `MAX_JSON_DEPTH` levels. Linear in the body's length.
  */
 import { MAX_JSON_DEPTH } from './limits.ts';
 
@@ -11,7 +11,7 @@ export type ReadJson =
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 const BLANK = /^[ \t\r\n]*$/;
 
-/** Octets as text, `null` when they are not UTF-8. A byte order mark is left out. */
+/** Octets as text, without a byte order mark; `null`: not UTF-8. */
 export function readUtf8(octets: Uint8Array): string | null {
   try {
     return UTF8.decode(octets);
@@ -20,7 +20,7 @@ export function readUtf8(octets: Uint8Array): string | null {
   }
 }
 
-/** Reads one JSON value. */
+/** Reads one JSON value. Never throws. */
 export function readJson(octets: Uint8Array): ReadJson {
   const text = readUtf8(octets);
   if (text === null) return { ok: false, reason: 'the body must be valid UTF-8' };
@@ -38,8 +38,8 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * What is wrong with the nesting and the names of a text, or `null`; text that is not JSON at all is left to
- * `JSON.parse`. A name is a string that a colon follows.
+ * What is wrong with the nesting and the names of a text; `null`: nothing. `JSON.parse` refuses text that is not JSON. A
+ * name is a string that a colon follows.
  */
 function judgeShape(text: string): string | null {
   const open: (Set<string> | null)[] = [];
@@ -67,7 +67,7 @@ function judgeShape(text: string): string | null {
   return null;
 }
 
-/** The position after the closing quote, or the text's end. */
+/** The position after the closing quote of a string, or the end of the text. */
 function stringEnd(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const code = text.charCodeAt(at);

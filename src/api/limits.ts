@@ -1,4 +1,4 @@
-/** Every bound on what a connection may ask of the API, each with its reason. */
+/** The bounds of the management API, each with its reason. */
 
 /**
  * Octets of a request body. The largest honest ones are 512 KiB of error pages whose JSON writes every character as
@@ -11,79 +11,64 @@ export const MAX_JSON_DEPTH = 32;
 export const MAX_HEADER_OCTETS = 16_384;
 /** Characters of one path segment as sent: a domain name with every octet percent-encoded. */
 export const MAX_SEGMENT_CHARACTERS = 1_024;
-/** Connections at once; more are closed at the door, so that a flood cannot take the process with it. */
+/** Concurrent connections; further ones are closed at once, so that a flood cannot exhaust the process. */
 export const MAX_CONNECTIONS = 10_000;
 /** Milliseconds for all headers of a request, against clients that send one octet at a time. */
 export const HEADERS_TIMEOUT_MS = 10_000;
 /** Milliseconds for a whole request, body included. */
 export const REQUEST_TIMEOUT_MS = 30_000;
-/** Milliseconds between two looks for connections past those times: what they may overrun. */
+/** Milliseconds between two checks for connections past those times, and so the most they can exceed them by. */
 export const CHECK_CONNECTIONS_MS = 2_000;
 /** Milliseconds an idle connection stays open: longer than the 60 s of the usual load balancers. */
 export const KEEP_ALIVE_MS = 72_000;
-/** Milliseconds `?wait=published` waits, at most: a publication takes some tens. */
+/** Milliseconds `?wait=published` waits, at most: a publication takes tens of milliseconds. */
 export const PUBLISH_WAIT_MS = 20_000;
 /**
- * Answers kept to be sent again, and the characters of their texts, which are at most two octets each: what a busy
- * installation reads again and again between two writes, in memory nobody misses.
+ * Responses in the response cache, and the characters of their texts, at most two octets each: at most 16 MiB, for what
+ * a busy installation reads repeatedly between two writes.
  */
 export const MAX_CACHED_RESPONSES = 4_096;
+/** See `MAX_CACHED_RESPONSES`. */
 export const MAX_CACHED_CHARACTERS = 8_388_608;
-/** Characters of an answer from which on it is sent in gzip: below, it fits a packet as it is. */
+/** Characters from which an answer is compressed; a shorter one fits one packet uncompressed. */
 export const COMPRESS_FROM = 1_400;
-/** Milliseconds between two writings of key uses. */
+/** Milliseconds between two flushes of key uses. */
 export const USES_FLUSH_MS = 5_000;
-/** Milliseconds requests in flight have left after SIGTERM. */
+/** Milliseconds that running requests may take after SIGTERM. */
 export const DRAIN_MS = 10_000;
 /**
- * Rules that the audit entry of a reorder lists before and after: some 8 KB. All of 10,000 would be 700 KB for each
- * reorder, for good; the published plans have every order.
+ * Rules that the audit entry of a reorder lists before and after: about 8 KB. All 10,000 would be 700 KB in every reorder,
+ * stored forever; the published plans have the full order.
  */
 export const MAX_AUDITED_MOVES = 100;
-/** Entries of a page of the audit log, and how many come unasked. */
+/** Entries of a page of the audit log or of a list, at most. */
 export const MAX_PAGE = 1_000;
-/** Characters of a text that rules are searched for: every rule of the domain is looked through. */
+/** Characters of a search text for rules: a search reads every rule of the domain. */
 export const MAX_SEARCH = 100;
+/** Entries of a page where the request has no `limit`. */
 export const USUAL_PAGE = 100;
-/**
- * Threads that compute answers (analysis, diff, simulation, printing, zone files). Two, so that one slow computation
- * never delays everybody else's; more would take the processor from the API's own thread.
- */
-export const COMPUTE_THREADS = 2;
-/** Milliseconds one computation may take: the largest domain's analysis takes about two seconds. */
-export const COMPUTE_MS = 10_000;
-/** Milliseconds a computation waits for a thread: as long as one that is under way may take. */
-export const COMPUTE_WAIT_MS = 10_000;
-/** Computations of one account that wait while another of it is under way: what a page that loads asks for at once. */
-export const MAX_WAITING_OF_ACCOUNT = 8;
-/** Computations of all accounts that wait. Each is a closure: its input is read once its turn has come. */
-export const MAX_WAITING = 256;
-/** MiB of a thread's heap; a computation that needs more ends its thread, not the process. */
-export const COMPUTE_HEAP_MB = 1_024;
-/** Octets of one page of a trace or of an analysis: what a browser shows without a pause. */
-export const MAX_PAGE_OCTETS = 1_000_000;
-/** Findings of a page of the analysis that come unasked. */
+/** Findings of a page of the analysis, at most and by default. */
 export const USUAL_FINDINGS = 1_000;
 /**
  * Milliseconds that an accepted change may wait for its revision before the server reports itself not ready: a publication
- * takes some tens, and one that failed is tried again within a minute.
+ * takes tens of milliseconds, and a failed one is retried within a minute.
  */
 export const MAX_UNPUBLISHED_MS = 300_000;
 /** Rules of one batch: each is a transaction, and a client that waits for a hundred of them waits about a second. */
 export const MAX_RULE_BATCH = 100;
 /**
- * Members and pending invitations of one domain together: an invitation takes its place when it is made, so accepting one
- * needs no count. More people than that are a group, which roles of single accounts do not describe.
+ * Members and pending invitations of one domain together: an invitation counts from its creation, so acceptance needs no
+ * check. Larger teams would need groups, which this API does not have.
  */
 export const MAX_SHARED = 200;
 /** Days until an invitation lapses. Given (semantics §7). */
 export const INVITATION_DAYS = 14;
 /**
- * Pending invitations of one name, and those among them to domains of one owner: what a list shows at a glance, of ten
- * owners at least. Counted by name, whether or not there is such an account. Writes of different domains that are under
- * way at once may exceed them by their number.
+ * Pending invitations of one account name: as many as a list can show at a glance. Counted by name, whether or not the
+ * account exists. Concurrent writes of different domains may exceed it by their number.
  */
 export const MAX_INVITATIONS = 200;
+/** Pending invitations of one account name to domains of one owner, so that one owner cannot use up the bound above. */
 export const MAX_INVITATIONS_OF_OWNER = 20;
-/** Lapsed invitations that a new one removes: more than one, so that they do not add up. */
+/** Lapsed invitations that a new one removes: more than one, so that they do not accumulate. */
 export const PRUNED_INVITATIONS = 10;

@@ -1,6 +1,6 @@
 /**
- * Routes that nodes ask, in the one list of `routes.ts`. They show a node token where others show an API key, so none of
- * the checks of `checks.ts` is made: a token that opens nothing is 401 whatever the path takes, then comes 405, then 400.
+ * The type of routes for nodes, which `routes.ts` lists too. A node authenticates with a node token instead of an API
+ * key, so the checks of `checks.ts` do not apply: an invalid token is 401 at every path, then comes 405, then 400.
  */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -12,21 +12,21 @@ import { badRequest, unauthorized } from './refusal.ts';
 import type { ApiRoute, Method } from './route.ts';
 import type { NodeRouteServices } from './services.ts';
 
-/** One operation without its place. */
+/** One operation without its method and path. */
 export interface NodeOperation<Query = unknown, Body = unknown> {
   /** One line for the OpenAPI document. */
   readonly summary: string;
   readonly query?: z.ZodType<Query>;
   /** JSON; absent: the request carries none. */
   readonly body?: z.ZodType<Body>;
-  /** Request headers, for the document alone. */
+  /** Request headers, for the OpenAPI document only. */
   readonly headers?: z.ZodObject;
   /** The body of the 200; for another content type see `produces`. */
   readonly response: z.ZodType;
   readonly produces?: string;
   /** Statuses besides those every operation of nodes can answer. */
   readonly statuses?: readonly number[];
-  /** Answers the body, or the reply where it has been sent. */
+  /** Returns the body, or the reply where the handler has sent it. */
   serve(services: NodeRouteServices, exchange: NodeExchange<Query, Body>): Promise<unknown>;
 }
 
@@ -40,7 +40,7 @@ export interface NodeExchange<Query, Body> {
   readonly reply: FastifyReply;
 }
 
-/** An operation in its place. */
+/** An operation with its method and path. */
 export interface NodeRoute extends NodeOperation {
   readonly method: Method;
   readonly path: string;
@@ -54,14 +54,14 @@ export function isNodeRoute(route: AnyRoute): route is NodeRoute {
   return route.permission === 'node';
 }
 
-/** Types the handler by its query and body; the table holds it without. */
+/** Types the handler by its query and body; the table has all operations without these types. */
 export function nodeOperation<Query = undefined, Body = undefined>(
   parts: NodeOperation<Query, Body>,
 ): NodeOperation {
   return parts as object as NodeOperation;
 }
 
-/** Reads what was sent. Throws the 400 that names what is wrong. */
+/** Reads a query or a body by its schema. @throws Refusal 400 that lists the mistakes */
 export function readSent<T>(schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
@@ -80,10 +80,10 @@ export function readSent<T>(schema: z.ZodType<T>, value: unknown): T {
   throw badRequest(told.join('; '));
 }
 
-/** Milliseconds between notes that a node was seen. */
+/** Milliseconds between two writes of a node's time of last contact. */
 const TOUCH_MS = 20_000;
 
-/** Answers the node behind a request's token, and notes now and then that it was there. Throws 401. */
+/** Creates the authentication of nodes: returns the token's node and stores its last contact at times. @throws Refusal 401 */
 export function createIdentify({
   store,
   log,

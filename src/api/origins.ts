@@ -1,6 +1,6 @@
 /**
  * Refuses special addresses (loopback, private, metadata and others) wherever a write names an origin (semantics §7).
- * Nodes refuse them once more when they connect, names included.
+ * Nodes check again when they connect, after they resolved names.
  */
 import { type Diagnostic, type FieldPath, quoteValue } from '../base/diagnostic.ts';
 import { canonicalAddress, type SpecialJudge } from '../base/special-addresses.ts';
@@ -14,11 +14,11 @@ import type { Refusal } from './refusal.ts';
 export interface WrittenOrigin {
   readonly path: FieldPath;
   readonly address: string;
-  /** What the customer can do; starting the server with the option is the operator's part. */
+  /** The remedy for the customer; the server option that allows the address is for the operator. */
   readonly instead?: string;
 }
 
-/** A record's destination where the edge connects to it; of others, any address is the zone's own affair. */
+/** A record's destination where the edge connects to it; an unproxied record may have any address. */
 export function originsOfRecord({
   proxied,
   destination,
@@ -27,7 +27,7 @@ export function originsOfRecord({
   return proxied ? [{ path: ['destination'], address: destination, instead }] : [];
 }
 
-/** Every address a rule of a type sends requests to. */
+/** Every address that a rule of a type sends requests to, with its field. */
 export function originsOfRule(type: RuleType, fields: StoredRule<Rule>): readonly WrittenOrigin[] {
   switch (type) {
     case 'origin_route':

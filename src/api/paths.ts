@@ -1,4 +1,4 @@
-/** Paths and their patterns, apart from the router: which methods a path takes, and what its segments say. */
+/** Matches paths with the patterns of the route table, independent of Fastify's router, and reads ids in segments. */
 import { MAX_ID } from '../base/limits.ts';
 import { notFound } from './refusal.ts';
 import type { ApiRoute, Method } from './route.ts';
@@ -8,7 +8,7 @@ export function urlOf({ method, path }: Pick<ApiRoute, 'method' | 'path'>): { me
   return { method, url: path.replaceAll(/\{(\w+)\}/g, ':$1') };
 }
 
-/** The decoded segments of a URL's path; one whose escapes are broken stays as it was sent. */
+/** The percent-decoded segments of a URL's path; a segment with invalid escapes is unchanged. */
 export function segmentsOf(url: string): readonly string[] {
   const path = url.split('?', 1)[0]!;
   const segments = path.split('/').slice(1);
@@ -23,7 +23,7 @@ function decodeSegment(segment: string): string {
   }
 }
 
-/** The methods that some route takes at these segments, in the table's order. */
+/** The methods that routes accept at these segments, in the order of the table. */
 export function methodsAt(
   routes: readonly Pick<ApiRoute, 'method' | 'path'>[],
   segments: readonly string[],
@@ -38,8 +38,8 @@ export function methodsAt(
 }
 
 /**
- * The path of the table that a path without a route very likely means: one that differs only in its trailing slash, in
- * `_` for `-` or the other way round, or in case; `null` when there is none.
+ * The path of the table that differs from an unknown path only in its trailing slash, in `_` and `-`, or in case; `null`:
+ * there is none. A 404 suggests it.
  */
 export function pathMeant(
   routes: readonly Pick<ApiRoute, 'path'>[],
@@ -70,7 +70,7 @@ function fitsPart(part: string, segment: string): boolean {
   return part.startsWith('{') ? segment !== '' : part === segment;
 }
 
-/** A numeric id of a path segment; 404 for anything that can be no id. */
+/** The numeric id of a path segment. @throws Refusal 404 for a text that is not an id */
 export function idOf(segment: string | undefined): number {
   const id = segment !== undefined && /^[1-9]\d{0,9}$/.test(segment) ? Number(segment) : 0;
   if (id < 1 || id > MAX_ID) throw notFound();

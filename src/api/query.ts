@@ -1,4 +1,7 @@
-/** Query parameters: the two that every write has, and an operation's own. Any other is refused: a slip must not write. */
+/**
+ * Reads query parameters: the two that every write has, and those of the operation. Any other is a 400, so that a mistyped
+ * `validate_only` never commits a write.
+ */
 import { z } from 'zod';
 import { describeDiagnostic, quoteValue } from '../base/diagnostic.ts';
 import { checked } from '../model/fields.ts';
@@ -8,20 +11,21 @@ import { isRead } from './checks.ts';
 import { badRequest } from './refusal.ts';
 import type { ApiRoute } from './route.ts';
 
-/** What every write can be asked to do differently. */
+/** The parameters of every write. */
 export const WRITE_QUERY = z.object({
   validate_only: z.enum(['true', 'false']).optional().describe('run every check and change nothing'),
   wait: z.enum(['published']).optional().describe('answer once a revision that covers the change is out'),
 });
 
+/** The parameters of a request. */
 export interface ReadQuery {
   readonly validateOnly: boolean;
   readonly wait: 'published' | undefined;
-  /** What the operation's own schema made of it. */
+  /** The output of the operation's schema. */
   readonly own: Readonly<Record<string, unknown>>;
 }
 
-/** Reads the query of a route; 400 for a value that cannot be. */
+/** Reads the query of a route. @throws Refusal 400 */
 export function readQuery(route: ApiRoute, query: Readonly<Record<string, unknown>>): ReadQuery {
   const own = route.query === undefined ? [] : Object.keys(route.query.shape);
   checkNames(query, isRead(route) ? own : [...own, ...Object.keys(WRITE_QUERY.shape)]);
@@ -37,7 +41,7 @@ const NO_QUERY = {};
 /** Unknown parameters that one 400 lists. */
 const MOST_LISTED = 5;
 
-/** Throws the 400 that lists parameters which are not among `known`, or come more than once. */
+/** @throws Refusal 400 that lists the parameters which are not in `known`, or come more than once */
 export function checkNames(query: Readonly<Record<string, unknown>>, known: readonly string[]): void {
   const wrong = Object.entries(query)
     .filter(([name, value]) => !known.includes(name) || Array.isArray(value))
@@ -72,7 +76,7 @@ function parse<T extends z.ZodObject>(schema: T, query: Readonly<Record<string, 
   throw badRequest(told.join('; '));
 }
 
-/** A whole number of the query within bounds. */
+/** The schema of a whole number within bounds. */
 export function queryNumber(least: number, most: number): z.ZodType<number | undefined> {
   const problem = { code: 'out_of_range', message: `must be a whole number from ${least} to ${most}` };
   return checked(z.unknown(), (value) => {

@@ -1,6 +1,7 @@
 /**
- * `RateLimit` and `RateLimit-Policy` on every answer to a key (draft-ietf-httpapi-ratelimit-headers-10): what its budget
- * is, what is left of it, and when more will be. With several processes on one database each says what it has counted.
+ * `RateLimit` and `RateLimit-Policy` on every answer to a key (draft-ietf-httpapi-ratelimit-headers-10): the budget, the
+ * requests left of it, and the seconds until more are. With several processes on one database, each reports its own
+ * count.
  */
 import type { RequestBudget } from '../access/request-budget.ts';
 import { WINDOW_MS } from '../access/request-times.ts';
@@ -8,6 +9,7 @@ import { WINDOW_MS } from '../access/request-times.ts';
 /** The policy's name in both fields. */
 const POLICY = '"requests"';
 
+/** The two headers. `now` in milliseconds since the epoch. */
 export function rateLimitHeaders(
   budget: RequestBudget,
   keyId: number,

@@ -1,5 +1,6 @@
-/** Reads a JSON body by a form of `model`, and words a 400 as semantics §6 wants it. */
-import { type Diagnostic, describeDiagnostic } from '../base/diagnostic.ts';
+/** Reads a JSON body by a form of `model`; the message of a 400 follows semantics §6. */
+import type { Diagnostic } from '../base/diagnostic.ts';
+import { describeMistakes } from '../model/describe-mistakes.ts';
 import { type Fields, type Form, readForm } from '../model/form.ts';
 import { createPatternBook } from '../model/pattern.ts';
 import { plainCopy } from '../model/plain.ts';
@@ -7,15 +8,12 @@ import { createReport } from '../model/report.ts';
 import { badRequest, type Refusal } from './refusal.ts';
 import type { BodyReader } from './route.ts';
 
-/** A body that a form reads before the handler runs: unknown fields are 400, ignored ones are left out. */
+/** A body that a form reads before the handler runs. Unknown fields are a 400; ignored ones are removed. */
 export function formBody<F extends Fields, Out>(form: Form<F, Out>): BodyReader<Out> {
   return { kind: 'read', schema: form.schema, read: (body) => readBody(form, body) };
 }
 
-/** Mistakes one 400 tells, at most: more than anyone mends in one go. */
-const TOLD = 20;
-
-/** The value a form makes of a body. Throws the 400 that tells every mistake. */
+/** The value that a form returns for a body. @throws Refusal 400 that lists the mistakes */
 export function readBody<F extends Fields, Out>(form: Form<F, Out>, body: unknown): Out {
   const report = createReport();
   const value = readForm(form, plainCopy(body)?.value, {
@@ -27,15 +25,7 @@ export function readBody<F extends Fields, Out>(form: Form<F, Out>, body: unknow
   return value;
 }
 
-/** The 400 for what a reader of `model` found: `<field path>: <what is wrong>`, several joined by `; `. */
+/** The 400 for the errors that a reader of `model` collected. */
 export function wrongInput(diagnostics: readonly Diagnostic[]): Refusal {
-  const told = diagnostics.filter(({ severity }) => severity === 'error').map(sentence);
-  const rest = told.length - TOLD;
-  const text = [...new Set(told.slice(0, TOLD))].join('; ');
-  return badRequest(rest > 0 ? `${text}; and ${rest} more` : text || 'the body is not what it should be');
-}
-
-/** Messages that the API document fixes stay word for word, so no path stands before them. */
-function sentence(diagnostic: Diagnostic): string {
-  return diagnostic.code === 'foreign_record' ? diagnostic.message : describeDiagnostic(diagnostic);
+  return badRequest(describeMistakes(diagnostics));
 }

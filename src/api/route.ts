@@ -1,8 +1,7 @@
 /**
- * What a route is. `routes.ts` lists every one of them; a file in `routes/` holds the operations of one group: schema
- * and handler. The checks of semantics §6 (key, budget, read-only, blocked surface, visibility, role, plan, body,
- * disabled domain) are made around the handler from what the route declares, in `checks.ts` and `run.ts`, so a
- * handler only does its own work:
+ * The types of a route. `routes.ts` lists all routes; a file in `routes/` has the operations of one group: schema and
+ * handler. `checks.ts` and `run.ts` make the checks of semantics §6 (key, budget, read-only, blocked surface, visibility,
+ * role, plan, body, disabled domain) around the handler, as the route declares them, so a handler only does its own work:
  *
  * ```ts
  * // routes/example.ts
@@ -17,7 +16,7 @@
  *       w.match(shape(before));                         // If-Match → 412
  *       const after = await w.tx.…;
  *       await w.audit({ action: 'thing.rename', subject: 'thing/7', before, after });
- *       await w.publish('thing renamed');               // outbox; `?wait=published` follows it by itself
+ *       await w.publish('thing renamed');               // outbox row; `?wait=published` waits for it
  *       return ok(shape(after));
  *     });
  *   },
@@ -35,66 +34,67 @@ import type { Author, DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import type { Services } from './services.ts';
 
+/** The methods of routes; HEAD and OPTIONS are derived. */
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What a request's body must be. */
+/** The body that an operation takes. */
 export type BodyReader<Body> =
   /** JSON, read before the handler runs; `formBody` of `read-body.ts` makes one from a form of `model`. */
   | { readonly kind: 'read'; readonly schema: z.ZodType; readonly read: (body: unknown) => Body }
   /**
-   * JSON that the handler itself reads inside its transaction (`readBody`, `parseRule`), because the verdict needs
-   * rows; it gets the parsed value as it came. The schema is for the OpenAPI document.
+   * JSON that the handler reads inside its transaction (`readBody`, `parseRule`), because its validity depends on rows;
+   * the handler gets the parsed value unchanged. The schema is for the OpenAPI document.
    */
   | { readonly kind: 'raw'; readonly schema: z.ZodType }
   /** A text of one of these content types, valid UTF-8. */
   | { readonly kind: 'text'; readonly types: readonly string[] };
 
-/** One operation without its place: what a file in `routes/` exports. */
+/** One operation without its method and path: what a file in `routes/` exports. */
 export interface Operation<Body = unknown> {
   /** One line for the OpenAPI document. */
   readonly summary: string;
-  /** Absent: the request carries none (`{}` is let through). */
+  /** Absent: the request has no body (`{}` is accepted). */
   readonly body?: BodyReader<Body>;
   /** Query parameters besides `validate_only` and `wait`, which every write has. */
   readonly query?: z.ZodObject;
   /** The body of the 200; for another content type see `produces`. */
   readonly response: z.ZodType;
-  /** What it answers instead of 200: the request was accepted and takes effect later. */
+  /** The status instead of 200: the request was accepted and takes effect later. */
   readonly status?: 202;
   /** The content type of the 200 where it is not JSON. */
   readonly produces?: string;
-  /** The answer follows from path, key and store alone, by no clock and no query: it may be sent again (`kept.ts`). */
+  /** The answer depends on path, key and store only, not on the time or the query: `response-cache.ts` may store it. */
   readonly cacheable?: true;
-  /** Statuses of this operation besides those every operation of its kind can answer. */
+  /** Statuses of this operation besides those that every operation of its kind can have, for the OpenAPI document. */
   readonly statuses?: readonly number[];
   /**
-   * What a write reads first, asked for in one go with the checks that are made again inside it; the handler finds it
-   * as `Writing.beside`. What it throws is thrown there, after every check.
+   * PERF: a query that a write makes concurrently with the checks inside its transaction; the handler awaits the result
+   * as `Writing.beside`, which also throws the error of the query, after every check.
    */
   readonly beside?: (asked: Beside) => Promise<unknown>;
   handle(call: Call<Body>): Promise<Response>;
 }
 
-/** What can be asked for before the checks have been answered. */
+/** The input of `Operation.beside`, which runs before the checks have their results. */
 export interface Beside {
   readonly tx: ReadTransaction;
-  /** The domain of the path as it was when the request came. */
+  /** The domain of the path when the request arrived. */
   readonly domain: Pick<DomainRow, 'id'>;
   readonly params: Readonly<Record<string, string>>;
 }
 
-/** An operation in its place: one line of `routes.ts`. */
+/** An operation with its method and path: one line of `routes.ts`. */
 export interface ApiRoute extends Operation {
   readonly method: Method;
-  /** With `{name}` for a segment; `{domain}` is looked up before the handler runs. */
+  /** `{name}` is a variable segment; the domain of `{domain}` is read before the handler runs. */
   readonly path: string;
-  /** What the role on `{domain}` must have; `null` where the path names no domain. */
+  /** The permission that the role on `{domain}` needs; `null` where the path names no domain. */
   readonly permission: Permission | null;
   /** An insufficient role answers 404, not 403 (rule endpoints). */
   readonly hides?: true;
-  /** Judged before the body, and once more inside the write. */
+  /** The check of the entitlements, made before the body is read and again inside the write. */
   readonly gate?: EntitlementCheck;
-  /** A POST that asks and changes nothing, so nothing of what writes have goes with it. */
+  /** A POST that changes nothing: read-only keys are refused, but the parameters and checks of writes do not apply. */
   readonly asks?: true;
   /** Where `{domain}` is empty the answer is 400, not 404 (API document, "Errors"). */
   readonly missesDomain?: true;
@@ -102,16 +102,16 @@ export interface ApiRoute extends Operation {
   readonly whileDisabled?: true;
 }
 
-/** Types the handler by its body; the table holds it without. */
+/** Types the handler by its body; the table has all operations without this type. */
 export function operation<Body = undefined>(parts: Operation<Body>): Operation {
   return parts as Operation;
 }
 
-/** Who asks: a key that has passed every check of its own. */
+/** The authenticated key of a request. */
 export interface Caller extends Author {
   readonly account_id: number;
   readonly key_id: number;
-  /** SHA-256 of the key, to look again. */
+  /** SHA-256 of the key, for the later checks of the same key. */
   readonly hash: string;
   readonly read_only: boolean;
   /** When the key ends, milliseconds since the epoch; `null` for never. */
@@ -122,75 +122,85 @@ export interface Caller extends Author {
 export interface Call<Body> {
   readonly services: Services;
   readonly caller: Caller;
-  /** When it came, milliseconds since the epoch. */
+  /** When the request arrived, milliseconds since the epoch. */
   readonly now: number;
   /** Percent-decoded segments by name. */
   readonly params: Readonly<Record<string, string>>;
-  /** What the operation's `query` schema made of the query. */
+  /** The output of the operation's `query` schema. */
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: Body;
-  /** The domain of the path and the caller's role there, as they were when the request came. Only where there is one. */
+  /** The domain of the path and the caller's role when the request arrived. Only where the path names a domain. */
   readonly domain: DomainRow;
   readonly role: Role;
   entitlements(): Promise<Entitlements>;
-  /** `?validate_only=true`: `write` commits nothing; what happens beside it must not happen either. */
+  /** `?validate_only=true`: `write` commits nothing, and the handler must have no other effect either. */
   readonly validateOnly: boolean;
-  /** Reads row by row, each the newest commit: the cheapest way to one row. */
+  /** Reads single rows of the newest commit: the cheapest way to one row. */
   readonly latest: ReadTransaction;
-  /** Reads from one snapshot. The key is looked at once more before any answer, so no read needs to. */
+  /** Reads from one snapshot. `run.ts` checks the key again before the answer, so a handler need not. */
   read<T>(work: (tx: ReadTransaction) => Promise<T>): Promise<T>;
   /**
-   * One write transaction: looks at key, domain, role and gate again inside it, refuses a `disabled` domain with 409
-   * after `work` had its say (400 comes first), commits nothing under `?validate_only=true`. `work` may run twice.
+   * One write transaction: checks key, domain, role and entitlements again inside it, refuses a `disabled` domain with
+   * 409 after `work` (whose 400 comes first), commits nothing under `?validate_only=true`. `work` may run twice.
    */
   write<T>(work: (writing: Writing) => Promise<T>): Promise<T>;
 }
 
-/** What a write has at hand. */
+/** One write transaction as its handler sees it. */
 export interface Writing {
   readonly tx: WriteTransaction;
   /** Locked until the commit, as are the role and the entitlements. Only where the path names a domain. */
   readonly domain: DomainRow;
   readonly role: Role;
   entitlements(): Promise<Entitlements>;
+  /** The account and key that the audit log and the outbox name. */
+  readonly author: Pick<Caller, 'account_id' | 'key_id'>;
+  /** Milliseconds since the epoch, when the transaction began. */
   readonly now: number;
-  /** What the operation's `beside` answered; `null` where it has none, or the name has become another domain's. */
+  /** The result of the operation's `beside`; `null`: it has none, or the name belongs to another domain now. */
   readonly beside: Promise<unknown> | null;
-  /** Where an address is; `null`: not known, or no geo database is configured. */
+  /** The country of an address, ISO 3166-1 alpha-2; `null`: unknown, or no geo database is configured. */
   countryOf(address: string): string | null;
   readonly specialOrigin: SpecialJudge;
-  /** Whether `If-Match` was sent: without it nothing needs to be read for `match`. */
+  /** Whether the request has `If-Match`; without it the representation for `match` need not be read. */
   readonly conditional: boolean;
-  /** Compares `If-Match` with the ETag of what a GET would answer now; 412 when they differ. */
+  /** Compares `If-Match` with the ETag that a GET would have now (RFC 9110 §13.1.1). @throws Refusal 412 */
   match(representation: unknown): void;
-  /** Leaves entries in the audit log, in this order. */
+  /** Appends entries to the audit log, in this order. */
   audit(...entries: readonly AuditEntry[]): Promise<void>;
-  /** Leaves work for the publisher: call it for every change of what the edge does. */
+  /** Appends the outbox row that makes the publisher compile: needed for every change of what the edge does. */
   publish(reason: string, domain?: Pick<DomainRow, 'id' | 'name'>): Promise<void>;
+  /**
+   * As `publish`, for a row of the path's domain that the lifecycle appended in this transaction: `?wait=published` waits
+   * for the revision that covers it. `null`: none was appended.
+   */
+  waitFor(outboxId: number | null): void;
 }
 
+/** One entry of the audit log. */
 export interface AuditEntry {
   /** `<noun>.<verb>`, such as `rule.update`. */
   readonly action: string;
   /** `<type>/<id>`; empty for the domain itself. */
   readonly subject?: string;
-  /** JSON values as a GET shows them; absent where there is none. */
+  /** The JSON values of a GET before and after; absent: the object did not exist, or does not any more. */
   readonly before?: unknown;
   readonly after?: unknown;
-  /** Where the path names none. */
+  /** The domain, where the path names none. */
   readonly domain?: Pick<DomainRow, 'id' | 'name'>;
 }
 
-/** What a handler answers; the status is that of its operation. */
+/** The answer of a handler; its operation defines the status. */
 export interface Response {
   readonly body: unknown;
-  /** What the ETag is made from, where the body holds what changes by itself (`seconds_remaining`). */
+  /** The value that the ETag is computed from, where the body has fields that change with time (`seconds_remaining`). */
   readonly tagged?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   /** The body is a text of this content type. */
   readonly type?: string;
 }
 
+/** A JSON answer. */
 export function ok(body: unknown): Response {
   return { body };
 }

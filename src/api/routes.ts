@@ -1,6 +1,6 @@
 /**
- * Every route on one screen: method, path, permission, what else is judged before the handler, and the handler. The
- * order in which the judging happens is `checks.ts`.
+ * The table of all routes: method, path, permission, further checks before the handler, and the handler. `checks.ts` has
+ * the order of the checks.
  */
 import { checkFeature, checkRecordType } from '../access/entitlement-checks.ts';
 import { RULE_TYPES } from '../base/vocabulary.ts';
@@ -84,7 +84,7 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'GET', path: '/domains/{domain}/nodes/', permission: 'domain.view', ...nodes.onDomain },
   { method: 'GET', path: '/nodes/', permission: null, ...nodes.list },
 
-  // What nodes ask for themselves
+  // Routes for nodes
   { method: 'GET', path: '/nodes/feed', permission: 'node', ...feed.follow },
   { method: 'GET', path: '/nodes/manifest', permission: 'node', ...feed.manifest },
   { method: 'GET', path: '/nodes/plans/{digest}', permission: 'node', ...feed.plan },
@@ -92,5 +92,5 @@ export const ROUTES: readonly AnyRoute[] = [
   { method: 'POST', path: '/nodes/reports', permission: 'node', ...feed.report },
 ];
 
-/** Those that ask for a node's token. */
+/** The routes that a node token authenticates. */
 export const NODE_ROUTES = ROUTES.filter(isNodeRoute);

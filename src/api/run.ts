@@ -1,8 +1,8 @@
 /**
- * Runs one admitted request: reads its body as the operation says, gives the handler its `Call`, looks at the key once
- * more before a read is answered, and waits for the publication when that was asked for.
+ * Runs one admitted request: reads the body by the operation's reader, calls the handler with its `Call`, checks the key
+ * again before a read is answered, and waits for the publication where `?wait=published` requests it.
  */
-import { authenticate } from '../access/authenticate.ts';
+import { authenticate, isExpired } from '../access/authenticate.ts';
 import { assert } from '../base/assert.ts';
 import { newestChange } from '../publisher/newest-change.ts';
 import type { DomainRow } from '../store/rows.ts';
@@ -15,46 +15,46 @@ import { badRequest, conflict, invalidKey, Refusal } from './refusal.ts';
 import type { ApiRoute, AuditEntry, Call, Caller, Response, Writing } from './route.ts';
 import type { Services } from './services.ts';
 
-/** What is left of a request once it has been admitted. */
+/** An admitted request. */
 export interface Admitted {
   readonly route: ApiRoute;
   readonly admission: ApiAdmission;
   readonly params: Readonly<Record<string, string>>;
-  /** Parsed, not yet judged. */
+  /** Parsed, not yet validated. */
   readonly query: Readonly<Record<string, unknown>>;
   readonly body: SentBody | null;
   readonly ifMatch: string | null;
   readonly now: number;
 }
 
-/** A body that was sent: parsed JSON, or the text of another content type. */
+/** The body of a request: parsed JSON, or the text of another content type. */
 export interface SentBody {
-  /** Lower case, without parameters. */
+  /** The media type in lower case, without parameters. */
   readonly type: string;
   readonly value: unknown;
 }
 
-/** What a request came to. */
+/** The result of a request. */
 export interface Ran {
   readonly answer: Response;
-  /** The store's version from before it was admitted until all of it was read; `null` where there is no one such. */
+  /** The store's version throughout the request, from admission to the last read; `null`: it changed, or there is none. */
   readonly version: number | null;
 }
 
-/** An outbox row that this request left behind. */
-interface Left {
+/** The outbox row whose publication `?wait=published` waits for. */
+interface AppendedRow {
   readonly domain: Pick<DomainRow, 'id' | 'name'>;
   readonly id: number;
 }
 
-/** Answers an admitted request; throws the refusal. */
+/** Runs an admitted request. @throws Refusal */
 export async function run(services: Services, request: Admitted): Promise<Ran> {
   const { route, admission } = request;
   const query = readQuery(route, request.query);
   const body = bodyOf(route, request.body);
-  const left: { row: Left | null } = { row: null };
+  const left: { row: AppendedRow | null } = { row: null };
   const answer = await route.handle(new RequestCall(services, request, { query, body, left }));
-  if (isRead(route)) return { answer, version: await lookAgain(services, admission) };
+  if (isRead(route)) return { answer, version: await recheckKey(services, admission) };
   if (left.row === null || query.wait !== 'published' || query.validateOnly) return { answer, version: null };
   const revision = await waitForRevision(services, left.row);
   const headers = { 'x-revision': String(revision), ...answer.headers };
@@ -79,23 +79,23 @@ function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
-/** Refuses a key that opens nothing any more; answers the store's version where nothing at all was committed. */
-async function lookAgain(
+/** Checks the key again. Returns the store's version where nothing was committed since. @throws Refusal 401 */
+async function recheckKey(
   { store, clock }: Services,
   { caller, version }: ApiAdmission,
 ): Promise<number | null> {
-  const { hash, expires_at } = caller;
+  const { hash } = caller;
   const now = clock();
   const same = version !== null && store.version() === version;
-  // PERF: nothing was committed since the key was judged, so only time can have ended it.
-  const opens = same
-    ? expires_at === null || expires_at > now
+  // PERF: without a commit since the first check, only the clock can have ended the key.
+  const isValid = same
+    ? !isExpired(caller, now)
     : (await authenticate(store.latest.keys, { hash, now })) !== null;
-  if (!opens) throw invalidKey(true);
+  if (!isValid) throw invalidKey(true);
   return same ? version : null;
 }
 
-async function waitForRevision(services: Services, { domain, id }: Left): Promise<number> {
+async function waitForRevision(services: Services, { domain, id }: AppendedRow): Promise<number> {
   const revision = await services.publication.waitForOutbox(domain, id, AbortSignal.timeout(PUBLISH_WAIT_MS));
   const ahead = services.aheadOfStore?.() ?? null;
   if (ahead !== null) throw new Refusal(503, `the change is stored, but ${ahead}`);
@@ -105,10 +105,10 @@ async function waitForRevision(services: Services, { domain, id }: Left): Promis
 }
 
 /**
- * What a write that left nothing behind waits for: the newest change from before it. What it asked for was there already,
- * and may not be out yet.
+ * The outbox row that a write without a change waits for: the newest of the domain. The requested state was stored before,
+ * and may not be published yet.
  */
-async function leftBefore(tx: ReadTransaction, domain: Left['domain']): Promise<Left | null> {
+async function newestRow(tx: ReadTransaction, domain: AppendedRow['domain']): Promise<AppendedRow | null> {
   const id = await newestChange(tx, domain.id);
   return id === 0 ? null : { domain, id };
 }
@@ -116,13 +116,13 @@ async function leftBefore(tx: ReadTransaction, domain: Left['domain']): Promise<
 interface CallParts {
   readonly query: ReadQuery;
   readonly body: unknown;
-  readonly left: { row: Left | null };
+  readonly left: { row: AppendedRow | null };
 }
 
 /**
- * Handlers take it apart, so what it can do is bound to it.
+ * The `Call` of one request. Handlers destructure it, so its methods are bound.
  *
- * PERF: getters of a class; an object's own cost microseconds to make.
+ * PERF: a class with getters on its prototype; getters of an object literal cost microseconds to create.
  */
 class RequestCall implements Call<unknown> {
   readonly services: Services;
@@ -158,7 +158,7 @@ class RequestCall implements Call<unknown> {
           const writing = await openWriting(services, request, { tx, left });
           const result = await work(writing.writing);
           writing.close();
-          if (query.wait === 'published' && place !== null) left.row ??= await leftBefore(tx, place.domain);
+          if (query.wait === 'published' && place !== null) left.row ??= await newestRow(tx, place.domain);
           return result;
         },
         { discard: query.validateOnly },
@@ -175,7 +175,7 @@ class RequestCall implements Call<unknown> {
   }
 }
 
-/** The domain of a path; asking for it on a route without `{domain}` is a mistake of ours. */
+/** The domain of the path; a handler that reads it on a route without `{domain}` is a bug of ours. */
 function present(place: MatchedRoute | null): MatchedRoute {
   assert(place !== null, 'the path of this route names no domain');
   return place;
@@ -183,10 +183,10 @@ function present(place: MatchedRoute | null): MatchedRoute {
 
 interface WritingParts {
   readonly tx: WriteTransaction;
-  readonly left: { row: Left | null };
+  readonly left: { row: AppendedRow | null };
 }
 
-/** Looks at everything again inside the transaction; `close` makes the checks that come last. */
+/** Makes all checks again inside the transaction; `close` makes those that come last. @throws Refusal */
 async function openWriting(
   services: Services,
   { route, admission, params, ifMatch }: Admitted,
@@ -195,14 +195,14 @@ async function openWriting(
   const now = services.clock();
   const { caller } = admission;
   const domain = params['domain'];
-  // PERF: asked for in one go, judged in their order: what is wrong with the key comes before all else.
-  const asked = authenticate(tx.keys, { hash: caller.hash, now });
+  // PERF: the queries run concurrently; their results are checked in order, the key first.
+  const authenticated = authenticate(tx.keys, { hash: caller.hash, now });
   const judged = domain === undefined ? null : judgeDomain(services, { tx, caller, route, domain, now });
   judged?.catch(() => undefined);
   const expected = admission.place?.domain;
   const beside = expected === undefined ? undefined : route.beside?.({ tx, domain: expected, params });
   beside?.catch(() => undefined);
-  if ((await asked) === null) throw invalidKey(true);
+  if ((await authenticated) === null) throw invalidKey(true);
   const place = await judged;
   let matched = ifMatch === null;
   const author = { account_id: caller.account_id, key_id: caller.key_id };
@@ -215,6 +215,7 @@ async function openWriting(
       return present(place).role;
     },
     entitlements: () => present(place).entitlements(),
+    author,
     now,
     beside: beside !== undefined && place?.domain.id === expected?.id ? beside : null,
     countryOf: (address) => services.countryOf?.(address) ?? null,
@@ -241,6 +242,11 @@ async function openWriting(
         reason,
       });
       left.row = { domain: { id: there.id, name: there.name }, id };
+    },
+    waitFor(outboxId) {
+      if (outboxId === null) return;
+      const { id, name } = present(place).domain;
+      left.row = { domain: { id, name }, id: outboxId };
     },
   };
   const close = (): void => {

@@ -1,7 +1,6 @@
 /**
- * The HTTP server of the API: puts every route of the table behind the checks, reads bodies strictly, and turns
- * whatever happens into an answer of the one error shape. In go the services, out comes a Fastify instance that is
- * ready to listen.
+ * The HTTP server of the API: admits requests (`checks.ts`) before the handlers of the table, reads bodies strictly, and
+ * answers every error as `{ "error": … }`. In: the services. Out: a Fastify instance that is ready to listen.
  */
 import type { IncomingHttpHeaders, RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -43,11 +42,11 @@ import { answerUnparsed } from './unparsed.ts';
 export interface ApiOptions {
   readonly services: Services;
   readonly log: Logger;
-  /** Told of every answer, for metrics. */
+  /** Returns the recorder of answers of one kind, for metrics. */
   readonly watch?: (kind: AnswerKind) => NoteAnswer;
-  /** Notes an answered request of an account, for metrics; answers that were stored for the same key cost nothing. */
+  /** Records an answered request of an account, for metrics; answers from the response cache are not recorded. */
   readonly answered?: (account: number, seconds: number) => void;
-  /** What nodes are served from; closing the server ends their streams with a reason. */
+  /** The services of routes for nodes; closing the server ends their streams with a reason. */
   readonly nodes: NodeRouteServices;
 }
 
@@ -59,14 +58,15 @@ declare module 'fastify' {
   }
   interface FastifyRequest {
     admission: ApiAdmission | null;
-    /** Who asks, on a route of nodes. */
+    /** The node of the token, on a route for nodes. */
     node: ShownNode | null;
+    /** Milliseconds since the epoch. */
     arrivedAt: number;
-    /** The id of the key, once it is known to open something. */
+    /** The id of the authenticated key. */
     callerKey: number | null;
     /** The account of that key. */
     callerAccount: number | null;
-    /** The route's path as the table has it; empty when there is none. */
+    /** The path of the route in the table; empty: no route matched. */
     routePath: string;
   }
 }
@@ -79,7 +79,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     loggerInstance: log as never,
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestId,
-    // PERF: a logger for each request costs more than its one line; whoever logs names the request.
+    // PERF: a child logger for each request costs more than its one line; log calls pass `reqId` instead.
     childLoggerFactory: (logger) => logger,
     bodyLimit: MAX_BODY_OCTETS,
     requestTimeout: REQUEST_TIMEOUT_MS,
@@ -90,7 +90,7 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
       maxHeaderSize: MAX_HEADER_OCTETS,
       headersTimeout: HEADERS_TIMEOUT_MS,
       connectionsCheckingInterval: CHECK_CONNECTIONS_MS,
-      // Refused below, in the one error shape.
+      // The onRequest hook refuses it, with the error shape of this API.
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength: MAX_SEGMENT_CHARACTERS, ignoreTrailingSlash: false },
@@ -139,41 +139,43 @@ export async function createApi(options: ApiOptions): Promise<FastifyInstance> {
     );
     done();
   });
-  const kept = createResponseCache(options);
-  offerFirst(app.server, kept);
+  const responses = createResponseCache(options);
+  offerToCache(app.server, responses);
   await addReference(app);
   app.after(() => {
     for (const route of ROUTES) {
       if (isNodeRoute(route)) addNodeRoute(app, nodes, route);
-      else addRoute(app, { services, route, kept });
+      else addRoute(app, { services, route, responses });
     }
   });
   await app.ready();
   return app;
 }
 
-/** Lets kept answers have a look at each request before the router does; not once connections are to end. */
-function offerFirst(server: Server, kept: ResponseCache): void {
+/** Offers each request to the response cache before the router; not while the server closes its connections. */
+function offerToCache(server: Server, responses: ResponseCache): void {
   const [route] = server.listeners('request') as [RequestListener];
   server.removeAllListeners('request');
-  // An expectation nobody knows may be passed over (RFC 9110 §10.1.1).
+  // A server may ignore an expectation it does not know (RFC 9110 §10.1.1).
   server.on('checkExpectation', (request, response) => server.emit('request', request, response));
-  const otherwise: RequestListener = (request, response) => route.call(server, request, response);
+  const next: RequestListener = (request, response) => route.call(server, request, response);
   server.on('request', (request, response) => {
-    if (!server.listening || !kept.take(request, response, otherwise)) otherwise(request, response);
+    if (!server.listening || !responses.accept(request, response, next)) next(request, response);
   });
 }
 
-interface Door {
+/** A request, and the authentication of nodes. */
+interface Arrival {
   readonly request: FastifyRequest;
   readonly identify: (headers: IncomingHttpHeaders) => Promise<ShownNode>;
 }
 
-async function admitRequest(services: Services, { request, identify }: Door): Promise<void> {
+/** The onRequest hook: matches the route and admits the key or the node. @throws Refusal */
+async function admitRequest(services: Services, { request, identify }: Arrival): Promise<void> {
   const params = (request.params ?? {}) as Record<string, string>;
-  // The router lets a name be empty; `/domains/` is no domain.
+  // The router matches an empty segment with a variable; `/domains/` names no domain.
   const named = !Object.values(params).includes('');
-  // PERF: Fastify makes these options anew whenever they are asked for.
+  // PERF: Fastify creates the object of this getter at every access.
   const { config } = request.routeOptions;
   const route = named ? (config.route ?? null) : null;
   request.routePath = config.route?.path ?? '';
@@ -205,24 +207,24 @@ async function admitRequest(services: Services, { request, identify }: Door): Pr
     },
     now,
   });
-  // A request that no route takes, and that was not refused, asks for its options.
+  // Without a route, only an OPTIONS request is not refused.
   request.admission = admission;
 }
 
-/** RFC 9112 §3.2. */
+/** HTTP/1.1 requires `Host` (RFC 9112 §3.2). */
 const hostless = (): Refusal => badRequest('the `Host` header is missing');
 
-/** What no route takes: the checks have refused everything but OPTIONS. */
+/** Answers OPTIONS; the checks have refused every other request without a route. */
 async function answerElsewhere(request: FastifyRequest, reply: FastifyReply): Promise<void> {
   const methods = methodsAt(ROUTES, segmentsOf(request.url));
   await reply.code(204).header('allow', allowHeader(methods)).send();
 }
 
-/** A URL the router cannot read still needs a key or a token, then is told what is wrong with it. */
+/** Answers a URL that the router cannot parse: the key or token is checked first, as for every request. */
 async function answerUnroutable(
   services: Services,
   error: Error,
-  { request, reply, identify }: Door & { readonly reply: FastifyReply },
+  { request, reply, identify }: Arrival & { readonly reply: FastifyReply },
 ): Promise<void> {
   reply.header('x-request-id', request.id);
   const { headers, method } = request;
@@ -237,17 +239,17 @@ async function answerUnroutable(
   }
 }
 
-/** Bodies are read as they come: what was compressed, or says so, is refused rather than taken for what it is not. */
+/** Refuses a body with a content encoding, since none is decoded. @throws Refusal 415 */
 function refuseEncoded({ headers }: FastifyRequest): void {
   const encoding = headers['content-encoding'] ?? '';
   if (encoding === '' || encoding.toLowerCase() === 'identity') return;
-  // RFC 9110 §15.5.16: the answer names what would be taken.
+  // RFC 9110 §15.5.16: the answer lists the accepted encodings.
   throw new Refusal(415, 'the body must be sent without a content encoding', {
     'accept-encoding': 'identity',
   });
 }
 
-/** Reads JSON and plain texts; every other content type is 415. */
+/** Registers the body parsers: JSON and plain texts; every other content type is a 415. */
 function readBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser(

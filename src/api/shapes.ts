@@ -1,9 +1,9 @@
-/** What many operations answer with, or have in their answers. */
+/** Response schemas that several operations share. */
 import { z } from 'zod';
 
 export const messageShape = z.object({ message: z.string() }).meta({ id: 'Message' });
 
-/** What every page of a long answer says of itself, its `next` apart. */
+/** The page note of a long answer; each operation adds its own `next`. */
 export const pageNote = z.object({
   limit: z.int(),
   /** Entries of this page, and of all pages. */
@@ -11,5 +11,5 @@ export const pageNote = z.object({
   of: z.int(),
 });
 
-/** Lists of which only the beginning is shown, with their lengths. */
+/** The lists of an answer that were shortened, with their full lengths. */
 export const shortenedList = z.array(z.object({ path: z.string(), of: z.int() }));

@@ -1,4 +1,4 @@
-/** Answers what Node could not read as a request: no Fastify request exists then, only a socket. */
+/** Answers octets that Node could not parse as a request: for them no Fastify request exists, only a socket. */
 import { randomUUID } from 'node:crypto';
 import type { Socket } from 'node:net';
 import { refuseRoute } from './checks.ts';
@@ -15,7 +15,7 @@ const PHRASES: Readonly<Record<number, string>> = {
   431: 'Request Header Fields Too Large',
 };
 
-/** Writes the refusal to the socket and closes it. */
+/** Writes the refusal to the socket as HTTP/1.1, and closes it. */
 export function answerUnparsed(error: Error & { readonly code?: string }, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();
@@ -43,7 +43,7 @@ function refuse(error: Error & { readonly code?: string; readonly rawPacket?: un
   return new Refusal(400, 'this is not an HTTP request');
 }
 
-/** Method and target of a request whose method Node does not know. */
+/** The target of a request whose method Node does not know; `null`: not a request line (RFC 9112 §3). */
 function requestLine(packet: Uint8Array): { readonly target: string } | null {
   const text = Buffer.from(packet).subarray(0, MAX_HEADER_OCTETS).toString('latin1');
   const parts = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,64} (\/[^ \r\n]*) HTTP\/1\.[01]\r?\n/.exec(text);

@@ -1,7 +1,7 @@
 /** Which signatures `waf` rules inspect with: those that were asked for, else the starter set. */
 
 import type { LintSignatures } from '../analysis/lint/finding.ts';
-import type { SealedSignatures } from '../api/compute/job.ts';
+import type { SealedSignatures } from '../compute/job.ts';
 import type { RuleSet } from '../model/types.ts';
 import { META, typeIndex } from '../plan/layout.ts';
 import { openPlan } from '../plan/open.ts';

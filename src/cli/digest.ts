@@ -1,7 +1,7 @@
 /** How files are named by what they hold. */
-import { createHash } from 'node:crypto';
+import { sha256Hex } from '../platform/sha256.ts';
 
 /** `sha256:` and 64 hex digits. */
 export function digestOf(bytes: Uint8Array): string {
-  return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
+  return `sha256:${sha256Hex(bytes)}`;
 }

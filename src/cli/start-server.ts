@@ -13,17 +13,17 @@ import { createKeyUses, type KeyUses } from '../access/key-uses.ts';
 import { createRequestBudget, type RequestBudget } from '../access/request-budget.ts';
 import { createSharedBudget } from '../access/shared-budget.ts';
 import type { TierSlug } from '../access/tiers.ts';
-import type { Compute, SealedSignatures } from '../api/compute/job.ts';
-import { createCompute } from '../api/compute/pool.ts';
 import { createHealthListener, createMetrics } from '../api/health-listener.ts';
-import { createLookups, type DomainLookups, trustingLookups } from '../api/lifecycle.ts';
 import { DRAIN_MS, USES_FLUSH_MS } from '../api/limits.ts';
 import { createApi } from '../api/serve.ts';
 import type { Services } from '../api/services.ts';
 import { type AllowedOrigins, createSpecialJudge } from '../base/special-addresses.ts';
 import { type Countries, openCountries } from '../classify/country.ts';
+import type { Compute, SealedSignatures } from '../compute/job.ts';
+import { createCompute } from '../compute/pool.ts';
 import { createDns } from '../dns/resolver.ts';
 import { createLifecycle, type Lifecycle as Life } from '../lifecycle/lifecycle.ts';
+import { createLookups, type DomainLookups, lookupsWithoutDns } from '../lifecycle/lookups.ts';
 import { openClearance } from '../publisher/clearance.ts';
 import { createFeed } from '../publisher/feed.ts';
 import { createPublisher, type Publisher } from '../publisher/publisher.ts';
@@ -179,7 +179,11 @@ async function entitlementsOf(
 function watchDomains(options: ServerOptions): Watch {
   const { store, log, nameserverSets, tier } = options;
   if (options.trustNames) {
-    return { lookups: trustingLookups(nameserverSets), start: () => undefined, stop: async () => undefined };
+    return {
+      lookups: lookupsWithoutDns(nameserverSets),
+      start: () => undefined,
+      stop: async () => undefined,
+    };
   }
   const dns = createDns(options.resolvers.length === 0 ? {} : { resolvers: options.resolvers });
   const life: Life = createLifecycle({

@@ -2,9 +2,9 @@
  * Serves an edge file and follows its changes: compile, seal, try out, install. A file that is broken, half written or
  * gone changes nothing but what is printed: the last good plan goes on serving.
  */
-import { createHash } from 'node:crypto';
 import type { Diagnostic } from '../base/diagnostic.ts';
 import { selfTest } from '../evaluator/self-test.ts';
+import { sha256Hex } from '../platform/sha256.ts';
 import { type WatchedFile, watchFile } from '../platform/watched-file.ts';
 import { reseal } from '../publisher/blob.ts';
 import { mayServe } from '../publisher/plan-subject.ts';
@@ -57,7 +57,7 @@ export async function serveEdgeFile(options: WatchOptions): Promise<Watching> {
     const bytes = reseal(compiled.bytes, next);
     const wrong = selfTest(bytes, { domain: name, revision: next });
     if (wrong !== null) throw inputFault(`\`${file}\` compiles to a plan that cannot serve: ${wrong}`);
-    const digest = createHash('sha256').update(bytes).digest('hex');
+    const digest = sha256Hex(bytes);
     const serves = mayServe(compiled.ruleSet.domain);
     // As under a control plane: what must not serve is refused before a request, in the handshake already.
     const entry = serves

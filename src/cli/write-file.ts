@@ -1,8 +1,9 @@
 /** Files are written whole or not at all: a full disk leaves what stood there before, and nothing half done. */
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
-import { access, open, readlink, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { access, type FileHandle, open, readlink, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { writeAtomically } from '../platform/durable-file.ts';
 import { writeFault } from './file-fault.ts';
 
 function hasCode(error: unknown, code: string): boolean {
@@ -35,12 +36,10 @@ async function realTarget(file: string): Promise<string> {
 }
 
 /** Writes a file that must not exist, to its end and to the disk; what could not be finished is removed. */
-async function create(file: string, data: Uint8Array | string, mode?: number): Promise<void> {
+async function create(file: string, text: string): Promise<void> {
   const handle = await open(file, 'wx');
   try {
-    // Not by `open`, whose mode the umask trims.
-    if (mode !== undefined) await handle.chmod(mode);
-    await handle.writeFile(data);
+    await handle.writeFile(text);
     await handle.sync();
   } catch (error) {
     await rm(file, { force: true });
@@ -56,14 +55,13 @@ async function replace(file: string, bytes: Uint8Array): Promise<void> {
   if (before !== null && !before.isFile()) return writeFile(file, bytes);
   const target = await realTarget(file);
   if (before !== null) await access(target, constants.W_OK);
-  const beside = join(dirname(target), `.edgeplan-${randomBytes(6).toString('hex')}.tmp`);
-  await create(beside, bytes, before === null ? undefined : before.mode & 0o777);
-  try {
-    await rename(beside, target);
-  } catch (error) {
-    await rm(beside, { force: true });
-    throw error;
-  }
+  const draft = join(dirname(target), `.edgeplan-${randomBytes(6).toString('hex')}.tmp`);
+  const write = async (handle: FileHandle): Promise<void> => {
+    // Not the mode of `open`, from which the umask is subtracted.
+    if (before !== null) await handle.chmod(before.mode & 0o777);
+    await handle.writeFile(bytes);
+  };
+  await writeAtomically(target, write, { mode: 0o666, draft });
 }
 
 /**

@@ -1,7 +1,7 @@
 /**
- * One question to one server: a datagram, once more when it was lost, TCP when the answer does not fit
- * (RFC 1035 §4.2, RFC 7766). Every datagram leaves from a port and with an id of its own, from a connected socket, so
- * that nobody off the path can answer in the server's place (RFC 5452).
+ * Sends one query to one server: by UDP, repeated when the datagram is lost, and by TCP when the answer is truncated
+ * (RFC 1035 §4.2, RFC 7766). Every datagram has its own source port and random id and leaves from a connected socket, so
+ * that an attacker off the path cannot forge the reply (RFC 5452).
  */
 import { randomInt } from 'node:crypto';
 import { createSocket } from 'node:dgram';
@@ -12,26 +12,27 @@ import { type DnsQuestion, decodeReply, encodeQuery, isReplyTo, isTruncated, typ
 import type { ServerAddress } from './server-address.ts';
 
 export interface QueryServerOptions {
-  /** Ask the server to find out; off, it says what it knows itself. */
+  /** Sets RD (recursion desired): a resolver resolves the name; without it a server answers from its own zones. */
   readonly recursive: boolean;
-  /** Milliseconds for one attempt. */
+  /** Milliseconds for one attempt. Default: `ASK_TIMEOUT_MS`. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Asks one server. Throws `timeout`, `network`, `malformed` or `cancelled`; any rcode is an answer. */
+/** Queries one server. A reply of any rcode is returned. @throws DnsFault `timeout`, `network`, `malformed`, `cancelled` */
 export async function queryServer(
   server: ServerAddress,
   question: DnsQuestion,
   options: QueryServerOptions,
 ): Promise<Reply> {
-  const reply = await askOnce(server, question, { ...options, edns: true });
+  const reply = await queryWith(server, question, { ...options, edns: true });
   // Servers from before RFC 6891 refuse a query that has an OPT record.
   const old = reply.rcode === 'FORMERR' || reply.rcode === 'NOTIMP';
-  return old ? askOnce(server, question, { ...options, edns: false }) : reply;
+  return old ? queryWith(server, question, { ...options, edns: false }) : reply;
 }
 
-async function askOnce(
+/** Attempts one query up to `UDP_ATTEMPTS` times; only a time-out is worth another attempt. */
+async function queryWith(
   server: ServerAddress,
   question: DnsQuestion,
   options: QueryServerOptions & { readonly edns: boolean },
@@ -50,9 +51,10 @@ async function askOnce(
   throw fault;
 }
 
+/** Ends an exchange, with a fault or with the reply's octets; later calls have no effect. */
 type Settle = (error: DnsFault | null, octets?: Buffer) => void;
 
-/** Runs `start` until it settles, time is up or the caller gives up, then lets `start`'s clean-up run. */
+/** Runs `start` until it settles, times out or is aborted, then runs the clean-up that `start` returned. */
 function exchange(
   server: ServerAddress,
   { timeoutMs = ASK_TIMEOUT_MS, signal }: QueryServerOptions,
@@ -84,6 +86,7 @@ function networkFault(server: ServerAddress, cause: unknown): DnsFault {
   return new DnsFault('network', `\`${server.address}\` cannot be reached`, cause);
 }
 
+/** One datagram each way. A reply that does not match the query is ignored, as forged or late. */
 function overUdp(server: ServerAddress, query: Buffer, options: QueryServerOptions): Promise<Buffer> {
   return exchange(server, options, (settle) => {
     const socket = createSocket(server.address.includes(':') ? 'udp6' : 'udp4');
@@ -99,6 +102,7 @@ function overUdp(server: ServerAddress, query: Buffer, options: QueryServerOptio
   });
 }
 
+/** One query over a connection of its own; each message has a length of two octets before it (RFC 1035 §4.2.2). */
 function overTcp(server: ServerAddress, query: Buffer, options: QueryServerOptions): Promise<Buffer> {
   return exchange(server, options, (settle) => {
     const length = Buffer.alloc(2);

@@ -1,13 +1,13 @@
-/** The DNS failed us: thrown, typed by `code`, with its `cause` kept. Never to be taken for an answer. */
+/** Failures of DNS queries. A fault is never an answer: callers must not treat it as "no such record". */
 
 /**
- * - `timeout` nothing came back in time
+ * - `timeout` no reply came in time
  * - `network` the address cannot be reached, or closed the connection
- * - `malformed` what came back is no DNS answer
- * - `unanswered` no server gave an answer that counts
- * - `disagreement` two servers of one zone say different things
+ * - `malformed` the reply is not a DNS message, or answers another question
+ * - `unanswered` no server gave a usable answer
+ * - `disagreement` two servers of one zone gave different answers
  * - `bad_resolver` a configured resolver is not an address
- * - `cancelled` the caller gave up
+ * - `cancelled` the caller aborted the query
  */
 export type DnsFaultCode =
   | 'timeout'
@@ -18,6 +18,7 @@ export type DnsFaultCode =
   | 'bad_resolver'
   | 'cancelled';
 
+/** Thrown for every failed query, with the error below it as its `cause`. */
 export class DnsFault extends Error {
   readonly code: DnsFaultCode;
 

@@ -1,9 +1,9 @@
-/** DNS messages as this room reads them: dns-packet does the octets (RFC 1035 §4, RFC 6891), names become canonical. */
+/** Encodes queries and decodes replies (RFC 1035 §4, RFC 6891) with dns-packet; names become canonical. */
 import { decode, encode, type Packet } from 'dns-packet';
 import { DnsFault } from './fault.ts';
 import { UDP_PAYLOAD_OCTETS } from './limits.ts';
 
-/** Types that are asked for; `HTTPS` and `SVCB` are known to dns-packet by their numbers alone. */
+/** Types that this service queries; dns-packet has only the numbers of `HTTPS` and `SVCB` (RFC 9460). */
 export const QUERY_TYPES = [
   'A',
   'AAAA',
@@ -19,6 +19,7 @@ export const QUERY_TYPES = [
 ] as const;
 export type QueryType = (typeof QUERY_TYPES)[number];
 
+/** What a query asks for. */
 export interface DnsQuestion {
   /** Canonical, without a trailing dot; empty is the root. */
   readonly name: string;
@@ -29,30 +30,34 @@ export interface DnsQuestion {
 export interface DnsAnswer {
   /** Lower case, without a trailing dot; empty is the root. */
   readonly name: string;
-  /** As dns-packet calls it, `HTTPS` and `SVCB` apart. */
+  /** The name dns-packet gives the type, except `HTTPS` and `SVCB`. */
   readonly type: string;
-  /** As dns-packet reads it for the type. */
+  /** The form in which dns-packet decodes the type. */
   readonly data: unknown;
 }
 
+/** A decoded reply. */
 export interface Reply {
   /** `NOERROR`, `NXDOMAIN`, `SERVFAIL` and so on. */
   readonly rcode: string;
-  /** The server speaks for the zone; a cache does not. */
+  /** AA: the answer comes from the zone's own server, not from a cache (RFC 1035 §4.1.1). */
   readonly authoritative: boolean;
   readonly answers: readonly DnsAnswer[];
   readonly authorities: readonly DnsAnswer[];
 }
 
 export interface QueryOptions {
+  /** 16 random bits (RFC 5452 §4.3). */
   readonly id: number;
+  /** RD, recursion desired. */
   readonly recursive: boolean;
+  /** Adds an OPT record (RFC 6891). */
   readonly edns: boolean;
 }
 
 const NUMBERED: Readonly<Record<string, string>> = { UNKNOWN_64: 'SVCB', UNKNOWN_65: 'HTTPS' };
 
-/** The octets of a query. */
+/** The octets of a query message. */
 export function encodeQuery({ name, type }: DnsQuestion, { id, recursive, edns }: QueryOptions): Buffer {
   const code = type === 'SVCB' ? 'UNKNOWN_64' : type === 'HTTPS' ? 'UNKNOWN_65' : type;
   const packet: Packet = {
@@ -77,17 +82,17 @@ const OPT = {
   options: [],
 } as const satisfies Record<string, unknown> as unknown as NonNullable<Packet['additionals']>[number];
 
-/** Whether octets are the answer to this very query; what is not is left aside, as forged or late. */
+/** Whether octets are a reply with the id of the query; others are ignored, as forged or late. */
 export function isReplyTo(octets: Buffer, query: Buffer): boolean {
   return octets.length >= 12 && octets.readUInt16BE(0) === query.readUInt16BE(0) && (octets[2]! & 0x80) !== 0;
 }
 
-/** The server had more to say than a datagram holds (RFC 1035 §4.1.1, TC). */
+/** TC: the answer did not fit the datagram (RFC 1035 §4.1.1). */
 export function isTruncated(octets: Buffer): boolean {
   return (octets[2]! & 0x02) !== 0;
 }
 
-/** Reads an answer. Throws `malformed` when it cannot be read, or repeats another question. */
+/** Decodes a reply. @throws DnsFault `malformed` when the octets are no message, or it repeats another question */
 export function decodeReply(octets: Buffer, question: DnsQuestion): Reply {
   let packet: ReturnType<typeof decode>;
   try {
@@ -97,7 +102,7 @@ export function decodeReply(octets: Buffer, question: DnsQuestion): Reply {
   }
   const [asked] = packet.questions ?? [];
   const { rcode } = packet as unknown as { readonly rcode: string };
-  // Servers that refuse may leave the question out (RFC 1035 does not say); an answer without it is worth nothing.
+  // Refusing servers may omit the question (RFC 1035 leaves it open); an answer without it cannot be trusted.
   if (asked === undefined ? rcode === 'NOERROR' : !sameQuestion(asked, question)) {
     throw new DnsFault('malformed', 'the server answered a question that was not asked');
   }
@@ -122,7 +127,7 @@ function readAnswer(answer: { readonly name: string; readonly type: string }): D
   return { name: canonical(answer.name), type: NUMBERED[answer.type] ?? answer.type, data };
 }
 
-/** A name from the wire: lower case, no trailing dot, the root empty. */
+/** The canonical form of a name from the wire: lower case, no trailing dot; the root is empty. */
 export function canonical(name: string): string {
   return (name.endsWith('.') ? name.slice(0, -1) : name).toLowerCase();
 }

@@ -1,4 +1,4 @@
-/** An answer's data in the model's form: printed as a zone file would have it, then read by the same code. */
+/** Converts an answer's data to the form of the model: printed in zone file form, then read by the zone file's reader. */
 import type { DnsAnswer } from './message.ts';
 import type { RecordData, ZoneType } from './zone-file/rdata.ts';
 import { readData } from './zone-file/rdata.ts';
@@ -6,7 +6,7 @@ import { printServiceParams } from './zone-file/service-params.ts';
 import { quoteOctets } from './zone-file/text.ts';
 import { lex } from './zone-file/tokens.ts';
 
-/** The record data of an answer; `null` when the type has no place in the model, or the data cannot be kept. */
+/** The record data of an answer; `null` when the model lacks the type or refuses the data. */
 export function answerData(answer: DnsAnswer): { readonly type: ZoneType; readonly data: RecordData } | null {
   const print = PRINTERS[answer.type as ZoneType];
   if (print === undefined || answer.data === null) return null;
@@ -15,6 +15,8 @@ export function answerData(answer: DnsAnswer): { readonly type: ZoneType; readon
   const data = readData(answer.type as ZoneType, lex(text).entries[0]?.tokens ?? [], '');
   return 'destination' in data ? { type: answer.type as ZoneType, data } : null;
 }
+
+// The forms in which dns-packet decodes a type's data
 
 interface Caa {
   readonly flags: number;
@@ -40,7 +42,7 @@ interface Tlsa {
 
 const same = (text: string): string => text;
 
-/** What dns-packet read, as a zone file has it; names are absolute whatever their end. */
+/** Prints decoded data in zone file form, by type; names are absolute with or without a trailing dot. */
 const PRINTERS: { readonly [T in ZoneType]: (data: never) => string | null } = {
   A: same,
   AAAA: same,
@@ -58,13 +60,13 @@ const PRINTERS: { readonly [T in ZoneType]: (data: never) => string | null } = {
   SVCB: service,
 };
 
-/** Marks of the grammar in a name are escaped, so that they cannot split the line. */
+/** An absolute name with its trailing dot; characters of the grammar are escaped, so that they cannot split the line. */
 function dotted(name: string): string {
   const plain = name.replace(/["();\\\s]/g, (mark) => `\\${String(mark.charCodeAt(0)).padStart(3, '0')}`);
   return plain.endsWith('.') ? plain : `${plain}.`;
 }
 
-/** SVCB data on the wire: priority, a target that is never compressed, parameters (RFC 9460 §2.2). */
+/** SVCB and HTTPS data from the wire: priority, uncompressed target, parameters (RFC 9460 §2.2); `null`: malformed. */
 function service(octets: Buffer): string | null {
   if (!Buffer.isBuffer(octets) || octets.length < 3) return null;
   const labels: string[] = [];

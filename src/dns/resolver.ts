@@ -1,7 +1,7 @@
 /**
- * The way into the DNS: configured resolvers find things, and from there servers of a zone are asked themselves.
- * Addresses that are not public are left out unless allowed, since names and servers come from whoever registers a
- * domain, and nobody may point us at machines behind our own firewall.
+ * The DNS client: recursive resolvers find the servers of a zone, and those are queried directly. Addresses that are not
+ * public are excluded unless allowed: names and servers come from customers, who must not be able to make this process
+ * send packets to machines inside its own network (SSRF).
  */
 import { getServers } from 'node:dns';
 import ipaddr from 'ipaddr.js';
@@ -24,30 +24,31 @@ export interface DnsOptions {
   readonly resolvers?: readonly string[];
   /** The port of the servers of zones. Default: 53. */
   readonly authorityPort?: number;
-  /** Ask servers at loopback, private and link-local addresses too; for closed networks. Default: no. */
+  /** Also query servers at loopback, private and link-local addresses, for closed networks. Default: no. */
   readonly privateAddresses?: boolean;
-  /** Milliseconds for one datagram. */
+  /** Milliseconds for one attempt. Default: `ASK_TIMEOUT_MS`. */
   readonly timeoutMs?: number;
 }
 
+/** A DNS client; names are canonical, without a trailing dot. */
 export interface Dns {
   readonly resolvers: readonly ServerAddress[];
-  /** Asks one resolver. */
+  /** Queries one resolver. @throws DnsFault */
   askResolver(resolver: ServerAddress, question: DnsQuestion, signal?: AbortSignal): Promise<Reply>;
   /**
-   * Asks the resolvers one after the other until one says what there is, or that there is nothing (`NOERROR`,
-   * `NXDOMAIN`). Throws `unanswered` when none does.
+   * Queries the resolvers one after the other until one replies `NOERROR` or `NXDOMAIN`.
+   * @throws DnsFault `unanswered` when none does
    */
   lookup(question: DnsQuestion, signal?: AbortSignal): Promise<Reply>;
-  /** Names of a zone's servers as the resolvers see them; empty: no zone starts at this name. */
+  /** Names of a zone's servers by its NS records; empty: no zone starts at this name. @throws DnsFault */
   zoneServers(zone: string, signal?: AbortSignal): Promise<readonly string[]>;
-  /** Addresses a server may be asked at, IPv4 first; empty when it has none that may be used. */
+  /** Addresses of a server, IPv4 first, without those that are not allowed; may be empty. @throws DnsFault */
   addresses(name: string, signal?: AbortSignal): Promise<readonly ServerAddress[]>;
-  /** Asks a zone's server what it knows itself. */
+  /** Queries an authoritative server, without recursion. @throws DnsFault */
   askAuthority(server: ServerAddress, question: DnsQuestion, signal?: AbortSignal): Promise<Reply>;
 }
 
-/** Makes the way into the DNS. Throws `bad_resolver` for a resolver that is not an address. */
+/** Creates the client. @throws DnsFault `bad_resolver` for a resolver that is not an address */
 export function createDns(options: DnsOptions = {}): Dns {
   const { authorityPort = 53, privateAddresses = false, timeoutMs = ASK_TIMEOUT_MS } = options;
   const resolvers = (options.resolvers ?? getServers()).map((text) => {
@@ -57,11 +58,11 @@ export function createDns(options: DnsOptions = {}): Dns {
     throw new DnsFault('bad_resolver', `${message}, found \`${text}\``);
   });
 
-  const resolverTurns = createServerLimit(RESOLVER_CONCURRENCY);
-  const serverTurns = createServerLimit(SERVER_CONCURRENCY);
+  const resolverLimit = createServerLimit(RESOLVER_CONCURRENCY);
+  const serverLimit = createServerLimit(SERVER_CONCURRENCY);
 
   const askResolver: Dns['askResolver'] = (resolver, question, signal) =>
-    resolverTurns.take(
+    resolverLimit.take(
       nameOf(resolver),
       () => queryServer(resolver, question, { recursive: true, timeoutMs, signal }),
       signal,
@@ -108,7 +109,7 @@ export function createDns(options: DnsOptions = {}): Dns {
         .map((address) => ({ address, port: authorityPort }));
     },
     askAuthority: (server, question, signal) =>
-      serverTurns.take(
+      serverLimit.take(
         nameOf(server),
         () => queryServer(server, question, { recursive: false, timeoutMs, signal }),
         signal,

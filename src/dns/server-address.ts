@@ -1,4 +1,4 @@
-/** Where a DNS server is, as people write it. */
+/** Reads the address of a DNS server as an operator writes it. */
 import { isIP } from 'node:net';
 
 export interface ServerAddress {
@@ -6,7 +6,7 @@ export interface ServerAddress {
   readonly port: number;
 }
 
-/** An address with an optional port, IPv6 in brackets when it has one; `null` for anything else. */
+/** An address with an optional port (53), IPv6 with a port in brackets; `null` for anything else. */
 export function parseServerAddress(text: string): ServerAddress | null {
   if (isIP(text) !== 0) return { address: text, port: 53 };
   const match = /^(?:\[([^\]]+)\]|([0-9.]+))(?::([0-9]{1,5}))?$/.exec(text);

@@ -1,59 +1,27 @@
-/** Questions to one server at once: so many, the others wait for their turn, first come first served. */
+/** Limits the concurrent queries to each DNS server; further ones wait, first come first served. */
+import { createSemaphore, type Semaphore } from '../platform/semaphore.ts';
 import { DnsFault } from './fault.ts';
 
 export interface ServerLimit {
-  /** Runs `work` when the server has a place. Throws `cancelled` when `signal` ends the waiting. */
+  /** Runs `work` when the server has a place. @throws DnsFault `cancelled` when `signal` aborts the wait */
   take<T>(server: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
 }
 
-interface Queue {
-  busy: number;
-  readonly waiting: Set<() => void>;
-}
-
-/** Turns of any number of servers; one that nobody asks takes no memory. */
+/** Limits for any number of servers, `places` queries at once for each; an idle server takes no memory. */
 export function createServerLimit(places: number): ServerLimit {
-  const queues = new Map<string, Queue>();
-
-  function leave(server: string, queue: Queue): void {
-    const [next] = queue.waiting;
-    if (next !== undefined) {
-      queue.waiting.delete(next);
-      next();
-      return;
-    }
-    queue.busy--;
-    if (queue.busy === 0) queues.delete(server);
-  }
-
+  const semaphores = new Map<string, Semaphore>();
   return {
     async take(server, work, signal) {
-      const queue = queues.get(server) ?? { busy: 0, waiting: new Set() };
-      queues.set(server, queue);
-      if (queue.busy < places) queue.busy++;
-      else await turn(queue, signal);
+      const semaphore = semaphores.get(server) ?? createSemaphore(places);
+      semaphores.set(server, semaphore);
       try {
-        return await work();
+        return await semaphore.run(work, signal);
+      } catch (error) {
+        if (signal?.aborted !== true || error !== signal.reason) throw error;
+        throw new DnsFault('cancelled', 'the question was cancelled', error);
       } finally {
-        leave(server, queue);
+        if (semaphore.isIdle()) semaphores.delete(server);
       }
     },
   };
-}
-
-/** Waits until somebody who leaves hands the place over. */
-function turn({ waiting }: Queue, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const go = (): void => {
-      signal?.removeEventListener('abort', cancel);
-      resolve();
-    };
-    const cancel = (): void => {
-      waiting.delete(go);
-      reject(new DnsFault('cancelled', 'the question was cancelled', signal?.reason));
-    };
-    if (signal?.aborted === true) return cancel();
-    waiting.add(go);
-    signal?.addEventListener('abort', cancel, { once: true });
-  });
 }

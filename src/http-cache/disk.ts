@@ -4,11 +4,11 @@
  * earlier run are indexed in the background after a start. The folder belongs to one process. A failing disk
  * never stops serving.
  */
-import { createHash } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
+import { sha256Hex } from '../platform/sha256.ts';
 import { type CommittableBodyFile, createBodyFile } from './body-file.ts';
 import {
   createDiskPartition,
@@ -297,7 +297,7 @@ function pathOf({ path }: DiskPartition, name: string): string {
 }
 
 function placeIn(shelf: DiskPartition, key: string): FilePlace {
-  const name = createHash('sha256').update(key).digest('hex');
+  const name = sha256Hex(key);
   return { partition: shelf, name, path: pathOf(shelf, name) };
 }
 
@@ -305,5 +305,5 @@ function placeIn(shelf: DiskPartition, key: string): FilePlace {
 function folderOf(name: string): string {
   const plain = name !== '' && name.length < 250 && !name.startsWith('.') && !name.startsWith('#');
   if (plain && !name.includes('/') && !name.includes('\0')) return name;
-  return `#${createHash('sha256').update(name).digest('hex')}`;
+  return `#${sha256Hex(name)}`;
 }

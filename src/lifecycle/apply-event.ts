@@ -1,7 +1,10 @@
-/** Writes what an event does to a domain: its fields, the audit entry, the work for the publisher, in one transaction. */
+/**
+ * Writes the effect of an event on a domain in one transaction: the changed fields, the audit entry, and the outbox row
+ * that makes the publisher compile a new plan.
+ */
 import type { Author, DomainRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
-import { removeRivals, weigh } from './claims.ts';
+import { removeRivals, weighEvent } from './claims.ts';
 import { type LifecycleEvent, type LifecycleFields, nextRow, type Transition } from './state.ts';
 
 export interface ApplyOptions {
@@ -14,18 +17,20 @@ export interface ApplyOptions {
 
 export interface Applied {
   readonly transition: Transition;
-  /** The domain as it is afterwards. */
+  /** The domain after the event. */
   readonly domain: DomainRow;
+  /** The outbox row this event appended; `null`: what the edge does is unchanged. */
+  readonly outboxId: number | null;
 }
 
-/** Whether a field's change is one of the domain, for its audit log and `updated_at`; what the service counts by is not. */
-export function isAudited(field: keyof DomainRow): boolean {
+/** Fields the scheduler counts with: their change is no change of the domain, neither for audit nor `updated_at`. */
+function isAudited(field: keyof DomainRow): boolean {
   return field !== 'next_check_at' && field !== 'unproved_since';
 }
 
 /**
- * Applies an event to a domain read in this very transaction. A refusal writes nothing. The audit entry
- * (`domain.<event>`) holds only the fields that changed, and never the value of a challenge.
+ * Applies an event to a domain that was read in this same transaction. A refused event writes nothing. The audit entry
+ * (`domain.<event>`) contains only the fields that changed, and never the value of a challenge.
  */
 export async function applyEvent(
   tx: WriteTransaction,
@@ -33,54 +38,46 @@ export async function applyEvent(
   given: LifecycleEvent,
   { author, now, reason }: ApplyOptions,
 ): Promise<Applied> {
-  const event = await weigh(tx, { domain, event: given, now });
+  const event = await weighEvent(tx, { domain, event: given, now });
   const transition = nextRow(domain, event, now);
-  if (!transition.ok) return { transition, domain };
+  if (!transition.ok) return { transition, domain, outboxId: null };
   const { changes, publish } = transition;
   const fields = Object.keys(changes) as (keyof LifecycleFields)[];
-  if (fields.length === 0) return { transition, domain };
-  const told = fields.filter(isAudited);
-  // A check that only sets the next one is no change of the domain that anybody made.
-  const touched = told.length === 0 ? changes : { ...changes, updated_at: now };
+  if (fields.length === 0) return { transition, domain, outboxId: null };
+  const audited = fields.filter(isAudited);
+  // A check that only schedules the next one changes nothing that a customer sees.
+  const update = audited.length === 0 ? changes : { ...changes, updated_at: now };
   if (changes.unproved_since === null) await removeRivals(tx, domain, now);
-  const after = (await tx.domains.update(domain.id, touched)) ?? domain;
-  if (told.length > 0) {
+  const after = (await tx.domains.update(domain.id, update)) ?? domain;
+  const about = { ...author, domain_id: domain.id, domain: domain.name, at: now };
+  if (audited.length > 0) {
     await tx.audit.append({
-      ...author,
-      domain_id: domain.id,
-      domain: domain.name,
-      at: now,
+      ...about,
       action: `domain.${event.kind}`,
       subject: '',
-      before_json: JSON.stringify(auditedFields(domain, told)),
-      after_json: JSON.stringify({ ...auditedFields(after, told), reason }),
+      before_json: JSON.stringify(auditedFields(domain, audited)),
+      after_json: JSON.stringify({ ...auditedFields(after, audited), reason }),
     });
   }
-  if (publish) {
-    await tx.outbox.append({
-      ...author,
-      domain_id: domain.id,
-      domain: domain.name,
-      at: now,
-      reason: describeChange(domain, after),
-    });
-  }
-  return { transition, domain: after };
+  const outboxId = publish
+    ? await tx.outbox.append({ ...about, reason: describeChange(domain, after) })
+    : null;
+  return { transition, domain: after, outboxId };
 }
 
 /**
- * Fields of a domain as the audit log shows them: times as texts, and the challenge's value left out, since whoever
- * reads the log may be less than its owner.
+ * Fields of a domain as the audit log shows them: times as ISO 8601 texts. The challenge's value is left out, since
+ * members who may read the log need not be allowed to prove the name.
  */
 export function auditedFields(
   domain: DomainRow,
   fields: readonly (keyof DomainRow)[],
 ): Readonly<Record<string, unknown>> {
   const shown = fields.filter((field) => field !== 'verification_token' && isAudited(field));
-  return Object.fromEntries(shown.map((field) => [field, audibleValue(field, domain[field])]));
+  return Object.fromEntries(shown.map((field) => [field, auditedValue(field, domain[field])]));
 }
 
-function audibleValue(field: string, value: unknown): unknown {
+function auditedValue(field: string, value: unknown): unknown {
   const isTime = typeof value === 'number' && /_(?:at|since|until)$/.test(field);
   return isTime ? new Date(value).toISOString() : value;
 }

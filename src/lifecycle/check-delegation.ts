@@ -1,7 +1,7 @@
 /**
- * Asks the parent's own servers whom they delegate a domain to. A resolver only finds the parent; caches, and what
- * the domain's servers say about themselves, count for nothing. When the world fails, the answer is `unreachable`
- * and carries the fault: a domain is never taken for moved because a server was down.
+ * Checks a domain's delegation at the authoritative servers of its parent zone. Resolvers only find the parent zone;
+ * their caches and the NS records of the domain's own servers are not used. A failure of the network or of the servers
+ * is the state `unreachable` with its fault: an outage never makes a domain `moved`.
  */
 import { normalizeName } from '../base/host.ts';
 import { DnsFault } from '../dns/fault.ts';
@@ -11,14 +11,15 @@ import { type Dns, reason, serverNames } from '../dns/resolver.ts';
 import { withDeadline } from '../platform/deadline.ts';
 import { AGREEING_SERVERS, MAX_CHECK_MS } from './limits.ts';
 
+/** The result of a delegation check. `found`: canonical names of the servers, sorted. */
 export type Delegation =
-  /** Equals this one whole set. */
+  /** The delegation equals one whole nameserver set. */
   | { readonly state: 'delegated'; readonly set: readonly string[]; readonly found: readonly string[] }
-  /** Delegated, but to something else: other servers, part of a set, or names of several sets. */
+  /** Delegated to other servers, to part of a set, or to servers of several sets. */
   | { readonly state: 'other'; readonly set: null; readonly found: readonly string[] }
-  /** The parent knows no such delegation. */
+  /** The parent zone has no delegation of the domain. */
   | { readonly state: 'none'; readonly set: null; readonly found: readonly [] }
-  /** Nobody could say. */
+  /** No agreeing answer came in time. */
   | {
       readonly state: 'unreachable';
       readonly set: null;
@@ -36,15 +37,15 @@ interface Zone {
   readonly servers: readonly string[];
 }
 
-/** What one parent server says; `null`: nothing that counts. */
+/** The usable content of one parent server's reply. */
 type Verdict =
   | { readonly kind: 'delegation'; readonly names: readonly string[] }
   | { readonly kind: 'none' }
   | { readonly kind: 'referral'; readonly zone: Zone };
 
 /**
- * The delegation of `domain` (canonical) held against the nameserver sets. Order, case and trailing dots do not
- * matter; names from different sets cannot be mixed. `found` is canonical and sorted. Never throws.
+ * Compares the delegation of `domain` (canonical) with the nameserver sets. Order, case and trailing dots do not
+ * matter; a mix of sets does not match. Takes at most `MAX_CHECK_MS`. Never throws.
  */
 export async function checkDelegation(
   domain: string,
@@ -71,7 +72,7 @@ function sameNames(set: readonly string[], found: readonly string[]): boolean {
   return names.size === found.length && found.every((name) => names.has(name));
 }
 
-/** Canonical names of the servers the parent delegates to, sorted; empty: none. Throws `DnsFault`. */
+/** Canonical names of the servers that the parent delegates to, sorted; empty: no delegation. @throws DnsFault */
 async function findDelegation(domain: string, dns: Dns, signal: AbortSignal): Promise<readonly string[]> {
   let zone = await findParent(domain, dns, signal);
   for (let step = 0; step < MAX_REFERRALS; step++) {
@@ -82,7 +83,7 @@ async function findDelegation(domain: string, dns: Dns, signal: AbortSignal): Pr
   throw new DnsFault('unanswered', `the servers above \`${domain}\` refer to one another without end`);
 }
 
-/** The closest zone above the domain that resolvers know. */
+/** The closest zone above the domain, by the NS records that the resolvers return. @throws DnsFault */
 async function findParent(domain: string, dns: Dns, signal: AbortSignal): Promise<Zone> {
   for (let name = domain; name !== ''; ) {
     const dot = name.indexOf('.');
@@ -93,7 +94,7 @@ async function findParent(domain: string, dns: Dns, signal: AbortSignal): Promis
   throw new DnsFault('unanswered', 'the resolvers do not know the servers of the root');
 }
 
-/** Asks servers of a zone until enough of them have said the same. */
+/** Queries servers of a zone, in random order, until `AGREEING_SERVERS` agree. @throws DnsFault */
 async function askZone(zone: Zone, domain: string, dns: Dns, signal: AbortSignal): Promise<Verdict> {
   let agreed: Verdict | null = null;
   let votes = 0;
@@ -120,7 +121,7 @@ async function askZone(zone: Zone, domain: string, dns: Dns, signal: AbortSignal
   throw new DnsFault('unanswered', `no server of ${where} has an answer${reason(cause)}`, cause);
 }
 
-/** One server at whichever of its addresses answers. Throws the last fault when none does. */
+/** Queries one server at its addresses in turn until one gives a usable reply. @throws the fault of the last address */
 async function askServer(
   server: string,
   { zone, domain }: { readonly zone: Zone; readonly domain: string },
@@ -143,8 +144,9 @@ async function askServer(
 }
 
 /**
- * A delegation is a referral: NS records of the domain in the authority section (RFC 1034 §4.3.2). A parent's server
- * that also serves the domain answers with the domain's own NS records instead; nothing better is to be had there.
+ * Interprets a parent server's reply. A delegation is a referral: NS records of the domain in the authority section
+ * (RFC 1034 §4.3.2). A server that also serves the domain itself returns the domain's own NS records as the answer, and
+ * they count as the delegation, since such a server returns no referral. `null`: not usable.
  */
 function judge(reply: Reply, domain: string, zone: string): Verdict | null {
   const { rcode, authoritative, answers, authorities } = reply;
@@ -163,7 +165,7 @@ function judge(reply: Reply, domain: string, zone: string): Verdict | null {
   return authoritative ? { kind: 'none' } : null;
 }
 
-/** Whether a cut lies below the zone that was asked and above the domain; upward referrals are lame. */
+/** Whether a zone cut is below the queried zone and above the domain; upward referrals are lame (RFC 1912 §2.8). */
 function isBetween(cut: string, domain: string, zone: string): boolean {
   const name = canonical(cut);
   return name !== '' && domain.endsWith(`.${name}`) && (zone === '' || name.endsWith(`.${zone}`));

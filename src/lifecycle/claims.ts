@@ -1,22 +1,23 @@
 /**
- * Claims: several accounts may have a domain of one name while nobody has proved it. Each is a row of `domains` like any
- * other, with its own value to publish, records and rules, because that keeps every answer of the API true for each of
- * them: a table of challengers beside the domains would need a second form of every answer. None of them is served. The
- * first that is proved has the name, and the others are removed; one that nobody proves lapses after 14 days. Whatever
- * may be unproved is `unproved_since`, and the store has at most one row of a name where that is `null`.
+ * Claims: several accounts may have a domain of one name while none of them has proved it. Each claim is a row of
+ * `domains` like any other, with its own challenge value, records and rules, so every answer of the API is true for each
+ * claimant; a separate table of claims would need a second form of every answer. No claim is served. The first domain
+ * that is proved gets the name, and the others are removed; an unproved one lapses after 14 days. A domain is a claim
+ * while `unproved_since` is set, and the store allows at most one row of a name where it is `null`.
  */
-import type { Author, DomainRow } from '../store/rows.ts';
+import type { DomainRow } from '../store/rows.ts';
 import { type ReadTransaction, SERVICE, type WriteTransaction } from '../store/store.ts';
 import type { LifecycleContext } from './context.ts';
 import { LAPSED_AT_ONCE, UNPROVED_MS } from './limits.ts';
+import { removeDomain } from './remove-domain.ts';
 import type { LifecycleEvent } from './state.ts';
 
-/** Whether nobody has proved the name for so long that it is free again. */
+/** Whether the name was unproved for so long that it is free again. `now` in milliseconds since the epoch. */
 export function hasLapsed({ unproved_since }: Pick<DomainRow, 'unproved_since'>, now: number): boolean {
   return unproved_since !== null && now >= unproved_since + UNPROVED_MS;
 }
 
-/** Whether other accounts, too, have an unproved domain of the name. */
+/** Whether other accounts claim the name of an unproved domain too; lapsed claims do not count. */
 export async function isContested(
   tx: Pick<ReadTransaction, 'domains'>,
   domain: DomainRow,
@@ -27,32 +28,35 @@ export async function isContested(
   return rows.some((row) => row.id !== domain.id && !hasLapsed(row, now));
 }
 
+/** An event that happens to a domain at `now`, milliseconds since the epoch. */
+export interface DomainEvent {
+  readonly domain: DomainRow;
+  readonly event: LifecycleEvent;
+  readonly now: number;
+}
+
 /**
- * What an event proves of this domain: where others have the name as well, a delegation proves nothing, since all
- * accounts are given the same nameserver sets.
+ * The event with what it proves of this domain: where other accounts claim the name, a delegation proves nothing, since
+ * all accounts get the same nameserver sets.
  */
-export async function weigh(
+export async function weighEvent(
   tx: Pick<ReadTransaction, 'domains'>,
-  {
-    domain,
-    event,
-    now,
-  }: { readonly domain: DomainRow; readonly event: LifecycleEvent; readonly now: number },
+  { domain, event, now }: DomainEvent,
 ): Promise<LifecycleEvent> {
-  if (domain.dns_mode !== 'managed' || !byDelegation(event)) return event;
+  if (domain.dns_mode !== 'managed' || !restsOnDelegation(event)) return event;
   if (!(await isContested(tx, domain, now))) return event;
   return event.kind === 'checked' ? { ...event, result: 'contested' } : { ...event, proof: 'absent' };
 }
 
-type Delegated = Extract<LifecycleEvent, { kind: 'checked' | 'enable' | 'unban' }>;
+type DelegationEvent = Extract<LifecycleEvent, { kind: 'checked' | 'enable' | 'unban' }>;
 
-/** Whether a delegation is what the event rests on. */
-function byDelegation(event: LifecycleEvent): event is Delegated {
+/** Whether the delegation is the proof that the event carries. */
+function restsOnDelegation(event: LifecycleEvent): event is DelegationEvent {
   if (event.kind === 'checked') return event.result === 'delegated';
   return (event.kind === 'enable' || event.kind === 'unban') && event.proof === 'holds' && !event.vouched;
 }
 
-/** Removes the other domains of a name that this one has proved, before it is stored as proved. */
+/** Removes the other claims of a name, in the transaction that stores this domain as proved and before it does. */
 export async function removeRivals(tx: WriteTransaction, domain: DomainRow, now: number): Promise<void> {
   for (const row of await tx.domains.named(domain.name)) {
     if (row.id === domain.id || row.unproved_since === null) continue;
@@ -60,41 +64,20 @@ export async function removeRivals(tx: WriteTransaction, domain: DomainRow, now:
   }
 }
 
-/** What a DELETE does, for the service. */
-async function removeDomain(
-  tx: WriteTransaction,
-  { id, name, dns_mode }: DomainRow,
-  { author, now, reason }: { readonly author: Author; readonly now: number; readonly reason: string },
-): Promise<void> {
-  const about = { ...author, domain_id: id, domain: name, at: now };
-  await tx.audit.append({
-    ...about,
-    action: 'domain.delete',
-    subject: '',
-    before_json: JSON.stringify({ name, dns_mode }),
-    after_json: JSON.stringify({ reason }),
-  });
-  await tx.outbox.append({ ...about, reason: `domain deleted: ${reason}` });
-  await tx.domains.remove(id);
-}
-
-/** Removes domains whose claim has lapsed, each in a transaction of its own; answers how many. */
+/** Removes at most `LAPSED_AT_ONCE` lapsed claims, each in a transaction of its own. Returns how many. */
 export async function removeLapsed({ store, clock, note, signal }: LifecycleContext): Promise<number> {
   let removed = 0;
   for (const { id, name } of await store.latest.domains.unproved(clock() - UNPROVED_MS, LAPSED_AT_ONCE)) {
     if (signal.aborted) break;
-    const gone = await store.write(async (tx) => {
+    const isRemoved = await store.write(async (tx) => {
       const now = clock();
       const domain = await tx.domains.get(id);
       if (domain === null || !hasLapsed(domain, now)) return false;
-      await removeDomain(tx, domain, {
-        author: SERVICE,
-        now,
-        reason: 'nobody proved the name within 14 days',
-      });
+      const reason = 'nobody proved the name within 14 days';
+      await removeDomain(tx, domain, { author: SERVICE, now, reason });
       return true;
     });
-    if (!gone) continue;
+    if (!isRemoved) continue;
     note({ kind: 'lapsed', domain: name });
     removed++;
   }

@@ -1,4 +1,4 @@
-/** Puts records that were found elsewhere (a scan) beside those a domain has, without touching any of them. */
+/** Imports the records that a scan found into a domain, without changing any record the domain has. */
 import type { SpecialJudge } from '../base/special-addresses.ts';
 import type { ZoneRecord } from '../dns/zone-file/parse.ts';
 import { parseRecord } from '../model/parse.ts';
@@ -9,22 +9,23 @@ import type { WriteTransaction } from '../store/store.ts';
 
 export interface ImportOptions {
   readonly author: Author;
+  /** Milliseconds since the epoch. */
   readonly now: number;
   /** Records the domain may hold in all; `null`: no limit. */
   readonly maxRecords: number | null;
-  /** What keeps an address from being an origin. */
+  /** Judges whether an address may be an origin. */
   readonly specialOrigin: SpecialJudge;
 }
 
 export interface Imported {
   readonly records: readonly RecordRow[];
-  /** Found but not taken: the domain has records of that name and type, the name has a CNAME, or the plan is full. */
+  /** Records not imported: name and type exist, the name has a CNAME, or the record limit is reached. */
   readonly skipped: number;
 }
 
 /**
- * Inserts those records whose name and type the domain does not have yet; what a customer wrote meanwhile wins.
- * One audit entry and one piece of work for the publisher, when anything was inserted.
+ * Inserts the records whose name and type the domain does not have; records that the customer wrote during the scan take
+ * precedence. Appends one audit entry and one outbox row when it inserted any.
  */
 export async function importRecords(
   tx: WriteTransaction,
@@ -37,7 +38,7 @@ export async function importRecords(
   const wanted = withoutTaken(domain.name, existing, found).slice(0, room);
   const rows: NewRecord[] = [];
   for (const record of wanted) {
-    // A private address is served as it was, to those who can reach it.
+    // A private address cannot be an origin; unproxied, the record still works for clients that can reach it.
     const proxied = record.proxied && specialOrigin(record.destination) === null;
     const parsed = parseRecord({ id: 1, ...record, proxied }, domain.name);
     if (!parsed.ok) continue;
@@ -58,6 +59,7 @@ export async function importRecords(
   return { records, skipped: found.length - records.length };
 }
 
+/** The found records whose name and type are free, and that conflict with no CNAME (RFC 1034 §3.6.2). */
 function withoutTaken(
   domain: string,
   existing: readonly RecordRow[],

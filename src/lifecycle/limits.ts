@@ -7,64 +7,67 @@ const DAY = 24 * HOUR;
 
 // Delegation checks
 
-/** Parent servers that must agree before a delegation counts; a registry with only one server has to do with one. */
+/** Parent servers that must agree before a delegation counts; where a zone has a single server, one is enough. */
 export const AGREEING_SERVERS = 2;
 /** Milliseconds of one delegation or ownership check, all servers together. */
 export const MAX_CHECK_MS = 20 * SECOND;
+
 // Record scan
 
-/** Questions of one scan. The list of names needs about 250 on a zone where every name exists. */
+/** Queries of one scan. The list of names needs about 250 in a zone where every name exists. */
 export const MAX_SCAN_QUESTIONS = 600;
-/** Questions of one scan under way at once: few enough that no server takes it for an attack. */
+/** Concurrent queries of one scan: few enough that no server treats them as an attack. */
 export const SCAN_CONCURRENCY = 8;
-/** Milliseconds of one scan; what was found until then is imported. */
+/** Milliseconds of one scan; the records found by then are imported. */
 export const MAX_SCAN_MS = 30 * SECOND;
-/** Records of one scan. */
+/** Records that one scan imports, at most. */
 export const MAX_SCAN_RECORDS = 1_000;
 
-// States and their clocks
+// States and their time limits
 
-/** Milliseconds a moved domain keeps serving. Given (semantics §6). */
+/** Milliseconds a moved domain is still served. Given (semantics §6). */
 export const GRACE_MS = 7 * DAY;
-/** Milliseconds a verification value can be used. */
+/** Milliseconds a challenge value is valid. */
 export const CHALLENGE_MS = 7 * DAY;
-/** Milliseconds between two checks a user asks for. Given (API document). */
+/** Milliseconds between two requested checks of a domain. Given (API document). */
 export const MANUAL_CHECK_MS = HOUR;
-/** A pending domain is checked this often in its first hour, while its owner is looking. */
+/** Milliseconds between checks of a pending domain in its first hour, while its owner waits for the result. */
 export const CHECK_FIRST_MS = 5 * MINUTE;
+/** Milliseconds that count as the first hour. */
 export const CHECK_FIRST_FOR_MS = HOUR;
-/** A pending domain is checked this often in its first week; a moved one all through its grace. */
+/** Milliseconds between checks of a pending domain in its first week, and of a moved one during its grace period. */
 export const CHECK_SOON_MS = HOUR;
+/** Milliseconds that count as the first week. */
 export const CHECK_SOON_FOR_MS = 7 * DAY;
-/** Every other domain that is checked at all. */
+/** Milliseconds between checks of every other domain that is checked. */
 export const CHECK_LATE_MS = DAY;
 
-// Names that nobody has proved
+// Unproved names
 
-/** Milliseconds a name stays with a domain that is not proved. Given (semantics §7). */
+/** Milliseconds after which an unproved domain lapses. Given (semantics §7). */
 export const UNPROVED_MS = 14 * DAY;
-/** Domains of one name that nobody has proved: strangers of one another who all say that it is theirs. */
+/** Unproved domains of one name: more accounts than ever have an honest claim to one name. */
 export const MAX_UNPROVED_OF_NAME = 20;
-/** Unproved domains of one account: what is brought in when somebody moves all they have. */
+/** Unproved domains of one account: enough for an account that moves its whole portfolio at once. */
 export const MAX_UNPROVED_OF_ACCOUNT = 1_000;
-/** Lapsed domains removed at each look for due ones, one after the other: each may have 10,000 rules. */
+/** Lapsed domains removed at each poll, one after the other: each may have 10,000 rules. */
 export const LAPSED_AT_ONCE = 8;
 
 // The scheduler
 
-/** Milliseconds between two looks for due domains: a fraction of the shortest distance between checks. */
+/** Milliseconds between two polls for due domains: a fraction of the shortest interval between checks. */
 export const POLL_MS = 15 * SECOND;
-/** Domains checked at once by one process. */
+/** Concurrent checks of one process. */
 export const CHECK_CONCURRENCY = 8;
-/** Due domains fetched at once. */
+/** Due domains that one query returns. */
 export const CHECK_BATCH = 64;
-/** Milliseconds a domain is left to the process that checks it: longer than any check takes. */
+/** Milliseconds a claimed domain is reserved for the process that checks it: longer than any check takes. */
 export const CLAIM_MS = 2 * MINUTE;
-/** Part of the distance to its next check by which a domain is looked at sooner, so that those that came together part. */
+/** Part of an interval by which a check may come earlier, which spreads domains that were added together. */
 export const CHECK_SPREAD = 0.1;
-/** Milliseconds a scan is left to the process that does it: longer than any scan takes. */
+/** Milliseconds a claimed scan is reserved for the process that runs it: longer than any scan takes. */
 export const SCAN_CLAIM_MS = MAX_SCAN_MS + 15 * SECOND;
-/** Times a scan is begun: the process, or the store, may fail it. */
+/** Times a scan is started, at most: its process may crash, or the store may fail. */
 export const MAX_SCAN_TRIES = 5;
-/** Scans under way at once in one process. */
+/** Concurrent scans of one process. */
 export const SCANS_AT_ONCE = 2;

@@ -1,6 +1,7 @@
 /**
- * Scans of new domains, one after the other as the store has them: a domain's creation leaves one behind in its own
- * transaction, and the import takes it away in its own, so that neither a crash nor a second process loses or doubles it.
+ * Runs the scans of new domains that the store lists, one after the other. The transaction that creates a domain stores
+ * its scan, and the transaction that imports the records removes it, so neither a crash nor a second process loses or
+ * repeats one.
  */
 import type { ScanRow } from '../store/rows.ts';
 import type { LifecycleContext } from './context.ts';
@@ -8,24 +9,25 @@ import { importRecords } from './import-records.ts';
 import { MAX_SCAN_TRIES, SCAN_CLAIM_MS } from './limits.ts';
 import { scanRecords } from './scan-records.ts';
 
-/** Scans looked at to find one that nobody else has taken meanwhile. */
-const LOOK_AT = 8;
+/** Due scans that one query returns, of which the first that no other process has claimed is run. */
+const MAX_CANDIDATES = 8;
 
-/** Does what may be begun until nothing is left; answers how many. Throws `StoreFault` where the store cannot be asked. */
-export async function runScans(life: LifecycleContext): Promise<number> {
+/** Runs due scans until none is left. Returns how many. @throws StoreFault when the store fails */
+export async function runScans(context: LifecycleContext): Promise<number> {
   let done = 0;
-  while (!life.signal.aborted) {
-    const scan = await claimScan(life);
+  while (!context.signal.aborted) {
+    const scan = await claimScan(context);
     if (scan === null) break;
-    await runScan(life, scan);
+    await runScan(context, scan);
     done++;
   }
   return done;
 }
 
+/** Reserves a due scan for this process; `null`: none is due. */
 async function claimScan({ store, clock }: LifecycleContext): Promise<ScanRow | null> {
   const now = clock();
-  for (const { domain_id } of await store.latest.scans.due(now, LOOK_AT)) {
+  for (const { domain_id } of await store.latest.scans.due(now, MAX_CANDIDATES)) {
     const until = now + SCAN_CLAIM_MS;
     const claimed = await store.write((tx) => tx.scans.claim(domain_id, { now, until }));
     if (claimed !== null) return claimed;
@@ -33,12 +35,12 @@ async function claimScan({ store, clock }: LifecycleContext): Promise<ScanRow | 
   return null;
 }
 
-/** Never throws: what went wrong is noted, and the scan stays to be begun again until it has been often enough. */
+/** Never throws: a failure is noted, and the scan stays due until it was started `MAX_SCAN_TRIES` times. */
 async function runScan(
-  life: LifecycleContext,
+  context: LifecycleContext,
   { domain_id, account_id, key_id, tries }: ScanRow,
 ): Promise<void> {
-  const { store, dns, signal, clock, note } = life;
+  const { store, dns, signal, clock, note } = context;
   let name: string | null = null;
   try {
     const domain = await store.latest.domains.get(domain_id);
@@ -53,12 +55,12 @@ async function runScan(
       return;
     }
     if (found.fault !== null) note({ kind: 'failed', domain: name, error: found.fault });
-    const maxRecords = (await life.maxRecords?.(domain)) ?? null;
+    const maxRecords = (await context.maxRecords?.(domain)) ?? null;
     const imported = await store.write(async (tx) => {
       const fresh = await tx.domains.get(domain_id);
       if (fresh === null || !(await tx.scans.remove(domain_id))) return null;
       const author = { account_id, key_id };
-      const { specialOrigin = () => null } = life;
+      const { specialOrigin = () => null } = context;
       return importRecords(tx, fresh, found.records, { author, now: clock(), maxRecords, specialOrigin });
     });
     const count = imported?.records.length ?? 0;

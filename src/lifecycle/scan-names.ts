@@ -1,16 +1,17 @@
 /**
- * Names that zones commonly have. A zone cannot be listed from outside (transfers are closed, and asking for one looks
- * like an attack), so known names are tried; what hosting panels, mail providers and office suites tell people to
- * create comes first.
+ * Names that zones commonly have. A zone cannot be listed from outside (zone transfers are closed, and a request for one
+ * looks like an attack), so a scan tries known names: first those that the instructions of hosting panels, mail
+ * providers and office suites make customers create.
  */
 import type { QueryType } from '../dns/message.ts';
 
-/** Types asked for at the domain itself. HTTPS is left out: the edge makes its own for names it serves. */
+/** Types queried at the domain itself. HTTPS is omitted: the edge generates it for the names it serves. */
 export const APEX_TYPES: readonly QueryType[] = ['A', 'AAAA', 'MX', 'TXT', 'CAA'];
 
-/** Types asked for at every host name, once the first shows that the name exists. */
+/** Types queried at every host name that the first query shows to exist. */
 export const HOST_TYPES: readonly QueryType[] = ['A', 'AAAA', 'MX', 'TXT'];
 
+/** Host names, separated by white space. */
 const HOSTS = `www mail smtp imap pop pop3 webmail autodiscover autoconfig mx mx1 mx2 email
   ftp sftp ssh vpn remote cpanel whm webdisk server host ns1 ns2 dns
   api app apps admin portal dashboard my account login auth sso id
@@ -41,13 +42,13 @@ const SERVICES: readonly (readonly [QueryType, string])[] = [
   ['TLSA', '_443._tcp _443._tcp.www _25._tcp _25._tcp.mail'],
 ];
 
-/** A name below the domain and the types to ask for there; a first answer of NXDOMAIN ends it. */
+/** A name below the domain and the types to query there; NXDOMAIN skips the types that remain. */
 export interface ScanName {
   readonly name: string;
   readonly types: readonly QueryType[];
 }
 
-/** Everything that is tried below the apex, the likeliest first. */
+/** All names tried below the apex, the most common first. */
 export const SCAN_NAMES: readonly ScanName[] = [
   ...words(HOSTS).map((name) => ({ name, types: HOST_TYPES })),
   ...SERVICES.flatMap(([type, names]) => words(names).map((name) => ({ name, types: [type] }))),

@@ -1,7 +1,7 @@
 /**
- * Finds the records a domain has where it is served now, so that moving it here loses as little as can be. In: a
- * domain and the way into the DNS. Out: records to import. The domain's own servers are asked, not caches; a zone
- * transfer is never tried. What answers for a name that nobody made up comes from a wildcard and is imported as one.
+ * Finds the records of a domain at its current DNS host, so that a move to this service loses few of them. In: a domain
+ * and a DNS client. Out: records to import. The scan queries the domain's authoritative servers, not caches, and never
+ * tries a zone transfer. An answer for a random name comes from a wildcard record and is imported as one.
  */
 import { randomBytes } from 'node:crypto';
 import { DnsFault } from '../dns/fault.ts';
@@ -18,17 +18,17 @@ import { APEX_TYPES, HOST_TYPES, SCAN_NAMES, type ScanName } from './scan-names.
 export interface ScanResult {
   /** In the order of names tried; the apex and `www` are proxied where their type can be. */
   readonly records: readonly ZoneRecord[];
-  /** Questions that went out. */
+  /** Queries that were sent. */
   readonly questions: number;
   /** `false`: a bound was reached or servers failed, so there may be more. */
   readonly complete: boolean;
-  /** Why nothing could be found out, when that is so. */
+  /** Why the scan failed as a whole; `null`: it did not. */
   readonly fault: DnsFault | null;
 }
 
 export interface ScanOptions {
   readonly signal?: AbortSignal;
-  /** Milliseconds for the whole scan. */
+  /** Milliseconds for the whole scan. Default: `MAX_SCAN_MS`. */
   readonly limitMs?: number;
 }
 
@@ -36,18 +36,18 @@ interface Scan {
   readonly domain: string;
   readonly dns: Dns;
   readonly signal: AbortSignal;
-  /** The servers, the one that answered last in front. */
+  /** The servers, the last one that answered first. */
   readonly servers: ServerAddress[];
   readonly records: Map<string, ZoneRecord>;
-  /** Data of the wildcard, by type; a name whose data is the same is not a name of its own. */
+  /** Fingerprint of the wildcard's data, by type; a name with the same data has no record of its own. */
   readonly wild: Map<string, string>;
   questions: number;
-  /** At least one question was answered. */
+  /** At least one query was answered. */
   answered: boolean;
   complete: boolean;
 }
 
-/** Scans `domain` (canonical). Bounded in questions, records and time. Never throws. */
+/** Scans `domain` (canonical) within `MAX_SCAN_QUESTIONS`, `MAX_SCAN_RECORDS` and `limitMs`. Never throws. */
 export function scanRecords(domain: string, dns: Dns, options: ScanOptions = {}): Promise<ScanResult> {
   const limitMs = options.limitMs ?? MAX_SCAN_MS;
   return withDeadline(limitMs, options.signal, (signal) => scanWithin(domain, dns, signal));
@@ -68,7 +68,7 @@ async function scanWithin(domain: string, dns: Dns, signal: AbortSignal): Promis
   let fault: DnsFault | null = null;
   try {
     scan.servers.push(...(await findServers(domain, dns, signal)));
-    if (scan.servers.length > 0) await walk(scan);
+    if (scan.servers.length > 0) await scanZone(scan);
   } catch (error) {
     scan.complete = false;
     fault =
@@ -77,7 +77,7 @@ async function scanWithin(domain: string, dns: Dns, signal: AbortSignal): Promis
   return { records: [...scan.records.values()], questions: scan.questions, complete: scan.complete, fault };
 }
 
-/** Addresses of the domain's servers; none: it is not delegated anywhere. */
+/** Addresses of the domain's servers; empty: it is not delegated. @throws DnsFault */
 async function findServers(domain: string, dns: Dns, signal: AbortSignal): Promise<readonly ServerAddress[]> {
   const names = await dns.zoneServers(domain, signal);
   const found = await Promise.allSettled(names.map((name) => dns.addresses(name, signal)));
@@ -91,7 +91,8 @@ async function findServers(domain: string, dns: Dns, signal: AbortSignal): Promi
   );
 }
 
-async function walk(scan: Scan): Promise<void> {
+/** Scans the apex, the wildcard, then the known names. @throws DnsFault when no server answers for the domain */
+async function scanZone(scan: Scan): Promise<void> {
   await scanName(scan, scan.domain, APEX_TYPES);
   if (!scan.answered) throw new DnsFault('unanswered', `no server of \`${scan.domain}\` answers for it`);
   await scanWildcard(scan);
@@ -108,7 +109,7 @@ async function walk(scan: Scan): Promise<void> {
   await Promise.all(Array.from({ length: SCAN_CONCURRENCY }, work));
 }
 
-/** A name nobody has made up shows what the wildcard answers. */
+/** Detects a wildcard record: only a wildcard answers for a random name (RFC 4592). */
 async function scanWildcard(scan: Scan): Promise<void> {
   const probe = `${randomBytes(12).toString('hex')}.${scan.domain}`;
   for (const type of HOST_TYPES) {
@@ -117,7 +118,7 @@ async function scanWildcard(scan: Scan): Promise<void> {
     const answers = reply.answers.filter(({ name }) => name === probe);
     if (answers.length === 0) continue;
     scan.wild.set(type, fingerprint(answers));
-    for (const answer of answers) keep(scan, `*.${scan.domain}`, answer);
+    for (const answer of answers) addRecord(scan, `*.${scan.domain}`, answer);
     if (answers.some((answer) => answer.type === 'CNAME')) {
       for (const other of QUERY_TYPES) scan.wild.set(other, fingerprint(answers));
       return;
@@ -132,14 +133,14 @@ async function scanName(scan: Scan, name: string, types: readonly QueryType[]): 
     if (reply.rcode !== 'NOERROR') return;
     const answers = reply.answers.filter((answer) => answer.name === name);
     if (answers.length === 0) {
-      // The name is delegated further: its records live elsewhere, the delegation stays here.
+      // The name is a zone cut: its records are in the child zone, and only the NS records are imported.
       const cut = serverNames(reply.authorities, name);
       if (cut.length === 0 || name === scan.domain || reply.authoritative) continue;
-      for (const server of cut) keep(scan, name, { name, type: 'NS', data: server });
+      for (const server of cut) addRecord(scan, name, { name, type: 'NS', data: server });
       return;
     }
     if (scan.wild.get(type) === fingerprint(answers)) continue;
-    for (const answer of answers) keep(scan, name, answer);
+    for (const answer of answers) addRecord(scan, name, answer);
     if (answers.some((answer) => answer.type === 'CNAME')) return;
   }
 }
@@ -153,7 +154,7 @@ function fingerprint(answers: readonly DnsAnswer[]): string {
   );
 }
 
-/** Asks the domain's servers, the one that answered last first; `null`: none gave an answer that counts. */
+/** Queries the domain's servers, the last one that answered first; `null`: none gave a usable answer. */
 async function askZone(scan: Scan, name: string, type: QueryType): Promise<Reply | null> {
   for (const server of [...scan.servers]) {
     if (scan.signal.aborted || scan.questions >= MAX_SCAN_QUESTIONS) break;
@@ -175,13 +176,14 @@ async function askZone(scan: Scan, name: string, type: QueryType): Promise<Reply
   return null;
 }
 
-/** Web traffic is what an edge is for; it is taken over at once where it most surely is web traffic. */
+/** Whether an imported record is proxied: at the apex and `www`, whose traffic is most likely HTTP. */
 function isProxied(scan: Scan, name: string, type: string): boolean {
   if (type !== 'A' && type !== 'AAAA' && type !== 'CNAME') return false;
   return name === scan.domain || name === `www.${scan.domain}`;
 }
 
-function keep(scan: Scan, absolute: string, answer: DnsAnswer): void {
+/** Adds the record of one answer, unless the model has no such type or the name is not inside the domain. */
+function addRecord(scan: Scan, absolute: string, answer: DnsAnswer): void {
   const read = answerData(answer);
   if (read === null) return;
   const { type, data } = read;

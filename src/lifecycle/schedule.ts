@@ -1,4 +1,4 @@
-/** When a domain's nameservers are looked at next. Times are milliseconds since the epoch. */
+/** When a domain's delegation is checked next. Times are milliseconds since the epoch. */
 import type { DomainRow } from '../store/rows.ts';
 import {
   CHECK_FIRST_FOR_MS,
@@ -11,25 +11,25 @@ import {
 } from './limits.ts';
 
 export interface ScheduleOptions {
-  /** Nobody could answer: look again within the hour, whatever the rhythm. */
+  /** The check failed: the next one comes within the hour, whatever the interval. */
   readonly failed?: boolean;
 }
 
 /**
  * The next check of a managed domain after one at `now`; `null`: none. Pending: every 5 minutes in the first hour,
- * hourly in the first week, then daily. Moved: hourly, so that coming back is noticed. Active: daily.
+ * hourly in the first week, then daily. Moved: hourly, so that a restored delegation is soon found. Active: daily.
  */
 export function nextCheckAt(
   domain: Pick<DomainRow, 'status' | 'pending_since'>,
   now: number,
   options: ScheduleOptions = {},
 ): number | null {
-  const distance = checkDistance(domain, now);
-  if (distance === null) return null;
-  return now + (options.failed === true ? Math.min(distance, CHECK_SOON_MS) : distance);
+  const interval = checkInterval(domain, now);
+  if (interval === null) return null;
+  return now + (options.failed === true ? Math.min(interval, CHECK_SOON_MS) : interval);
 }
 
-function checkDistance(
+function checkInterval(
   { status, pending_since }: Pick<DomainRow, 'status' | 'pending_since'>,
   now: number,
 ): number | null {
@@ -42,25 +42,25 @@ function checkDistance(
 }
 
 /**
- * A check's time made up to a tenth of its distance sooner, by the domain and the moment: domains that were added
- * together part with every check, so that ten thousand daily ones spread over hours.
+ * Moves a check up to a tenth of its interval earlier, by a hash of domain and time: domains that were added together
+ * drift apart with every check, so ten thousand daily checks spread over hours.
  */
 export function spreadCheck(
   domainId: number,
   { at, now }: { readonly at: number; readonly now: number },
 ): number {
-  return at - Math.floor(Math.max(0, at - now) * CHECK_SPREAD * lot(domainId, now));
+  return at - Math.floor(Math.max(0, at - now) * CHECK_SPREAD * jitter(domainId, now));
 }
 
-/** From 0 to below 1, as if drawn by lot (the finalizer of MurmurHash3), the same for the same domain and moment. */
-function lot(domainId: number, now: number): number {
+/** A pseudo-random number from 0 to below 1 (the finalizer of MurmurHash3), the same for one domain and second. */
+function jitter(domainId: number, now: number): number {
   let bits = Math.imul(domainId, 0x9e3779b1) ^ Math.floor(now / 1_000);
   bits = Math.imul(bits ^ (bits >>> 16), 0x85ebca6b);
   bits = Math.imul(bits ^ (bits >>> 13), 0xc2b2ae35);
   return ((bits ^ (bits >>> 16)) >>> 0) / 2 ** 32;
 }
 
-/** Milliseconds until a user may ask for a check again; 0: now. */
+/** Milliseconds until the owner may request another check; 0: now. */
 export function manualCheckWait(last: DomainRow['last_manual_ns_check_at'], now: number): number {
   return last === null ? 0 : Math.max(0, last + MANUAL_CHECK_MS - now);
 }

@@ -1,16 +1,16 @@
 /**
- * A domain's life as a pure function: fields and an event in, changed fields or a refusal out. The states and the
- * triggers are the API document's; what it leaves open is settled here (semantics §6 where it says something):
- * - a check that nobody could answer changes nothing but when to look again
- * - `moved` serves for 7 days; it ends at the first check after them that finds the delegation still gone
- * - `disabled` and `banned` are not checked; a ban ends like `disabled` does: in `active` when the proof still holds,
- *   else `pending` or `unverified`
+ * The lifecycle of a domain as a pure state machine: fields and an event in, changed fields or a refusal out. The API
+ * document defines states and triggers; this file defines the rest (after semantics §6 where it applies):
+ * - a check without an answer (`unreachable`) only changes the time of the next check
+ * - a `moved` domain is served for 7 days; the first check after them that finds the delegation still absent disables it
+ * - `disabled` and `banned` domains are not checked; both end in `active` when the proof still holds, else in `pending`
+ *   or `unverified`
  * - suspension is a flag beside the status and stops no checks
- * - a domain whose DNS is hosted elsewhere is proven once; taking the TXT record away later changes nothing
- * - several accounts may have an unproved domain of one name (`claims.ts`). A delegation then says nothing about which of
- *   them it is for, so the TXT record decides, also in a managed domain, which goes on waiting for its delegation
- * - a change of `dns_mode` never stops a domain at once: one that becomes external is `moved` and has its grace until
- *   it is verified; one that becomes managed stays `active` and is `moved` when its next check says so
+ * - a domain whose DNS is hosted elsewhere is proved once; removing its TXT record later changes nothing
+ * - several accounts may have an unproved domain of one name (`claims.ts`). A delegation does not identify one of them, so
+ *   the TXT record decides, also for a managed domain, which stays `pending` until its delegation is found
+ * - a change of `dns_mode` never stops a domain at once: one that becomes external is `moved`, with the grace period,
+ *   until it is verified; one that becomes managed stays `active` until its next check finds another delegation
  */
 import { assert, unreachable } from '../base/assert.ts';
 import type { DomainStatus } from '../base/vocabulary.ts';
@@ -19,7 +19,7 @@ import type { Challenge } from './challenge.ts';
 import { GRACE_MS } from './limits.ts';
 import { nextCheckAt, spreadCheck } from './schedule.ts';
 
-/** The fields of a domain that its life is about. */
+/** The fields of a domain that the state machine reads and changes. */
 export type LifecycleFields = Pick<
   DomainRow,
   | 'status'
@@ -37,23 +37,23 @@ export type LifecycleFields = Pick<
   | 'suspended_at'
 >;
 
-/** What is known about the right to use the name: the delegation, or the TXT record of an external domain. */
+/** Whether the right to use the name is proved: by the delegation, or by the TXT record of an external domain. */
 export type Proof = 'holds' | 'absent' | 'unknown';
 
 export type LifecycleEvent =
-  /** A nameserver check came back; `contested`: it is delegated, and other accounts have an unproved domain of the name. */
+  /** A delegation check has a result; `contested`: delegated, and other accounts have an unproved domain of the name. */
   | {
       readonly kind: 'checked';
       readonly result: 'delegated' | 'contested' | 'other' | 'none' | 'unreachable';
     }
-  /** Its time has come and there is nobody to ask: an external domain. */
+  /** The scheduled time of an external domain has come, which needs no lookup. */
   | { readonly kind: 'due' }
-  /** The TXT record was looked for, on request. */
+  /** The owner requested verification; `proof` is the result of the TXT lookup. */
   | { readonly kind: 'verify'; readonly proof: Proof }
-  /** The owner wants a disabled domain back; `challenge` replaces a value that has expired. */
+  /** The owner enables a disabled domain; `challenge` replaces an expired value. */
   | ({ readonly kind: 'enable' } & Return)
   | { readonly kind: 'mode'; readonly dns_mode: DnsMode; readonly challenge: Challenge }
-  /** A new value to publish, in place of the old one. */
+  /** A new challenge replaces the current one. */
   | { readonly kind: 'challenge'; readonly challenge: Challenge }
   | { readonly kind: 'disable' }
   | { readonly kind: 'ban' }
@@ -61,11 +61,11 @@ export type LifecycleEvent =
   | { readonly kind: 'suspend' }
   | { readonly kind: 'resume' };
 
-/** What a domain comes back with from `disabled` or `banned`. */
+/** The proof with which a domain leaves `disabled` or `banned`, and the challenge it gets without one. */
 interface Return {
   readonly proof: Proof;
   readonly challenge: Challenge;
-  /** The proof is the operator's word, not what the DNS says. */
+  /** The operator vouches for the proof; it does not come from the DNS. */
   readonly vouched?: true;
 }
 
@@ -86,23 +86,23 @@ export type Transition =
       readonly status: DomainStatus;
       /** The fields that differ; empty when nothing does. */
       readonly changes: Partial<LifecycleFields>;
-      /** What the edge does differs, so it must be published. */
+      /** The edge must serve the domain differently, so the change needs a publication. */
       readonly publish: boolean;
     }
   | { readonly ok: false; readonly code: RefusalCode; readonly reason: string };
 
-/** What an event does to a stored domain: `nextState`, its next check apart from those of other domains. */
+/** The effect of an event on a stored domain: `nextState`, with the next check spread (`spreadCheck`). */
 export function nextRow(domain: DomainRow, event: LifecycleEvent, now: number): Transition {
   const outcome = nextState(domain, event, now);
   const at = outcome.ok ? (outcome.changes.next_check_at ?? null) : null;
   const mode = (outcome.ok ? outcome.changes.dns_mode : null) ?? domain.dns_mode;
-  // What an external domain waits for is the end of its grace, which is to the moment.
+  // The grace period of an external domain ends at an exact time, which must not be moved.
   if (!outcome.ok || at === null || mode !== 'managed') return outcome;
   const next_check_at = spreadCheck(domain.id, { at, now });
   return { ...outcome, changes: { ...outcome.changes, next_check_at } };
 }
 
-/** What an event does to a domain at `now` (milliseconds since the epoch). */
+/** The effect of an event on a domain at `now`, milliseconds since the epoch. */
 export function nextState(domain: LifecycleFields, event: LifecycleEvent, now: number): Transition {
   switch (event.kind) {
     case 'checked':
@@ -121,10 +121,10 @@ export function nextState(domain: LifecycleFields, event: LifecycleEvent, now: n
       return change(domain, { ...challengeFields(event.challenge) });
     case 'disable':
       if (domain.status === 'banned') return BANNED;
-      return change(domain, { status: 'disabled', ...STILL });
+      return change(domain, { status: 'disabled', ...NO_CHECKS });
     case 'ban':
-      // The name is banned, so that no other account has it.
-      return change(domain, { status: 'banned', unproved_since: null, ...STILL });
+      // A banned domain counts as proved: no other account can register the name.
+      return change(domain, { status: 'banned', unproved_since: null, ...NO_CHECKS });
     case 'unban':
       if (domain.status !== 'banned') return refuse('not_banned', `the domain is \`${domain.status}\``);
       return settle(domain, event, now);
@@ -137,7 +137,7 @@ export function nextState(domain: LifecycleFields, event: LifecycleEvent, now: n
   }
 }
 
-/** The fields of a domain that was just created. */
+/** The lifecycle fields of a new domain. `now` in milliseconds since the epoch. */
 export function initialState(dns_mode: DnsMode, challenge: Challenge, now: number): LifecycleFields {
   const managed = dns_mode === 'managed';
   return {
@@ -161,8 +161,8 @@ const NO_CHALLENGE = {
   verification_expires_at: null,
 } as const satisfies ChallengeFields;
 
-/** Nothing is waited for any more. */
-const STILL = { pending_since: null, moved_since: null, next_check_at: null } as const;
+/** Fields of a status that no check and no deadline ends. */
+const NO_CHECKS = { pending_since: null, moved_since: null, next_check_at: null } as const;
 
 const BANNED: Transition = refuse('banned', 'the domain is banned');
 
@@ -175,7 +175,7 @@ type ChallengeFields = Pick<
   'verification_token' | 'verification_started_at' | 'verification_expires_at'
 >;
 
-/** The fields of a domain that a value to publish sets. */
+/** The fields that a new challenge sets. */
 export function challengeFields({ value, started_at, expires_at }: Challenge): ChallengeFields {
   return {
     verification_token: value,
@@ -184,7 +184,7 @@ export function challengeFields({ value, started_at, expires_at }: Challenge): C
   };
 }
 
-/** The outcome, with only those fields that differ. */
+/** The accepted transition to `wanted`; `changes` contains only the fields that differ. */
 function change(domain: LifecycleFields, wanted: Partial<LifecycleFields>): Transition {
   const after = { ...domain, ...wanted };
   const changes = Object.fromEntries(
@@ -194,6 +194,7 @@ function change(domain: LifecycleFields, wanted: Partial<LifecycleFields>): Tran
   return { ok: true, status: after.status, changes, publish };
 }
 
+/** The fields of a proved domain that becomes active. */
 function active(now: number): Partial<LifecycleFields> {
   const next_check_at = nextCheckAt({ status: 'active', pending_since: null }, now);
   const proved = { status: 'active', ever_active: true, unproved_since: null } as const;
@@ -202,9 +203,10 @@ function active(now: number): Partial<LifecycleFields> {
 
 type CheckResult = Extract<LifecycleEvent, { kind: 'checked' }>['result'];
 
+/** Applies the result of a delegation check. */
 function checked(domain: LifecycleFields, result: CheckResult, now: number): Transition {
   const { status, dns_mode } = domain;
-  // A check may come back after somebody has changed the domain; what it found is then about something else.
+  // The domain can change during a check, whose result then no longer applies.
   if (dns_mode !== 'managed') return due(domain, now);
   if (status !== 'pending' && status !== 'active' && status !== 'moved') {
     return change(domain, { next_check_at: null });
@@ -218,19 +220,20 @@ function checked(domain: LifecycleFields, result: CheckResult, now: number): Tra
     const next_check_at = nextCheckAt({ status: 'moved', pending_since: null }, now);
     return change(domain, { status: 'moved', moved_since: now, next_check_at });
   }
-  assert(domain.moved_since !== null, 'a moved domain knows since when');
-  if (now >= domain.moved_since + GRACE_MS) return change(domain, { status: 'disabled', ...STILL });
+  assert(domain.moved_since !== null, 'a moved domain has `moved_since`');
+  if (now >= domain.moved_since + GRACE_MS) return change(domain, { status: 'disabled', ...NO_CHECKS });
   return change(domain, { next_check_at: nextCheckAt(domain, now) });
 }
 
-/** Only the grace of an external domain that was managed before ends by itself. */
+/** Ends the grace period of an external domain that was managed before; no other external domain has a deadline. */
 function due(domain: LifecycleFields, now: number): Transition {
   if (domain.dns_mode === 'managed') return change(domain, {});
   if (domain.status !== 'moved') return change(domain, { next_check_at: null });
   const end = (domain.moved_since ?? 0) + GRACE_MS;
-  return change(domain, now >= end ? { status: 'disabled', ...STILL } : { next_check_at: end });
+  return change(domain, now >= end ? { status: 'disabled', ...NO_CHECKS } : { next_check_at: end });
 }
 
+/** Applies the result of a requested verification. */
 function verify(domain: LifecycleFields, proof: Proof, now: number): Transition {
   if (domain.status === 'banned') return BANNED;
   if (domain.status === 'disabled') return refuse('disabled', 'the domain is disabled; enable it first');
@@ -243,13 +246,13 @@ function verify(domain: LifecycleFields, proof: Proof, now: number): Transition 
   }
   if (proof === 'absent') return refuse('absent', 'the TXT record was not found');
   if (proof === 'unknown') return refuse('unknown', 'the TXT record could not be looked up; try again later');
-  // The name is proved; what a managed domain still waits for is its delegation.
+  // The TXT record proves the name; a managed domain still needs its delegation to become active.
   if (domain.dns_mode === 'managed')
     return change(domain, { verified_at: now, unproved_since: null, next_check_at: now });
   return change(domain, { ...active(now), verified_at: now, next_check_at: null });
 }
 
-/** Whether a TXT record proves the name: of an external domain, and of a managed one that has a value to publish. */
+/** Whether a TXT record can prove the name: of an external domain, and of an unproved managed one with a challenge. */
 export function takesChallenge(
   domain: Pick<LifecycleFields, 'dns_mode' | 'unproved_since' | 'verification_token'>,
 ): boolean {
@@ -257,7 +260,7 @@ export function takesChallenge(
   return domain.unproved_since !== null && domain.verification_token !== '';
 }
 
-/** Whether the value to publish can no longer be used and a new one is due. */
+/** Whether the challenge has expired unused, so that a new one is needed. */
 export function isExpired(
   domain: Pick<LifecycleFields, 'verification_expires_at' | 'verified_at'>,
   now: number,
@@ -266,21 +269,22 @@ export function isExpired(
   return domain.verification_expires_at === null || now >= domain.verification_expires_at;
 }
 
+/** What decides how a domain leaves `disabled` or `banned`. */
 interface Settling {
   readonly proof: Proof;
   readonly challenge: Challenge;
 }
 
-/** Back from `disabled` or `banned`: `active` when the proof holds, else as a new domain starts. */
+/** Leaves `disabled` or `banned`: `active` when the proof holds, else the status of a new domain. */
 function settle(domain: LifecycleFields, { proof, challenge }: Settling, now: number): Transition {
   const external = domain.dns_mode === 'external';
-  // A value that was never used in time is not made good by disabling and enabling the domain.
+  // Disabling and enabling a domain does not make an expired challenge valid.
   if (proof === 'holds' && !(external && isExpired(domain, now))) {
     if (!external) return change(domain, active(now));
     return change(domain, { ...active(now), verified_at: domain.verified_at ?? now, next_check_at: null });
   }
-  const unproved = { ...STILL, verified_at: null, unproved_since: domain.unproved_since ?? now };
-  // The value of a proof that is gone may have been seen by anybody, so it proves nothing a second time.
+  const unproved = { ...NO_CHECKS, verified_at: null, unproved_since: domain.unproved_since ?? now };
+  // A published value is public: after its proof was lost it must not prove the name a second time.
   if (!external) {
     const none = domain.verified_at === null ? {} : NO_CHALLENGE;
     return change(domain, {
@@ -296,6 +300,7 @@ function settle(domain: LifecycleFields, { proof, challenge }: Settling, now: nu
   return change(domain, { ...unproved, status: 'unverified', ...renewed });
 }
 
+/** Applies a change of `dns_mode`; the domain keeps serving until its grace period or next check. */
 function changeMode(
   domain: LifecycleFields,
   { dns_mode, challenge }: Extract<LifecycleEvent, { kind: 'mode' }>,
@@ -307,7 +312,7 @@ function changeMode(
   if (dns_mode === 'external') {
     const renewed = { dns_mode, verified_at: null, ...challengeFields(challenge) };
     const unproved_since = domain.unproved_since ?? now;
-    if (!serving) return change(domain, { ...STILL, ...renewed, unproved_since, status: 'unverified' });
+    if (!serving) return change(domain, { ...NO_CHECKS, ...renewed, unproved_since, status: 'unverified' });
     const moved_since = domain.moved_since ?? now;
     return change(domain, {
       ...renewed,

@@ -1,6 +1,6 @@
 /** The thread that renders pages: what `renderer.ts` starts. One page after the other, each answered before the next. */
-import { createHash } from 'node:crypto';
 import { parentPort } from 'node:worker_threads';
+import { sha256Base64Url } from '../platform/sha256.ts';
 import { convert } from './convert.ts';
 import { decodePage, type EncodedPage } from './decode.ts';
 import type { HtmlReason } from './outcome.ts';
@@ -30,7 +30,7 @@ function render(order: RenderOrder): RenderResult {
   const converted = convert(decoded.html, order.address);
   if (!converted.ok) return { kind: 'kept', reason: converted.reason };
   const markdown = new TextEncoder().encode(converted.markdown);
-  const digest = createHash('sha256').update(markdown).digest('base64url');
+  const digest = sha256Base64Url(markdown);
   const tokens = Math.ceil(converted.markdown.length / 4);
   return { kind: 'rendered', markdown, tag: `"md-${digest.slice(0, 22)}"`, tokens };
 }

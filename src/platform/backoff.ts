@@ -1,6 +1,14 @@
-/** Waiting, so that it can be ended, and waiting longer each time. */
+/** Exponential backoff: the wait before each further attempt, and a timer that an `AbortSignal` can end. */
 
-/** Resolves after that time, or at once when one of the signals ends it. */
+/** The bounds of an exponential backoff, in milliseconds. */
+export interface Backoff {
+  /** The wait after the first failure; each further failure doubles it. */
+  readonly first: number;
+  /** The longest wait. */
+  readonly last: number;
+}
+
+/** Resolves after that many milliseconds, or at once when one of the signals is or becomes aborted. Never rejects. */
 export function pause(milliseconds: number, ...signals: readonly AbortSignal[]): Promise<void> {
   return new Promise((resolve) => {
     if (milliseconds <= 0 || signals.some((signal) => signal.aborted)) return resolve();
@@ -14,13 +22,12 @@ export function pause(milliseconds: number, ...signals: readonly AbortSignal[]):
   });
 }
 
-/**
- * Milliseconds before attempt `failures + 1`: doubled each time up to `last`, of which a random half to the whole, so
- * that many nodes do not come back at once.
- */
-export function retryMs(
-  failures: number,
-  { first, last }: { readonly first: number; readonly last: number },
-): number {
-  return Math.min(last, first * 2 ** Math.min(failures, 30)) * (0.5 + Math.random() / 2);
+/** Milliseconds before the next attempt: `first` after 0 earlier failures, then doubled for each, up to `last`. */
+export function backoffMs(failures: number, { first, last }: Backoff): number {
+  return Math.min(last, first * 2 ** Math.min(failures, 30));
+}
+
+/** As `backoffMs`, of which a random half to the whole, so that many nodes do not reconnect at the same moment. */
+export function retryMs(failures: number, bounds: Backoff): number {
+  return backoffMs(failures, bounds) * (0.5 + Math.random() / 2);
 }

@@ -1,39 +1,47 @@
-/** Files that are there whole or not at all, whatever happens while they are written. */
+/** Atomic file writes: readers see the old content or the whole new content, also after a crash in the middle. */
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** The ending of files that are still being written; what a crash leaves behind of them is removed at the next start. */
+/** The ending of temporary files. A crash can leave one; `removeUnfinished` removes them at the next start. */
 const UNFINISHED = '.tmp';
 
+export interface AtomicWriteOptions {
+  /** Permission bits of the file, less the process's umask; 0o600 (only the owner may read it) when absent. */
+  readonly mode?: number;
+  /** Path of the temporary file, in the folder of the file; absent: the file's own path with a random ending. */
+  readonly draft?: string;
+}
+
 /**
- * Writes a file in one step: tmp, fsync, rename. The rename lasts once the folder is synced too, see `syncFolder`.
- * Only the owner may read it.
+ * Writes a file in one step: temporary file, fsync, rename. The rename is durable once the folder is synced too
+ * (`syncFolder`).
+ * @throws the error of `write` or of the file system, after the temporary file is removed
  */
 export async function writeAtomically(
   file: string,
   write: (handle: FileHandle) => Promise<void>,
+  { mode = 0o600, draft = `${file}.${randomBytes(6).toString('hex')}${UNFINISHED}` }: AtomicWriteOptions = {},
 ): Promise<void> {
-  const beside = `${file}.${randomBytes(6).toString('hex')}${UNFINISHED}`;
-  const handle = await open(beside, 'wx', 0o600);
+  const handle = await open(draft, 'wx', mode);
   try {
     await write(handle);
     await handle.sync();
   } catch (error) {
     await handle.close();
-    await rm(beside, { force: true });
+    await rm(draft, { force: true });
     throw error;
   }
   await handle.close();
   try {
-    await rename(beside, file);
+    await rename(draft, file);
   } catch (error) {
-    await rm(beside, { force: true });
+    await rm(draft, { force: true });
     throw error;
   }
 }
 
-/** Removes what a crash left unfinished in a folder, of the files whose names pass. */
+/** Removes the temporary files that a crash left in a folder, of those whose names pass `isOurs`. */
 export async function removeUnfinished(
   folder: string,
   isOurs: (name: string) => boolean = () => true,
@@ -43,6 +51,7 @@ export async function removeUnfinished(
   }
 }
 
+/** Flushes a folder's entries (fsync of the directory), which makes renames in it durable. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -52,7 +61,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** As `putFile` for content at hand, and lasting when it resolves. */
+/** Writes a file atomically with mode 0o600; file and rename are durable when it resolves. */
 export async function writeDurably(file: string, content: Uint8Array | string): Promise<void> {
   await writeAtomically(file, (handle) => handle.writeFile(content));
   await syncFolder(dirname(file));

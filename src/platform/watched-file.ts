@@ -3,10 +3,10 @@
  * somebody else's to take; what cannot be taken is told once, and the next change is looked at as any other. What could be
  * taken at another time is tried again, less and less often.
  */
-import { createHash } from 'node:crypto';
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
 import { retryMs } from './backoff.ts';
+import { sha256Hex } from './sha256.ts';
 
 export interface WatchedFile {
   /** Looks at the file now, what was refused included; resolves once what it says is taken or refused. */
@@ -68,7 +68,7 @@ export async function watchFile({
     }
     // Who takes it may be closed by now.
     if (stopped) return;
-    const found = createHash('sha256').update(octets).digest('hex');
+    const found = sha256Hex(octets);
     const before = found === seen ? refused : null;
     if (found === seen && (before === null || performance.now() < before.tryAt)) return;
     seen = found;

@@ -1,14 +1,9 @@
 /** Sealed plans under their digest. */
-import { createHash } from 'node:crypto';
 import { openPlan } from '../plan/open.ts';
 import { seal } from '../plan/seal.ts';
+import { sha256Hex } from '../platform/sha256.ts';
 import type { ReadTransaction } from '../store/store.ts';
 import { PublishFault } from './fault.ts';
-
-/** SHA-256 in 64 lower-case hex digits. */
-export function digestOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
 
 /**
  * The sealed plan of that digest, `null` when the store keeps none.
@@ -19,8 +14,8 @@ export async function findBlob(
   digest: string,
 ): Promise<Uint8Array | null> {
   const bytes = await tx.plans.blob(digest);
-  if (bytes === null || digestOf(bytes) === digest) return bytes;
-  const found = digestOf(bytes);
+  if (bytes === null || sha256Hex(bytes) === digest) return bytes;
+  const found = sha256Hex(bytes);
   throw new PublishFault('blob', `the stored plan \`${digest}\` is damaged: its digest is \`${found}\``);
 }
 

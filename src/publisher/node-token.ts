@@ -1,5 +1,6 @@
 /** Node tokens: what a node shows to read the feed. Shown once; only a SHA-256 is stored. */
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
+import { sha256Hex } from '../platform/sha256.ts';
 import type { NodeRow } from '../store/rows.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import { MAX_REPLACED_TOKENS } from './limits.ts';
@@ -21,7 +22,7 @@ export interface NewNode {
 /** Makes a node in the group `default`, and its token. @throws StoreFault `conflict` on `nodes.name` for a name in use */
 export async function createNode(tx: WriteTransaction, name: string, now: number): Promise<NewNode> {
   const token = newToken();
-  const node = await tx.nodes.insert({ name, token_hash: hashToken(token), created_at: now });
+  const node = await tx.nodes.insert({ name, token_hash: sha256Hex(token), created_at: now });
   return { node, token };
 }
 
@@ -42,7 +43,7 @@ export async function rotateToken(
   else if (valid.length >= MAX_REPLACED_TOKENS) return { ok: false, until: valid[0]!.until };
   const token = newToken();
   const until = now + overlapMs;
-  await tx.nodes.replaceToken({ id, token_hash: hashToken(token) }, { until, now });
+  await tx.nodes.replaceToken({ id, token_hash: sha256Hex(token) }, { until, now });
   return { ok: true, token, until };
 }
 
@@ -58,7 +59,7 @@ export async function nodeOf(
   { token, now }: { readonly token: string; readonly now: number },
 ): Promise<ShownNode | null> {
   if (!TOKEN_SHAPE.test(token)) return null;
-  const hash = hashToken(token);
+  const hash = sha256Hex(token);
   const node = (await tx.nodes.byTokenHash(hash)) ?? (await nodeBefore(tx, { hash, now }));
   return node === null || node.revoked_at !== null ? null : { ...node, shown_hash: hash };
 }
@@ -94,8 +95,4 @@ export async function readTokens(tx: Pick<ReadTransaction, 'nodes'>, now: number
 
 function newToken(): string {
   return `${NODE_TOKEN_PREFIX}${randomBytes(32).toString('base64url')}`;
-}
-
-function hashToken(token: string): string {
-  return createHash('sha256').update(token).digest('hex');
 }

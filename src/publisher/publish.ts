@@ -8,10 +8,11 @@
  * domain at once, the later loses on `manifest.revision` and reads again, so no revision is skipped, given twice, or
  * holds less than the one before it.
  */
+import { sha256Hex } from '../platform/sha256.ts';
 import { isStoreFault } from '../store/fault.ts';
 import type { Author, DomainRow, ManifestRow, OutboxRow, PendingDomain, RevisionRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
-import { digestOf, readBlob, reseal } from './blob.ts';
+import { readBlob, reseal } from './blob.ts';
 import { PublishFault } from './fault.ts';
 import type { PlanMaker } from './plan-maker.ts';
 import { mayServe, type PlanSubject } from './plan-subject.ts';
@@ -142,7 +143,7 @@ async function make(
       domain: pending.domain,
       domain_id: pending.domain_id,
       revision: number,
-      digest: bytes === null ? null : digestOf(bytes),
+      digest: bytes === null ? null : sha256Hex(bytes),
       reason: rolledBack === null ? why : `${rolledBack.reason}; ${why}`,
       ...authorOf(waiting),
       at,
@@ -152,7 +153,7 @@ async function make(
   };
   if (successor === null) return [first];
   const again = successor.blob === null ? null : reseal(successor.blob, number + 1);
-  const digest = again === null ? null : digestOf(again);
+  const digest = again === null ? null : sha256Hex(again);
   const reason = 'published again after the tombstone of an earlier domain of this name';
   const second = { ...successor.last, revision: number + 1, digest, reason, at };
   return [first, { revision: second, bytes: again }];

@@ -4,6 +4,7 @@
  * meet all the same. Hints from the store wake it at once; a poll behind them makes a lost hint a delay.
  */
 import { steadyNow } from '../base/steady-clock.ts';
+import { backoffMs } from '../platform/backoff.ts';
 import { isStoreFault } from '../store/fault.ts';
 import type { DomainRow, PendingDomain, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
@@ -255,7 +256,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
   function postpone(pending: PendingDomain, error: unknown): void {
     const attempts = (failures.get(pending.domain_id)?.attempts ?? 0) + 1;
     const message = error instanceof Error ? error.message : String(error);
-    const backOff = Math.min(LAST_BACK_OFF, FIRST_BACK_OFF * 2 ** Math.min(attempts - 1, 16));
+    const backOff = backoffMs(attempts - 1, { first: FIRST_BACK_OFF, last: LAST_BACK_OFF });
     const { domain } = pending;
     failures.set(pending.domain_id, { domain, attempts, message, notBefore: steady() + backOff });
     const fields = { domain, attempts, retryInMs: backOff, err: error };

@@ -7,9 +7,10 @@
  * with the next publication.
  */
 import { PlanFault } from '../plan/fault.ts';
+import { sha256Hex } from '../platform/sha256.ts';
 import type { Author, DomainRow, RevisionRow } from '../store/rows.ts';
 import type { WriteTransaction } from '../store/store.ts';
-import { digestOf, readBlob, reseal } from './blob.ts';
+import { readBlob, reseal } from './blob.ts';
 import { newestChange } from './newest-change.ts';
 import { mayServe } from './plan-subject.ts';
 import { prunedSentence } from './prune.ts';
@@ -54,7 +55,7 @@ export async function rollBack(tx: WriteTransaction, order: RollbackOrder): Prom
     domain: domain.name,
     domain_id: domain.id,
     revision: next,
-    digest: digestOf(bytes),
+    digest: sha256Hex(bytes),
     reason: rollbackReason(revision),
     ...order.author,
     at: order.at,

@@ -6,15 +6,9 @@
  * a node that is set up meanwhile trusts the new key alone, one of a release without transitions the old key alone, and
  * neither has to wait for nodes that are off.
  */
-import {
-  createHash,
-  createPrivateKey,
-  createPublicKey,
-  generateKeyPairSync,
-  type KeyObject,
-  sign,
-} from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { type SignedTransition, TRANSITION_FORMAT, transitionText } from '../plan/manifest.ts';
+import { sha256Hex } from '../platform/sha256.ts';
 import type { ReadTransaction, WriteTransaction } from '../store/store.ts';
 import { MAX_RETIRING_KEYS, MAX_TRANSITIONS } from './limits.ts';
 
@@ -123,7 +117,7 @@ export function openKey(pem: string): SigningKey {
   const key: KeyObject = createPrivateKey(pem);
   const spki = createPublicKey(key).export({ type: 'spki', format: 'der' });
   return {
-    keyId: createHash('sha256').update(spki).digest('hex').slice(0, 16),
+    keyId: sha256Hex(spki).slice(0, 16),
     publicKey: spki.toString('base64'),
     sign: (text) => sign(null, Buffer.from(text, 'utf8'), key).toString('base64'),
   };

@@ -1,8 +1,9 @@
 /** A plan's file: from the control plane to the disk, checked and tried out on the way. */
 import { selfTest } from '../evaluator/self-test.ts';
 import type { ManifestEntry } from '../plan/manifest.ts';
+import { sha256Hex } from '../platform/sha256.ts';
 import { type ControlPlaneClient, ControlPlaneFault } from './control-plane.ts';
-import { DamageFault, digestOf, type PlanStore } from './plan-store.ts';
+import { DamageFault, type PlanStore } from './plan-store.ts';
 
 /** A plan that must not be served. `final`: it will be the same at the next attempt. */
 export class PlanRefusal extends Error {
@@ -52,7 +53,7 @@ function readStored(digest: string, keeper: PlanStore): Uint8Array | null {
 async function download(digest: string, control: Pick<ControlPlaneClient, 'plan'>): Promise<Uint8Array> {
   // Of its own memory, since a plan is a view of its bytes from an 8-octet boundary on.
   const bytes = new Uint8Array(await control.plan(digest));
-  const found = digestOf(bytes);
+  const found = sha256Hex(bytes);
   if (found === digest) return bytes;
   throw new PlanRefusal(
     `the digest of what was fetched is \`${found}\`, the manifest says \`${digest}\``,

@@ -7,11 +7,11 @@
  * A plan's file is on the disk before the line that names it is, and a line before anything is served by it. So after a
  * crash each name has its old plan or its new one, whole. Lines that arrive together share one sync of the disk.
  */
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeUnfinished, syncFolder, writeAtomically } from '../platform/durable-file.ts';
+import { sha256Hex } from '../platform/sha256.ts';
 import { type JournaledPlan, type JournalLine, lineText, readLines } from './journal.ts';
 import { MIN_COMPACT_LINES, RECENT_NAMES } from './limits.ts';
 import type { SyncLog } from './log.ts';
@@ -52,10 +52,6 @@ export class DamageFault extends Error {
 /** Lines of one write while the whole list is written anew, so that requests are served in between. */
 const LINES_AT_ONCE = 2_000;
 
-export function digestOf(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
-}
-
 /** A plan of a keeper's folder, for this process and for others that serve from it. @throws as `Keeper.readPlan` */
 export function readPlanFile(directory: string, digest: string): Uint8Array {
   let bytes: Buffer;
@@ -65,7 +61,7 @@ export function readPlanFile(directory: string, digest: string): Uint8Array {
     if ((cause as NodeJS.ErrnoException).code !== 'ENOENT') throw cause;
     throw new DamageFault(`there is no file of the plan \`${digest}\``, { cause });
   }
-  const found = digestOf(bytes);
+  const found = sha256Hex(bytes);
   if (found === digest) return bytes;
   throw new DamageFault(`the file of the plan \`${digest}\` is damaged: its digest is \`${found}\``);
 }

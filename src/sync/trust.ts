@@ -1,5 +1,5 @@
 /** Which pages of the manifest a node believes: those of the right form, signed by the key it holds to. */
-import { createHash, createPublicKey, type KeyObject, verify } from 'node:crypto';
+import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { normalizeName } from '../base/host.ts';
 import { DEFAULT_GROUP, readGroups } from '../base/node-groups.ts';
 import {
@@ -16,6 +16,7 @@ import {
   TRANSITION_FORMAT,
   transitionText,
 } from '../plan/manifest.ts';
+import { sha256Hex } from '../platform/sha256.ts';
 import { MAX_MANIFEST_ENTRIES, MAX_TRANSITIONS } from './limits.ts';
 import { readClearance } from './secrets.ts';
 
@@ -60,7 +61,7 @@ export interface Succession {
 export function createTrust(publicKey: string): Trust {
   const spki = Buffer.from(publicKey, 'base64');
   const key = openKey(spki);
-  const keyId = createHash('sha256').update(spki).digest('hex').slice(0, 16);
+  const keyId = sha256Hex(spki).slice(0, 16);
   return {
     publicKey,
     keyId,

@@ -5,6 +5,7 @@
 import { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
+import { backoffMs } from '../platform/backoff.ts';
 import type { ReportedCounts } from '../sync/traffic-counts.ts';
 import { type WorkerEvent, WorkerFault } from './events.ts';
 import {
@@ -218,8 +219,8 @@ export function createWorkerProcess(options: WorkerProcessOptions): WorkerProces
       return;
     }
     if (performance.now() - startedAt >= STEADY_MS) endsInRow = 0;
-    const backoff = Math.min(FIRST_BACKOFF_MS * 2 ** (endsInRow - 1), LAST_BACKOFF_MS);
-    const againInMs = endsInRow === 0 ? 0 : backoff;
+    const bounds = { first: FIRST_BACKOFF_MS, last: LAST_BACKOFF_MS };
+    const againInMs = endsInRow === 0 ? 0 : backoffMs(endsInRow - 1, bounds);
     endsInRow++;
     restarts++;
     onEvent({ kind: 'ended', index, how: why, againInMs });

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { openPlan } from '../../src/plan/open.ts';
 import { printPlan } from '../../src/plan/print.ts';
-import { digestOf } from '../../src/publisher/blob.ts';
+import { sha256Hex } from '../../src/platform/sha256.ts';
 import { createPublisher } from '../../src/publisher/publisher.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { DomainRow } from '../../src/store/rows.ts';
@@ -64,7 +64,7 @@ async function checkHistory(store: Store, domain: DomainRow): Promise<void> {
   let rules = -1;
   for (const row of rows) {
     const bytes = (await store.latest.plans.blob(row.digest!))!;
-    expect(digestOf(bytes)).toBe(row.digest);
+    expect(sha256Hex(bytes)).toBe(row.digest);
     const printed = printPlan(openPlan(bytes)) as { revision: number; rules: unknown[] };
     expect(printed.revision).toBe(row.revision);
     // Rules are only added, so no revision may hold fewer than the one before it.

@@ -1,12 +1,23 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createSpecialJudge } from '../../src/base/special-addresses.ts';
 import { SERVER_CONCURRENCY } from '../../src/dns/limits.ts';
-import { createDns } from '../../src/dns/resolver.ts';
+import { createDns, type Dns } from '../../src/dns/resolver.ts';
+import { type Applied, applyEvent } from '../../src/lifecycle/apply-event.ts';
 import { newChallenge } from '../../src/lifecycle/challenge.ts';
 import type { LifecycleNote } from '../../src/lifecycle/context.ts';
 import { createLifecycle, type Lifecycle } from '../../src/lifecycle/lifecycle.ts';
 import { MAX_SCAN_TRIES, SCAN_CLAIM_MS } from '../../src/lifecycle/limits.ts';
-import { initialState } from '../../src/lifecycle/state.ts';
+import { createLookups, type DomainLookups, proveChallenge, proveName } from '../../src/lifecycle/lookups.ts';
+import {
+  applyDelegation,
+  claimManualCheck,
+  enableDomain,
+  type ManualCheck,
+  type RequestedCheck,
+  type RequestedWrite,
+  verifyDomain,
+} from '../../src/lifecycle/requests.ts';
+import { initialState, type LifecycleEvent } from '../../src/lifecycle/state.ts';
 import type { NewDomain } from '../../src/store/customer-repositories.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Author, DnsMode, DomainRow } from '../../src/store/rows.ts';
@@ -58,17 +69,24 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([resolver.stop(), registry.stop(), host.stop()]));
 
-function watch(on: Store, timeoutMs = 1_000, allowed: readonly string[] | null = null): Lifecycle {
-  const dns = createDns({
+function connect(timeoutMs: number): Dns {
+  return createDns({
     resolvers: [`127.0.0.96:${resolver.port}`],
     authorityPort: resolver.port,
     privateAddresses: true,
     timeoutMs,
   });
+}
+
+function lookups(): DomainLookups {
+  return createLookups({ nameserverSets: SETS, dns: connect(1_000), scan: null });
+}
+
+function watch(on: Store, timeoutMs = 1_000, allowed: readonly string[] | null = null): Lifecycle {
   const note = (heard: LifecycleNote): void => void notes.push(heard);
   return createLifecycle({
     store: on,
-    dns,
+    dns: connect(timeoutMs),
     sets: SETS,
     clock: () => now,
     pollMs: 10,
@@ -146,7 +164,7 @@ describe.each(testDatabases())('on $kind', ({ kind, make }) => {
   });
 
   describe('the scheduler', () => {
-    it('takes a managed domain from pending through active and moved to disabled, and tells the publisher', async () => {
+    it('moves a managed domain from pending through active and moved to disabled, each with an outbox row', async () => {
       registry.tell(() => ({ rcode: NXDOMAIN }));
       const domain = await create('managed');
       expect(await life.runDue()).toBe(1);
@@ -191,7 +209,7 @@ describe.each(testDatabases())('on $kind', ({ kind, make }) => {
       ]);
     });
 
-    it('checks by itself once started, many domains at once, and stops for good', async () => {
+    it('checks every due domain after start, and none after stop', async () => {
       const domains: DomainRow[] = [];
       for (let index = 0; index < 70; index++) domains.push(await create('managed', `d${index}.example`));
       life.start();
@@ -208,7 +226,7 @@ describe.each(testDatabases())('on $kind', ({ kind, make }) => {
       expect(await life.runDue()).toBe(0);
     });
 
-    it('shares the work between processes: no domain is checked twice', async () => {
+    it('checks no domain twice when two processes share one database', async () => {
       for (let index = 0; index < 20; index++) await create('managed', `d${index}.example`);
       // On PostgreSQL the other process has a store of its own; an SQLite folder has one server.
       const shared = kind === 'sqlite';
@@ -221,7 +239,7 @@ describe.each(testDatabases())('on $kind', ({ kind, make }) => {
       if (!shared) await beside.close();
     });
 
-    it('checks again later what a process that died had claimed', async () => {
+    it('checks a domain again after the claim of a crashed process ends', async () => {
       const domain = await create('managed');
       await store.write((tx) => tx.domains.update(domain.id, { next_check_at: now + 2 * MINUTE }));
       expect(await life.runDue()).toBe(0);
@@ -230,7 +248,7 @@ describe.each(testDatabases())('on $kind', ({ kind, make }) => {
       expect((await stored(domain)).status).toBe('active');
     });
 
-    it('leaves a domain alone whose check was cut short by the stop', async () => {
+    it('leaves the status unchanged when stop aborts a check', async () => {
       registry.tell((query) => ({ ...OURS(query), delayMs: 60 }));
       const domain = await create('managed');
       const run = life.runDue();
@@ -241,69 +259,87 @@ describe.each(testDatabases())('on $kind', ({ kind, make }) => {
     });
   });
 
-  describe('what a user asks for', () => {
-    it('is one nameserver check an hour, also when two ask at once', async () => {
+  describe('a request of the owner', () => {
+    it('checks the delegation at most once an hour, also when two requests come at once', async () => {
       const domain = await create('managed');
-      const both = await Promise.all([life.checkNow(domain.id, author), life.checkNow(domain.id, author)]);
-      expect(both.filter((result) => result?.ok === true)).toHaveLength(1);
-      expect(both.find((result) => result?.ok === false)).toEqual({
+      const both = await Promise.all([checkNow(domain), checkNow(domain)]);
+      expect(both.filter((result) => 'state' in result)).toHaveLength(1);
+      expect(both.find((result) => !('state' in result))).toEqual({
         ok: false,
         code: 'too_soon',
         waitMs: HOUR,
       });
       expect(await stored(domain)).toMatchObject({ status: 'active', last_manual_ns_check_at: now });
       now += HOUR;
-      expect(await life.checkNow(domain.id, author)).toMatchObject({
-        ok: true,
-        delegation: { state: 'delegated' },
-      });
+      expect(await checkNow(domain)).toMatchObject({ state: 'delegated', transition: { ok: true } });
       const external = await create('external', 'else.example');
-      expect(await life.checkNow(external.id, author)).toEqual({ ok: false, code: 'not_managed' });
-      expect(await life.checkNow(999, author)).toBeNull();
+      expect(await checkNow(external)).toEqual({ ok: false, code: 'not_managed' });
     });
 
-    it('is verified by the TXT record alone, and gets a new value once the old one expired', async () => {
+    it('verifies a domain by its TXT record alone, and replaces an expired challenge value', async () => {
       const domain = await create('external');
-      expect((await life.verify(domain.id, author))?.transition).toMatchObject({ ok: false, code: 'absent' });
+      expect((await verify(domain)).transition).toMatchObject({ ok: false, code: 'absent' });
       resolver.tell(() => null);
-      expect((await life.verify(domain.id, author))?.transition).toMatchObject({
-        ok: false,
-        code: 'unknown',
-      });
+      expect((await verify(domain)).transition).toMatchObject({ ok: false, code: 'unknown' });
       const publish = ({ verification_token }: DomainRow): void =>
         resolver.tell(({ name }) => ({ answers: txt(name, verification_token) }));
       publish(domain);
       now += 7 * DAY;
-      const expired = await life.verify(domain.id, author);
-      expect(expired?.transition).toMatchObject({ ok: false, code: 'expired' });
-      expect(expired?.domain.verification_token).not.toBe(domain.verification_token);
-      expect((await life.verify(domain.id, author))?.transition).toMatchObject({ ok: false, code: 'absent' });
+      const expired = await verify(domain);
+      expect(expired.transition).toMatchObject({ ok: false, code: 'expired' });
+      expect(expired.domain.verification_token).not.toBe(domain.verification_token);
+      expect((await verify(domain)).transition).toMatchObject({ ok: false, code: 'absent' });
       publish(await stored(domain));
-      expect((await life.verify(domain.id, author))?.transition).toMatchObject({
-        ok: true,
-        status: 'active',
-      });
+      const verified = await verify(domain);
+      expect(verified.transition).toMatchObject({ ok: true, status: 'active' });
       expect(await stored(domain)).toMatchObject({ status: 'active', verified_at: now });
       expect(await outbox(domain)).toEqual(['the domain went from unverified to active']);
+      expect((await store.latest.outbox.list(domain.id)).map(({ id }) => id)).toEqual([verified.outboxId]);
       expect((await trail(domain)).join()).not.toContain('edgeplan-verification');
     });
 
-    it('comes back from disabled with its proof, or starts again', async () => {
+    it('enables a disabled domain whose proof holds, and else makes it pending again', async () => {
       const domain = await create('managed');
-      expect((await life.enable(domain.id, author))?.transition).toMatchObject({
-        ok: false,
-        code: 'not_disabled',
-      });
-      await life.apply(domain.id, { kind: 'disable' }, author);
-      expect((await life.enable(domain.id, author))?.domain.status).toBe('active');
+      expect((await enable(domain)).transition).toMatchObject({ ok: false, code: 'not_disabled' });
+      await apply(domain, { kind: 'disable' });
+      expect((await enable(domain)).domain.status).toBe('active');
       registry.tell(GONE);
-      await life.apply(domain.id, { kind: 'ban' }, author);
-      expect((await life.enable(domain.id, author))?.transition).toMatchObject({ ok: false, code: 'banned' });
-      expect((await life.unban(domain.id, author))?.domain.status).toBe('pending');
-      await life.apply(domain.id, { kind: 'suspend' }, author);
+      await apply(domain, { kind: 'ban' });
+      expect((await enable(domain)).transition).toMatchObject({ ok: false, code: 'banned' });
+      const unban = { kind: 'unban', proof: 'absent', challenge: newChallenge(now) } as const;
+      expect((await apply(domain, unban)).domain.status).toBe('pending');
+      await apply(domain, { kind: 'suspend' });
       expect(await stored(domain)).toMatchObject({ suspended: true, suspended_at: now });
       expect((await outbox(domain)).at(-1)).toBe('the domain was suspended');
     });
+
+    /** Runs a request's transaction on the domain as it is now. */
+    const request = <T>(domain: DomainRow, work: (write: RequestedWrite) => Promise<T>): Promise<T> =>
+      store.write(async (tx) => {
+        const fresh = await tx.domains.get(domain.id);
+        if (fresh === null) throw new Error('the domain is gone');
+        return work({ tx, domain: fresh, author, now });
+      });
+
+    const apply = (domain: DomainRow, event: LifecycleEvent): Promise<Applied> =>
+      request(domain, (write) => applyEvent(write.tx, write.domain, event, { author, now }));
+
+    async function checkNow(domain: DomainRow): Promise<RequestedCheck | ManualCheck> {
+      const claimed = await request(domain, claimManualCheck);
+      if (!claimed.ok) return claimed;
+      const delegation = await lookups().delegation(domain);
+      return request(domain, (write) => applyDelegation(write, delegation));
+    }
+
+    async function verify(domain: DomainRow): Promise<Applied> {
+      const proof = await proveChallenge(lookups(), await stored(domain));
+      return request(domain, (write) => verifyDomain(write, proof));
+    }
+
+    async function enable(domain: DomainRow): Promise<Applied> {
+      const proof = await proveName(lookups(), await stored(domain));
+      return request(domain, (write) => enableDomain(write, proof));
+    }
   });
 
   describe('the scan of a new domain', () => {
@@ -315,7 +351,7 @@ describe.each(testDatabases())('on $kind', ({ kind, make }) => {
     const askForScan = ({ id }: DomainRow): Promise<void> =>
       store.write((tx) => tx.scans.put({ ...author, domain_id: id, run_at: now, tries: 0 }));
 
-    it('imports what the domain has, once, and lets what the customer wrote win', async () => {
+    it('imports each record once, and none whose name and type the domain already has', async () => {
       const domain = await createToScan();
       expect(await life.runScans()).toBe(1);
       expect(await store.latest.records.list(domain.id)).toMatchObject([
@@ -341,7 +377,7 @@ describe.each(testDatabases())('on $kind', ({ kind, make }) => {
     it.each([
       [[], false],
       [['192.0.2.0/24'], true],
-    ])('proxies no special address but those of %j', async (allowed, proxied) => {
+    ])('proxies a record of a special address only within %j', async (allowed, proxied) => {
       const careful = watch(store, 100, allowed);
       const domain = await createToScan();
       expect(await careful.runScans()).toBe(1);
@@ -351,7 +387,7 @@ describe.each(testDatabases())('on $kind', ({ kind, make }) => {
       ]);
     });
 
-    it('scans no external domain, and survives a domain that is deleted meanwhile', async () => {
+    it('imports nothing for an external domain or one that is deleted during the scan', async () => {
       const external = await create('external', 'else.example');
       await askForScan(external);
       expect(await life.runScans()).toBe(1);
@@ -364,7 +400,7 @@ describe.each(testDatabases())('on $kind', ({ kind, make }) => {
       expect(notes.filter(({ kind }) => kind === 'failed')).toEqual([]);
     });
 
-    it('is begun again when the process that did it is gone', async () => {
+    it('starts again when the process that claimed it has crashed', async () => {
       const domain = await createToScan();
       // What a crash leaves behind: begun, and nothing more.
       await store.write((tx) => tx.scans.claim(domain.id, { now, until: now + SCAN_CLAIM_MS }));
@@ -377,7 +413,7 @@ describe.each(testDatabases())('on $kind', ({ kind, make }) => {
       expect(await outbox(domain)).toContain('1 record was imported');
     });
 
-    it('is left to the next start when it is stopped, and is done once by two at a time', async () => {
+    it('stays due when it is stopped, and runs once when two processes look for it', async () => {
       const domain = await createToScan();
       host.tell(() => null);
       const before = host.queries.length;
@@ -394,7 +430,7 @@ describe.each(testDatabases())('on $kind', ({ kind, make }) => {
       await Promise.all(both.map((one) => one.stop()));
     });
 
-    it('is given up when nobody could end it', async () => {
+    it('is removed after the highest number of tries', async () => {
       const domain = await createToScan();
       for (let tries = 0; tries < MAX_SCAN_TRIES; tries++) {
         await store.write((tx) => tx.scans.claim(domain.id, { now, until: now }));
@@ -405,7 +441,7 @@ describe.each(testDatabases())('on $kind', ({ kind, make }) => {
     });
   });
 
-  it('many domains that are due together are asked for a few at a time, and part', async () => {
+  it('limits the concurrent questions to a server, and spreads the next checks of domains that were due together', async () => {
     const names = Array.from({ length: 60 }, (_, at) => `shop${at}.example`);
     for (const name of names) await create('managed', name);
     const busy = { now: 0, most: 0 };
@@ -421,8 +457,7 @@ describe.each(testDatabases())('on $kind', ({ kind, make }) => {
         },
       };
     });
-    // Two processes' worth of checks over one way into the DNS, with the patience to see each answered: what is given up
-    // is still at the server.
+    // A time-out longer than the queue: a question that times out is still in progress at the server.
     expect(await watch(store, 10_000).runDue()).toBe(names.length);
     expect(busy.most).toBeGreaterThan(1);
     expect(busy.most).toBeLessThanOrEqual(SERVER_CONCURRENCY);

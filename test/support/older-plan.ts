@@ -3,7 +3,7 @@ import { DIRECTORY, HEADER, PLAN_VERSION } from '../../src/plan/layout.ts';
 import { openPlan } from '../../src/plan/open.ts';
 import { sectionsOf } from '../../src/plan/previous.ts';
 import { seal, sealChecksum, startAfter } from '../../src/plan/seal.ts';
-import { digestOf } from '../../src/publisher/blob.ts';
+import { sha256Hex } from '../../src/platform/sha256.ts';
 import type { DomainRow } from '../../src/store/rows.ts';
 import { SERVICE, type Store } from '../../src/store/store.ts';
 
@@ -18,7 +18,7 @@ export function filePlan(
     const [last] = await tx.plans.list(domain.id, { limit: 1 });
     const revision = last!.revision + 1;
     const bytes = change((await tx.plans.blob(last!.digest!))!, revision);
-    const digest = digestOf(bytes);
+    const digest = sha256Hex(bytes);
     await tx.plans.putBlob(digest, bytes, Date.now());
     const { through } = last!;
     const place = { domain: domain.name, domain_id: domain.id, revision, digest, through };

@@ -2,9 +2,7 @@
 import { refuseFeature } from '../../access/entitlement-checks.ts';
 import type { Entitlements } from '../../access/entitlements.ts';
 import { assert } from '../../base/assert.ts';
-import { type Diagnostic, quoteValue } from '../../base/diagnostic.ts';
-import { canonicalData } from '../../dns/zone-file/rdata.ts';
-import { parseRecord } from '../../model/parse.ts';
+import { readRecordInput } from '../../dns/read-record.ts';
 import type { DnsRecord } from '../../model/types.ts';
 import type { RecordRow } from '../../store/rows.ts';
 import { originsOfRecord, refuseSpecial } from '../origins.ts';
@@ -14,45 +12,15 @@ import type { Writing } from '../route.ts';
 import type { Candidate, Neighbours } from './neighbours.ts';
 import { showRecord } from './shape.ts';
 
-/**
- * One record as it is to be stored: judged by the model, its data canonical and such that it can be served and
- * exported. Throws the 400.
- */
+/** One record in the form that is stored, see `readRecordInput`. @throws Refusal 400 */
 export function readRecord(domain: string, input: unknown): DnsRecord {
-  const parsed = parseRecord(isObject(input) ? { ...input, id: 1 } : input, domain);
-  if (!parsed.ok) throw wrongInput(parsed.diagnostics);
-  const record = canonical(parsed.record);
-  if (record.destination === parsed.record.destination) return record;
-  // An escape may have hidden what the model refuses.
-  const again = parseRecord(record, domain);
-  if (!again.ok) throw wrongInput(again.diagnostics);
-  return record;
+  const read = readRecordInput(domain, input);
+  if (!read.ok) throw wrongInput(read.diagnostics);
+  return read.record;
 }
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function canonical(record: DnsRecord): DnsRecord {
-  const { type, destination, mx_priority } = record;
-  // ALIAS has no form in a zone file; the model has judged it.
-  if (type === 'ALIAS') return record;
-  const data = canonicalData(type, { destination, mx_priority });
-  if ('destination' in data) {
-    return {
-      ...record,
-      destination: data.destination,
-      mx_priority: type === 'MX' ? data.mx_priority : mx_priority,
-    };
-  }
-  const diagnostic: Diagnostic = {
-    code: data.code,
-    severity: 'error',
-    path: ['destination'],
-    message: data.message,
-    found: data.found ?? quoteValue(destination),
-  };
-  throw wrongInput([diagnostic]);
 }
 
 /** Refuses a special address as the origin of a proxied record. Throws the 400. */

@@ -1,20 +1,15 @@
 /** Domains: list, create, read, change, delete, developer mode. */
 import { z } from 'zod';
 import { resolveEntitlements } from '../../access/entitlements.ts';
-import { applyEvent, auditedFields } from '../../lifecycle/apply-event.ts';
+import { unreachable } from '../../base/assert.ts';
+import { auditedFields } from '../../lifecycle/apply-event.ts';
 import { challengeHost, newChallenge } from '../../lifecycle/challenge.ts';
-import { hasLapsed } from '../../lifecycle/claims.ts';
-import { MAX_UNPROVED_OF_ACCOUNT, MAX_UNPROVED_OF_NAME, UNPROVED_MS } from '../../lifecycle/limits.ts';
-import {
-  challengeFields,
-  initialState,
-  isExpired,
-  type LifecycleFields,
-  nextRow,
-} from '../../lifecycle/state.ts';
+import { claimName } from '../../lifecycle/claim-name.ts';
+import { MAX_UNPROVED_OF_ACCOUNT, UNPROVED_MS } from '../../lifecycle/limits.ts';
+import { removeDomain } from '../../lifecycle/remove-domain.ts';
+import { type LifecycleFields, nextRow } from '../../lifecycle/state.ts';
 import { isStoreFault } from '../../store/fault.ts';
-import type { DnsMode, DomainRow } from '../../store/rows.ts';
-import { SERVICE, type WriteTransaction } from '../../store/store.ts';
+import type { DomainRow } from '../../store/rows.ts';
 import {
   type DomainUpdate,
   domainCreateForm,
@@ -72,50 +67,33 @@ export const list = operation({
 
 const taken = (): Refusal => conflict('domain already registered on this or another account');
 
-/**
- * The state of a new domain, beside those of other accounts that nobody has proved: they are given values to publish,
- * which decide between them. Throws the 409.
- */
-async function claimName(
-  { now, tx }: Writing,
-  {
-    name,
-    dns_mode,
-    accountId,
-  }: { readonly name: string; readonly dns_mode: DnsMode; readonly accountId: number },
+/** The lifecycle fields of a new domain. @throws Refusal 409 where the account cannot claim the name */
+async function claim(
+  { now, tx, author }: Writing,
+  { name, dns_mode }: Pick<DomainRow, 'name' | 'dns_mode'>,
 ): Promise<LifecycleFields> {
-  const there = await tx.domains.named(name);
-  const seen = await tx.domains.seenBy(accountId, name);
-  // Under one name an account sees one domain, its own or a shared one.
-  if (there.some(({ unproved_since }) => unproved_since === null) || (seen?.role ?? null) !== null)
-    throw taken();
-  const days = UNPROVED_MS / 86_400_000;
-  if ((await tx.domains.countUnproved(accountId)) >= MAX_UNPROVED_OF_ACCOUNT) {
-    const remedy = 'prove or delete some first';
-    throw conflict(
-      `the account has ${MAX_UNPROVED_OF_ACCOUNT} domains that are not proved, the most there may be; ${remedy}`,
-    );
+  const outcome = await claimName(tx, { name, dns_mode, accountId: author.account_id, now });
+  if (outcome.ok) return outcome.state;
+  switch (outcome.code) {
+    case 'taken':
+      throw taken();
+    case 'account_full': {
+      const remedy = 'prove or delete some first';
+      throw conflict(
+        `the account has ${MAX_UNPROVED_OF_ACCOUNT} domains that are not proved, the most there may be; ${remedy}`,
+      );
+    }
+    case 'name_full': {
+      const remedy = `each lapses within ${UNPROVED_MS / 86_400_000} days`;
+      throw conflict(
+        `${outcome.claims} accounts claim the name and none has proved it, the most there may be; ${remedy}`,
+      );
+    }
+    case 'too_long':
+      throw conflict(`another account claims the name, and ${NO_ROOM}`);
+    default:
+      return unreachable(outcome);
   }
-  const claims = there.filter((row) => !hasLapsed(row, now));
-  if (claims.length >= MAX_UNPROVED_OF_NAME) {
-    const remedy = `each lapses within ${days} days`;
-    throw conflict(
-      `${claims.length} accounts claim the name and none has proved it, the most there may be; ${remedy}`,
-    );
-  }
-  const challenge = newChallenge(now);
-  const state = initialState(dns_mode, challenge, now);
-  if (claims.length === 0) return state;
-  if (challengeHost(name) === null) throw conflict(`another account claims the name, and ${NO_ROOM}`);
-  for (const row of claims) await letChallenge(tx, row, now);
-  return { ...state, ...challengeFields(challenge) };
-}
-
-/** Gives a domain whose name another account claims a value to publish, where it has none that is good. */
-async function letChallenge(tx: WriteTransaction, row: DomainRow, now: number): Promise<void> {
-  if (row.verification_token !== '' && !isExpired(row, now)) return;
-  const event = { kind: 'challenge', challenge: newChallenge(now) } as const;
-  await applyEvent(tx, row, event, { author: SERVICE, now, reason: 'another account claims the name' });
 }
 
 export const create = operation({
@@ -136,7 +114,7 @@ export const create = operation({
           fallback,
           now,
         });
-        const state = await claimName(w, { name, dns_mode, accountId: caller.account_id });
+        const state = await claim(w, { name, dns_mode });
         const row = await tx.domains.insert({
           name,
           user_id: caller.account_id,
@@ -232,13 +210,11 @@ export const remove = operation({
   response: messageShape,
   async handle({ write }) {
     return write(async (w) => {
-      const { domain, tx } = w;
-      // Created again, it would be a domain like any other.
+      const { domain, tx, author, now } = w;
+      // Deleted and created again, it would no longer be banned.
       if (domain.status === 'banned') throw forbidden('the domain is banned; only the service can lift that');
       await matchDomain(w);
-      await w.audit({ action: 'domain.delete', before: { name: domain.name, dns_mode: domain.dns_mode } });
-      await w.publish('domain deleted');
-      await tx.domains.remove(domain.id);
+      w.waitFor(await removeDomain(tx, domain, { author, now }));
       return message(`domain \`${domain.name}\` deleted`);
     });
   },

@@ -1,12 +1,12 @@
 /** Whole zones in and out, as BIND master files (RFC 1035 §5). */
 import { z } from 'zod';
 import { checkRecordType } from '../../access/entitlement-checks.ts';
+import type { ReadLine, ReadZoneFile, ZoneProblem } from '../../compute/job.ts';
 import { printZone } from '../../dns/zone-file/print.ts';
 import { newestChange } from '../../publisher/newest-change.ts';
 import type { NewRecord } from '../../store/customer-repositories.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
-import type { ReadLine, ReadZoneFile, ZoneProblem } from '../compute/job.ts';
 import { originsOfRecord, refuseSpecial } from '../origins.ts';
 import { neighboursOf } from '../records/neighbours.ts';
 import { recordShape, showRecord } from '../records/shape.ts';

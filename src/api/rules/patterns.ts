@@ -3,7 +3,6 @@
  * write builds the automata of its own patterns alone, and reads those of others only where they lie on one chain of
  * prefixes with them.
  */
-import { createHash } from 'node:crypto';
 import { MAX_DOMAIN_SCANS } from '../../base/limits.ts';
 import type { RuleType } from '../../base/vocabulary.ts';
 import type { StoredRule } from '../../model/common.ts';
@@ -12,6 +11,7 @@ import { createPatternBook, type ExistingPatterns, patternCost } from '../../mod
 import { createReport } from '../../model/report.ts';
 import { ruleForm } from '../../model/rule.ts';
 import type { DropRule, Rule } from '../../model/types.ts';
+import { sha256Hex } from '../../platform/sha256.ts';
 import type { RuleWrite } from '../../store/customer-repositories.ts';
 import type { PatternRow, RuleRow } from '../../store/rows.ts';
 import type { WriteTransaction } from '../../store/store.ts';
@@ -44,9 +44,7 @@ function patternsOf(fields: Readonly<Record<string, unknown>>): readonly Use[] {
 }
 
 function digestOf({ source, ignoreCase }: Use): string {
-  return createHash('sha256')
-    .update(`${ignoreCase ? 'i' : 'c'}${source}`)
-    .digest('hex');
+  return sha256Hex(`${ignoreCase ? 'i' : 'c'}${source}`);
 }
 
 /** Eighths of a scan: what one octet of a path weighs in the budget is eight for a host. */

@@ -1,6 +1,6 @@
 /** `edgeplan clearance`: the secrets that visitors' clearance cookies are signed with. Works beside a running server. */
-import { createHash } from 'node:crypto';
 import { Command } from 'commander';
+import { sha256Hex } from '../../platform/sha256.ts';
 import {
   acceptedAt,
   type Master,
@@ -60,7 +60,7 @@ function tableOf({ current, previous }: Masters, now: number): string {
 
 /** Which secret it is, and nothing that helps to guess it: a master has 256 random bits. */
 function fingerprint({ secret }: Master): string {
-  return createHash('sha256').update(Buffer.from(secret, 'base64')).digest('hex').slice(0, 16);
+  return sha256Hex(Buffer.from(secret, 'base64')).slice(0, 16);
 }
 
 function time(at: number): string {

@@ -1,5 +1,4 @@
 /** `edgeplan explain`: why a visitor got what they got, by the decision id on their page. */
-import { createHash } from 'node:crypto';
 import { Command, Option } from 'commander';
 import { compile, seal } from '../../compiler/index.ts';
 import type { DecisionLine, LoggedDecision } from '../../proxy/log/line.ts';
@@ -10,6 +9,7 @@ import { visible } from '../../simulator/render-text.ts';
 import { type SimulatedRequest, type SimulationSubject, simulate } from '../../simulator/simulate.ts';
 import { type ChoiceFlags, signaturesFor } from '../choose-signatures.ts';
 import { readLog } from '../decision-log.ts';
+import { digestOf } from '../digest.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
 import { openSubject } from '../open-subject.ts';
 import { colourOption, readNodeId, signatureOptions } from '../options.ts';
@@ -179,11 +179,7 @@ function isSamePlan({ ruleSet, digest, bytes }: SimulationSubject, line: Decisio
   const logged = `sha256:${line.digest}`;
   if (ruleSet === null || digest === logged) return digest === logged;
   const sealed = seal(compile(ruleSet).plan, { revision: line.revision ?? 0 });
-  return sealed.length === bytes.length && `sha256:${sha256(sealed)}` === logged;
-}
-
-function sha256(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex');
+  return sealed.length === bytes.length && digestOf(sealed) === logged;
 }
 
 function otherPlan({ name }: SimulationSubject, { revision }: DecisionLine): string {

@@ -1,8 +1,8 @@
 /**
- * Reads BIND master files (RFC 1035 §5, RFC 2308 §4 `$TTL`) into records of the model. In: the text and the domain
- * it is for. Out: every record that can be kept, and a diagnostic with its line for everything else. Never throws.
- * TTLs are checked and dropped, since records of the model have none. The SOA and the NS records of the apex belong
- * to whoever serves the zone, so they are passed over.
+ * Reads BIND master files (RFC 1035 §5, RFC 2308 §4 `$TTL`) into records of the model. In: the text and its domain. Out:
+ * every record that the model can have, and a diagnostic with its line for everything else. Never throws. TTLs are
+ * checked and dropped, since records of the model have none. The SOA record and the NS records of the apex are skipped,
+ * since the service that serves the zone generates its own.
  */
 import { type Diagnostic, quoteValue, type Severity } from '../../base/diagnostic.ts';
 import { MAX_DIAGNOSTICS, MAX_RECORDS } from '../../base/limits.ts';
@@ -14,7 +14,7 @@ import { MAX_TTL_SEC, MAX_ZONE_CHARACTERS } from '../limits.ts';
 import { readData, readName, type ZoneType } from './rdata.ts';
 import { lex, type Spot, type Token, type ZoneEntry } from './tokens.ts';
 
-/** The fields of a record that a zone file says something about. */
+/** The fields of a record that a zone file has. */
 export type ZoneRecord = Pick<DnsRecord, 'name' | 'type' | 'destination' | 'mx_priority' | 'proxied'>;
 
 /** A record and the line it starts on, counted from 1. */
@@ -24,32 +24,36 @@ export interface ParsedRecord extends ZoneRecord {
 
 export interface ParsedZone {
   readonly records: readonly ParsedRecord[];
-  /** In the order of their lines; `error` and `warning` mark lines that were not taken over. */
+  /** In the order of their lines; `error` and `warning` mark lines that were not imported. */
   readonly diagnostics: readonly Diagnostic[];
-  /** Lines that were not taken over, also those that are not told. */
+  /** Lines that were not imported, with or without a diagnostic. */
   readonly skipped: number;
 }
 
 export interface ParseZoneOptions {
-  /** How places call the file. Default: `zone`. */
+  /** The file's name in diagnostics. Default: `zone`. */
   readonly file?: string;
 }
 
-/** What a printed zone says behind a record whose traffic goes through the edge. */
+/** The comment behind a proxied record in a printed zone, which reads back as `proxied`. */
 export const PROXIED_MARK = 'edgeplan: proxied';
 
+/** The state of one parse. */
 interface Parser {
   readonly domain: string;
   readonly file: string;
   readonly records: ParsedRecord[];
   readonly diagnostics: Diagnostic[];
   readonly seen: Set<string>;
+  /** Diagnostics beyond `MAX_DIAGNOSTICS`. */
   dropped: number;
   skipped: number;
+  /** Absolute, without a trailing dot; empty is the root. */
   origin: string;
   /** The owner of the last record: `null` before the first, and after one that could not be read. */
   owner: string | null;
-  ttlTold: boolean;
+  /** The note about TTLs was reported once. */
+  ttlReported: boolean;
 }
 
 /** Reads a zone file for `domain` (canonical). Names are stored relative to the domain, `@` for the apex. */
@@ -64,7 +68,7 @@ export function parseZone(text: string, domain: string, options: ParseZoneOption
     skipped: 0,
     origin: domain,
     owner: null,
-    ttlTold: false,
+    ttlReported: false,
   };
   if (text.length > MAX_ZONE_CHARACTERS) {
     const message = `must be at most ${MAX_ZONE_CHARACTERS} characters`;
@@ -76,7 +80,7 @@ export function parseZone(text: string, domain: string, options: ParseZoneOption
   for (const entry of entries) readEntry(parser, entry);
   const diagnostics = parser.diagnostics.sort((left, right) => left.at!.line - right.at!.line);
   if (parser.dropped > 0) {
-    const message = `there is more to put right; only the first ${MAX_DIAGNOSTICS} are shown`;
+    const message = `there are more mistakes; only the first ${MAX_DIAGNOSTICS} are shown`;
     diagnostics.push({ code: 'too_many_mistakes', severity: 'info', path: [], message });
   }
   return { records: parser.records, diagnostics, skipped: parser.skipped };
@@ -84,6 +88,7 @@ export function parseZone(text: string, domain: string, options: ParseZoneOption
 
 const START: Spot = { line: 1, column: 1 };
 
+/** Adds a diagnostic; beyond `MAX_DIAGNOSTICS` it is only counted. */
 function report(parser: Parser, at: Spot, severity: Severity, problem: Problem): void {
   if (severity !== 'info') parser.skipped++;
   if (parser.diagnostics.length >= MAX_DIAGNOSTICS) {
@@ -109,6 +114,7 @@ function readEntry(parser: Parser, entry: ZoneEntry): void {
   else readRecord(parser, first, entry);
 }
 
+/** Applies `$ORIGIN` or checks `$TTL`; other directives are reported. */
 function readDirective(parser: Parser, first: Token, entry: ZoneEntry): void {
   const [, value, ...more] = entry.tokens;
   const name = first.raw.toUpperCase();
@@ -128,7 +134,7 @@ function readDirective(parser: Parser, first: Token, entry: ZoneEntry): void {
     report(parser, first.at, 'error', { code: 'invalid_directive', message });
   } else if (name === '$TTL') {
     if (readTtl(value.raw) === null) badTtl(parser, value);
-    else tellTtl(parser, value);
+    else reportTtl(parser, value);
   } else {
     const origin = readName(value, parser.origin);
     if (typeof origin === 'string') parser.origin = origin === '.' ? '' : origin;
@@ -158,10 +164,10 @@ function badTtl(parser: Parser, token: Token): void {
   report(parser, token.at, 'error', { code: 'invalid_ttl', message, found: quote(token) });
 }
 
-function tellTtl(parser: Parser, token: Token): void {
-  if (parser.ttlTold) return;
-  parser.ttlTold = true;
-  const message = 'times to live are not kept; records follow the time the service sets';
+function reportTtl(parser: Parser, token: Token): void {
+  if (parser.ttlReported) return;
+  parser.ttlReported = true;
+  const message = 'TTLs are not imported; records have the TTL that the service sets';
   report(parser, token.at, 'info', { code: 'ttl_dropped', message });
 }
 
@@ -188,12 +194,12 @@ function readRecord(parser: Parser, first: Token, entry: ZoneEntry): void {
   }
   const proxied = entry.comment === PROXIED_MARK && PROXIABLE.includes(typeName);
   const name = storedName(absolute, parser.domain);
-  keep(parser, { name, type: typeName as ZoneType, ...read, proxied, line: place.line }, place);
+  addRecord(parser, { name, type: typeName as ZoneType, ...read, proxied, line: place.line }, place);
 }
 
 const PROXIABLE: readonly string[] = ['A', 'AAAA', 'CNAME'];
 
-/** The absolute owner of a record, or `null` once it has been reported. The root is an empty text. */
+/** The absolute owner of a record; the root is an empty text. `null`: invalid and reported. */
 function readOwner(parser: Parser, first: Token, entry: ZoneEntry): string | null {
   if (entry.ownerless) {
     if (parser.owner !== null) return parser.owner;
@@ -220,7 +226,7 @@ function readOwner(parser: Parser, first: Token, entry: ZoneEntry): string | nul
   return parser.owner;
 }
 
-/** TTL and class in either order, then the type; `null` once it has been reported. */
+/** Reads TTL and class in either order, then the type (RFC 1035 §5.1). `null`: invalid and reported. */
 function readHead(
   parser: Parser,
   tokens: readonly Token[],
@@ -236,7 +242,7 @@ function readHead(
         badTtl(parser, token);
         return null;
       }
-      tellTtl(parser, token);
+      reportTtl(parser, token);
       ttl = true;
     } else if (!named && /^(?:IN|CH|HS|CS|ANY)$/i.test(token.raw)) {
       if (token.raw.toUpperCase() !== 'IN') {
@@ -254,7 +260,7 @@ function readHead(
   return null;
 }
 
-/** Whether a record of this type is taken over; says why not. */
+/** Whether a record of this type is imported; reports why not. */
 function judgeType(parser: Parser, type: Token, owner: string): boolean {
   const name = type.raw.toUpperCase();
   if (name === 'SOA') {
@@ -274,11 +280,12 @@ function judgeType(parser: Parser, type: Token, owner: string): boolean {
   return false;
 }
 
-function keep(parser: Parser, record: ParsedRecord, at: Spot): void {
+/** Adds a record, unless it is a duplicate or exceeds `MAX_RECORDS`. */
+function addRecord(parser: Parser, record: ParsedRecord, at: Spot): void {
   const { name, type, destination, mx_priority } = record;
   const key = JSON.stringify([name, type, destination, mx_priority]);
   if (parser.seen.has(key)) {
-    const message = 'the same record stands there before; it is kept once';
+    const message = 'duplicates an earlier record; it is imported once';
     report(parser, at, 'warning', { code: 'duplicate_record', message });
   } else if (parser.records.length >= MAX_RECORDS) {
     if (parser.records.length === MAX_RECORDS && !parser.seen.has('full')) {
@@ -292,7 +299,7 @@ function keep(parser: Parser, record: ParsedRecord, at: Spot): void {
   }
 }
 
-/** An absolute name inside a domain as the model stores it: relative where that reads back as the same name. */
+/** An absolute name inside a domain in the form that is stored: relative where that reads back as the same name. */
 export function storedName(absolute: string, domain: string): string {
   if (absolute === domain) return '@';
   const relative = absolute.slice(0, -domain.length - 1);

@@ -1,6 +1,6 @@
 /**
- * Writes records as a BIND master file. What `parseZone` reads back is the same records; what a master file cannot
- * say (ALIAS, data that is not valid) stands there as a comment, so that nothing vanishes unseen.
+ * Prints records as a BIND master file, which `parseZone` reads back as the same records. A record without a form in a
+ * master file (ALIAS, invalid data) becomes a comment, so that an export never omits a record silently.
  */
 import { absoluteName } from '../../model/record-name.ts';
 import { PRINTED_TTL_SEC } from '../limits.ts';
@@ -31,6 +31,7 @@ export function printZone(
   return `${lines.join('\n')}\n`;
 }
 
+/** One line, without its end. */
 function printRecord(domain: string, record: ZoneRecord): string {
   const { type } = record;
   const owner = printedName(domain, record.name);
@@ -43,16 +44,16 @@ function printRecord(domain: string, record: ZoneRecord): string {
   return `${owner} IN ${type} ${data}${record.proxied ? ` ; ${PROXIED_MARK}` : ''}`;
 }
 
-/** Relative to the origin; `null` when the name is none inside the domain. */
+/** The name relative to the origin; `null`: it is not inside the domain. */
 function printedName(domain: string, name: string): string | null {
   const absolute = absoluteName(name, domain);
   if (absolute === null) return null;
   const relative = absolute === domain ? '@' : absolute.slice(0, -domain.length - 1);
-  // A name that starts so would be read as a directive; other marks of the grammar are escaped.
+  // A name with `$` first would be read as a directive; the other characters belong to the grammar too.
   return relative.replace(/["();$\\]/g, '\\$&');
 }
 
-/** One line whatever the text holds. */
+/** A comment of one line; control characters become spaces. */
 function comment(text: string): string {
   return `; ${text.replace(/[\u0000-\u001f\u007f]/g, ' ')}`;
 }

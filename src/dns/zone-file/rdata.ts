@@ -1,7 +1,7 @@
 /**
- * Record data as it is written: one list of fields per type, read the same way from a zone file, from a destination
- * of the model, and (printed first) from the wire. What comes out is canonical. A destination writes names absolute
- * without a trailing dot, a zone file with one.
+ * Reads and prints record data: one list of fields for each type serves zone files, destinations of the model and
+ * (printed first) answers from the wire. The output is canonical. Names are absolute, in a destination without a trailing
+ * dot, in a zone file with one.
  */
 import { normalizeName } from '../../base/host.ts';
 import { formatIp, parseIpv4, parseIpv6 } from '../../base/ip.ts';
@@ -16,7 +16,7 @@ import { lex, type Token } from './tokens.ts';
 
 /** How names in data are read and written. */
 export interface NameScope {
-  /** What a relative name hangs below; `null`: every name is absolute, dot or not. Empty: the root. */
+  /** The origin of relative names, empty for the root; `null`: every name is absolute, with or without a dot. */
   readonly origin: string | null;
   /** Write names with their trailing dot. */
   readonly dots: boolean;
@@ -29,21 +29,23 @@ export interface RecordData {
   readonly mx_priority: number | null;
 }
 
-/** Types whose data a master file can hold; ALIAS is an invention of DNS hosts. */
+/** Types that have a form in a master file; ALIAS, an extension of DNS hosts, has none. */
 export type ZoneType = Exclude<RecordType, 'ALIAS'>;
 
+/** The canonical text of a field, or what is wrong with it. */
 type FieldResult = string | Problem;
 type Field = (token: Token, scope: NameScope) => FieldResult;
 
+/** The data of one type: its fields in order. */
 interface Shape {
   readonly fields: readonly Field[];
-  /** Reads all tokens after the fields; absent, there must be none. */
+  /** Reads all tokens after the fields; absent: there must be none. */
   readonly rest?: (tokens: readonly Token[]) => FieldResult;
-  /** For the message when tokens are missing or left over. */
+  /** The expected form, for the message when tokens are missing or superfluous. */
   readonly form: string;
 }
 
-/** What the model asks of a CNAME's target: a host the edge can connect to. */
+/** A CNAME's target, which the model requires to be a host the edge can connect to. */
 function hostField(token: Token, scope: NameScope): FieldResult {
   const name = nameField(token, scope);
   if (typeof name !== 'string') return name;
@@ -79,7 +81,7 @@ const SHAPES: Readonly<Record<Exclude<ZoneType, 'TXT'>, Shape>> = {
   SVCB: SERVICE,
 };
 
-/** The data of a zone file's record. */
+/** Reads the data of a zone file's record; the result is canonical. */
 export function readData(type: ZoneType, tokens: readonly Token[], origin: string): RecordData | Problem {
   const text = type === 'TXT' ? readTxt(tokens) : readShape(type, tokens, { origin, dots: false });
   if (typeof text !== 'string') return text;
@@ -93,7 +95,7 @@ export function readData(type: ZoneType, tokens: readonly Token[], origin: strin
   return { code: 'too_long', message, found: `${data.destination.length} characters` };
 }
 
-/** A record's data as a zone file has it, or what is wrong with its destination. A missing preference is 0. */
+/** A record's data in zone file form, or what is wrong with its destination. A missing preference is 0. */
 export function printData(type: ZoneType, { destination, mx_priority }: RecordData): string | Problem {
   if (type === 'TXT') {
     const strings = txtStrings(destination);
@@ -111,7 +113,7 @@ export function printData(type: ZoneType, { destination, mx_priority }: RecordDa
 }
 
 /**
- * A destination in its canonical form, or what is wrong with it. Beyond what the model judges: it makes sure that
+ * A destination in its canonical form, or what is wrong with it. This check goes beyond the model's: it ensures that
  * every stored record can be served and exported.
  */
 export function canonicalData(type: ZoneType, data: RecordData): RecordData | Problem {
@@ -124,6 +126,7 @@ function preference(value: number): Token {
   return { raw: String(value), quoted: false, at: { line: 1, column: 1 } };
 }
 
+/** Reads all fields of a type; `found` and the message name the first that is wrong. */
 function readShape(
   type: Exclude<ZoneType, 'TXT'>,
   tokens: readonly Token[],
@@ -150,6 +153,7 @@ const BAD_STRINGS: Problem = {
   message: `type \`TXT\` takes strings of at most ${MAX_STRING_OCTETS} octets, each in quotes`,
 };
 
+/** Character strings of at most 255 octets (RFC 1035 §3.3.14). */
 function readTxt(tokens: readonly Token[]): string | Problem {
   if (tokens.length === 0) return { code: 'invalid_data', message: 'type `TXT` takes at least one string' };
   const strings: Uint8Array[] = [];
@@ -169,7 +173,7 @@ const BAD_ESCAPE: Problem = {
   message: 'holds an escape that is not `\\` with three digits up to 255, nor `\\` with one character',
 };
 
-/** The absolute name a token stands for, canonical, without a trailing dot; `.` is the root. */
+/** The absolute name that a token denotes, canonical, without a trailing dot; `.` is the root. */
 export function readName(token: Token, origin: string | null): string | Problem {
   const { raw } = token;
   const found = `\`${raw.slice(0, 80)}\``;
@@ -187,7 +191,7 @@ export function readName(token: Token, origin: string | null): string | Problem 
   return { code: 'invalid_name', message, found };
 }
 
-/** A name without escapes; `null` when an escape stands for anything but a visible ASCII character other than a dot. */
+/** A name without escapes; `null` when an escape denotes anything but a visible ASCII character other than a dot. */
 function unescapeName(raw: string): string | null {
   if (!raw.includes('\\')) return raw;
   let out = '';
@@ -226,6 +230,7 @@ function ipv6Field({ raw }: Token): FieldResult {
   return { code: 'invalid_data', message: 'takes an IPv6 address', found: `\`${raw.slice(0, 80)}\`` };
 }
 
+/** A whole number from 0 to `most`, without leading zeros. */
 function whole(most: number): Field {
   return ({ raw }) => {
     if (/^[0-9]{1,5}$/.test(raw) && Number(raw) <= most) return String(Number(raw));
@@ -234,7 +239,7 @@ function whole(most: number): Field {
   };
 }
 
-/** RFC 8659 §4.1: letters and digits, compared without case. */
+/** A CAA tag: letters and digits, case-insensitive (RFC 8659 §4.1). */
 function tagField({ raw }: Token): FieldResult {
   if (/^[A-Za-z0-9]{1,255}$/.test(raw)) return raw.toLowerCase();
   return {
@@ -249,6 +254,7 @@ function stringField({ raw }: Token): FieldResult {
   return octets === null ? BAD_ESCAPE : quoteOctets(octets);
 }
 
+/** Hexadecimal digits, which may be split by white space (RFC 6698 §2.2). */
 function readHex(tokens: readonly Token[]): FieldResult {
   const digits = tokens.map(({ raw }) => raw).join('');
   if (/^(?:[0-9a-fA-F]{2})+$/.test(digits)) return digits.toLowerCase();

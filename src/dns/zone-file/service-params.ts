@@ -1,9 +1,10 @@
-/** Parameters of SVCB and HTTPS records as text and on the wire (RFC 9460 §2.1, §2.2, §7, §14.3.2). */
+/** Reads and prints the parameters of SVCB and HTTPS records, as text and from the wire (RFC 9460 §2.1, §2.2, §7, §14.3.2). */
 import { formatIp, parseIpv4, parseIpv6 } from '../../base/ip.ts';
 import type { Problem } from '../../model/report.ts';
 import { readOctets } from './text.ts';
 import type { Token } from './tokens.ts';
 
+/** The keys by number, from 0 (RFC 9460 §14.3.2; `dohpath` is RFC 9461). */
 const KEYS = [
   'mandatory',
   'alpn',
@@ -16,7 +17,7 @@ const KEYS = [
 ] as const;
 type KnownKey = (typeof KEYS)[number];
 
-/** Returns what a value should have been, or `null` when it is right. The value still has its escapes. */
+/** Returns the expected form of a value, or `null` when it is valid. The value still has its escapes. */
 const JUDGES: Readonly<Record<KnownKey, (value: string | null) => string | null>> = {
   mandatory: (value) =>
     filled(value) && value.split(',').every((key) => keyNumber(key) > 0) ? null : 'keys',
@@ -41,7 +42,7 @@ function isIpv6(text: string): boolean {
   return parseIpv6(text, new Uint32Array(4));
 }
 
-/** The number of a key's name, or -1. */
+/** The number of a key's name, also of the form `key65000`; -1: invalid. */
 function keyNumber(name: string): number {
   const known = (KEYS as readonly string[]).indexOf(name);
   if (known >= 0) return known;
@@ -54,7 +55,7 @@ function keyName(number: number): string {
   return KEYS[number] ?? `key${number}`;
 }
 
-/** `key=value` tokens in the order of their numbers. Values keep their escapes and are quoted where they must be. */
+/** Reads `key=value` tokens; the result is in the order of the key numbers, with values quoted where they must be. */
 export function readServiceParams(tokens: readonly Token[]): string | Problem {
   const params = new Map<number, string>();
   for (const { raw, quoted } of tokens) {
@@ -86,7 +87,7 @@ function quote(value: string): string {
   return /[\s;()]|\\"/.test(value) ? `"${value}"` : value;
 }
 
-/** The parameters of a record on the wire as text; `null` when they cannot be read. */
+/** The parameters of a record from the wire as text; `null`: malformed. */
 export function printServiceParams(octets: Uint8Array): string | null {
   const view = new DataView(octets.buffer, octets.byteOffset, octets.length);
   const parts: string[] = [];
@@ -104,6 +105,7 @@ export function printServiceParams(octets: Uint8Array): string | null {
   return parts.join(' ');
 }
 
+/** The text of one value from the wire; empty: the key has no value. `null`: malformed. */
 function printValue(number: number, octets: Uint8Array): string | null {
   const view = new DataView(octets.buffer, octets.byteOffset, octets.length);
   switch (KEYS[number]) {
@@ -131,11 +133,13 @@ function printValue(number: number, octets: Uint8Array): string | null {
   }
 }
 
+/** A comma-separated list of values of `size` octets each; `null`: the length does not fit. */
 function groups(octets: Uint8Array, size: number, print: (at: number) => string): string | null {
   if (octets.length === 0 || octets.length % size !== 0) return null;
   return Array.from({ length: octets.length / size }, (_, index) => print(index * size)).join(',');
 }
 
+/** A list of protocol ids, each with its length before it (RFC 9460 §7.1.1); `null`: malformed. */
 function printIds(octets: Uint8Array): string | null {
   const ids: string[] = [];
   for (let at = 0; at < octets.length; at += 1 + octets[at]!) {
@@ -146,7 +150,7 @@ function printIds(octets: Uint8Array): string | null {
   return ids.length === 0 ? null : ids.join(',');
 }
 
-/** Letters, digits and harmless marks as they are. In a list, a comma or backslash is escaped twice (RFC 9460 §A.1). */
+/** Letters, digits and safe punctuation unchanged. In a list, a comma or backslash is escaped twice (RFC 9460 §A.1). */
 function escapeValue(octets: Uint8Array, inList: boolean): string {
   let out = '';
   for (const octet of octets) {

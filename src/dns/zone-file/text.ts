@@ -6,7 +6,7 @@ import { lex } from './tokens.ts';
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
-/** The octets a token stands for; `null`: a `\DDD` above 255, or with fewer than three digits. */
+/** The octets that a token denotes; `null`: a `\DDD` above 255, or with fewer than three digits. */
 export function readOctets(raw: string): Uint8Array | null {
   const chunks: Uint8Array[] = [];
   for (let at = 0; at < raw.length; ) {
@@ -30,7 +30,7 @@ export function readOctets(raw: string): Uint8Array | null {
   return join(chunks);
 }
 
-/** Octets as a quoted string: printable ASCII as it is, everything else as `\DDD`. */
+/** Octets as a quoted string: printable ASCII unchanged, everything else as `\DDD`. */
 export function quoteOctets(octets: Uint8Array): string {
   let out = '"';
   for (const octet of octets) {
@@ -52,9 +52,9 @@ function join(chunks: readonly Uint8Array[]): Uint8Array {
 }
 
 /**
- * The destination of a TXT record for its character strings. Plain text where that says everything: the strings
- * joined, when they are well-formed text without controls that is cut only where it must be (every 255 octets) and
- * does not start with a quote. Anything else is kept in quotes: `"one" "two"`.
+ * The destination of a TXT record for its character strings. It is the joined text where that loses nothing: valid
+ * UTF-8 without control characters, split only where it must be (every 255 octets), that does not start with a quote.
+ * Otherwise it is the strings in quotes: `"one" "two"`.
  */
 export function txtDestination(strings: readonly Uint8Array[]): string {
   const octets = join(strings);
@@ -67,7 +67,7 @@ export function txtDestination(strings: readonly Uint8Array[]): string {
   return strings.map(quoteOctets).join(' ');
 }
 
-/** The character strings of a TXT record's destination, plain or in quotes. `null`: quotes that cannot be read. */
+/** The character strings of a TXT record's destination, plain or in quotes. `null`: malformed quotes. */
 export function txtStrings(destination: string): readonly Uint8Array[] | null {
   if (!destination.startsWith('"')) return cut(utf8Bytes(destination));
   const { entries, problems } = lex(destination);
@@ -83,6 +83,7 @@ export function txtStrings(destination: string): readonly Uint8Array[] | null {
   return strings;
 }
 
+/** The octets as plain text; `null` where they need quotes. */
 function decodePlain(octets: Uint8Array): string | null {
   if (octets.length === 0 || octets[0] === QUOTE) return null;
   try {
@@ -93,7 +94,7 @@ function decodePlain(octets: Uint8Array): string | null {
   }
 }
 
-/** At least one string, however short the text. */
+/** Splits octets into strings of 255; empty input is one empty string. */
 function cut(octets: Uint8Array): readonly Uint8Array[] {
   const parts: Uint8Array[] = [];
   for (let at = 0; at < octets.length; at += MAX_STRING_OCTETS) {

@@ -1,11 +1,12 @@
 /**
- * Master file text to logical lines (RFC 1035 §5.1): comments gone, parentheses joined, quoted strings kept whole.
- * Tokens keep their escapes, since only the reader of a field knows what an escaped character means there.
+ * Splits master file text into logical lines of tokens (RFC 1035 §5.1): without comments, lines in parentheses joined,
+ * a quoted string as one token. Tokens contain their escapes, since their meaning depends on the field.
  */
 import type { SourcePlace } from '../../base/diagnostic.ts';
 
+/** A word or a quoted string. */
 export interface Token {
-  /** As written, without the quotes around it; escapes stand. */
+  /** As written, without the quotes around it; escapes included. */
   readonly raw: string;
   readonly quoted: boolean;
   readonly at: Spot;
@@ -14,16 +15,16 @@ export interface Token {
 /** A place without its file; both count from 1, columns in UTF-16 units. */
 export type Spot = Pick<SourcePlace, 'line' | 'column'>;
 
-/** One logical line that holds at least one token. */
+/** One logical line with at least one token. */
 export interface ZoneEntry {
-  /** The line starts with white space: the owner is the one before. */
+  /** The line starts with white space: its owner is that of the record before (RFC 1035 §5.1). */
   readonly ownerless: boolean;
   readonly tokens: readonly Token[];
   /** The text of its last comment, trimmed; empty without one. */
   readonly comment: string;
 }
 
-/** What breaks a logical line. The lines around it are still read. */
+/** A syntax error, which drops its logical line; the lines around it are still read. */
 export interface LexProblem {
   readonly at: Spot;
   readonly code: 'unclosed_quote' | 'unclosed_parenthesis' | 'stray_parenthesis' | 'unfinished_escape';
@@ -35,12 +36,13 @@ export interface Lexed {
   readonly problems: readonly LexProblem[];
 }
 
+/** The state of the lexer. */
 interface Reader {
   readonly text: string;
   at: number;
   line: number;
   lineStart: number;
-  /** Where the open parenthesis stands; `null` outside. */
+  /** The place of the open parenthesis; `null`: none is open. */
   open: Spot | null;
   problem: LexProblem | null;
 }
@@ -89,6 +91,7 @@ function here(reader: Reader): Spot {
   return { line: reader.line, column: reader.at - reader.lineStart + 1 };
 }
 
+/** Records the first error of a logical line. */
 function fail(reader: Reader, at: Spot, code: LexProblem['code'], message: string): void {
   reader.problem ??= { at, code, message };
 }
@@ -120,7 +123,7 @@ function parenthesis(reader: Reader, character: string): void {
   reader.at++;
 }
 
-/** A quoted string; it must end on its line, so that one forgotten quote does not swallow the file. */
+/** A quoted string; it must end on its line, so that one missing quote does not consume the rest of the file. */
 function readQuoted(reader: Reader): Token {
   const at = here(reader);
   return { raw: quotedText(reader), quoted: true, at };
@@ -161,6 +164,7 @@ function readWord(reader: Reader): Token {
   return { raw: raw + reader.text.slice(start, reader.at), quoted: false, at };
 }
 
+/** Advances over one character or one escape. */
 function skipCharacter(reader: Reader): void {
   if (reader.text[reader.at] === '\\') {
     if (isLineEnd(reader.text[reader.at + 1])) {

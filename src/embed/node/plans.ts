@@ -1,8 +1,8 @@
 /** The plans of an edge inside a Node server: sealed octets in memory, opened at a domain's first request. */
-import { createHash } from 'node:crypto';
 import { steadyNow } from '../../base/steady-clock.ts';
 import { createCounters, type WafProgram } from '../../evaluator/index.ts';
 import { openSignatures } from '../../plan/open-signatures.ts';
+import { sha256Hex } from '../../platform/sha256.ts';
 import { createPlanTable, type PlanTable } from '../../sync/plan-table.ts';
 import { loadWarm } from '../../waf/runtime/load.ts';
 import { starterProgram } from '../../waf/signatures/starter.ts';
@@ -44,7 +44,7 @@ export function openPlans(options: NodeEdgeOptions, telling: DecisionReporter): 
     // The caller's buffer is the caller's: a plan must not change while it serves.
     const kept = bytes.slice();
     const plan = checkPlan(kept);
-    const digest = createHash('sha256').update(kept).digest('hex');
+    const digest = sha256Hex(kept);
     table.set(plan.domain, { revision: plan.revision, digest, purgeEpoch: 0, read: () => kept });
     return plan;
   }

@@ -3,12 +3,13 @@
  * speaks for, then the ClientHello, which gives the fingerprint and the name asked for. A name that must not be served
  * is refused there and then; every other gets its certificate, and the connection goes on as HTTP/2 or HTTP/1.1.
  */
-import { constants, createHash } from 'node:crypto';
+import { constants } from 'node:crypto';
 import { isIP, type Socket } from 'node:net';
 import { createServer, type Server, type TLSSocket } from 'node:tls';
 import { type HostFacts, parseHost } from '../../base/host.ts';
 import { type ClientHello, readClientHello } from '../../classify/client-hello.ts';
 import { ja4 } from '../../classify/ja4.ts';
+import { sha256Hex } from '../../platform/sha256.ts';
 import type { Plans } from '../../sync/plan-table.ts';
 import { HELLO_MS, MAX_HELLO_RECORD_OCTETS } from '../limits.ts';
 import { type Acceptor, createAcceptor, listenWith, type RunningListener } from '../listen/acceptor.ts';
@@ -102,7 +103,7 @@ export function createTlsAcceptor(options: TlsOptions, listener: Listener): Acce
         const pair = servedBy(options, hello.serverName, serverName);
         if (pair === null) return void socket.end(UNRECOGNIZED_NAME, () => socket.destroy());
         if (serverName === null) useDefault(pair);
-        shake(socket, { peer, serverName, ja4: ja4(hello, sha256) });
+        shake(socket, { peer, serverName, ja4: ja4(hello, sha256Hex) });
       });
     },
     retire() {
@@ -207,8 +208,4 @@ function isAsRead(socket: TLSSocket, serverName: string | null): boolean {
 function endsOf(socket: Socket): string {
   const { remoteAddress, remotePort, localAddress, localPort } = socket;
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text, 'latin1').digest('hex');
 }

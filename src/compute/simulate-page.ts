@@ -1,13 +1,14 @@
-/** One simulated request, and of its trace the page that was asked for. */
-import { openSignatures } from '../../plan/open-signatures.ts';
-import { type Signatures, simulate } from '../../simulator/simulate.ts';
-import { loadSignatures } from '../../waf/runtime/load.ts';
+/** Simulates one request and returns the requested page of its trace. */
+import { openSignatures } from '../plan/open-signatures.ts';
+import { type Signatures, simulate } from '../simulator/simulate.ts';
+import { loadSignatures } from '../waf/runtime/load.ts';
 import type { SealedSignatures, SimulateJob } from './job.ts';
 import { tracePage } from './trace-page.ts';
 
+/** The signature set this thread used last. */
 let loaded: Signatures | null = null;
 
-/** @throws PlanFault when this build does not read the plan */
+/** The page as JSON text. @throws PlanFault when this build cannot read the plan */
 export function simulatePage({
   bytes,
   digest,
@@ -28,7 +29,7 @@ export function simulatePage({
   return tracePage(simulate(subject, asked), { revision, limit, from });
 }
 
-/** The thread loads a set once: the Core Rule Set takes some 100 ms. */
+/** PERF: a thread loads a set once; the Core Rule Set takes about 100 ms. */
 function load({ name, digest, sealed }: SealedSignatures): Signatures {
   if (loaded?.digest !== digest) loaded = { waf: loadSignatures(openSignatures(sealed)), name, digest };
   return loaded;

@@ -1,12 +1,13 @@
-/** How long computations took, by their kind and by account, as Prometheus metrics. */
+/** Prometheus metrics of computations: their seconds, by kind and by account. */
 import type { Registry } from 'prom-client';
-import { addHistogram, createSeries, observe, type Series } from '../../metrics/histogram.ts';
-import { addAccountTimes } from '../account-times.ts';
+import { addAccountTimes } from '../metrics/account-times.ts';
+import { addHistogram, createSeries, observe, type Series } from '../metrics/histogram.ts';
 import type { JobDone, JobKind } from './job.ts';
 
+/** Upper bounds of the histogram's buckets, in seconds. */
 const BOUNDS = [0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/** Adds the metrics; answers how a computation is noted. */
+/** Adds the metrics to a registry. Returns the function that records an ended job. */
 export function addComputeTimes(registry: Registry): (done: JobDone) => void {
   const kinds = new Map<JobKind, Series>();
   addHistogram(registry, {

@@ -1,27 +1,30 @@
-/** What threads compute: each job is JSON values and octets, and so is its result. */
-import type { DnsRecord } from '../../model/types.ts';
-import type { Side } from '../../publisher/printed.ts';
-import type { SignaturesNote } from '../../simulator/document.ts';
-import type { SimulatedRequest } from '../../simulator/simulate.ts';
-import type { DomainRow } from '../../store/rows.ts';
+/** The jobs of compute threads and their results; both consist of JSON values and octets, which can be posted. */
+import type { DnsRecord } from '../model/types.ts';
+import type { Side } from '../publisher/printed.ts';
+import type { SignaturesNote } from '../simulator/document.ts';
+import type { SimulatedRequest } from '../simulator/simulate.ts';
+import type { DomainRow } from '../store/rows.ts';
 
-/** A part of a long answer. */
+/** The requested part of a long answer. */
 export interface AnswerPage {
+  /** Entries of the page, at most. */
   readonly limit: number;
-  /** How many entries come before it. */
+  /** Entries before it. */
   readonly from: number;
 }
 
+/** Lints the stored rules of a domain. */
 export interface AnalysisJob extends AnswerPage {
   readonly kind: 'analysis';
   readonly domain: DomainRow;
 }
 
-/** What `waf` rules inspect with, as it crosses to a thread. */
+/** The signatures of `waf` rules, sealed so that they can be posted to a thread. */
 export interface SealedSignatures extends SignaturesNote {
   readonly sealed: Uint8Array;
 }
 
+/** Simulates one request against a sealed plan. */
 export interface SimulateJob extends AnswerPage {
   readonly kind: 'simulate';
   readonly bytes: Uint8Array;
@@ -32,6 +35,7 @@ export interface SimulateJob extends AnswerPage {
   readonly asked: Pick<SimulatedRequest, 'request' | 'url' | 'response' | 'world'>;
 }
 
+/** Compares two revisions as JSON. */
 export interface DiffJob {
   readonly kind: 'diff';
   readonly from: number;
@@ -42,20 +46,23 @@ export interface DiffJob {
   readonly page: AnswerPage;
 }
 
+/** Compares two printed plans as a unified diff. */
 export interface TextDiffJob {
   readonly kind: 'text_diff';
   readonly before: Side;
   readonly after: Side;
-  /** How many lines come before the page. */
+  /** Lines before the page. */
   readonly from: number;
 }
 
+/** Prints one sealed plan. */
 export interface PrintJob {
   readonly kind: 'print';
   readonly bytes: Uint8Array;
   readonly page: AnswerPage;
 }
 
+/** Reads a zone file. */
 export interface ZoneJob {
   readonly kind: 'zone';
   readonly domain: string;
@@ -65,20 +72,21 @@ export interface ZoneJob {
 export type Job = AnalysisJob | SimulateJob | DiffJob | TextDiffJob | PrintJob | ZoneJob;
 export type JobKind = Job['kind'];
 
+/** A line of a zone file that was not imported. */
 export interface ZoneProblem {
   /** Of the file, from 1. */
   readonly line: number | null;
   readonly error: string;
 }
 
-/** One record of the file: what is to be stored, or why it cannot be. */
+/** One record of the file: the record to store, or why it cannot be stored. */
 export type ReadLine =
   | { readonly line: number; readonly record: Omit<DnsRecord, 'id'> }
   | { readonly line: number; readonly error: string };
 
 export interface ReadZoneFile {
   readonly records: readonly ReadLine[];
-  /** Lines that are no records the zone can have. */
+  /** Lines that are not records the zone can have. */
   readonly problems: readonly ZoneProblem[];
   readonly skipped: number;
 }
@@ -96,11 +104,11 @@ export interface TextPage {
   readonly text: string;
   /** Lines of the whole text. */
   readonly of: number;
-  /** How many lines come before the next page; `null` on the last one. */
+  /** Lines before the next page; `null`: this is the last page. */
   readonly next: number | null;
 }
 
-/** Texts are JSON where the answer is JSON, so that the API's thread only sends them. */
+/** Results by kind. JSON answers are JSON text already, so that the API's thread only sends them. */
 export interface JobResults {
   readonly analysis: ListPage;
   readonly simulate: string;
@@ -113,16 +121,18 @@ export interface JobResults {
 /** A job of one kind. */
 export type JobOf<Kind extends JobKind> = Extract<Job, { readonly kind: Kind }>;
 
+/** The pool as routes see it. */
 export interface Compute {
   /**
-   * The result of the job that `prepare` makes once a thread is free for the account.
-   * @throws Refusal 503 over a limit, or what the job itself refuses
+   * The result of the job that `prepare` returns; it is called once a thread is free for the account.
+   * @throws ComputeFault, StoreFault
    */
   run<Kind extends JobKind>(account: number, prepare: () => Promise<JobOf<Kind>>): Promise<JobResults[Kind]>;
-  /** Ends the threads; jobs under way and waiting are refused. */
+  /** Ends the threads; running and waiting jobs fail with `ComputeFault`. */
   close(): Promise<void>;
 }
 
+/** The cost of an ended job. `seconds`: in its thread, without the wait. */
 export interface JobDone {
   readonly account: number;
   readonly kind: JobKind;

@@ -1,11 +1,12 @@
-/** A page of what lint finds in the stored rules. */
-import { lintRuleSet } from '../../analysis/lint.ts';
-import { formatPath } from '../../base/diagnostic.ts';
-import { readDomainRows, toRuleSet } from '../../publisher/rule-set.ts';
-import type { Snapshots } from '../../store/snapshots.ts';
-import { MAX_PAGE_OCTETS } from '../limits.ts';
+/** Lints the stored rules of a domain and returns a page of the findings. */
+import { lintRuleSet } from '../analysis/lint.ts';
+import { formatPath } from '../base/diagnostic.ts';
+import { readDomainRows, toRuleSet } from '../publisher/rule-set.ts';
+import type { Snapshots } from '../store/snapshots.ts';
 import type { AnalysisJob, ListPage } from './job.ts';
+import { MAX_RESULT_PAGE_OCTETS } from './limits.ts';
 
+/** The findings from index `from` on, at most `limit` and `MAX_RESULT_PAGE_OCTETS`. @throws StoreFault */
 export async function analyse({ domain, from, limit }: AnalysisJob, snapshots: Snapshots): Promise<ListPage> {
   const rows = await snapshots.read((tx) => readDomainRows(tx, domain));
   const findings = lintRuleSet(toRuleSet(rows));
@@ -21,8 +22,8 @@ export async function analyse({ domain, from, limit }: AnalysisJob, snapshots: S
       remedy: remedy ?? null,
     });
     octets += Buffer.byteLength(text) + 1;
-    // A page has one finding at least, so that reading page after page comes to an end.
-    if (octets > MAX_PAGE_OCTETS && texts.length > 0) break;
+    // A page has at least one finding, so that paging always ends.
+    if (octets > MAX_RESULT_PAGE_OCTETS && texts.length > 0) break;
     texts.push(text);
   }
   return { text: `[${texts.join(',')}]`, of: findings.length, shown: texts.length };

@@ -1,7 +1,7 @@
 /** Pages of long answers: bounded by entries and octets, and followed to the end they have every entry once. */
 import { describe, expect, test } from 'vitest';
-import { fitEntry, type PageNote, type Shortened, takePage } from '../../../src/api/compute/take-page.ts';
-import { MAX_PAGE_OCTETS } from '../../../src/api/limits.ts';
+import { MAX_RESULT_PAGE_OCTETS } from '../../../src/compute/limits.ts';
+import { fitEntry, type PageNote, type Shortened, takePage } from '../../../src/compute/take-page.ts';
 
 interface Taken {
   readonly shown: readonly string[];
@@ -44,11 +44,11 @@ describe('a page', () => {
     expect(pagesOf(all, 100, 'x'.repeat(500_000)).map((page) => page.length)).toEqual([
       4, 4, 4, 4, 4, 4, 4, 2,
     ]);
-    expect(JSON.stringify(pagesOf(all, 100)[0]).length).toBeLessThanOrEqual(MAX_PAGE_OCTETS);
+    expect(JSON.stringify(pagesOf(all, 100)[0]).length).toBeLessThanOrEqual(MAX_RESULT_PAGE_OCTETS);
   });
 
   test('has one entry at least, whatever its length', () => {
-    const all = ['a', 'x'.repeat(2 * MAX_PAGE_OCTETS), 'b'];
+    const all = ['a', 'x'.repeat(2 * MAX_RESULT_PAGE_OCTETS), 'b'];
     expect(pagesOf(all, 100).map((page) => page.length)).toEqual([1, 1, 1]);
   });
 

@@ -1,12 +1,12 @@
-/** Sealed plans as people read them, alone or compared, page by page. */
-import { diffPlans, type PlanSide, type RuleChange } from '../../analysis/diff.ts';
-import { openPlan } from '../../plan/open.ts';
-import { diffSealed, printSealed } from '../../publisher/printed.ts';
-import { MAX_PAGE_OCTETS } from '../limits.ts';
+/** Prints and compares sealed plans, page by page. */
+import { diffPlans, type PlanSide, type RuleChange } from '../analysis/diff.ts';
+import { openPlan } from '../plan/open.ts';
+import { diffSealed, printSealed } from '../publisher/printed.ts';
 import type { AnswerPage, DiffJob, PrintJob, TextDiffJob, TextPage } from './job.ts';
+import { MAX_RESULT_PAGE_OCTETS } from './limits.ts';
 import { fitEntry, type PageNote, type Shortened, takePage } from './take-page.ts';
 
-/** One entry of a part of an answer: of a list, or of an object under its key. */
+/** One entry of a part of the answer: an element of a list (`key: null`), or a member of an object. */
 interface Entry {
   readonly part: string;
   readonly key: string | null;
@@ -48,15 +48,15 @@ export function compareTexts({ before, after, from }: TextDiffJob): TextPage {
   let [next, octets] = [from, 0];
   while (next < lines.length) {
     octets += Buffer.byteLength(lines[next]!) + 1;
-    // A page has one line at least, so that reading page after page comes to an end.
-    if (octets > MAX_PAGE_OCTETS && next > from) break;
+    // A page has at least one line, so that paging always ends.
+    if (octets > MAX_RESULT_PAGE_OCTETS && next > from) break;
     next += 1;
   }
   const shown = lines.slice(from, next).map((line) => `${line}\n`);
   return { text: shown.join(''), of: lines.length, next: next < lines.length ? next : null };
 }
 
-/** A page of the printed plan, its note and what was cut, as JSON texts. @throws PlanFault */
+/** A page of the printed plan with its page note and its shortened lists, as JSON text. @throws PlanFault */
 export function printRevision({ bytes, page }: PrintJob): string {
   const { hosts, rules, indexes, ...rest } = printSealed(bytes);
   const indexParts = Object.entries(indexes as Readonly<Record<string, unknown>>);
@@ -79,7 +79,7 @@ export function printRevision({ bytes, page }: PrintJob): string {
   return JSON.stringify({ plan, page: note, shortened });
 }
 
-/** Whether an index lists rules, by key or in a row; others are a few numbers and on every page. */
+/** Whether an index lists rules, as a list or by key; other indexes are a few numbers and appear on every page. */
 function isLong(index: unknown): boolean {
   return (
     Array.isArray(index) || (typeof index === 'object' && Object.values(index ?? {}).every(Array.isArray))
@@ -98,6 +98,7 @@ interface Shown {
   readonly shortened: readonly Shortened[];
 }
 
+/** Takes a page of entries that fits beside `around`. */
 function pageOf(entries: readonly Entry[], page: AnswerPage, around: object): Shown {
   const shortened: Shortened[] = [];
   const places = new Map<string, number>();

@@ -1,4 +1,4 @@
-/** Reads that are answered again without asking for a row: the same octets, and every check as if they were asked for. */
+/** The response cache of the API: a cached answer has the same octets, and its key passes the same checks. */
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { dayOf } from '../../src/access/key-uses.ts';
 import { revokeKey } from '../../src/access/keys.ts';
@@ -27,12 +27,12 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
 
     const get = (headers: Record<string, string>, method = 'GET') =>
       send(api.port, { method, path, headers });
-    /** Reads until the answer is one that is kept, where answers are. */
+    /** Reads twice: the second answer comes from the cache where the store has a version. */
     const warm = async (person: Person) => {
       for (let time = 0; time < 2; time++) expect((await person.call('GET', path)).status).toBe(200);
     };
 
-    test('the second answer is the first, and asks for nothing', async () => {
+    test('a cached answer equals the first one and reads no row', async () => {
       const asked = vi.spyOn(api.store.latest.rules, 'get');
       const lines = api.log.length;
       const headers = { 'x-api-key': owner.key, 'x-request-id': 'mine' };
@@ -44,7 +44,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       ]);
       expect(told[1]).toEqual(told[0]);
       expect(told[2]).toEqual(told[0]);
-      // PostgreSQL cannot tell for less than a read that nothing has been committed.
+      // PostgreSQL has no version that costs less than the read itself, so nothing is cached.
       expect(asked).toHaveBeenCalledTimes(kind === 'sqlite' ? 1 : 3);
       asked.mockRestore();
       await vi.waitFor(() => expect(api.log.length).toBe(lines + 3));
@@ -57,7 +57,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect(shown[2]).toMatchObject({ reqId: 'mine', method: 'GET', url: path, key: owner.keyId });
     });
 
-    test('a change is seen at once, by this process and by another', async () => {
+    test('a read after a commit shows the change, whether the API or another writer made it', async () => {
       await warm(owner);
       await owner.call('PUT', path, { ips: ['192.0.2.2'] });
       expect((await owner.call('GET', path)).body.ips).toEqual(['192.0.2.2']);
@@ -70,7 +70,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect((await owner.call('GET', path)).body.priority).toBe(4_711);
     });
 
-    test('what is no plain read of it goes the long way', async () => {
+    test('a condition, another method, a body or two keys get the answer of the router', async () => {
       await warm(owner);
       const key = { authorization: `Bearer ${owner.key}` };
       const { headers, text } = await get(key);
@@ -85,7 +85,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect((await send(api.port, { method: 'GET', path, headers: key, body: { a: 1 } })).text).toBe(text);
     });
 
-    test('another key gets what it may see, and no more than it may', async () => {
+    test('a cached answer of one key is not sent to another', async () => {
       await warm(owner);
       const stranger = await api.person('stranger');
       for (let time = 0; time < 2; time++) expect((await stranger.call('GET', path)).status).toBe(404);
@@ -95,14 +95,14 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect((await stranger.call('GET', path)).status).toBe(404);
     });
 
-    test('a revoked key gets nothing from the moment its revocation is answered', async () => {
+    test('a revoked key is refused with 401 once its revocation is answered', async () => {
       const { key, id } = await owner.anotherKey();
       for (let time = 0; time < 3; time++) expect((await get({ 'x-api-key': key })).status).toBe(200);
       await revokeKey(api.store, { id, now: Date.now() });
       expect((await get({ 'x-api-key': key })).status).toBe(401);
     });
 
-    test('a key ends when it expires, though nobody has committed anything', async () => {
+    test('an expired key is refused with 401 also when nothing was committed since', async () => {
       const { key } = await owner.anotherKey({ expiry: 30 });
       for (let time = 0; time < 3; time++) expect((await get({ 'x-api-key': key })).status).toBe(200);
       api.ahead = 30 * DAY;
@@ -111,7 +111,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect([late.status, late.body]).toEqual([401, { error: 'invalid API key' }]);
     });
 
-    test('each counts as a use of its key', async () => {
+    test('each cached answer counts as a use of its key', async () => {
       const { key, id } = await owner.anotherKey();
       for (let time = 0; time < 5; time++) await get({ 'x-api-key': key });
       await api.uses.flush();
@@ -129,7 +129,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
     });
     afterAll(() => api.close());
 
-    test('is taken from by every one of them', async () => {
+    test('is reduced by each cached answer', async () => {
       const owner = await api.person('owner');
       await owner.call('POST', '/domains/', { name: 'shop.example' });
       const { body } = await owner.call('POST', RULES, { ips: ['192.0.2.1'] });

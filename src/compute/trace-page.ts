@@ -1,13 +1,13 @@
 /**
- * A page of a trace document, never longer than `MAX_PAGE_OCTETS`. Rules that had their say come first, in evaluation
- * order, then the skipped ones; everything else is on every page. Long texts end in `…` and their length; long lists are
- * cut and named in `shortened` with their length.
+ * A page of a trace document, never longer than `MAX_RESULT_PAGE_OCTETS`. Matched
+ * and conditional rules come first, in evaluation order, then the skipped ones; everything else is on every page. Long
+ * texts end in `…` and their length; long lists are shortened and listed in `shortened` with their length.
  */
-import type { RuleNote, TraceDocument } from '../../simulator/document.ts';
+import type { RuleNote, TraceDocument } from '../simulator/document.ts';
 import type { AnswerPage } from './job.ts';
 import { cut, type Shortened, short, takePage } from './take-page.ts';
 
-/** Characters of an error page: together with all else it leaves room for rules. */
+/** Characters of an error page: a seventh of a page, so that rules fit beside it. */
 const HTML_CHARACTERS = 131_072;
 
 export interface TracePageOptions extends AnswerPage {
@@ -44,11 +44,12 @@ interface Ordered {
   readonly rule: RuleNote;
 }
 
-/** Every rule of the trace, those that had their say before the others. */
+/** Every rule of the trace, the matched and conditional ones before the others. */
 function inOrder({ phases }: TraceDocument): readonly Ordered[] {
   const all = phases.flatMap(({ rules }, phase) => rules.map((rule): Ordered => ({ phase, rule })));
-  const speaks = ({ rule }: Ordered): boolean => rule.outcome === 'matched' || rule.outcome === 'conditional';
-  return [...all.filter(speaks), ...all.filter((one) => !speaks(one))];
+  const isDecisive = ({ rule }: Ordered): boolean =>
+    rule.outcome === 'matched' || rule.outcome === 'conditional';
+  return [...all.filter(isDecisive), ...all.filter((one) => !isDecisive(one))];
 }
 
 function cutPage(page: TraceDocument['error_page']): TraceDocument['error_page'] {

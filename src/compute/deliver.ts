@@ -1,29 +1,30 @@
-/** Runs one job and packs whatever comes of it, so that it crosses from thread to thread. */
-import { PlanFault } from '../../plan/fault.ts';
-import { StoreFault, type StoreFaultCode } from '../../store/fault.ts';
-import type { Snapshots } from '../../store/snapshots.ts';
-import { Refusal, type RefusalStatus } from '../refusal.ts';
+/** Runs one job and returns its result or its failure as plain values, which can be posted from thread to thread. */
+import { PlanFault } from '../plan/fault.ts';
+import { StoreFault, type StoreFaultCode } from '../store/fault.ts';
+import type { Snapshots } from '../store/snapshots.ts';
 import { analyse } from './analyse.ts';
 import { compareRevisions, compareTexts, printRevision } from './compare.ts';
 import type { Job, JobKind, JobResults } from './job.ts';
 import { simulatePage } from './simulate-page.ts';
 import { readZoneFile } from './zone-file.ts';
 
+/** What a thread answers to a job. */
 export type JobDelivery =
   | { readonly kind: 'done'; readonly result: JobResults[JobKind] }
-  | { readonly kind: 'refused'; readonly status: RefusalStatus; readonly message: string }
-  | { readonly kind: 'unread'; readonly code: StoreFaultCode; readonly message: string }
-  /** A mistake of ours; the stack is for the log. */
+  /** The sealed plan was published by an earlier version that this build cannot read. */
+  | { readonly kind: 'plan'; readonly message: string }
+  /** The store failed. */
+  | { readonly kind: 'store'; readonly code: StoreFaultCode; readonly message: string }
+  /** A bug of ours; the stack is for the log. */
   | { readonly kind: 'failed'; readonly stack: string };
 
+/** Runs the job. Never rejects. */
 export async function deliver(job: Job, snapshots: Snapshots): Promise<JobDelivery> {
   try {
     return { kind: 'done', result: await resultOf(job, snapshots) };
   } catch (error) {
-    if (error instanceof Refusal) return { kind: 'refused', status: error.status, message: error.message };
-    // Sealed by an earlier version, and not published again since.
-    if (error instanceof PlanFault) return { kind: 'refused', status: 409, message: error.message };
-    if (error instanceof StoreFault) return { kind: 'unread', code: error.code, message: error.message };
+    if (error instanceof PlanFault) return { kind: 'plan', message: error.message };
+    if (error instanceof StoreFault) return { kind: 'store', code: error.code, message: error.message };
     return { kind: 'failed', stack: error instanceof Error ? (error.stack ?? error.message) : String(error) };
   }
 }

@@ -1,7 +1,7 @@
 /** Work is counted by account, and the number of series is bounded. */
 import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
-import { addAccountTimes, MAX_ACCOUNT_SERIES } from '../../../src/api/account-times.ts';
+import { addAccountTimes, MAX_ACCOUNT_SERIES } from '../../../src/metrics/account-times.ts';
 
 const OPTIONS = { prefix: 'edgeplan_api_account', what: 'requests' };
 

@@ -1,16 +1,16 @@
-/** Requests and seconds by account, as Prometheus metrics: who keeps the server busy. */
+/** Prometheus counters by account: how many pieces of work it requested, and how many seconds they took. */
 import type { Registry } from 'prom-client';
-import { addMetric, type MetricValue } from '../metrics/add-metric.ts';
+import { addMetric, type MetricValue } from './add-metric.ts';
 
-/** Accounts with series of their own, by their first request; each takes two lines of a scrape. */
+/** Accounts with their own series, in the order of their first request; each takes two lines of a scrape. */
 export const MAX_ACCOUNT_SERIES = 1_000;
-/** What further accounts are counted as. */
+/** The label of all further accounts. */
 const OTHERS = 'other';
 
 export interface AccountTimesOptions {
   /** `edgeplan_api_account`: the metrics are `<prefix>_<what>_total` and `<prefix>_seconds_total`. */
   readonly prefix: string;
-  /** What is counted, in the plural. */
+  /** The noun of what is counted, in the plural. */
   readonly what: string;
 }
 
@@ -19,7 +19,7 @@ interface Tally {
   seconds: number;
 }
 
-/** Adds the two metrics; answers how a piece of work is noted. */
+/** Adds the two metrics to a registry. Returns the function that records one piece of work, in seconds. */
 export function addAccountTimes(
   registry: Registry,
   { prefix, what }: AccountTimesOptions,

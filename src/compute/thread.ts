@@ -1,12 +1,12 @@
-/** A thread that computes: what `pool.ts` starts. One job after the other, each answered before the next is sent. */
+/** The code of a compute thread, which `thread-slot.ts` starts. It answers each job before the next one is sent. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { lowerPriority } from '../../publisher/low-priority.ts';
-import type { StorePlace } from '../../store/place.ts';
-import { openSnapshots } from '../../store/snapshots.ts';
+import { lowerPriority } from '../publisher/low-priority.ts';
+import type { StorePlace } from '../store/place.ts';
+import { openSnapshots } from '../store/snapshots.ts';
 import { deliver } from './deliver.ts';
 import type { Job } from './job.ts';
 
-/** What a thread is started with. */
+/** The `workerData` of a thread. */
 export interface ComputeThreadData {
   readonly place: StorePlace;
 }

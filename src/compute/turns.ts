@@ -1,0 +1,98 @@
+/**
+ * The queue in front of the threads: first come, first served, but at most one running job an account, so that no account
+ * occupies every thread. In: an account that has a job. Out: the slot it may use, or the fault it is refused with.
+ */
+import { ComputeFault, stoppingFault } from './fault.ts';
+import { MAX_WAITING_JOBS, MAX_WAITING_OF_ACCOUNT } from './limits.ts';
+import { createSlot, type Slot } from './thread-slot.ts';
+
+interface WaitingJob {
+  readonly account: number;
+  readonly start: (slot: Slot) => void;
+  readonly refuse: (fault: ComputeFault) => void;
+}
+
+/** The slots, the accounts with a running job, and the jobs that wait, the oldest first. */
+export interface Turns {
+  readonly slots: readonly Slot[];
+  readonly running: Set<number>;
+  readonly waiting: WaitingJob[];
+  /** Milliseconds a job waits for a slot. */
+  readonly waitMs: number;
+  closed: boolean;
+}
+
+export function createTurns({
+  threads,
+  waitMs,
+}: {
+  readonly threads: number;
+  readonly waitMs: number;
+}): Turns {
+  const slots = Array.from({ length: threads }, createSlot);
+  return { slots, running: new Set(), waiting: [], waitMs, closed: false };
+}
+
+/** Resolves with a slot for a job of the account; `releaseSlot` must follow. @throws ComputeFault `unavailable` */
+export function takeSlot(turns: Turns, account: number): Promise<Slot> {
+  const fault = refusalOfJob(turns, account);
+  if (fault !== null) return Promise.reject(fault);
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      turns.waiting.splice(turns.waiting.indexOf(job), 1);
+      const seconds = turns.waitMs / 1_000;
+      const message = `no thread for this computation was free within ${seconds} s`;
+      reject(new ComputeFault('unavailable', message));
+    }, turns.waitMs);
+    const job: WaitingJob = {
+      account,
+      start(slot) {
+        clearTimeout(timer);
+        resolve(slot);
+      },
+      refuse(reason) {
+        clearTimeout(timer);
+        reject(reason);
+      },
+    };
+    turns.waiting.push(job);
+    startWaiting(turns);
+  });
+}
+
+/** Frees the slot of a job that has ended, and starts the next. */
+export function releaseSlot(turns: Turns, slot: Slot, account: number): void {
+  slot.busy = false;
+  turns.running.delete(account);
+  startWaiting(turns);
+}
+
+/** Refuses every waiting job and every later one. */
+export function closeTurns(turns: Turns): void {
+  turns.closed = true;
+  for (const job of turns.waiting.splice(0)) job.refuse(stoppingFault());
+}
+
+function refusalOfJob({ waiting, closed }: Turns, account: number): ComputeFault | null {
+  if (closed) return stoppingFault();
+  const own = waiting.filter((job) => job.account === account).length;
+  if (own >= MAX_WAITING_OF_ACCOUNT) return crowded('this account', MAX_WAITING_OF_ACCOUNT);
+  return waiting.length >= MAX_WAITING_JOBS ? crowded('all accounts', MAX_WAITING_JOBS) : null;
+}
+
+/** Gives free slots to the oldest jobs whose account has no running one. */
+function startWaiting({ slots, running, waiting }: Turns): void {
+  for (const slot of slots) {
+    if (slot.busy) continue;
+    const index = waiting.findIndex(({ account }) => !running.has(account));
+    const [next] = index < 0 ? [] : waiting.splice(index, 1);
+    if (next === undefined) return;
+    slot.busy = true;
+    running.add(next.account);
+    next.start(slot);
+  }
+}
+
+function crowded(whose: string, most: number): ComputeFault {
+  return new ComputeFault('unavailable', `${most} computations of ${whose} are waiting, which is the limit`);
+}
