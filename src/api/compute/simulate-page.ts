@@ -1,7 +1,7 @@
 /** One simulated request, and of its trace the page that was asked for. */
 import { openSignatures } from '../../plan/open-signatures.ts';
 import { type Signatures, simulate } from '../../simulator/simulate.ts';
-import { loadSignatures } from '../../waf/runtime/load.ts';
+import { loadSignatures } from '../../waf/load/load.ts';
 import type { SealedSignatures, SimulateJob } from './job.ts';
 import { tracePage } from './trace-page.ts';
 

@@ -1,0 +1,17 @@
+import { codePointOf, hasTail, isForbidden, tailOf } from '../octets/utf8.ts';
+
+const LAST_CODE_POINT = 0x10ffff;
+
+/** The value is not UTF-8 (RFC 3629): a sequence is cut off, longer than need be, a surrogate or past U+10FFFF. */
+export function validateUtf8Encoding(value: string): boolean {
+  for (let at = 0; at < value.length; at++) {
+    const octet = value.charCodeAt(at);
+    if (octet < 0x80) continue;
+    const tail = tailOf(octet);
+    if (tail === 0 || !hasTail(value, at, tail)) return true;
+    const code = codePointOf(value, at, tail);
+    if (isForbidden(code, tail) || code > LAST_CODE_POINT) return true;
+    at += tail;
+  }
+  return false;
+}

@@ -1,0 +1,66 @@
+/**
+ * Which members of a request passed which tests. A rule looks at those alone: of a list of thousands hardly any member
+ * concerns it.
+ */
+import type { WafTarget, WafTargets } from '../../plan/signature-program.ts';
+import type { Matcher } from '../patterns/pattern.ts';
+import type { RequestMember } from './gather.ts';
+import type { CompiledSource } from './rule-set.ts';
+import { selects } from './target-classes.ts';
+import type { NamedValue } from './variables/headers.ts';
+
+export interface Hits {
+  /** By test, the members that passed it in the request's order (`memberNumber`); absent: none did. */
+  readonly byTest: (number[] | undefined)[];
+  /** By origin, its members; absent: not known yet. */
+  readonly members: (readonly NamedValue[] | undefined)[];
+}
+
+export function createHits(): Hits {
+  return { byTest: [], members: [] };
+}
+
+/** More than an origin has members: each takes two octets, and a body is inspected up to 1 MiB (`MAX_BODY_CAP_KB`). */
+const ORIGIN_SPAN = 1 << 21;
+
+/** The number that stands for a member: its origin's place, and its own among that one's members. */
+export function memberNumber(origin: number, place: number): number {
+  return origin * ORIGIN_SPAN + place;
+}
+
+/** Notes that a member passed a test; it may do so at several stages of its transformations. */
+export function noteHit({ byTest }: Hits, test: number, member: number): void {
+  const passed = byTest[test];
+  if (passed === undefined) byTest[test] = [member];
+  else if (passed[passed.length - 1] !== member) passed.push(member);
+}
+
+/** The members that passed a test, as a list of targets names them and in its order. */
+export function matchingMembers(
+  passes: Hits,
+  test: number,
+  from: {
+    readonly targets: WafTargets;
+    readonly origins: readonly CompiledSource[];
+    readonly matchers: readonly Matcher[];
+  },
+): readonly RequestMember[] {
+  const found: RequestMember[] = [];
+  const { targets, origins, matchers } = from;
+  for (const target of targets.include) {
+    const { variable } = target;
+    const excluded = targets.exclude.filter((one) => one.variable === variable);
+    const takes = (name: string): boolean =>
+      selects(target, name, matchers) && !excluded.some((one: WafTarget) => selects(one, name, matchers));
+    for (const number of passes.byTest[test] ?? []) {
+      const place = Math.floor(number / ORIGIN_SPAN);
+      const { origin } = origins[place]!;
+      if (!origin.variables.includes(variable)) continue;
+      const { name, value } = passes.members[place]![number % ORIGIN_SPAN]!;
+      if (!takes(name)) continue;
+      const display = origin.isScalar ? variable : `${variable}:${name}`;
+      found.push({ variable, name, display, text: origin.names ? name : value });
+    }
+  }
+  return found;
+}

@@ -1,0 +1,172 @@
+/**
+ * Inspects one request with the signatures of one paranoia level. In: the request, its body, the settings of the waf
+ * rule. Out: the score, and which signatures matched where.
+ *
+ * Values come first, rules second: each member of the request undergoes the tests that any rule has for it (`verdict.ts`;
+ * the same text is judged once, whatever number of rules look at it and however often it comes), and each test notes
+ * that it passed. A rule whose tests did not pass is passed over; only one that may match is run closely (`rules.ts`).
+ */
+import { WAF_FIXED_STEPS, WAF_OCTET_STEPS } from '../../base/limits.ts';
+import { releaseOctets } from '../octets/octet-buffer.ts';
+import { exclusionsOf, isExcluded } from './exclusions.ts';
+import { createHits, type Hits, memberNumber } from './hits.ts';
+import type { WafFinding, WafInput, WafMatch, WafSettings } from './inspection.ts';
+import { MAX_REPORTED_MATCHES } from './limits.ts';
+import { reportedMessage, reportedValue } from './report.ts';
+import type { CompiledRule, CompiledRuleSet } from './rule-set.ts';
+import { type RuleContext, type RuleRun, runRule } from './rules.ts';
+import { scoreOf } from './score.ts';
+import { classOf } from './target-classes.ts';
+import { openBody, openTransaction } from './transaction.ts';
+import { THRESHOLD_NAME, writeTx } from './tx.ts';
+import { endRequest, toValue } from './values.ts';
+import { textOf } from './variables/request-line.ts';
+import { judge } from './verdict.ts';
+
+/** What the rules have come to. */
+interface Inspection extends RuleContext {
+  readonly matches: WafMatch[];
+  readonly ids: Set<number>;
+  /** Those of `ids` that only evaluate the score. */
+  readonly evaluations: Set<number>;
+  readonly categories: Map<string, number>;
+  denied: boolean;
+  stopped: boolean;
+}
+
+export function inspectWith(level: CompiledRuleSet, input: WafInput, settings: WafSettings): WafFinding {
+  const transaction = openTransaction(input, {
+    start: level.start,
+    exclusions: exclusionsOf(settings),
+    steps: stepsFor(input),
+  });
+  writeTx(transaction.tx, THRESHOLD_NAME, String(settings.threshold));
+  const inspection: Inspection = {
+    level,
+    transaction,
+    passes: createHits(),
+    matches: [],
+    ids: new Set(),
+    evaluations: new Set(),
+    categories: new Map(),
+    denied: false,
+    stopped: false,
+  };
+  judgeMembers(inspection, 1);
+  runRules(inspection, 0, level.bodyRules);
+  if (!inspection.stopped) {
+    openBody(transaction);
+    judgeMembers(inspection, 2);
+    runRules(inspection, level.bodyRules, level.rules.length);
+  }
+  endRequest(level.values);
+  releaseOctets();
+  return findingOf(inspection, settings.threshold);
+}
+
+/** Steps an inspection may take: a fixed number, and some for each octet there is to inspect. */
+function stepsFor({ request, body }: WafInput): number {
+  let octets = textOf(request.target).length + (body?.length ?? 0);
+  const headers = request.headers ?? {};
+  for (const name of Object.keys(headers)) octets += name.length + lengthOf(headers[name]);
+  return WAF_FIXED_STEPS + WAF_OCTET_STEPS * octets;
+}
+
+function lengthOf(value: unknown): number {
+  if (typeof value === 'string') return value.length;
+  return Array.isArray(value) ? value.reduce<number>((sum, one) => sum + lengthOf(one), 0) : 0;
+}
+
+/** Puts every member known in a phase to its tests. */
+function judgeMembers({ level, transaction, passes }: Inspection, phase: 1 | 2): void {
+  const { values, origins } = level;
+  const { meter } = transaction;
+  for (const [at, { origin, classes }] of origins.entries()) {
+    if (origin.phase !== phase) continue;
+    const members = origin.members(transaction);
+    passes.members[at] = members;
+    for (let place = 0; place < members.length; place++) {
+      const { name, value } = members[place]!;
+      const group = classOf(classes, name);
+      if (group === null) continue;
+      const using = { meter, passes, member: memberNumber(at, place) };
+      judge(level, group, toValue(values, origin.names ? name : value), using);
+      if (meter.left < 0) return;
+    }
+  }
+}
+
+/** Runs the rules from one place to another, in order. */
+function runRules(inspection: Inspection, from: number, to: number): void {
+  const { level, transaction, passes } = inspection;
+  for (let at = from; at < to; ) {
+    const levelRule = level.rules[at++]!;
+    if (!mayMatch(levelRule, passes) || isExcluded(transaction.exclusions, levelRule.rule)) continue;
+    if (transaction.meter.left < 0) {
+      inspection.stopped = true;
+      return;
+    }
+    const run = runRule(inspection, levelRule);
+    if (run !== null) settle(inspection, levelRule, run);
+    if (inspection.stopped || transaction.engine === 'Off') {
+      inspection.stopped = true;
+      return;
+    }
+    if (run === null) continue;
+    if (levelRule.rule.disruption === 'allowPhase' && transaction.engine === 'On') return;
+    if (levelRule.rule.skipTo > at) at = levelRule.rule.skipTo;
+  }
+}
+
+function mayMatch({ guards }: CompiledRule, { byTest }: Hits): boolean {
+  for (let i = 0; i < guards.length; i++) if (byTest[guards[i]!] === undefined) return false;
+  return true;
+}
+
+/** A rule matched. */
+function settle(inspection: Inspection, { rule, evaluates }: CompiledRule, run: RuleRun): void {
+  const { transaction, categories } = inspection;
+  if (run.added !== 0 && rule.category !== '') {
+    categories.set(rule.category, (categories.get(rule.category) ?? 0) + run.added);
+  }
+  if (rule.reported) report(inspection, rule, run);
+  if (evaluates) inspection.evaluations.add(rule.id);
+  if (transaction.engine !== 'On') return;
+  if (rule.disruption === 'deny') inspection.denied = true;
+  if (rule.disruption === 'deny' || rule.disruption === 'allow') inspection.stopped = true;
+}
+
+function report(
+  { level, transaction, matches, ids }: Inspection,
+  rule: CompiledRule['rule'],
+  run: RuleRun,
+): void {
+  if (ids.has(rule.id) || ids.size >= MAX_REPORTED_MATCHES) return;
+  ids.add(rule.id);
+  const value = run.found === null ? '' : reportedValue(run.found, level, transaction);
+  matches.push({
+    id: rule.id,
+    message: reportedMessage(rule.message, value, transaction),
+    severity: rule.severity,
+    category: rule.category,
+    score: run.added,
+    variable: run.found?.member.display ?? '',
+    value,
+  });
+}
+
+function findingOf(inspection: Inspection, threshold: number): WafFinding {
+  const { level, transaction, categories, denied, evaluations } = inspection;
+  const score = scoreOf(transaction.tx, level.scores);
+  // At the threshold the score speaks for itself. Below it, a rule that denies by the score is the only one to tell why.
+  const isTold = (id: number): boolean => score < threshold || !evaluations.has(id);
+  return {
+    score,
+    ids: [...inspection.ids].filter(isTold).sort((a, b) => a - b),
+    matches: inspection.matches.filter(({ id }) => isTold(id)).sort((a, b) => a.id - b.id),
+    categories: Object.fromEntries([...categories].sort((a, b) => b[1] - a[1])),
+    denied,
+    bodyError: transaction.body?.parsed.error ?? null,
+    exhausted: transaction.meter.left < 0,
+  };
+}

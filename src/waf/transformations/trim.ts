@@ -1,0 +1,20 @@
+import { isSpace } from '../octets/latin1.ts';
+
+/** Without white space at either end. */
+export function trim(value: string): string {
+  return trimRight(trimLeft(value));
+}
+
+/** Without white space at the start. */
+export function trimLeft(value: string): string {
+  let from = 0;
+  while (from < value.length && isSpace(value.charCodeAt(from))) from++;
+  return from === 0 ? value : value.slice(from);
+}
+
+/** Without white space at the end. */
+export function trimRight(value: string): string {
+  let to = value.length;
+  while (to > 0 && isSpace(value.charCodeAt(to - 1))) to--;
+  return to === value.length ? value : value.slice(0, to);
+}
