@@ -1,8 +1,7 @@
 /**
- * A DFA built while it runs, over octets: for patterns whose whole DFA would be too large. Only the states a text leads to are
- * made, and kept for the texts to come (the method is RE2's, https://swtch.com/~rsc/regexp/regexp3.html).
+ * A lazy DFA over octets, for patterns whose whole DFA would be too large: it builds a state when a text first reaches
+ * it, and later texts reuse it (RE2's method, https://swtch.com/~rsc/regexp/regexp3.html).
  */
-
 import { startsAtTextBegin } from '../../base/regex/literals.ts';
 import {
   BEGIN_LINE,
@@ -14,62 +13,71 @@ import {
   WORD_BOUNDARY,
 } from '../../base/regex/program.ts';
 import type { Meter } from '../octets/meter.ts';
+import { consumes, epsilonClosure, type Nfa, nfaOf } from './nfa.ts';
 import { type OctetClasses, octetClasses } from './octet-classes.ts';
-import { type Places, placesOf } from './places.ts';
 
+/** State numbers with a meaning of their own: not built yet; a match was found; no match is possible any more. */
 const UNKNOWN = 0;
 const MATCHED = 1;
 const DEAD = 2;
-/** Numbers of states start here. */
+/** The number of the first built state. */
 const FIRST = 3;
 
-/** What came before a place, beside `BEGIN_LINE` and `BEGIN_TEXT`: a word character. */
+/** A flag beside `BEGIN_LINE` and `BEGIN_TEXT`: the octet before the position is a word character. */
 const AFTER_WORD = 64;
 const BEGIN = BEGIN_LINE | BEGIN_TEXT;
 
 /**
- * Transitions kept for one pattern, a megabyte of them with their marks. An inspection starts with half of them free at least; one that
- * needs more than that half has spent its budget long before (each new transition costs `TRANSITION_STEPS` and more).
+ * The most transitions cached for one pattern: a megabyte with their stamps. At least half of them are free when an
+ * inspection begins. An inspection that needs more than that half exhausts its step budget long before, since each new
+ * transition costs `TRANSITION_STEPS` or more.
  */
 const MAX_TRANSITIONS = 262_144;
 
-/** Steps a new transition costs beside those of the instructions it looks at. */
+/** Steps for a new transition, beside those for its instructions. */
 const TRANSITION_STEPS = 200;
-/** Steps an instruction costs that a new transition looks at. */
+/** Steps for each instruction in the two states of a new transition. */
 const INSTRUCTION_STEPS = 10;
 
-/** A state: the instructions that wait for a character, those that must see the next one first, and what came before. */
+/** A state of the DFA: a set of NFA instructions and what is known about the octet before. */
 interface State {
+  /** Instructions that consume the next octet. */
   readonly characters: Uint16Array;
+  /** Assertions that depend on the next octet. */
   readonly pending: Uint16Array;
+  /** `BEGIN_LINE`, `BEGIN_TEXT` and `AFTER_WORD` as the pending assertions need them; 0 without such assertions. */
   readonly context: number;
   readonly hash: number;
-  /** Whether a text may end here; `null`: not looked at yet. */
+  /** Whether a text that ends in this state matches; `null`: not computed yet. */
   accepts: boolean | null;
 }
 
+/** A lazy DFA: the NFA it is built from, and the states and transitions built so far. */
 export interface LazyDfa {
-  readonly places: Places;
+  readonly nfa: Nfa;
   readonly classes: OctetClasses;
-  /** New attempts start at every octet, not only at the first. */
+  /** Whether a match may start at every octet, not only at the first. */
   readonly floating: boolean;
   states: State[];
-  /** The numbers of states by hash. */
+  /** State numbers by hash. */
   byHash: Map<number, number[]>;
-  /** `next[(state - FIRST) * classes + class]`. */
+  /** `next[(state - FIRST) * classes.count + class]`. */
   next: Uint16Array;
-  /** The last inspection that took a transition, by transition: its `stamp`. */
+  /** By transition, the `stamp` of the last inspection that took it. */
   taken: Uint16Array;
+  /** The current inspection in 16 bits; 1 to 65535. */
   stamp: number;
+  /** The current inspection's number (`Meter.inspection`). */
   inspection: number;
-  /** The first state's number; `UNKNOWN`: not entered since the states were dropped. */
+  /** The number of the start state; `UNKNOWN`: not built since the states were last dropped. */
   first: number;
 }
 
+/** Prepares the lazy DFA of a program; no state is built yet. */
 export function lazyDfa(program: Program): LazyDfa {
   const classes = octetClasses(program);
   return {
-    places: placesOf(program, classes),
+    nfa: nfaOf(program, classes),
     classes,
     floating: !startsAtTextBegin(program),
     states: [],
@@ -83,15 +91,16 @@ export function lazyDfa(program: Program): LazyDfa {
 }
 
 /**
- * Where a match is first known of in the first `length` octets: how many of them were read by then; -1: there is none, or the meter
- * has run out. Costs some hundreds of steps for each transition that this inspection is the first to take; whether an
- * earlier one took it makes no difference to the count, only to the time.
+ * Searches the first `length` octets; returns how many octets were read when the match was certain, or -1: no match, or
+ * the step budget is exhausted. Each transition that this inspection takes for the first time costs some hundreds of
+ * steps. An earlier inspection that already took it saves time but no steps, so the step count does not depend on
+ * earlier requests.
  */
 export function lazyDfaEnd(dfa: LazyDfa, text: { octets: Uint8Array; length: number }, meter: Meter): number {
   if (dfa.inspection !== meter.inspection) beginInspection(dfa, meter.inspection);
   const { octets, length } = text;
   const { count, ofOctet } = dfa.classes;
-  if (dfa.first === UNKNOWN) dfa.first = enter(dfa, [dfa.places.start], BEGIN);
+  if (dfa.first === UNKNOWN) dfa.first = enter(dfa, [dfa.nfa.start], BEGIN);
   let state = dfa.first;
   for (let at = 0; at < length; at++) {
     if (state < FIRST) return state === MATCHED ? at : -1;
@@ -116,14 +125,15 @@ export function lazyDfaEnd(dfa: LazyDfa, text: { octets: Uint8Array; length: num
 
 function transitionSteps(dfa: LazyDfa, from: number, to: number): number {
   const source = dfa.states[from - FIRST]!;
-  let looked = source.characters.length + source.pending.length;
+  let instructions = source.characters.length + source.pending.length;
   if (to >= FIRST) {
     const target = dfa.states[to - FIRST]!;
-    looked += target.characters.length + target.pending.length;
+    instructions += target.characters.length + target.pending.length;
   }
-  return TRANSITION_STEPS + looked * INSTRUCTION_STEPS;
+  return TRANSITION_STEPS + instructions * INSTRUCTION_STEPS;
 }
 
+/** Advances the stamp; drops all states when less than half of `MAX_TRANSITIONS` is free. */
 function beginInspection(dfa: LazyDfa, inspection: number): void {
   if (dfa.states.length * dfa.classes.count > MAX_TRANSITIONS / 2) {
     dfa.states = [];
@@ -139,22 +149,25 @@ function beginInspection(dfa: LazyDfa, inspection: number): void {
   }
 }
 
-/** Where the class `column` leads from a state. */
-function step(dfa: LazyDfa, from: number, column: number): number {
-  const { places, classes, floating } = dfa;
+/** Builds a transition: returns the state that an octet of the class leads to. */
+function step(dfa: LazyDfa, from: number, octetClass: number): number {
+  const { nfa, classes, floating } = dfa;
   const source = dfa.states[from - FIRST]!;
-  const newline = classes.newline === column;
-  const word = classes.word[column] === 1;
-  const seeds: number[] = floating ? [places.start] : [];
-  const settled = settle(dfa, source, { ahead: newline ? END_LINE : 0, isWord: word });
-  if (settled === null) return MATCHED;
-  for (const pc of source.characters) if (places.takes(pc, column)) seeds.push(places.out[pc]!);
-  for (const pc of settled) if (places.takes(pc, column)) seeds.push(places.out[pc]!);
+  const newline = classes.newline === octetClass;
+  const word = classes.word[octetClass] === 1;
+  const seeds: number[] = floating ? [nfa.start] : [];
+  const resolved = resolvePending(dfa, source, { ahead: newline ? END_LINE : 0, isWord: word });
+  if (resolved === null) return MATCHED;
+  for (const pc of source.characters) if (consumes(nfa, pc, octetClass)) seeds.push(nfa.out[pc]!);
+  for (const pc of resolved) if (consumes(nfa, pc, octetClass)) seeds.push(nfa.out[pc]!);
   return enter(dfa, seeds, (newline ? BEGIN_LINE : 0) | (word ? AFTER_WORD : 0));
 }
 
-/** The instructions that wait for a character behind a state's pending assertions; `null`: they lead to a match. */
-function settle(
+/**
+ * Evaluates a state's pending assertions now that the next octet is known; returns the consuming instructions behind
+ * those that hold, or `null` when these lead to a match.
+ */
+function resolvePending(
   dfa: LazyDfa,
   state: State,
   next: { readonly ahead: number; readonly isWord: boolean },
@@ -162,18 +175,19 @@ function settle(
   if (state.pending.length === 0) return [];
   const changes = next.isWord !== ((state.context & AFTER_WORD) !== 0);
   const flags = (state.context & BEGIN) | next.ahead | (changes ? WORD_BOUNDARY : NO_WORD_BOUNDARY);
-  const { characters, matched } = dfa.places.close(state.pending, { flags, final: true });
+  const { characters, matched } = epsilonClosure(dfa.nfa, state.pending, { flags, final: true });
   return matched ? null : [...characters];
 }
 
 function accepts(dfa: LazyDfa, state: State): boolean {
-  state.accepts ??= settle(dfa, state, { ahead: END_LINE | END_TEXT, isWord: false }) === null;
+  state.accepts ??= resolvePending(dfa, state, { ahead: END_LINE | END_TEXT, isWord: false }) === null;
   return state.accepts;
 }
 
-/** The number of the state of a set of instructions, which is made when it is new. */
+/** Returns the number of the state for the closure of `seeds`; builds the state if it does not exist. */
 function enter(dfa: LazyDfa, seeds: readonly number[], before: number): number {
-  const { characters, pending, matched } = dfa.places.close(seeds, { flags: before & BEGIN, final: false });
+  const closure = epsilonClosure(dfa.nfa, seeds, { flags: before & BEGIN, final: false });
+  const { characters, pending, matched } = closure;
   if (matched) return MATCHED;
   if (characters.length + pending.length === 0 && !dfa.floating) return DEAD;
   const context = pending.length === 0 ? 0 : before;

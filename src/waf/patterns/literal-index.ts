@@ -1,54 +1,58 @@
 /**
- * Which sets of literals have one in a text: every set of a level answered in one pass, without case (Aho and Corasick,
- * CACM 18(6), 1975). A set is what one pattern requires, or the phrases of one `@pm`.
+ * Finds in one pass over a text, without case, which sets of literals have a member in it (Aho and Corasick, CACM 18(6),
+ * 1975). A set is the literals that one `@rx` pattern requires, or the phrases of one `@pm`.
  *
- * States are rows of a dense table over classes of octets: letters fold to one class, octets in no literal share
- * another. Rows whose state has something to tell come last, so that one comparison sees them.
+ * States are rows of a dense table over columns of octets: both cases of a letter share a column, and so do all octets
+ * in no literal. Rows of states with output (where a literal ends) come last, so that one comparison recognises them.
  */
 import { octetsOf } from '../octets/octet-buffer.ts';
 
+/** An Aho–Corasick automaton over the literals of all sets. */
 export interface LiteralIndex {
-  /** The number of sets, in words of 32 bits. */
+  /** The words of 32 bits that one bit a set takes. */
   readonly words: number;
+  /** By octet, its column. */
   readonly columns: Uint8Array;
-  /** Columns of a row are `1 << shift`. */
+  /** A row has `1 << shift` columns. */
   readonly shift: number;
+  /** The row that a row leads to: `next[(row << shift) + column]`. */
   readonly next: Uint16Array | Uint32Array;
-  /** Rows from this one on have sets to tell. */
-  readonly telling: number;
-  /** Where the sets of row `telling + i` start in `sets`; the next one's start ends them. */
+  /** The first row with output; all rows behind it have output too. */
+  readonly firstOutput: number;
+  /** The output of row `firstOutput + i` starts at `starts[i]` in `sets` and ends at `starts[i + 1]`. */
   readonly starts: Uint32Array;
   readonly sets: Uint16Array;
-  /** By row from `telling` on, the next shorter suffix that has sets to tell, or 0. */
+  /** By row from `firstOutput` on, the row of the longest proper suffix with output, or 0. */
   readonly shorter: Uint32Array;
-  /** By row from `telling` on, the length of the row's own text: what a phrase that ends here is. */
+  /** By row from `firstOutput` on, the length in octets of the literal that ends there. */
   readonly depths: Uint16Array;
-  /** By row from `telling` on, the last scan that saw it. */
+  /** By row from `firstOutput` on, the last scan that reached it. */
   readonly seen: Uint32Array;
+  /** The number of the current scan. */
   scan: number;
 }
 
-/** Nothing was found. */
+/** The result of a scan that found no literal. */
 export const NO_SETS: readonly number[] = [];
 
 function lowered(octet: number): number {
   return octet >= 65 && octet <= 90 ? octet + 32 : octet;
 }
 
-/** `sets[i]` lists the lower-case literals of set i; none is empty. */
+/** Builds the index; `sets[i]` lists the literals of set i, in lower case and not empty. */
 export function literalIndex(sets: readonly (readonly string[])[]): LiteralIndex {
   const columns = columnsOf(sets);
   const trie = trieOf(sets, columns);
   const order = complete(trie);
   const { shorter, ends, depths } = trie;
-  const told = order.filter((node) => ends[node] !== undefined || shorter[node] !== 0);
-  const untold = order.filter((node) => ends[node] === undefined && shorter[node] === 0);
+  const withOutput = order.filter((node) => ends[node] !== undefined || shorter[node] !== 0);
+  const silent = order.filter((node) => ends[node] === undefined && shorter[node] === 0);
   const rows = new Uint32Array(order.length);
-  for (let row = 0; row < untold.length; row++) rows[untold[row]!] = row;
-  for (let i = 0; i < told.length; i++) rows[told[i]!] = untold.length + i;
-  const starts = new Uint32Array(told.length + 1);
+  for (let row = 0; row < silent.length; row++) rows[silent[row]!] = row;
+  for (let i = 0; i < withOutput.length; i++) rows[withOutput[i]!] = silent.length + i;
+  const starts = new Uint32Array(withOutput.length + 1);
   const listed: number[] = [];
-  for (const [index, node] of told.entries()) {
+  for (const [index, node] of withOutput.entries()) {
     listed.push(...(ends[node] ?? []));
     starts[index + 1] = listed.length;
   }
@@ -58,16 +62,17 @@ export function literalIndex(sets: readonly (readonly string[])[]): LiteralIndex
     columns,
     shift,
     next: tableOf(trie, { order, rows, shift }),
-    telling: untold.length,
+    firstOutput: silent.length,
     starts,
     sets: Uint16Array.from(listed),
-    shorter: Uint32Array.from(told, (node) => rows[shorter[node]!]!),
-    depths: Uint16Array.from(told, (node) => depths[node]!),
-    seen: new Uint32Array(told.length),
+    shorter: Uint32Array.from(withOutput, (node) => rows[shorter[node]!]!),
+    depths: Uint16Array.from(withOutput, (node) => depths[node]!),
+    seen: new Uint32Array(withOutput.length),
     scan: 0,
   };
 }
 
+/** Assigns a column to each octet of the literals, the same to both cases of a letter, and 0 to all other octets. */
 function columnsOf(sets: readonly (readonly string[])[]): Uint8Array {
   const columns = new Uint8Array(256);
   let count = 1;
@@ -81,11 +86,8 @@ function columnsOf(sets: readonly (readonly string[])[]): Uint8Array {
   return columns;
 }
 
-/**
- * The trie of all literals, its nodes in the order they were made; node 0 is the root, and stands for "none" where a
- * node is named.
- */
-// PERF: flat arrays, since a program's literals make some ten thousand nodes, and the first inspection waits for them.
+/** The trie of all literals, its nodes in order of creation. Node 0 is the root; as a link, 0 means "no node". */
+// PERF: flat arrays, since a program's literals need some ten thousand nodes, and the first inspection waits for them.
 interface Trie {
   /** The column that leads to a node from its parent. */
   readonly column: Uint8Array;
@@ -93,11 +95,11 @@ interface Trie {
   readonly first: Uint32Array;
   readonly sibling: Uint32Array;
   readonly depths: Uint16Array;
-  /** What a node falls back to. */
+  /** The failure link: the node of the longest proper suffix that is in the trie. */
   readonly fails: Uint32Array;
-  /** The next shorter suffix that has sets of its own. */
+  /** The output link: the node of the longest proper suffix that is a literal. */
   readonly shorter: Uint32Array;
-  /** The sets a node ends a literal of. */
+  /** The sets with the node's text as a literal. */
   readonly ends: readonly (readonly number[] | undefined)[];
 }
 
@@ -143,7 +145,7 @@ function childOf({ first, sibling, column }: Trie, node: number, wanted: number)
   return child;
 }
 
-/** Finds what each node falls back to; gives the nodes breadth first. */
+/** Computes the failure and output links; returns the nodes breadth first. */
 function complete(trie: Trie): readonly number[] {
   const { first, sibling, column, fails, shorter, ends } = trie;
   const order = [0];
@@ -165,7 +167,7 @@ function complete(trie: Trie): readonly number[] {
   return order;
 }
 
-/** The dense table. Breadth first, so that the row of what a state falls back to is filled before its own. */
+/** Builds the dense table breadth first, so that the row of a failure link is complete before it is copied. */
 function tableOf(
   { first, sibling, column, fails }: Trie,
   to: { readonly order: readonly number[]; readonly rows: Uint32Array; readonly shift: number },
@@ -176,8 +178,8 @@ function tableOf(
   for (let at = 0; at < order.length; at++) {
     const node = order[at]!;
     const row = rows[node]! << shift;
-    const fallen = rows[fails[node]!]! << shift;
-    if (node !== 0) next.copyWithin(row, fallen, fallen + (1 << shift));
+    const failed = rows[fails[node]!]! << shift;
+    if (node !== 0) next.copyWithin(row, failed, failed + (1 << shift));
     for (let child = first[node]!; child !== 0; child = sibling[child]!) {
       next[row + column[child]!] = rows[child]!;
     }
@@ -185,10 +187,10 @@ function tableOf(
   return next;
 }
 
-/** The sets that have a literal in `text`, a bit each; `NO_SETS` when there is none. */
-// PERF: words in a plain array, since making a typed one takes longer than scanning a short text.
+/** Returns the sets with a literal in `text`, a bit each in words of 32; `NO_SETS` if there is none. */
+// PERF: words in a plain array, since allocating a typed one takes longer than the scan of a short text.
 export function setsIn(index: LiteralIndex, text: string): readonly number[] {
-  const { next, columns, shift, telling } = index;
+  const { next, columns, shift, firstOutput } = index;
   const octets = octetsOf(text);
   const { length } = text;
   index.scan = index.scan === 0xffffffff ? 1 : index.scan + 1;
@@ -197,32 +199,32 @@ export function setsIn(index: LiteralIndex, text: string): readonly number[] {
   let row = 0;
   for (let at = 0; at < length; at++) {
     row = next[(row << shift) + columns[octets[at]!]!]!;
-    if (row < telling || index.seen[row - telling] === index.scan) continue;
+    if (row < firstOutput || index.seen[row - firstOutput] === index.scan) continue;
     found ??= new Array<number>(index.words).fill(0);
-    tell(index, row, found);
+    addOutput(index, row, found);
   }
   return found ?? NO_SETS;
 }
 
-/** A row seen before ends the walk to shorter suffixes: they were seen with it. */
-function tell(index: LiteralIndex, row: number, found: number[]): void {
-  const { telling, starts, sets, seen, scan } = index;
-  for (let at = row; at !== 0; at = index.shorter[at - telling]!) {
-    const place = at - telling;
+/** Adds the sets of a row and of its shorter suffixes; stops at a row already seen, since it added its suffixes. */
+function addOutput(index: LiteralIndex, row: number, found: number[]): void {
+  const { firstOutput, starts, sets, seen, scan } = index;
+  for (let at = row; at !== 0; at = index.shorter[at - firstOutput]!) {
+    const place = at - firstOutput;
     if (seen[place] === scan) return;
     seen[place] = scan;
     for (let i = starts[place]!; i < starts[place + 1]!; i++) found[sets[i]! >> 5]! |= 1 << (sets[i]! & 31);
   }
 }
 
-/** The first literal of a set that ends in `text`, as it stands there; `null`: there is none. */
+/** Returns the literal of a set that ends first in `text`, in the text's own case; `null`: there is none. */
 export function literalOf(index: LiteralIndex, set: number, text: string): string | null {
-  const { next, columns, shift, telling, starts, sets } = index;
+  const { next, columns, shift, firstOutput, starts, sets } = index;
   let row = 0;
   for (let end = 0; end < text.length; end++) {
     row = next[(row << shift) + columns[text.charCodeAt(end)]!]!;
-    for (let at = row; at >= telling && at !== 0; at = index.shorter[at - telling]!) {
-      const place = at - telling;
+    for (let at = row; at >= firstOutput && at !== 0; at = index.shorter[at - firstOutput]!) {
+      const place = at - firstOutput;
       for (let i = starts[place]!; i < starts[place + 1]!; i++) {
         if (sets[i] === set) return text.slice(end + 1 - index.depths[place]!, end + 1);
       }

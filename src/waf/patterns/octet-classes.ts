@@ -1,4 +1,7 @@
-/** Which octets a program never tells apart. */
+/**
+ * Equivalence classes of octets: two octets are in one class if every instruction of a program treats them alike. A
+ * DFA then has one transition a class instead of 256 a state.
+ */
 import {
   contains,
   NO_WORD_BOUNDARY,
@@ -7,10 +10,12 @@ import {
   WORD_BOUNDARY,
 } from '../../base/regex/program.ts';
 
+/** The classes of a program's octets. */
 export interface OctetClasses {
   readonly count: number;
+  /** By octet, its class: 0 to `count - 1`. */
   readonly ofOctet: Uint8Array;
-  /** The class of the newline, which has none beside it. */
+  /** The class of the line feed; no other octet is in it. */
   readonly newline: number;
   /** By class: 1 when its octets are word characters (ASCII letters, digits, `_`). */
   readonly word: Uint8Array;
@@ -23,6 +28,7 @@ function isWord(octet: number): boolean {
   return (octet >= 48 && octet <= 57) || (letter >= 97 && letter <= 122 && octet < 128) || octet === 95;
 }
 
+/** Computes the classes of a program. The line feed and word characters are kept apart for `^`, `$` and `\b`. */
 export function octetClasses(program: Program): OctetClasses {
   const starts = new Uint8Array(257);
   starts[0] = 1;
@@ -44,7 +50,7 @@ export function octetClasses(program: Program): OctetClasses {
   return mergeRuns(program, starts);
 }
 
-/** Runs of octets that the very same instructions take are one class. */
+/** Merges runs of octets that the same instructions consume into one class; `starts` flags the first octet of a run. */
 function mergeRuns(program: Program, starts: Uint8Array): OctetClasses {
   const sets = distinctSets(program);
   const known = new Map<string, number>();
@@ -68,8 +74,9 @@ function mergeRuns(program: Program, starts: Uint8Array): OctetClasses {
   return { count: known.size, ofOctet, newline, word: Uint8Array.from(word) };
 }
 
+/** The distinct octet ranges of a program's instructions. */
 function distinctSets(program: Program): readonly OctetRanges[] {
-  // Most instructions share their class with others, and writing it out is what takes time.
+  // PERF: most instructions share one ranges object, and comparing ranges as text takes most of the time.
   const classes = new Set<OctetRanges>();
   for (const instruction of program.instructions) {
     if (instruction.kind === 'character') classes.add(instruction.ranges);

@@ -1,4 +1,4 @@
-/** Runs a DFA built ahead of time (`base/regex/table.ts`) over octets. */
+/** Runs a DFA that the compiler built (`base/regex/table.ts`) over octets. */
 import {
   DFA_ASCII,
   DFA_BMP_RUNS,
@@ -10,21 +10,22 @@ import {
   DFA_TABLE,
 } from '../../base/regex/table.ts';
 
-/** A DFA's slice, and what is read off it once. */
+/** A compiled DFA with the tables derived from it once. */
 export interface OctetDfa {
+  /** The compiled table; its layout: `base/regex/table.ts`. */
   readonly words: Uint16Array;
-  /** The column of every octet. */
+  /** By octet, its column in the table. */
   readonly columns: Uint8Array;
-  /** The code of the state that ordinary text stays in. */
+  /** The code of the state that ordinary text leads to and stays in. */
   readonly home: number;
   /** Octets that lead from `home` to `home`. */
   readonly stays: Uint8Array;
 }
 
-/** A letter that few patterns care for, twice: past what a pattern says about the beginning of a text. */
+/** The letter q twice: few patterns name it, and two octets lead past what a pattern requires at the start of a text. */
 const ORDINARY = [113, 113];
 
-/** Prepares a DFA whose slice is the whole of `words`. */
+/** Prepares a DFA; `words` is its whole table. */
 export function octetDfa(words: Uint16Array): OctetDfa {
   const columns = new Uint8Array(256);
   for (let octet = 0; octet < 0x80; octet++) columns[octet] = words[DFA_ASCII + octet]!;
@@ -47,11 +48,9 @@ export function octetDfa(words: Uint16Array): OctetDfa {
   return { words, columns, home, stays };
 }
 
-/**
- * Where a match is first known of in the first `length` octets: how many of them were read by then; -1: there is none.
- */
-// PERF: what reads a text to its end is a chain of loads, each of which waits for the last. Ordinary text stays in one
-// state; whether it does is told by the octet alone, and the processor looks ahead: 0.7 ns an octet instead of 2.3.
+/** Searches the first `length` octets; returns how many were read when the match was certain, or -1: no match. */
+// PERF: in the general loop each load depends on the one before. Ordinary text stays in `home`, which the octet alone
+// decides, so that the processor can execute ahead: 0.7 ns an octet instead of 2.3.
 export function octetDfaEnd(dfa: OctetDfa, octets: Uint8Array, length: number): number {
   const { words, columns, home, stays } = dfa;
   const table = words[DFA_TABLE]!;
@@ -69,10 +68,10 @@ export function octetDfaEnd(dfa: OctetDfa, octets: Uint8Array, length: number): 
   return code > DFA_MATCHED && code < words[DFA_END]! ? length : -1;
 }
 
-/** Octets beyond which the length of a match is not looked for: hardly any value is shorter. */
+/** The largest length that `octetDfaShortest` returns, in octets; a larger one would exclude hardly any more values. */
 const MAX_SHORTEST = 24;
 
-/** Octets of the shortest text that the DFA matches, up to `MAX_SHORTEST`. */
+/** The length in octets of the shortest text that the DFA matches, at most `MAX_SHORTEST`. */
 export function octetDfaShortest({ words, columns }: OctetDfa): number {
   const table = words[DFA_TABLE]!;
   const distinct = [...new Set(columns)];

@@ -1,6 +1,6 @@
 /**
- * A program's patterns at run time. Whether one matches is told by a DFA: the one built ahead of time where there is
- * one, else one that is built while it runs. Groups are `re2js`' to find, and rarely asked for.
+ * Matches the patterns of a signature program (`@rx`, selectors by regular expression). A DFA decides whether a pattern
+ * matches: the compiled one if the program has it, else a lazy one. Only captured groups need `re2js`, which is slower.
  */
 import { RE2JS } from 're2js';
 import { readProgram } from '../../base/regex/program.ts';
@@ -11,26 +11,31 @@ import { octetsOf } from '../octets/octet-buffer.ts';
 import { type LazyDfa, lazyDfa, lazyDfaEnd } from './lazy-dfa.ts';
 import { type OctetDfa, octetDfa, octetDfaEnd, octetDfaShortest } from './octet-dfa.ts';
 
-/** A pattern, and what was made of it so far: engines are made at their first use. */
+/** A pattern with its automata, each built at its first use; `null`: not built, or the pattern has none. */
 export interface Matcher {
   readonly pattern: WafPattern;
+  /** The compiled DFA. */
   table: OctetDfa | null;
+  /** The DFA of a simpler pattern that matches whenever this one does. */
   guard: OctetDfa | null;
   lazy: LazyDfa | null;
+  /** The `re2js` engine, for groups and for the instructions of a lazy DFA. */
   regex: RE2JS | null;
-  /** Instructions of the pattern. */
+  /** The number of instructions of `regex`; 0 before it is built. */
   size: number;
-  /** Groups of short texts found lately; `null`: no match. */
+  /** A cache: the groups of short texts; `null`: no match. */
   readonly groups: Map<string, readonly (string | null)[] | null>;
 }
 
-/** What a pattern is asked about. */
+/** A text to match. */
 export interface PatternSubject {
+  /** Latin-1: one character an octet. */
   readonly text: string;
-  /** The kinds of its octets (`shape.ts`). */
+  /** The kinds of its octets (`octets/shape.ts`). */
   readonly shape: number;
 }
 
+/** Creates the matcher of a pattern; builds no automaton yet. */
 export function matcherOf(pattern: WafPattern): Matcher {
   return {
     pattern,
@@ -43,16 +48,17 @@ export function matcherOf(pattern: WafPattern): Matcher {
   };
 }
 
-/** Whether the pattern may match a text of this shape. */
+/** Whether the pattern can match a text of this shape: the text has an octet of a kind that every match contains. */
 export function mayMatch({ pattern: { needed } }: Matcher, shape: number): boolean {
   return needed === ANY_SHAPE || (shape & needed) !== 0;
 }
 
+/** `WafPattern.needed` of a pattern whose matches have no kind of octet in common. */
 const ANY_SHAPE = -1;
 
 /**
- * Whether it is known without the pattern's own engine that it does not match: by the kinds of octets, or by its guard. In doubt, as when the meter
- * has run out, it is not known.
+ * Whether the shape or the guard proves, without the pattern's own automaton, that it does not match. `false` also when
+ * the step budget is exhausted.
  */
 export function isRuledOut(matcher: Matcher, { text, shape }: PatternSubject, meter: Meter): boolean {
   if (!mayMatch(matcher, shape)) return true;
@@ -63,17 +69,17 @@ export function isRuledOut(matcher: Matcher, { text, shape }: PatternSubject, me
   return octetDfaEnd(guardOf(matcher, guard), octetsOf(text), text.length) < 0;
 }
 
-/** Whether the pattern is run by a DFA that is built while it runs. */
+/** Whether a lazy DFA matches the pattern, for lack of a compiled one. */
 export function isLazy({ pattern }: Matcher): boolean {
   return pattern.dfa === null;
 }
 
-/** Whether the pattern matches anywhere in a Latin-1 text; `false` also when the meter has run out. */
+/** Whether the pattern matches anywhere in a text; `false` also when the step budget is exhausted. */
 export function patternMatches(matcher: Matcher, { text, shape }: PatternSubject, meter: Meter): boolean {
   return mayMatch(matcher, shape) && patternEnd(matcher, text, meter) >= 0;
 }
 
-/** How much of the text was read when a match was known of; -1: there is none, or the meter has run out. */
+/** Returns how many octets were read when the match was certain; -1: no match, or the step budget is exhausted. */
 export function patternEnd(matcher: Matcher, text: string, meter: Meter): number {
   const { length } = text;
   meter.left -= length + 1;
@@ -84,14 +90,14 @@ export function patternEnd(matcher: Matcher, text: string, meter: Meter): number
   return lazyDfaEnd(lazyOf(matcher), { octets, length }, meter);
 }
 
-/** Octets of the shortest text that the pattern may match. */
+/** The length in octets of the shortest text that the pattern can match; 0 where it is not known. */
 export function shortestMatch(matcher: Matcher): number {
   const { dfa, guard } = matcher.pattern;
   if (dfa !== null) return octetDfaShortest(tableOf(matcher, dfa));
   return guard === undefined ? 0 : octetDfaShortest(guardOf(matcher, guard));
 }
 
-/** Makes what tells whether the pattern matches, where that is still to be made. */
+/** Builds the automata that decide whether the pattern matches, unless they exist. @throws PlanFault as `regexOf` */
 export function prepareMatcher(matcher: Matcher): void {
   const { dfa, guard } = matcher.pattern;
   if (guard !== undefined) guardOf(matcher, guard);
@@ -99,7 +105,7 @@ export function prepareMatcher(matcher: Matcher): void {
   else lazyOf(matcher);
 }
 
-/** Makes what finds the pattern's groups. */
+/** Builds the engine that finds the pattern's groups, unless it exists. @throws PlanFault as `regexOf` */
 export function prepareGroups(matcher: Matcher): void {
   regexOf(matcher);
 }
@@ -114,6 +120,7 @@ function tableOf(matcher: Matcher, words: Uint16Array): OctetDfa {
   return matcher.table;
 }
 
+/** @throws PlanFault if the pattern has more than `MAX_LAZY_PROGRAM` instructions */
 function lazyOf(matcher: Matcher): LazyDfa {
   if (matcher.lazy === null) {
     const program = readProgram(regexOf(matcher));
@@ -123,12 +130,12 @@ function lazyOf(matcher: Matcher): LazyDfa {
   return matcher.lazy;
 }
 
-/** Steps that finding groups costs for each octet and instruction: `re2js` takes 2 to 20 ns. */
+/** Steps of a search for groups for each octet and instruction; `re2js` takes 2 to 20 ns for them. */
 const GROUP_STEPS = 4;
 
 /**
- * The groups of the leftmost match, the whole match first; those that took no part are `null`. `null`: no match, or the
- * meter has run out.
+ * Returns the groups of the leftmost match: first the whole match, then each group, `null` if it did not take part.
+ * Returns `null` if there is no match or the step budget is exhausted.
  */
 export function patternGroups(
   matcher: Matcher,
@@ -141,16 +148,17 @@ export function patternGroups(
   const known = matcher.groups.get(text);
   if (known !== undefined) return known;
   const found = groupsIn(regex, text);
-  if (text.length <= MAX_REMEMBERED_TEXT) {
-    if (matcher.groups.size >= MAX_REMEMBERED_TEXTS) matcher.groups.clear();
+  if (text.length <= MAX_CACHED_TEXT) {
+    if (matcher.groups.size >= MAX_CACHED_TEXTS) matcher.groups.clear();
     matcher.groups.set(text, found);
   }
   return found;
 }
 
-/** The names of headers and their like, which rules that capture look at, are short and always the same. */
-const MAX_REMEMBERED_TEXT = 128;
-const MAX_REMEMBERED_TEXTS = 256;
+/** The longest text, in characters, whose groups are cached: rules that capture mostly inspect header names. */
+const MAX_CACHED_TEXT = 128;
+/** The most texts in one cache of groups; a full cache is cleared. */
+const MAX_CACHED_TEXTS = 256;
 
 function groupsIn(regex: RE2JS, text: string): readonly (string | null)[] | null {
   const found = regex.matcher(text);
@@ -160,13 +168,13 @@ function groupsIn(regex: RE2JS, text: string): readonly (string | null)[] | null
   return groups;
 }
 
-/** Instructions that are active at once, in patterns that capture: more are rare. */
+/** The most instructions charged for an octet: patterns that capture rarely have more of them active at once. */
 const MAX_ACTIVE = 64;
 
-/** Instructions that `lazy-dfa.ts` can number; the compiler's patterns have a tenth. */
+/** The most instructions of a lazy DFA, which numbers them in 16 bits; the compiler accepts a tenth of that. */
 const MAX_LAZY_PROGRAM = 0xffff;
 
-/** @throws PlanFault where the source is no pattern, which the compiler lets none be */
+/** @throws PlanFault if `re2js` refuses the pattern, which only a corrupt program contains */
 function regexOf(matcher: Matcher): RE2JS {
   const { source, ignoreCase, dotAll } = matcher.pattern;
   if (matcher.regex === null) {
@@ -174,17 +182,17 @@ function regexOf(matcher: Matcher): RE2JS {
     try {
       matcher.regex = RE2JS.compile(source, flags);
     } catch (error) {
-      throw patternFault(matcher, `is none: ${error instanceof Error ? error.message : String(error)}`);
+      throw patternFault(matcher, `is invalid: ${error instanceof Error ? error.message : String(error)}`);
     }
     matcher.size = matcher.regex.programSize();
   }
   return matcher.regex;
 }
 
-/** Characters of a pattern that a fault shows. */
-const MAX_TOLD = 60;
+/** The most characters of a pattern that a fault quotes. */
+const MAX_QUOTED = 60;
 
-function patternFault({ pattern }: Matcher, what: string): PlanFault {
-  const told = pattern.source.slice(0, MAX_TOLD);
-  return new PlanFault('layout', `the signature program is not whole: its pattern \`${told}\` ${what}`);
+function patternFault({ pattern }: Matcher, reason: string): PlanFault {
+  const quoted = pattern.source.slice(0, MAX_QUOTED);
+  return new PlanFault('layout', `the signature program is not whole: its pattern \`${quoted}\` ${reason}`);
 }
