@@ -1,6 +1,6 @@
 /**
- * Latin-1 text: one character is one octet, 0 to 255. What a character is (as C's `isspace` and its kin say in the C
- * locale, which ModSecurity asks), and text from octets.
+ * Latin-1 text: one character is one octet, 0 to 255. Character classes as C's `isspace` and its siblings define them in
+ * the C locale, which ModSecurity uses; hexadecimal digits; text from octets.
  */
 import { hexValue } from '../../base/octets.ts';
 
@@ -9,14 +9,17 @@ export function isSpace(code: number): boolean {
   return code === 32 || (code >= 9 && code <= 13);
 }
 
+/** `0` to `9`. */
 export function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }
 
+/** `0` to `7`. */
 export function isOctalDigit(code: number): boolean {
   return code >= 48 && code <= 55;
 }
 
+/** `A` to `Z`. */
 export function isUpper(code: number): boolean {
   return code >= 65 && code <= 90;
 }
@@ -26,23 +29,23 @@ export function isAlphanumeric(code: number): boolean {
   return isDigit(code) || isUpper(code & ~32);
 }
 
-/** The octet that two hexadecimal digits at `at` stand for, or -1. */
+/** The octet that two hexadecimal digits at `at` denote; -1: they are not two digits. */
 export function hexOctet(value: string, at: number): number {
   const high = hexValue(value.charCodeAt(at));
   const low = hexValue(value.charCodeAt(at + 1));
   return high < 0 || low < 0 ? -1 : high * 16 + low;
 }
 
-/** The 16 bits that four hexadecimal digits at `at` stand for, or -1. */
+/** The 16 bits that four hexadecimal digits at `at` denote; -1: they are not four digits. */
 export function hexUnit(value: string, at: number): number {
   const high = hexOctet(value, at);
   const low = hexOctet(value, at + 2);
   return high < 0 || low < 0 ? -1 : high * 256 + low;
 }
 
-/** Octets handed to one `fromCharCode`: arguments go over the stack, which is short in a browser's worker. */
+/** Octets in one `fromCharCode.apply`: its arguments go over the stack, which is small in a browser's worker. */
 const CHUNK = 4_096;
-/** Up to so many octets it is faster to name them one by one than to hand over an array. */
+/** The length in octets up to which a `fromCharCode` with eight arguments is faster than one with an array. */
 const SHORT = 64;
 
 /** The octets from `from` up to `to` as text. */
@@ -77,18 +80,19 @@ function shortText(octets: Uint8Array, from: number, to: number): string {
   return at < to ? text + String.fromCharCode(octets[at]!) : text;
 }
 
-/** The largest scratch kept between calls: the largest body a rule may have inspected (`MAX_BODY_CAP_KB`). */
-const MAX_KEPT_SCRATCH = 1_048_576;
+/** The largest scratch array reused between calls, in octets: the largest body that is inspected (`MAX_BODY_CAP_KB`). */
+const MAX_REUSED = 1_048_576;
 
-let kept = new Uint8Array(4_096);
+let scratch = new Uint8Array(4_096);
 
 /**
- * At least `length` octets of no defined content to write a result into. The next call hands out the same ones, so
- * whoever writes turns them into text before anyone else is called.
+ * Returns an array of at least `length` octets of undefined content for the result of one transformation. The next call
+ * returns the same array: convert the result to text before calling anything else.
  */
+// PERF: no allocation for a transformation of a value that fits.
 export function scratchOctets(length: number): Uint8Array {
-  if (length <= kept.length) return kept;
-  const grown = new Uint8Array(Math.max(length, kept.length * 2));
-  if (grown.length <= MAX_KEPT_SCRATCH) kept = grown;
+  if (length <= scratch.length) return scratch;
+  const grown = new Uint8Array(Math.max(length, scratch.length * 2));
+  if (grown.length <= MAX_REUSED) scratch = grown;
   return grown;
 }

@@ -1,15 +1,19 @@
-/** The step budget of one inspection (semantics §5 waf): work is counted, not timed, so the answer is the same anywhere. */
+/**
+ * The step budget of one inspection (semantics §5 waf). Work is counted, not timed, so that the result is the same on
+ * every machine. A step takes about 2 ns: one octet read by an automaton is one step.
+ */
 
-/** A step takes some 2 ns: an octet read by an automaton is one. */
+/** The steps left to an inspection; each piece of work subtracts its cost beforehand. */
 export interface Meter {
-  /** Below 0: the budget has run out. */
+  /** Steps left; below 0: the budget is exhausted, and the inspection ends. */
   left: number;
-  /** Which inspection this is; 0: none. */
+  /** The number of the inspection, 1 and up; 0: work outside any inspection. */
   readonly inspection: number;
 }
 
 let inspections = 0;
 
+/** Starts the meter of a new inspection with so many steps. */
 export function startMeter(steps: number): Meter {
   inspections = (inspections + 1) % Number.MAX_SAFE_INTEGER;
   return { left: steps, inspection: inspections };

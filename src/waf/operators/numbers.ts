@@ -1,13 +1,12 @@
+/** The operators `@eq`, `@ge`, `@gt`, `@le` and `@lt` over whole numbers; their argument is parsed with `numberOf`. */
 import { isDigit, isSpace } from '../octets/latin1.ts';
-
-/** `@eq` and its kin, over whole numbers; an argument is prepared with `numberOf`. */
 
 const MINUS = 45;
 const PLUS = 43;
 
 /**
- * The whole number that a text begins with, after white space; 0 where there is none. Beyond what is exact in a number
- * (2⁵³) it stays there: ModSecurity's own limits (2³¹ in `@eq`, 2⁶³ elsewhere) differ between operators.
+ * Parses the whole number at the start of a text, after white space (C's `atoi`); 0: the text does not start with one.
+ * Larger numbers become ±(2⁵³ - 1). ModSecurity's own limits differ between operators (2³¹ in `@eq`, 2⁶³ in others).
  */
 export function numberOf(text: string): number {
   let at = 0;
@@ -21,27 +20,27 @@ export function numberOf(text: string): number {
   return sign === MINUS && number > 0 ? -number : number;
 }
 
-/** The value is the number. */
+/** `@eq`: the value equals the argument. */
 export function eq(value: string, argument: number): boolean {
   return numberOf(value) === argument;
 }
 
-/** The value is the number or greater. */
+/** `@ge`: the value is greater than the argument or equal. */
 export function ge(value: string, argument: number): boolean {
   return numberOf(value) >= argument;
 }
 
-/** The value is greater. */
+/** `@gt`: the value is greater than the argument. */
 export function gt(value: string, argument: number): boolean {
   return numberOf(value) > argument;
 }
 
-/** The value is the number or less. */
+/** `@le`: the value is less than the argument or equal. */
 export function le(value: string, argument: number): boolean {
   return numberOf(value) <= argument;
 }
 
-/** The value is less. */
+/** `@lt`: the value is less than the argument. */
 export function lt(value: string, argument: number): boolean {
   return numberOf(value) < argument;
 }

@@ -1,8 +1,8 @@
 /**
- * The operators of SecLang that look at one value and need no automaton: `(value, argument) => boolean` over Latin-1
- * text, true when the operator holds (for those named `validate…`: when the value is invalid), as libmodsecurity 3 has
- * them. Arguments come expanded, and prepared once where that is worth while: numbers by `numberOf`, addresses by
- * `prepareIpMatch`, octets by `prepareByteRange`.
+ * The operators of SecLang that test one value and need no automaton: `(value, argument) => boolean` over Latin-1 text.
+ * `true` means that the operator matches; for those named `validate…`, as in libmodsecurity 3, that the value is invalid.
+ * Macros in arguments are expanded already. Arguments that need parsing are parsed once: numbers by `numberOf`, addresses
+ * by `prepareIpMatch`, octets by `prepareByteRange`.
  */
 import type {
   WAF_NUMBER_OPERATORS,
@@ -27,10 +27,12 @@ type NumberOperator = (typeof WAF_NUMBER_OPERATORS)[number];
 type TextOperator = (typeof WAF_TEXT_OPERATORS)[number];
 type PlainOperator = Exclude<(typeof WAF_PLAIN_OPERATORS)[number], 'detectSQLi' | 'detectXSS'>;
 
+/** Operators that compare the value, as a number, with a number. */
 export const NUMBER_OPERATORS: Readonly<
   Record<NumberOperator, (value: string, argument: number) => boolean>
 > = { eq, ge, gt, le, lt };
 
+/** Operators that compare the value with a text. */
 export const TEXT_OPERATORS: Readonly<Record<TextOperator, (value: string, argument: string) => boolean>> = {
   streq,
   contains,
@@ -41,7 +43,7 @@ export const TEXT_OPERATORS: Readonly<Record<TextOperator, (value: string, argum
   within,
 };
 
-/** The two detectors, which need tables of their own, are not among these. */
+/** Operators without an argument, except `@detectSQLi` and `@detectXSS`, which are the room `waf/detectors`. */
 export const PLAIN_OPERATORS: Readonly<Record<PlainOperator, (value: string) => boolean>> = {
   noMatch: () => false,
   unconditionalMatch: () => true,

@@ -1,7 +1,11 @@
+/** The transformation `base64Decode` (RFC 4648 §4), and the decoder that `base64DecodeExt` shares. */
 import { latin1Text, scratchOctets } from '../octets/latin1.ts';
 
+/** The alphabet of RFC 4648 §4, by value of six bits. */
 export const ALPHABET = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
+/** The mark of octets outside the alphabet in `SEXTET`. */
 const INVALID = 255;
+/** By octet, the six bits it denotes. */
 const SEXTET = sextetTable();
 
 function sextetTable(): Uint8Array {
@@ -10,21 +14,21 @@ function sextetTable(): Uint8Array {
   return table;
 }
 
-/** The six bits that a character of the alphabet (RFC 4648 §4) stands for, or -1. */
+/** The six bits that a character of the alphabet denotes; -1: it is not in the alphabet. */
 function sextetOf(code: number): number {
   const sextet = SEXTET[code]!;
   return sextet === INVALID ? -1 : sextet;
 }
 
 /**
- * Base64 up to the first character that is none. What was decoded until then counts, as in ModSecurity 2 and Coraza;
- * libmodsecurity 3 gives nothing then, and one stray character would hide an attack. Line ends are passed over.
+ * Decodes Base64 up to the first character outside the alphabet; skips line ends. The result up to there counts, as in
+ * ModSecurity 2 and Coraza; libmodsecurity 3 returns nothing, so that one stray character would hide an attack.
  */
 export function base64Decode(value: string): string {
   return decodeBase64(value, isLineEnd);
 }
 
-/** Octets that `base64Decode` makes of a text. */
+/** The length in octets of `base64Decode(value)`. */
 export function base64Octets(value: string): number {
   let sextets = 0;
   for (let at = 0; at < value.length; at++) {
@@ -39,8 +43,8 @@ function isLineEnd(code: number): boolean {
   return code === 13 || code === 10;
 }
 
-/** Base64 past the characters for which `isPassedOver` holds, up to the first other that is none. */
-export function decodeBase64(value: string, isPassedOver: (code: number) => boolean): string {
+/** Decodes Base64 up to the first character outside the alphabet that is not skipped. */
+export function decodeBase64(value: string, isSkipped: (code: number) => boolean): string {
   const octets = scratchOctets(value.length);
   let count = 0;
   let bits = 0;
@@ -49,7 +53,7 @@ export function decodeBase64(value: string, isPassedOver: (code: number) => bool
     const code = value.charCodeAt(at);
     const sextet = sextetOf(code);
     if (sextet < 0) {
-      if (isPassedOver(code)) continue;
+      if (isSkipped(code)) continue;
       break;
     }
     bits = ((bits << 6) | sextet) & 0xffff;

@@ -1,6 +1,7 @@
+/** The transformation `base64Encode` (RFC 4648 §4). */
 import { ALPHABET } from './base64-decode.ts';
 
-/** Base64 with padding (RFC 4648 §4). */
+/** Encodes the octets as Base64 with padding, without line ends. */
 export function base64Encode(value: string): string {
   let out = '';
   for (let at = 0; at < value.length; at += 3) {

@@ -1,9 +1,9 @@
 /**
- * The ASCII character that Windows takes for a character ASCII lacks: code page 20127 of Microsoft's "best fit"
- * tables, which the Unicode Consortium publishes (MAPPINGS/VENDORS/MICSFT/WindowsBestFit). IIS and ASP decode so.
+ * Maps a 16-bit code to the ASCII character that Windows substitutes for it: code page 20127 of Microsoft's "best fit"
+ * tables, which the Unicode Consortium publishes (MAPPINGS/VENDORS/MICSFT/WindowsBestFit). IIS and ASP decode this way.
  */
 
-/** Characters by the ASCII character they become; the full-width forms follow a rule instead. */
+/** By ASCII character, the characters that become it. Full-width forms are computed and not listed. */
 const LOOKALIKES: Readonly<Record<string, string>> = {
   ' ': '\u00a0\u2000\u2001\u2002\u2003\u2004\u2005\u2006',
   '!': '\u00a1',
@@ -66,7 +66,7 @@ const LOOKALIKES: Readonly<Record<string, string>> = {
   '~': '\u02dc\u0303',
 };
 
-/** One octet a character up to the last in the table; 0: no lookalike. */
+/** By code, up to the largest in `LOOKALIKES`, the ASCII octet; 0: there is no lookalike. */
 const TABLE = lookalikeTable();
 
 function lookalikeTable(): Uint8Array {
@@ -78,7 +78,7 @@ function lookalikeTable(): Uint8Array {
   return table;
 }
 
-/** The octet that a 16-bit code becomes: its ASCII lookalike, else its own lower octet. */
+/** The octet of a 16-bit code: its ASCII lookalike, else its lower octet. */
 export function bestFit(unit: number): number {
   if (unit >= 0xff01 && unit <= 0xff5e) return unit - 0xfee0;
   const lookalike = unit < TABLE.length ? TABLE[unit]! : 0;

@@ -1,13 +1,19 @@
+/**
+ * The transformation `cmdLine`: undoes what shells ignore in a command line, so that `c^at "/etc"/passwd` and
+ * `cat /etc/passwd` look alike to a rule.
+ */
 import { latin1Text, scratchOctets } from '../octets/latin1.ts';
 
-/** What becomes of an octet on a command line. */
-const KEPT = 0;
+/** Classes of octets: copied; removed; counts as a space. */
+const COPIED = 0;
 const DROPPED = 1;
 const SPACE = 2;
-/** Swallows the space before it: `/` and `(`. */
+/** Removes the space before it: `/` and `(`. */
 const TIGHT = 3;
+/** Becomes lower case. */
 const UPPER = 4;
 
+/** By octet, its class. */
 const CLASS = classTable();
 
 function classTable(): Uint8Array {
@@ -20,8 +26,8 @@ function classTable(): Uint8Array {
 }
 
 /**
- * A command line the way a shell reads it, so that quoting hides nothing: `"`, `'`, `\` and `^` go, runs of white
- * space, commas and semicolons become one space, a space before `/` or `(` goes, letters become lower case.
+ * Removes `"`, `'`, `\` and `^`; replaces runs of white space, commas and semicolons by one space; removes a space before
+ * `/` or `(`; converts ASCII letters to lower case.
  */
 export function cmdLine(value: string): string {
   let at = 0;
@@ -46,11 +52,12 @@ export function cmdLine(value: string): string {
   return latin1Text(octets, 0, count);
 }
 
+/** Whether the transformation changes the octet at `at`, given that it changes none before it. */
 function changesAt(value: string, at: number): boolean {
   const code = value.charCodeAt(at);
   const kind = CLASS[code]!;
-  if (kind === KEPT || kind === TIGHT) return false;
+  if (kind === COPIED || kind === TIGHT) return false;
   if (code !== 32) return true;
-  const next = at + 1 < value.length ? CLASS[value.charCodeAt(at + 1)]! : KEPT;
+  const next = at + 1 < value.length ? CLASS[value.charCodeAt(at + 1)]! : COPIED;
   return next === SPACE || next === TIGHT;
 }

@@ -1,15 +1,17 @@
+/** The transformation `cssDecode`: decodes escapes of CSS (CSS 2.1 §4.1.3). */
 import { hexValue } from '../../base/octets.ts';
 import { isSpace } from '../octets/latin1.ts';
 import { fullWidthOctet } from './backslash.ts';
 import { decodeEscapes, dropped, read } from './escapes.ts';
 
 const LINE_FEED = 10;
+/** CSS 2.1 §4.1.3: an escape has at most six digits. */
 const MOST_DIGITS = 6;
 
 /**
- * CSS escapes (CSS 2.1 §4.1.3): `\` with one to six hexadecimal digits and one white space is the lower octet of that
- * code (full-width forms become ASCII), `\` before a line feed or the end is nothing, before any other character it
- * goes. Coraza writes codes above 255 as UTF-8 instead; this is libmodsecurity's way.
+ * Replaces `\` with one to six hexadecimal digits and one optional white space by the lower octet of that code (a
+ * full-width form by its ASCII character). Removes `\` with a line feed, and `\` before any other character or at the end.
+ * Follows libmodsecurity; Coraza writes codes above 255 as UTF-8.
  */
 export function cssDecode(value: string): string {
   return decodeEscapes(value, '\\', readEscape);

@@ -1,10 +1,11 @@
-/** What MD5 and SHA-1 share (RFC 1321 §3.1 and §3.2, RFC 3174 §4). */
+/** Padding and rotation, which MD5 and SHA-1 have in common (RFC 1321 §3.1 and §3.2, RFC 3174 §4). */
 
+/** Rotates a word of 32 bits; `bits` is 1 to 31. */
 export function rotateLeft(word: number, bits: number): number {
   return (word << bits) | (word >>> (32 - bits));
 }
 
-/** The message, a one bit, zeros, and its length in bits, in whole blocks of 64 octets. */
+/** Pads a message to whole blocks of 64 octets: a one bit, zeros, and the length in bits as a word of 64 bits. */
 export function paddedBlocks(message: string, { bigEndian }: { readonly bigEndian: boolean }): DataView {
   const octets = new Uint8Array(Math.ceil((message.length + 9) / 64) * 64);
   for (let at = 0; at < message.length; at++) octets[at] = message.charCodeAt(at);

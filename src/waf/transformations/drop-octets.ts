@@ -1,6 +1,7 @@
+/** Removal of single octets, for `removeNulls` and `removeWhitespace`. */
 import { latin1Text, scratchOctets } from '../octets/latin1.ts';
 
-/** `value` without the octets that `isDropped` names. */
+/** Removes the octets for which `isDropped` is true; returns the same string if there are none. */
 export function dropOctets(value: string, isDropped: (code: number) => boolean): string {
   let at = 0;
   while (at < value.length && !isDropped(value.charCodeAt(at))) at++;

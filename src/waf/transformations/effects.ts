@@ -1,6 +1,7 @@
 /**
- * Which kinds of octets a text holds, and which of them a transformation must meet to change anything: most texts that come
- * hold none, and most transformations need not run.
+ * The effects of each transformation on a text, known before it runs: which kinds of octets it changes, which it can
+ * produce, how long the result can be. Most values have no octet that a transformation changes, so that most
+ * transformations are skipped.
  */
 import { KIND } from '../../base/octet-kinds.ts';
 import { WAF_TRANSFORMATIONS, type WafTransformation } from '../../plan/signature-program.ts';
@@ -13,7 +14,7 @@ const QUOTES = KIND.quote | KIND.apostrophe | KIND.caret;
 const COMMENTS = KIND.slash | KIND.star | KIND.hash | KIND.dash | KIND.angle;
 const PATH = KIND.slash | KIND.dot | KIND.backslash;
 
-/** The kinds of which a text must hold one for the transformation to change it; `-1`: it may change any text. */
+/** The kinds of octets that a transformation changes: a text without any of them stays as it is. `-1`: all kinds. */
 export const CHANGES: Readonly<Record<WafTransformation, number>> = {
   base64Decode: ALWAYS,
   base64DecodeExt: ALWAYS,
@@ -49,7 +50,10 @@ export const CHANGES: Readonly<Record<WafTransformation, number>> = {
   utf8toUnicode: KIND.high | KIND.nul,
 };
 
-/** What a transformation makes of a text's length at most, where it may make the text longer or always makes it shorter. */
+/**
+ * The longest result for a text of so many octets, of transformations that can lengthen a text or always shorten it; the
+ * others never lengthen it.
+ */
 export const LENGTH_BEHIND: Readonly<Partial<Record<WafTransformation, (length: number) => number>>> = {
   base64Decode: threeQuarters,
   base64DecodeExt: threeQuarters,
@@ -70,7 +74,7 @@ function unbounded(): number {
   return Number.POSITIVE_INFINITY;
 }
 
-/** The kinds that a transformation may put into a text that has none of them; `-1`: any. */
+/** The kinds of octets that a transformation can add to a text that has none of them; `-1`: all kinds. */
 export const MAKES: Readonly<Record<WafTransformation, number>> = {
   base64Decode: ALWAYS,
   base64DecodeExt: ALWAYS,
@@ -110,17 +114,17 @@ const CHANGES_BY_NUMBER = Int32Array.from(WAF_TRANSFORMATIONS, (name) => CHANGES
 const MAKES_BY_NUMBER = Int32Array.from(WAF_TRANSFORMATIONS, (name) => MAKES[name]);
 const LENGTHS_BY_NUMBER = WAF_TRANSFORMATIONS.map((name) => LENGTH_BEHIND[name] ?? null);
 
-/** The kinds of octets (`shape.ts`) of which a value needs one for a transformation to change it. */
+/** `CHANGES` of a transformation by its place in `WAF_TRANSFORMATIONS`. */
 export function changesOf(transformation: number): number {
   return CHANGES_BY_NUMBER[transformation]!;
 }
 
-/** The kinds of octets (`shape.ts`) that a transformation may put into a value that has none of them. */
+/** `MAKES` of a transformation by its place in `WAF_TRANSFORMATIONS`. */
 export function makesOf(transformation: number): number {
   return MAKES_BY_NUMBER[transformation]!;
 }
 
-/** Octets that a transformation makes of a value of at most so many, at most. */
+/** The longest result of a transformation (its place in `WAF_TRANSFORMATIONS`) for values of at most `length` octets. */
 export function lengthBehind(transformation: number, length: number): number {
   const behind = LENGTHS_BY_NUMBER[transformation]!;
   return behind === null ? length : behind(length);
@@ -128,8 +132,8 @@ export function lengthBehind(transformation: number, length: number): number {
 
 const BASE64_DECODE = WAF_TRANSFORMATIONS.indexOf('base64Decode');
 
-/** Octets that a transformation makes of a text, at most. */
-// PERF: of most words and names Base64 is but a few octets, and seeing that costs less than making them.
+/** The longest result of a transformation (its place in `WAF_TRANSFORMATIONS`) for this text, in octets. */
+// PERF: most words decode as Base64 to a few octets only; counting these costs less than decoding them.
 export function lengthAhead(transformation: number, text: string): number {
   return transformation === BASE64_DECODE ? base64Octets(text) : lengthBehind(transformation, text.length);
 }

@@ -1,3 +1,4 @@
+/** The transformation `escapeSeqDecode`: decodes escape sequences of ANSI C. */
 import { hexOctet } from '../octets/latin1.ts';
 import { letterEscape, octalDigits, octalValue } from './backslash.ts';
 import { decodeEscapes, NONE, read } from './escapes.ts';
@@ -5,8 +6,8 @@ import { decodeEscapes, NONE, read } from './escapes.ts';
 const LOWER_X = 0x78;
 
 /**
- * ANSI C escapes: `\n` and its kin, `\xHH`, `\OOO`; before any other character the backslash goes, at the end it
- * stays.
+ * Replaces `\a \b \f \n \r \t \v`, `\xHH` and `\OOO` (one to three digits, the lower octet) by their octets; removes a
+ * backslash before any other character. A backslash at the end stays.
  */
 export function escapeSeqDecode(value: string): string {
   return decodeEscapes(value, '\\', readEscape);

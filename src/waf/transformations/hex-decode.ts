@@ -1,8 +1,9 @@
+/** The transformation `hexDecode`: decodes pairs of hexadecimal digits. */
 import { latin1Text, scratchOctets } from '../octets/latin1.ts';
 
 /**
- * Each two digits become an octet, a digit left over goes. As in ModSecurity nothing checks that they are digits: any
- * character counts as its distance from `0` or `A`.
+ * Replaces every two characters by one octet; removes an odd last one. As in ModSecurity, characters are not checked to
+ * be digits: any character counts as its distance from `0` or `A`.
  */
 export function hexDecode(value: string): string {
   const octets = scratchOctets(value.length);

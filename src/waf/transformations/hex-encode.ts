@@ -1,6 +1,7 @@
+/** The transformation `hexEncode`. */
 const DIGITS = '0123456789abcdef';
 
-/** Each octet as two lower-case hexadecimal digits. */
+/** Replaces each octet by two lower-case hexadecimal digits. */
 export function hexEncode(value: string): string {
   let out = '';
   for (let at = 0; at < value.length; at++) out += hexPair(value.charCodeAt(at));

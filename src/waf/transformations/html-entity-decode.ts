@@ -1,3 +1,4 @@
+/** The transformation `htmlEntityDecode`: decodes character references of HTML (HTML Standard, "Character references"). */
 import { hexValue } from '../../base/octets.ts';
 import { isDigit } from '../octets/latin1.ts';
 import { decodeEscapes, NONE, read } from './escapes.ts';
@@ -6,7 +7,7 @@ const HASH = 35;
 const SEMICOLON = 59;
 const LOWER_X = 0x78;
 
-/** The names that ModSecurity knows; all are among those that a browser reads without their semicolon. */
+/** The names that ModSecurity decodes; browsers decode all of them without the semicolon too. */
 const NAMES: readonly { readonly name: string; readonly octet: number }[] = [
   { name: 'quot', octet: 34 },
   { name: 'amp', octet: 38 },
@@ -16,15 +17,16 @@ const NAMES: readonly { readonly name: string; readonly octet: number }[] = [
 ];
 
 /**
- * HTML's character references, the semicolon optional: numbers become their lower octet, of names `quot`, `amp`, `lt`,
- * `gt` and `nbsp` (any case) are known. Numbers may have any count of digits, as in ModSecurity 2 (libmodsecurity 3.0.13
- * stops after two or three, so that leading zeros hide an attack), and what follows a name without semicolon
- * (`&ltscript`) stays, as browsers have it and Coraza (libmodsecurity 3 drops it).
+ * Replaces numeric references by the lower octet of their code, and `quot`, `amp`, `lt`, `gt` and `nbsp` (in any case) by
+ * their octet; the semicolon is optional. Two deviations from libmodsecurity 3.0.13: numbers have any number of digits, as
+ * in ModSecurity 2 (there at most two or three, so that leading zeros hide an attack), and the text after a name without
+ * semicolon (`&ltscript`) stays, as in browsers and Coraza (there it is removed).
  */
 export function htmlEntityDecode(value: string): string {
   return decodeEscapes(value, '&', readReference);
 }
 
+/** The `EscapeReader` of `&#NNN`, `&#xHHH` and the names. */
 function readReference(value: string, at: number): number {
   if (value.charCodeAt(at + 1) !== HASH) return readName(value, at);
   const hexadecimal = (value.charCodeAt(at + 2) | 32) === LOWER_X;
@@ -58,6 +60,7 @@ function decimalValue(code: number): number {
   return isDigit(code) ? code - 48 : -1;
 }
 
+/** The end of a reference that ends at `end`, including its semicolon. */
 function withSemicolon(value: string, end: number): number {
   return value.charCodeAt(end) === SEMICOLON ? end + 1 : end;
 }

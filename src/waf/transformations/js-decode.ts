@@ -1,3 +1,4 @@
+/** The transformation `jsDecode`: decodes escape sequences of JavaScript strings (ECMA-262, "String Literals"). */
 import { hexOctet, hexUnit } from '../octets/latin1.ts';
 import { fullWidthOctet, letterEscape, octalDigits, octalValue } from './backslash.ts';
 import { decodeEscapes, NONE, read } from './escapes.ts';
@@ -6,8 +7,8 @@ const LOWER_U = 0x75;
 const LOWER_X = 0x78;
 
 /**
- * JavaScript's escapes: `\uHHHH` (the lower octet; full-width forms become ASCII), `\xHH`, `\OOO` up to 377, `\n` and
- * its kin; before any other character the backslash goes, at the end it stays.
+ * Replaces `\uHHHH` by its lower octet (a full-width form by its ASCII character), `\xHH`, `\OOO` up to `\377` and
+ * `\a \b \f \n \r \t \v` by their octets; removes a backslash before any other character. A backslash at the end stays.
  */
 export function jsDecode(value: string): string {
   return decodeEscapes(value, '\\', readEscape);

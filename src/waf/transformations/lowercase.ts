@@ -1,6 +1,7 @@
+/** The transformation `lowercase`. */
 import { isUpper, latin1Text, scratchOctets } from '../octets/latin1.ts';
 
-/** ASCII letters in lower case; octets above 127 stay. */
+/** Converts ASCII letters to lower case; octets above 127 stay. */
 export function lowercase(value: string): string {
   let hasUpper = false;
   for (let at = 0; at < value.length; at++) {
@@ -16,7 +17,7 @@ function hasUpperFrom(value: string, from: number): boolean {
   return false;
 }
 
-/** `toLowerCase` would change letters above 127 too. */
+/** Converts octet by octet, since `toLowerCase` also changes letters above 127. */
 function lowerOctets(value: string): string {
   const octets = scratchOctets(value.length);
   for (let at = 0; at < value.length; at++) {

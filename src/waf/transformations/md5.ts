@@ -1,11 +1,12 @@
+/** The transformation `md5` (RFC 1321). */
 import { latin1Text } from '../octets/latin1.ts';
 import { paddedBlocks, rotateLeft } from './digest.ts';
 
-/** The constants of the 64 steps: the whole part of 2³² × |sin step| (RFC 1321 §3.4). */
+/** The constants of the 64 steps: the integer part of 2³² × |sin step| (RFC 1321 §3.4). */
 const SINES = Uint32Array.from({ length: 64 }, (_, step) =>
   Math.floor(2 ** 32 * Math.abs(Math.sin(step + 1))),
 );
-/** How far each round's steps rotate, by step modulo four. */
+/** By round and step modulo four, the bits that a step rotates by (RFC 1321 §3.4). */
 const ROTATIONS = [
   [7, 12, 17, 22],
   [5, 9, 14, 20],
@@ -13,7 +14,7 @@ const ROTATIONS = [
   [6, 10, 15, 21],
 ] as const;
 
-/** The MD5 digest (RFC 1321), sixteen octets. */
+/** Replaces the value by its MD5 digest, 16 octets (not hexadecimal; rules add `t:hexEncode`). */
 export function md5(value: string): string {
   const blocks = paddedBlocks(value, { bigEndian: false });
   const state = Uint32Array.of(0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476);
@@ -23,6 +24,7 @@ export function md5(value: string): string {
   return latin1Text(new Uint8Array(digest.buffer), 0, 16);
 }
 
+/** Processes the block of 64 octets at `at` (RFC 1321 §3.4). */
 function addBlock(state: Uint32Array, blocks: DataView, at: number): void {
   let [a, b, c, d] = state as unknown as [number, number, number, number];
   for (let step = 0; step < 64; step++) {
@@ -40,7 +42,7 @@ function addBlock(state: Uint32Array, blocks: DataView, at: number): void {
   state[3]! += d;
 }
 
-/** Which of the block's sixteen words a step adds. */
+/** The index of the word of the block that a step adds. */
 function wordOf(round: number, step: number): number {
   if (round === 0) return step;
   if (round === 1) return (5 * step + 1) & 15;
@@ -48,6 +50,7 @@ function wordOf(round: number, step: number): number {
   return (7 * step) & 15;
 }
 
+/** The functions F, G, H and I of the four rounds. */
 function mixed(round: number, b: number, c: number, d: number): number {
   if (round === 0) return (b & c) | (~b & d);
   if (round === 1) return (b & d) | (c & ~d);

@@ -1,18 +1,19 @@
+/** The transformation `normalizePath`: removes dot segments and empty segments from a path. */
 import { latin1Text, scratchOctets } from '../octets/latin1.ts';
 
 const SLASH = 47;
 const DOT = 46;
 
 /**
- * A path without empty and `.` segments and with `..` taken back, never above the root; a path without leading slash
- * keeps the `..` that lead out of it. A slash at the end stays if one was there: `/a/..` becomes nothing, as in
- * ModSecurity. (There a segment that merely ends in two dots is taken back too; here it is a name like any other.)
+ * Removes empty segments, `.` segments, and `..` segments together with the segment before. `..` at the root is removed;
+ * in a path without leading slash, leading `..` segments stay. A slash at the end stays; as in ModSecurity, `/a/..`
+ * becomes the empty text. One deviation: a segment that only ends in two dots (`a..`) is an ordinary name here.
  */
 export function normalizePath(value: string): string {
   if (value.indexOf('/.') < 0 && value.indexOf('//') < 0 && value.charCodeAt(0) !== DOT) return value;
   const octets = scratchOctets(value.length + 1);
   const root = value.charCodeAt(0) === SLASH ? 1 : 0;
-  /** What lies before `floor` is never taken back: the root, and `..` that lead out. */
+  /** Octets before `floor` are never removed again: the root, and leading `..` segments. */
   let floor = root;
   let count = root;
   octets[0] = SLASH;
@@ -33,6 +34,7 @@ export function normalizePath(value: string): string {
   return withEnd(latin1Text(octets, 0, count), { root, trailing: value.endsWith('/') });
 }
 
+/** The kind of the segment from `start` to `end`: empty or `.`; `..`; any other name. */
 function segmentKind(value: string, start: number, end: number): 'here' | 'up' | 'name' {
   if (end === start) return 'here';
   if (value.charCodeAt(start) !== DOT) return 'name';
@@ -40,7 +42,7 @@ function segmentKind(value: string, start: number, end: number): 'here' | 'up' |
   return end - start === 2 && value.charCodeAt(start + 1) === DOT ? 'up' : 'name';
 }
 
-/** Where the last segment, with the slash before it, starts. */
+/** The start of the last segment, including the slash before it. */
 function lastSegment(octets: Uint8Array, floor: number, count: number): number {
   let at = count - 1;
   while (at > floor && octets[at] !== SLASH) at--;

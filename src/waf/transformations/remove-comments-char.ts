@@ -1,4 +1,7 @@
-/** Without the marks of comments: `/*` and its end, `<!--`, `-->`, `--`, `#`. */
+/**
+ * The transformation `removeCommentsChar`: removes the delimiters of comments, not their content: `/*` and its end,
+ * `<!--`, `-->`, `--` and `#`.
+ */
 export function removeCommentsChar(value: string): string {
   let out = '';
   let from = 0;
@@ -15,7 +18,7 @@ export function removeCommentsChar(value: string): string {
   return from === 0 ? value : out + value.slice(from);
 }
 
-/** The length of the mark at a place, 0 where none is. */
+/** The length of the delimiter at `at`; 0: there is none. */
 function markAt(value: string, at: number): number {
   switch (value.charCodeAt(at)) {
     case 35:

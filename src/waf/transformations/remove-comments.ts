@@ -1,7 +1,7 @@
 /**
- * Without comments of C and HTML, either's end ending either; `--` and `#` end the text; a comment without end leaves
- * a space. As in every ModSecurity, the character after a comment's end is taken unread, and where there is none, the
- * NUL behind the text.
+ * The transformation `removeComments`: removes comments of C and HTML; the end of either kind ends a comment of either
+ * kind. Cuts the text at `--` or `#`. Replaces a comment without end by a space. As in every version of ModSecurity, the
+ * character after the end of a comment is copied unexamined; at the end of the text that is the NUL of the C string.
  */
 export function removeComments(value: string): string {
   let out = '';
@@ -32,7 +32,7 @@ function openingAt(value: string, at: number): number {
   return value.startsWith('<!--', at) ? 4 : 0;
 }
 
-/** The place after the first end of either kind, or -1. */
+/** The place after the first end of a comment of either kind; -1: there is none. */
 function commentEnd(value: string, from: number): number {
   for (let at = from; at < value.length; at++) {
     if (value.startsWith('*/', at)) return at + 2;

@@ -1,6 +1,7 @@
+/** The transformation `removeNulls`. */
 import { dropOctets } from './drop-octets.ts';
 
-/** Without NUL octets. */
+/** Removes NUL octets. */
 export function removeNulls(value: string): string {
   return value.indexOf('\0') < 0 ? value : dropOctets(value, isNull);
 }

@@ -1,9 +1,10 @@
+/** The transformation `removeWhitespace`. */
 import { isSpace } from '../octets/latin1.ts';
 import { dropOctets } from './drop-octets.ts';
 
 /**
- * Without white space. As in libmodsecurity 3 the octets of a no-break space go too, alone (0xA0) and in UTF-8
- * (0xC2 0xA0), the first of these wherever it stands.
+ * Removes white space. As in libmodsecurity 3, also the octets of a no-break space in Latin-1 (0xA0) and in UTF-8
+ * (0xC2 0xA0); 0xC2 wherever it occurs.
  */
 export function removeWhitespace(value: string): string {
   return dropOctets(value, isRemoved);

@@ -1,4 +1,4 @@
-/** Each C comment becomes one space, one without end too. */
+/** The transformation `replaceComments`: replaces each comment of C by one space, also one without end. */
 export function replaceComments(value: string): string {
   let start = value.indexOf('/*');
   if (start < 0) return value;

@@ -1,7 +1,8 @@
+/** The transformation `sha1` (RFC 3174). */
 import { latin1Text } from '../octets/latin1.ts';
 import { paddedBlocks, rotateLeft } from './digest.ts';
 
-/** The SHA-1 digest (RFC 3174), twenty octets. */
+/** Replaces the value by its SHA-1 digest, 20 octets (not hexadecimal; rules add `t:hexEncode`). */
 export function sha1(value: string): string {
   const blocks = paddedBlocks(value, { bigEndian: true });
   const state = Uint32Array.of(0x67452301, 0xefcdab89, 0x98badcfe, 0x10325476, 0xc3d2e1f0);
@@ -21,7 +22,7 @@ export function sha1(value: string): string {
   return latin1Text(new Uint8Array(digest.buffer), 0, 20);
 }
 
-/** Eighty steps in four rounds (RFC 3174 §5 and §6.1). */
+/** Processes one block, expanded to 80 words: 80 steps in four rounds (RFC 3174 §5 and §6.1). */
 function addBlock(state: Uint32Array, words: Uint32Array): void {
   let [a, b, c, d, e] = state as unknown as [number, number, number, number, number];
   for (let step = 0; step < 80; step++) {
@@ -39,6 +40,7 @@ function addBlock(state: Uint32Array, words: Uint32Array): void {
   state[4]! += e;
 }
 
+/** The function and the constant of a step (RFC 3174 §5). */
 function mixed(step: number, b: number, c: number, d: number): number {
   if (step < 20) return ((b & c) | (~b & d)) + 0x5a827999;
   if (step < 40) return (b ^ c ^ d) + 0x6ed9eba1;

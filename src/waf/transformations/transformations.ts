@@ -1,7 +1,7 @@
 /**
- * The transformations of SecLang, one file each: `(value) => value` over Latin-1 text, as ModSecurity's reference
- * manual, its published tests and libmodsecurity 3 have them; a file says where it departs from these and why. Each
- * is linear in its input, and gives back the very string it got when there is nothing to change.
+ * The transformations of SecLang, one file each: `(value) => value` over Latin-1 text, as ModSecurity's reference manual
+ * (v3.x, "Transformation functions"), its published tests and libmodsecurity 3 define them; a file states each deviation
+ * and its reason. A transformation takes linear time and returns the same string when there is nothing to change.
  */
 import type { WafTransformation } from '../../plan/signature-program.ts';
 import { base64Decode } from './base64-decode.ts';
@@ -35,6 +35,7 @@ import { urlDecodeUni } from './url-decode-uni.ts';
 import { urlEncode } from './url-encode.ts';
 import { utf8toUnicode } from './utf8-to-unicode.ts';
 
+/** By name, the function of a transformation. */
 export const TRANSFORMATIONS: Readonly<Record<WafTransformation, (value: string) => string>> = {
   base64Decode,
   base64DecodeExt,

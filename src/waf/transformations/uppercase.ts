@@ -1,6 +1,7 @@
+/** The transformation `uppercase`. */
 import { isUpper, latin1Text, scratchOctets } from '../octets/latin1.ts';
 
-/** ASCII letters in upper case; octets above 127 stay. */
+/** Converts ASCII letters to upper case; octets above 127 stay. */
 export function uppercase(value: string): string {
   let at = 0;
   while (at < value.length && !isLower(value.charCodeAt(at))) at++;

@@ -1,11 +1,12 @@
+/** The transformation `urlDecodeUni`: decodes percent-encoding and the `%uHHHH` of IIS. */
 import { hexUnit } from '../octets/latin1.ts';
 import { bestFit } from './best-fit.ts';
 import { NONE, read } from './escapes.ts';
 import { decodeForm, readOctet } from './url-decode.ts';
 
 /**
- * As `urlDecode`, and IIS's `%uHHHH` becomes the ASCII character that looks like it, else the lower octet. That is
- * ModSecurity with the code page that its recommended settings name (`SecUnicodeMapFile unicode.mapping 20127`).
+ * Decodes as `urlDecode` does and replaces `%uHHHH` by its ASCII lookalike, else by its lower octet. This is ModSecurity
+ * with the code page of its recommended configuration (`SecUnicodeMapFile unicode.mapping 20127`).
  */
 export function urlDecodeUni(value: string): string {
   return decodeForm(value, readUnit);

@@ -1,8 +1,9 @@
+/** The transformation `urlDecode` (URL Standard, `application/x-www-form-urlencoded` parsing), and its loop. */
 import { escapedOctet } from '../../base/octets.ts';
 import { latin1Text, scratchOctets } from '../octets/latin1.ts';
 import { decodeEscapes, type EscapeReader, NONE, read } from './escapes.ts';
 
-/** `%XX` becomes its octet and `+` a space; what is no whole escape stays as it is. */
+/** Replaces `%XX` by its octet and `+` by a space; an incomplete escape stays as it is. */
 export function urlDecode(value: string): string {
   return decodeForm(value, readOctet);
 }
@@ -11,8 +12,8 @@ const PERCENT = 37;
 const PLUS = 43;
 const SPACE = 32;
 
-/** `value` with each `+` as a space and the escapes that begin with `%` replaced; the reader drops none. */
-// PERF: in one pass, since bodies of forms are full of both.
+/** Replaces each `+` by a space and each escape that begins with `%`; `readEscape` never returns `dropped`. */
+// PERF: in one pass, since bodies of forms have many of both.
 export function decodeForm(value: string, readEscape: EscapeReader): string {
   if (value.indexOf('+') < 0) return decodeEscapes(value, '%', readEscape);
   const { length } = value;
@@ -32,7 +33,7 @@ export function decodeForm(value: string, readEscape: EscapeReader): string {
   return latin1Text(octets, 0, count);
 }
 
-/** Reads `%XX`. */
+/** The `EscapeReader` of `%XX`. */
 export function readOctet(value: string, at: number): number {
   const octet = escapedOctet(value, at);
   return octet < 0 ? NONE : read(octet, 3);

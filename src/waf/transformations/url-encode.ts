@@ -1,7 +1,8 @@
+/** The transformation `urlEncode`. */
 import { isAlphanumeric } from '../octets/latin1.ts';
 import { hexPair } from './hex-encode.ts';
 
-/** Every octet but letters, digits and `*` as `%xx` (lower case), a space as `+`. */
+/** Replaces a space by `+` and every other octet but letters, digits and `*` by `%xx` in lower case. */
 export function urlEncode(value: string): string {
   let out = '';
   let from = 0;

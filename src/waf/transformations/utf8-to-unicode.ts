@@ -1,9 +1,10 @@
+/** The transformation `utf8toUnicode`: rewrites UTF-8 as the `%uHHHH` of IIS, which `urlDecodeUni` decodes. */
 import { codePointOf, hasTail, isForbidden, tailOf } from '../octets/utf8.ts';
 
 /**
- * Each UTF-8 sequence above ASCII becomes `%uHHHH` (four digits, more above U+FFFF), for `urlDecodeUni` to read. As in
- * ModSecurity a NUL before the end goes, and so does a leading octet whose sequence is not whole; continuation octets
- * that stand alone stay. A sequence longer than need be, or of a surrogate, is followed by its first octet.
+ * Replaces each UTF-8 sequence above ASCII by `%uHHHH` (four digits, more above U+FFFF). As in ModSecurity: removes a NUL
+ * that is not the last octet, and a leading octet of an incomplete sequence; copies single continuation octets; repeats
+ * the first octet of an overlong sequence or of a surrogate after its `%uHHHH`.
  */
 export function utf8toUnicode(value: string): string {
   let out = '';
@@ -26,6 +27,7 @@ export function utf8toUnicode(value: string): string {
   return from === 0 ? value : out + value.slice(from);
 }
 
+/** The `%uHHHH` of the sequence at `at`, and its first octet again if it is forbidden. */
 function spelled(value: string, at: number, tail: number): string {
   const code = codePointOf(value, at, tail);
   const text = `%u${code.toString(16).padStart(4, '0')}`;
