@@ -1,4 +1,4 @@
-/** What a rule's setvars do, prepared once. */
+/** Compiles `setvar` actions: names and values without macros are computed once, the rest in each inspection. */
 import type { WafSetVar, WafText } from '../../plan/signature-program.ts';
 import { numberOf } from '../operators/operators.ts';
 import { expand, plainText } from '../request/macros.ts';
@@ -6,13 +6,15 @@ import type { Assignment } from '../request/rule-set.ts';
 import type { Transaction } from '../request/transaction.ts';
 import { readTx, writeTx } from '../request/tx.ts';
 
+/** What an assignment is compiled from, beside the action. */
 export interface AssignmentParts {
-  /** A text that is the same in every inspection; `null`: it is not. */
+  /** Returns a text with its macros expanded if it is the same in every inspection, else `null`. */
   readonly constant: (text: WafText) => string | null;
   /** The variables whose sum is the score. */
   readonly scores: ReadonlySet<string>;
 }
 
+/** Compiles one `setvar`. */
 export function prepareAssignment(setVar: WafSetVar, parts: AssignmentParts): Assignment {
   const { scores } = parts;
   const whole = plainText(setVar.name)?.toLowerCase() ?? null;
@@ -33,6 +35,7 @@ export function prepareAssignment(setVar: WafSetVar, parts: AssignmentParts): As
   return { run, repeats };
 }
 
+/** Compiles the write itself; the compiled function takes the variable's name in lower case. */
 function prepareWrite(
   setVar: WafSetVar,
   { constant }: AssignmentParts,

@@ -1,4 +1,7 @@
-/** Whose captures anyone reads: finding groups is dear, and most rules capture for their log line alone. */
+/**
+ * Finds the rules whose captured groups (TX.0 to TX.9) some rule reads. Only for these does an inspection search groups,
+ * which is slow; most rules of the Core Rule Set capture only for their log line.
+ */
 import type {
   SignatureProgram,
   SignatureRule,
@@ -13,40 +16,41 @@ import { type Matcher, patternEnd } from '../patterns/pattern.ts';
 import { CAPTURE_NAMES } from '../request/tx.ts';
 
 /**
- * By rule, whether its captures are to be found: all of them when some rule reads a capture that is not its own, else
- * those of rules that read their own.
+ * Returns by rule whether its captures are needed: for all rules if some rule can read a capture of another rule, else
+ * for the rules that read their own.
  */
 export function capturesNeeded(
   program: SignatureProgram,
   level: WafLevel,
   matchers: readonly Matcher[],
 ): readonly boolean[] {
-  const looks = captureReader(program, matchers);
-  const reads = level.rules.map((rule) => readsCapture(rule, looks));
-  const foreign = level.rules.some((rule, at) => reads[at]! && !capturesFirst(rule, looks));
+  const inspects = captureInspector(program, matchers);
+  const reads = level.rules.map((rule) => readsCapture(rule, inspects));
+  const foreign = level.rules.some((rule, at) => reads[at]! && !capturesFirst(rule, inspects));
   return level.rules.map((_, at) => foreign || reads[at]!);
 }
 
-/** Whether a condition looks at a capture. */
-type CaptureReader = (condition: WafCondition) => boolean;
+/** Whether the targets or the operator of a condition read a capture. */
+type CaptureInspector = (condition: WafCondition) => boolean;
 
-function readsCapture(rule: SignatureRule, looks: CaptureReader): boolean {
-  return namesCapture(rule.message) || rule.conditions.some((one) => looks(one) || notesCapture(one));
+/** Whether a rule reads a capture in its message, a condition or a `setvar`. */
+function readsCapture(rule: SignatureRule, inspects: CaptureInspector): boolean {
+  return namesCapture(rule.message) || rule.conditions.some((one) => inspects(one) || writesCapture(one));
 }
 
-/** Whether a rule has captured by itself whenever it reads a capture. */
-function capturesFirst({ conditions }: SignatureRule, looks: CaptureReader): boolean {
+/** Whether a rule captures before it first reads a capture, so that it never reads one of another rule. */
+function capturesFirst({ conditions }: SignatureRule, inspects: CaptureInspector): boolean {
   for (const condition of conditions) {
-    if (looks(condition)) return false;
-    // What does not match a pattern has no groups.
+    if (inspects(condition)) return false;
+    // A negated operator matches where its pattern does not, and then there are no groups.
     if (condition.capture && !condition.negated) return true;
-    if (notesCapture(condition)) return false;
+    if (writesCapture(condition)) return false;
   }
   return false;
 }
 
-function captureReader(program: SignatureProgram, matchers: readonly Matcher[]): CaptureReader {
-  const takesCapture = (selector: WafSelector): boolean => {
+function captureInspector(program: SignatureProgram, matchers: readonly Matcher[]): CaptureInspector {
+  const selectsCapture = (selector: WafSelector): boolean => {
     if (selector.kind === 'all') return true;
     if (selector.kind === 'name') return isCaptureName(selector.name);
     const matcher = matchers[selector.pattern]!;
@@ -54,12 +58,13 @@ function captureReader(program: SignatureProgram, matchers: readonly Matcher[]):
     return CAPTURE_NAMES.some((name) => patternEnd(matcher, name, meter) >= 0);
   };
   const lists = program.targets.map(({ include }) =>
-    include.some(({ variable, selector }) => variable === 'TX' && takesCapture(selector)),
+    include.some(({ variable, selector }) => variable === 'TX' && selectsCapture(selector)),
   );
   return ({ targets, operator }) => (targets >= 0 && lists[targets]!) || operatorReads(operator);
 }
 
-function notesCapture({ setVars }: WafCondition): boolean {
+/** Whether a `setvar` of the condition uses a capture in its name or value. */
+function writesCapture({ setVars }: WafCondition): boolean {
   return setVars.some((one) => namesCapture(one.name) || (one.kind !== 'unset' && namesCapture(one.value)));
 }
 

@@ -1,4 +1,4 @@
-/** Operators as functions of a value. */
+/** Compiles operators to functions of a value, with the properties that exclude values before the function runs. */
 import { KIND, KIND_BITS, KINDS } from '../../base/octet-kinds.ts';
 import type { WafOperator, WafText } from '../../plan/signature-program.ts';
 import { GLANCED_KINDS } from '../detectors/sqli/glance.ts';
@@ -17,31 +17,32 @@ import {
 } from '../operators/operators.ts';
 import type { LiteralIndex } from '../patterns/literal-index.ts';
 import { type Matcher, mayMatch, patternEnd, patternMatches, shortestMatch } from '../patterns/pattern.ts';
-import { containsLiteralOf, type OperatorCheck } from '../request/conditions.ts';
 import { expand } from '../request/macros.ts';
 import type { Transaction } from '../request/transaction.ts';
+import { containsLiteralOf, type OperatorCheck } from '../request/value-tests.ts';
 import type { InspectedValue } from '../request/values.ts';
 
-/** What a check may need beside the value. */
+/** What an operator is compiled from, beside its own fields. */
 export interface CheckParts {
   readonly matchers: readonly Matcher[];
   readonly index: LiteralIndex;
-  /** The set of a pattern's required literals, or of a list of phrases, in the index; -1: none. */
+  /** The set in the index of the literals that a pattern requires; -1: it requires none. */
   readonly setOfPattern: (pattern: number) => number;
+  /** The set in the index of a list of phrases. */
   readonly setOfPhrases: (phrases: number) => number;
-  /** The octets of a set's shortest literal. */
+  /** The length in octets of a set's shortest literal. */
   readonly shortestOfSet: (set: number) => number;
-  /** A text that is the same in every inspection; `null`: it is not. */
+  /** Returns a text with its macros expanded if it is the same in every inspection, else `null`. */
   readonly constant: (text: WafText) => string | null;
 }
 
-/** An operator's set of literals of which one must be in the value; -1: there is none. */
+/** The set of literals of which every matching value contains one; -1: the operator requires none. */
 export function setOf(operator: WafOperator, parts: CheckParts): number {
   if (operator.kind === 'rx') return parts.setOfPattern(operator.pattern);
   return operator.kind === 'pm' ? parts.setOfPhrases(operator.phrases) : -1;
 }
 
-/** Octets that a value must have for an operator to hold; 0: any value may do. */
+/** The length in octets of the shortest value that an operator can match; 0: values of any length. */
 export function shortestFor(operator: WafOperator, parts: CheckParts): number {
   const set = setOf(operator, parts);
   if (set >= 0) return parts.shortestOfSet(set);
@@ -64,7 +65,7 @@ export function shortestFor(operator: WafOperator, parts: CheckParts): number {
   }
 }
 
-/** The kinds of octets of which a value must hold one for an operator to hold; -1: any value may do. */
+/** The kinds of octets of which every matching value contains one; -1: values of any kinds match. */
 export function neededBy(operator: WafOperator, { matchers, constant }: CheckParts): number {
   switch (operator.kind) {
     case 'rx':
@@ -91,7 +92,7 @@ export function neededBy(operator: WafOperator, { matchers, constant }: CheckPar
   }
 }
 
-/** The kind of a text's octets that values hold least often; -1: the text is empty. */
+/** The kind of a text's octets that is rarest in values (last in `KIND_BITS`); -1: the text is empty. */
 function rarestKind(text: string): number {
   let rarest = -1;
   for (let at = 0; at < text.length; at++) {
@@ -101,20 +102,20 @@ function rarestKind(text: string): number {
   return rarest < 0 ? -1 : KIND_BITS[rarest]!;
 }
 
-/** The argument of an operator that takes a text. */
+/** The argument of an operator that compares with a text; `null`: the operator has none. */
 function argumentOf(operator: WafOperator): WafText | null {
   return 'value' in operator ? operator.value : null;
 }
 
-/** The operator as a function of the value alone; `null`: it depends on what the inspection has come to. */
+/** Compiles an operator to a function of the value alone; `null`: its argument depends on the inspection. */
 export function constantCheck(operator: WafOperator, parts: CheckParts): OperatorCheck | null {
   const written = argumentOf(operator);
-  if (written === null) return ownCheck(operator, parts);
+  if (written === null) return checkWithoutText(operator, parts);
   const argument = parts.constant(written);
   return argument === null ? null : (value) => compare(operator, value.text, argument);
 }
 
-/** The operator as a function of the value and of the inspection. */
+/** Compiles an operator whose argument has macros to a function of the value and of the transaction. */
 export function openCheck(
   operator: WafOperator,
 ): (value: InspectedValue, transaction: Transaction) => boolean {
@@ -143,11 +144,12 @@ function compare(operator: WafOperator, value: string, argument: string): boolea
   }
 }
 
-/** Steps of a detector, and for each octet: it reads a value under several readings. */
+/** Steps of a detector, and its steps for each octet: it parses a value in several contexts. */
 const DETECTOR_STEPS = 150;
 const DETECTOR_OCTET_STEPS = 12;
 
-function ownCheck(operator: WafOperator, parts: CheckParts): OperatorCheck {
+/** Compiles an operator that does not compare with a text. */
+function checkWithoutText(operator: WafOperator, parts: CheckParts): OperatorCheck {
   switch (operator.kind) {
     case 'rx':
       return patternCheck(operator.pattern, parts);
@@ -164,9 +166,9 @@ function ownCheck(operator: WafOperator, parts: CheckParts): OperatorCheck {
       return (value) => validateByteRange(value.text, allowed);
     }
     case 'detectSQLi':
-      return (value, meter) => affords(value, meter) && detectSqli(value.text) !== null;
+      return (value, meter) => chargeDetector(value, meter) && detectSqli(value.text) !== null;
     case 'detectXSS':
-      return (value, meter) => affords(value, meter) && detectXss(value.text);
+      return (value, meter) => chargeDetector(value, meter) && detectXss(value.text);
     case 'noMatch':
     case 'unconditionalMatch':
     case 'validateUrlEncoding':
@@ -179,11 +181,13 @@ function ownCheck(operator: WafOperator, parts: CheckParts): OperatorCheck {
   }
 }
 
-function affords(value: InspectedValue, meter: Meter): boolean {
+/** Charges a detector's steps; `false`: the budget is exhausted. */
+function chargeDetector(value: InspectedValue, meter: Meter): boolean {
   meter.left -= DETECTOR_STEPS + DETECTOR_OCTET_STEPS * value.text.length;
   return meter.left >= 0;
 }
 
+/** Compiles `@rx`: the shape and the required literals are checked before the pattern's automaton runs. */
 function patternCheck(pattern: number, parts: CheckParts): OperatorCheck {
   const matcher = parts.matchers[pattern]!;
   const set = parts.setOfPattern(pattern);

@@ -1,6 +1,6 @@
 /**
- * One paranoia level made ready: its tests numbered, its literals in one index, its origins with their classes, its
- * rules with what must hold before any of them is looked at closely.
+ * Compiles one paranoia level of a program: numbers its tests, builds the literal index and the classes of each value
+ * source, and gives each rule its guards (the tests that must pass before the rule is run).
  */
 import type {
   SignatureProgram,
@@ -13,12 +13,12 @@ import type {
 import { WAF_TRANSFORMATIONS } from '../../plan/signature-program.ts';
 import { literalIndex } from '../patterns/literal-index.ts';
 import { isLazy, type Matcher } from '../patterns/pattern.ts';
-import type { Condition, OperatorCheck } from '../request/conditions.ts';
 import { plainText } from '../request/macros.ts';
 import type { ChainLink, CompiledRule, CompiledRuleSet } from '../request/rule-set.ts';
+import { createExactSchedules } from '../request/schedules.ts';
 import { mayDiffer } from '../request/target-classes.ts';
-import { createExactChains } from '../request/transformation-chains.ts';
 import { VALUE_SOURCES } from '../request/value-sources.ts';
+import type { OperatorCheck, ValueTest } from '../request/value-tests.ts';
 import { createValues } from '../request/values.ts';
 import { type AssignmentParts, prepareAssignment } from './assignments.ts';
 import { capturesNeeded } from './captures.ts';
@@ -30,7 +30,7 @@ import { literalSets } from './literal-sets.ts';
 import { scoreNames } from './score-names.ts';
 import { classesOf, classMaker, lowerTarget, type TargetClassSource } from './target-classes.ts';
 
-/** Variables whose value changes while rules run, and those that only TX and matches make. */
+/** Variables that rules change, or that exist only while rules run: their conditions cannot be tested beforehand. */
 const CHANGING: ReadonlySet<WafVariable> = new Set<WafVariable>([
   'ARGS_COMBINED_SIZE',
   'FILES_COMBINED_SIZE',
@@ -47,6 +47,7 @@ const CHANGING: ReadonlySet<WafVariable> = new Set<WafVariable>([
   'TX',
 ]);
 
+/** Compiles a level; `paranoia` is its number, `matchers` are those of `program.patterns`. */
 export function compileRuleSet(
   program: SignatureProgram,
   level: WafLevel,
@@ -89,7 +90,7 @@ export function compileRuleSet(
       evaluates: evaluates[at]!,
     };
   });
-  const source: TargetClassSource = {
+  const classSource: TargetClassSource = {
     targets,
     tests: program.targets.map((_, list) => tests.byTargets.get(list) ?? []),
     matchers,
@@ -97,10 +98,10 @@ export function compileRuleSet(
     words: index.words,
     setKinds: sets.kinds,
   };
-  const make = classMaker(source);
-  const origins = VALUE_SOURCES.map((origin) => ({
-    origin,
-    classes: classesOf(origin.variables, source, make),
+  const make = classMaker(classSource);
+  const sources = VALUE_SOURCES.map((source) => ({
+    source,
+    classes: classesOf(source.variables, classSource, make),
   }));
   const firstOfBody = level.rules.findIndex(({ phase }) => phase === 2);
   return {
@@ -110,25 +111,27 @@ export function compileRuleSet(
     tests: tests.count(),
     index,
     values: createValues(),
-    exact: createExactChains(),
+    exact: createExactSchedules(),
     matchers,
-    origins: origins.filter(({ classes }) => classes.common !== null || mayDiffer(classes)),
+    sources: sources.filter(({ classes }) => classes.common !== null || mayDiffer(classes)),
     start: { values: new Map(initial), selected: new Map() },
     scores,
     setOfPhrases: sets.ofPhrases,
   };
 }
 
+/** The tests of a level, filled while its conditions are compiled. */
 interface TestTable {
-  readonly byTargets: Map<number, Condition[]>;
-  /** The number of a condition's test, -1 where its answer does not depend on values alone. */
+  /** By list of targets, its tests. */
+  readonly byTargets: Map<number, ValueTest[]>;
+  /** The number of a condition's test; -1: its result does not depend on the value alone. */
   readonly numberOf: (condition: WafCondition, check: OperatorCheck | null) => number;
   readonly count: () => number;
 }
 
-/** Tests by what they ask: conditions that ask the same share one. */
+/** Creates the table; conditions with equal targets, transformations and operator share one test. */
 function testTable(program: SignatureProgram, parts: CheckParts): TestTable {
-  const byTargets = new Map<number, Condition[]>();
+  const byTargets = new Map<number, ValueTest[]>();
   const known = new Map<string, number>();
   const changing = program.targets.map(({ include }) =>
     include.some(({ variable, count }) => count || CHANGING.has(variable)),
@@ -166,6 +169,7 @@ function lazyMatcher(operator: WafOperator, { matchers }: CheckParts): Matcher |
   return matcher !== null && isLazy(matcher) ? matcher : null;
 }
 
+/** Compiles one condition; `captures` and `repeats` are set when the whole rule is known. */
 function linkOf(
   condition: WafCondition,
   from: {
@@ -193,6 +197,7 @@ function linkOf(
   };
 }
 
+/** Whether running the actions of a condition n times equals running them once with `times` = n. */
 function mayRepeat({ test, condition, assignments, controls }: ChainLink): boolean {
   if (test < 0 || condition.multiMatch || controls.length > 0) return false;
   const names = new Set(condition.setVars.map(({ name }) => plainText(name)?.toLowerCase()));
@@ -200,8 +205,8 @@ function mayRepeat({ test, condition, assignments, controls }: ChainLink): boole
 }
 
 /**
- * The tests a rule hangs on: those of its conditions up to the first that leaves something behind, which must run whether
- * or not the rest of the chain holds.
+ * The tests that a rule requires: those of its conditions up to the first with a side effect (capture, `setvar`, `ctl`),
+ * which happens even if the rest of the chain does not match.
  */
 function guardsOf(links: readonly ChainLink[]): readonly number[] {
   const guards: number[] = [];

@@ -1,4 +1,4 @@
-/** What a rule's `ctl` actions do, prepared once: which rules they speak of is known before any request comes. */
+/** Compiles `ctl` actions; the rules that an action removes are determined once, when the level is compiled. */
 import type { SignatureRule, WafControl, WafTarget } from '../../plan/signature-program.ts';
 import type { Meter } from '../octets/meter.ts';
 import { type Matcher, patternEnd } from '../patterns/pattern.ts';
@@ -7,11 +7,13 @@ import type { RuntimeControl } from '../request/rule-set.ts';
 import { selects } from '../request/target-classes.ts';
 import { lowerTarget } from './target-classes.ts';
 
+/** What a control is compiled from, beside the action. */
 export interface ControlParts {
   readonly rules: readonly SignatureRule[];
   readonly matchers: readonly Matcher[];
 }
 
+/** Compiles one `ctl`. */
 export function prepareControl(control: WafControl, parts: ControlParts): RuntimeControl {
   switch (control.kind) {
     case 'forceRequestBodyVariable':
@@ -37,7 +39,7 @@ export function prepareControl(control: WafControl, parts: ControlParts): Runtim
     case 'ruleRemoveTargetByTag': {
       const exclusion = {
         subject: subjectOf(control, parts),
-        takes: taker(lowerTarget(control.target), parts.matchers),
+        covers: coverageOf(lowerTarget(control.target), parts.matchers),
       };
       return ({ exclusions }) => {
         exclusions.targets.push(exclusion);
@@ -48,13 +50,16 @@ export function prepareControl(control: WafControl, parts: ControlParts): Runtim
   }
 }
 
-function taker(target: WafTarget, matchers: readonly Matcher[]): TargetExclusion['takes'] {
+/** Whether a target covers a member, by the member's variable and name. */
+function coverageOf(target: WafTarget, matchers: readonly Matcher[]): TargetExclusion['covers'] {
   return (variable, name) => variable === target.variable && selects(target, name, matchers);
 }
 
-type About = Extract<WafControl, { readonly ranges: unknown } | { readonly pattern: number }>;
+/** The controls that name rules: by ranges of ids, or by a pattern of tags. */
+type RuleControl = Extract<WafControl, { readonly ranges: unknown } | { readonly pattern: number }>;
 
-function subjectOf(control: About, { rules, matchers }: ControlParts): ExclusionSubject {
+/** The rules that a control applies to. */
+function subjectOf(control: RuleControl, { rules, matchers }: ControlParts): ExclusionSubject {
   const meter: Meter = { left: Number.MAX_SAFE_INTEGER, inspection: 0 };
   const concerned = new Set(
     rules.filter(({ id, tags }) =>

@@ -1,18 +1,22 @@
-/** The sets of literals a level's conditions ask for. */
+/** Collects the sets of literals that the conditions of a level search for: input of the literal index. */
 import { KINDS } from '../../base/octet-kinds.ts';
 import type { SignatureProgram, WafLevel } from '../../plan/signature-program.ts';
 
+/** The sets of one level, by number. */
 export interface LiteralSets {
+  /** By set, its literals in lower case. */
   readonly literals: readonly (readonly string[])[];
-  /** The set of a pattern's required literals; -1: it requires none. */
+  /** The set of the literals that a pattern requires; -1: it requires none. */
   readonly ofPattern: (pattern: number) => number;
+  /** The set of a list of phrases; -1: no condition of the level uses the list. */
   readonly ofPhrases: (phrases: number) => number;
-  /** By set, the kinds of octets that its literals are made of, each combination once. */
+  /** By set, for each literal the kinds of its octets; equal combinations once. */
   readonly kinds: readonly (readonly number[])[];
-  /** By set, the octets of its shortest literal. */
+  /** By set, the length in octets of its shortest literal. */
   readonly shortest: readonly number[];
 }
 
+/** Collects the sets of a level; conditions with the same pattern or list share one. */
 export function literalSets(program: SignatureProgram, level: WafLevel): LiteralSets {
   const literals: (readonly string[])[] = [];
   const patterns = new Map<number, number>();

@@ -1,8 +1,10 @@
 /**
- * Makes a signature program ready to inspect. What its rules need beside their tables is made when the first request
- * asks for it, so that a command that inspects one request waits for no more than that: for the Core Rule Set some 40 ms
- * a paranoia level, most of them its literals, and 1 to 50 ms for the engine of a pattern without an automaton of its
- * own. The step budget does not count that; who serves visitors takes `loadWarm`.
+ * Prepares a signature program for inspections. In: a program (`plan/signature-program.ts`). Out: a `WafProgram`.
+ *
+ * Each paranoia level is compiled, and each automaton built, when an inspection first needs it, so that a command that
+ * inspects one request pays only for what it uses: for the Core Rule Set about 40 ms a level, most of it for the literal
+ * index, and 1 to 50 ms for a pattern without compiled DFA. The step budget does not include this work; a server that
+ * must not delay its first visitors uses `loadWarm`.
  */
 import { assert } from '../../base/assert.ts';
 import type { SignatureProgram } from '../../plan/signature-program.ts';
@@ -13,14 +15,16 @@ import type { CompiledRuleSet } from '../request/rule-set.ts';
 import { compileRuleSet } from './compile-rule-set.ts';
 import { warmLevel } from './warm.ts';
 
+/** A program whose levels are compiled on demand. */
 export interface LoadedSignatures extends WafProgram {
   /**
-   * Makes all that any inspection may need, so that none has to: under a second for the Core Rule Set.
-   * @throws PlanFault where the program holds a pattern that is none
+   * Compiles every level and builds every automaton now: under a second for the Core Rule Set.
+   * @throws PlanFault if `re2js` refuses a pattern of the program
    */
   warm(): void;
 }
 
+/** Prepares a program; compiles nothing yet. */
 export function loadSignatures(program: SignatureProgram): LoadedSignatures {
   const matchers = program.patterns.map(matcherOf);
   const levels: (CompiledRuleSet | undefined)[] = [];
@@ -41,8 +45,8 @@ export function loadSignatures(program: SignatureProgram): LoadedSignatures {
 }
 
 /**
- * The same for who serves visitors: all is made now, under a second for the Core Rule Set, and no request waits for it.
- * @throws PlanFault where the program holds a pattern that is none
+ * Prepares a program and warms it up, so that no request waits: under a second for the Core Rule Set.
+ * @throws PlanFault if `re2js` refuses a pattern of the program
  */
 export function loadWarm(program: SignatureProgram): WafProgram {
   const loaded = loadSignatures(program);

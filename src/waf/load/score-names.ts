@@ -1,10 +1,10 @@
-/** Which TX variables a program adds its scores up in. */
+/** Finds the TX variables in which a program sums its anomaly scores. */
 import type { SignatureProgram } from '../../plan/signature-program.ts';
 import { plainText } from '../request/macros.ts';
 
 /**
- * `inbound_anomaly_score_pl1…` up to the level as CRS 4 names them, `anomaly_score_pl1…` as CRS 3.3 does, else the one
- * `anomaly_score` of older programs: the first of these that the program writes, at whatever level.
+ * Returns the first of these groups of which the program writes a variable at any level: `inbound_anomaly_score_pl1` up to
+ * the paranoia level (CRS 4), `anomaly_score_pl1` up to it (CRS 3.3), else `anomaly_score` alone (older programs).
  */
 export function scoreNames({ levels }: SignatureProgram, paranoia: number): ReadonlySet<string> {
   const written = new Set(levels.flatMap(({ initial }) => Object.keys(initial)));

@@ -1,21 +1,26 @@
-/** The classes of members: which tests a member undergoes, by the variable it belongs to and by its name. */
+/**
+ * Builds the classes of members. A class is the tests that apply to a member, which depend on its value source and, where
+ * targets select by name (`REQUEST_HEADERS:User-Agent`), on its name. Members with the same tests share one class.
+ */
 import type { WafTarget, WafTargets, WafVariable } from '../../plan/signature-program.ts';
 import type { Matcher } from '../patterns/pattern.ts';
 import type { BucketSource, Chained, ValueClass } from '../request/buckets.ts';
-import type { Condition } from '../request/conditions.ts';
 import { selects, type TargetClasses } from '../request/target-classes.ts';
+import type { ValueTest } from '../request/value-tests.ts';
 
-/** What classes are made of: lists of targets with the tests behind them. */
+/** What classes are built from: lists of targets and the tests of each. */
 export interface TargetClassSource extends BucketSource {
+  /** `SignatureProgram.targets` with names in lower case. */
   readonly targets: readonly WafTargets[];
-  /** By list of targets; lists that no test looks at have none. */
-  readonly tests: readonly (readonly Condition[])[];
+  /** By list of targets, its tests; a list without tests has an empty array. */
+  readonly tests: readonly (readonly ValueTest[])[];
   readonly matchers: readonly Matcher[];
 }
 
-/** A maker of classes, one for each set of tests. */
+/** Returns the class for the tests of some lists of targets (by number); `null`: they have no tests. */
 export type ClassMaker = (lists: readonly number[]) => ValueClass | null;
 
+/** Creates a `ClassMaker` that returns the same class for the same lists. */
 export function classMaker(source: TargetClassSource): ClassMaker {
   const known = new Map<string, ValueClass | null>();
   return (lists) => {
@@ -26,41 +31,41 @@ export function classMaker(source: TargetClassSource): ClassMaker {
       found =
         tests.length === 0
           ? null
-          : { number: known.size, chained: chainedTests(tests, source), plans: [], source };
+          : { number: known.size, chained: chainedTests(tests, source), schedules: [], source };
       known.set(key, found);
     }
     return found;
   };
 }
 
-/** The classes of members that count as any of `variables`. */
+/** Builds the classes of one value source, whose members belong to each of `variables`. */
 export function classesOf(
   variables: readonly WafVariable[],
   source: TargetClassSource,
   make: ClassMaker,
 ): TargetClasses {
   const concerned = source.targets.flatMap((targets, list) => {
-    const looks = source.tests[list]!.length > 0;
+    const hasTests = source.tests[list]!.length > 0;
     const includes = targets.include.some(({ variable, count }) => !count && variables.includes(variable));
-    return looks && includes ? [list] : [];
+    return hasTests && includes ? [list] : [];
   });
-  const selectors = concerned.flatMap((list) => [
+  const written = concerned.flatMap((list) => [
     ...source.targets[list]!.include,
     ...source.targets[list]!.exclude,
   ]);
-  const told = selectors.flatMap(({ variable, selector }) =>
+  const selectors = written.flatMap(({ variable, selector }) =>
     variables.includes(variable) ? [selector] : [],
   );
-  const names = new Set(told.flatMap((one) => (one.kind === 'name' ? [one.name] : [])));
-  const numbers = new Set(told.flatMap((one) => (one.kind === 'pattern' ? [one.pattern] : [])));
-  const classWhere = (takes: (target: WafTarget) => boolean): ValueClass | null =>
+  const names = new Set(selectors.flatMap((one) => (one.kind === 'name' ? [one.name] : [])));
+  const numbers = new Set(selectors.flatMap((one) => (one.kind === 'pattern' ? [one.pattern] : [])));
+  const classWhere = (matches: (target: WafTarget) => boolean): ValueClass | null =>
     make(
       concerned.filter((list) => {
         const { include, exclude } = source.targets[list]!;
-        // What is left out of ARGS is still one of ARGS_POST.
-        const excluded = exclude.filter(takes).map(({ variable }) => variable);
+        // An exclusion applies to its own variable only: a member excluded from ARGS still belongs to ARGS_POST.
+        const excluded = exclude.filter(matches).map(({ variable }) => variable);
         return include.some(
-          (target) => !target.count && takes(target) && !excluded.includes(target.variable),
+          (target) => !target.count && matches(target) && !excluded.includes(target.variable),
         );
       }),
     );
@@ -74,15 +79,16 @@ export function classesOf(
   };
 }
 
-/** A target with its name in lower case. */
+/** Converts the name in a target's selector to lower case, as `selects` expects it. */
 export function lowerTarget<Target extends WafTarget>(target: Target): Target {
   const { selector } = target;
   if (selector.kind !== 'name') return target;
   return { ...target, selector: { kind: 'name', name: selector.name.toLowerCase() } };
 }
 
-function chainedTests(tests: Iterable<Condition>, source: BucketSource): readonly Chained[] {
-  const byChain = new Map<number, Condition[]>();
+/** Groups tests by their transformation chain. */
+function chainedTests(tests: Iterable<ValueTest>, source: BucketSource): readonly Chained[] {
+  const byChain = new Map<number, ValueTest[]>();
   for (const test of new Set(tests)) {
     const list = byChain.get(test.chain);
     if (list === undefined) byChain.set(test.chain, [test]);

@@ -1,10 +1,11 @@
-/** Makes ahead of the first request what a level otherwise makes when a value first asks for it. */
+/** Builds ahead of the first request what an inspection otherwise builds on demand. */
 import { utf8Bytes } from '../../base/octets.ts';
 import { prepareGroups, prepareMatcher } from '../patterns/pattern.ts';
 import { inspectWith } from '../request/inspect.ts';
 import type { WafInput } from '../request/inspection.ts';
 import type { CompiledRuleSet } from '../request/rule-set.ts';
 
+/** Builds the automata of a level's patterns, then inspects sample requests to fill its schedules. */
 export function warmLevel(level: CompiledRuleSet): void {
   for (const { links } of level.rules) {
     for (const { condition, captures } of links) {
@@ -18,10 +19,10 @@ export function warmLevel(level: CompiledRuleSet): void {
   for (let turn = 0; turn < TURNS; turn++) for (const input of INPUTS) inspectWith(level, input, settings);
 }
 
-/** Inspections after which the engine underneath has compiled what they run, or most of it. */
+/** Rounds of sample requests after which V8 has compiled most of the functions they run. */
 const TURNS = 3;
 
-/** A value for each kind of octets (`plans.ts`), and one that holds them all, so that hardly anything rules it out. */
+/** One value for each profile of `schedules.ts`; the last has octets of most kinds, so that few tests exclude it. */
 const VALUES = [
   '1',
   'id',
@@ -33,6 +34,7 @@ const VALUES = [
   `%41+a\\x41&lt;\0é '"\`or 1=1--(/*<a b=c>[{$x}]*/)|../;\r\n`,
 ] as const;
 
+/** The sample requests: a form and a JSON body. */
 const INPUTS: readonly WafInput[] = [
   inputOf(
     'application/x-www-form-urlencoded',

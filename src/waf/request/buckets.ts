@@ -1,7 +1,7 @@
 /** The tests of one class of values, by what is done to the value before. */
 
 import { changesOf, lengthBehind } from '../transformations/effects.ts';
-import type { Condition } from './conditions.ts';
+import type { ValueTest } from './value-tests.ts';
 
 /** The tests of a class behind one chain. */
 export interface Bucket {
@@ -11,22 +11,22 @@ export interface Bucket {
   readonly changes: number;
   /** The sets whose tests are here, and those tests by set; `null`: there are none. */
   readonly mask: Uint32Array | null;
-  readonly bySet: readonly (readonly Condition[])[];
+  readonly bySet: readonly (readonly ValueTest[])[];
   /** Tests that any value undergoes. */
-  readonly always: readonly Condition[];
+  readonly always: readonly ValueTest[];
   /** What the bucket costs whatever the value is. */
   readonly base: number;
   /** Tests of the value after each transformation. */
-  readonly staged: readonly Condition[];
+  readonly staged: readonly ValueTest[];
   /** Octets without which none of the tests comes to anything at this or any later stage; 0: it may on any value. */
   readonly shortest: number;
 }
 
-/** The tests of a class that undergo the same chain. */
+/** The tests of a class that runTest the same chain. */
 export interface Chained {
   /** Places in `WAF_TRANSFORMATIONS`. */
   readonly steps: readonly number[];
-  readonly tests: readonly Condition[];
+  readonly tests: readonly ValueTest[];
 }
 
 /** Any value may be changed, also the empty one, whose shape is 0. */
@@ -41,20 +41,20 @@ export interface BucketSource {
   readonly setKinds: readonly (readonly number[])[];
 }
 
-/** What remains to be done for values of some kinds of octets and of some length only (`plans.ts`). */
-export interface TransformationChain {
+/** What remains to be done for values of some kinds of octets and of some length only (`schedules.ts`). */
+export interface TestSchedule {
   /** The tests behind all chains that leave the value as it is; `null`: there are none. */
   readonly unchanged: Bucket | null;
   /** What may change the value. */
   readonly changing: readonly Bucket[];
 }
 
-/** The tests that values of one class undergo. */
+/** The tests that values of one class runTest. */
 export interface ValueClass {
   readonly number: number;
   readonly chained: readonly Chained[];
-  /** By profile and length (`plans.ts`), what remains to be done for such values; made when the first of them comes. */
-  readonly plans: (TransformationChain | undefined)[];
+  /** By profile and length (`schedules.ts`), what remains to be done for such values; made when the first of them comes. */
+  readonly schedules: (TestSchedule | undefined)[];
   readonly source: BucketSource;
 }
 
@@ -65,12 +65,12 @@ const TEST_STEPS = 4;
 /** The tests behind a chain. */
 export function bucketOf(
   steps: readonly number[],
-  tests: readonly Condition[],
+  tests: readonly ValueTest[],
   { words }: BucketSource,
 ): Bucket {
-  const bySet: Condition[][] = [];
-  const always: Condition[] = [];
-  const staged: Condition[] = [];
+  const bySet: ValueTest[][] = [];
+  const always: ValueTest[] = [];
+  const staged: ValueTest[] = [];
   const mask = new Uint32Array(words);
   for (const test of tests) {
     if (test.multiMatch && steps.length > 0) staged.push(test);

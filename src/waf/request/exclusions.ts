@@ -13,7 +13,7 @@ export type ExclusionSubject = (rule: SignatureRule) => boolean;
 /** Rules that do not look at a member. */
 export interface TargetExclusion {
   readonly subject: ExclusionSubject;
-  readonly takes: (variable: WafVariable, name: string) => boolean;
+  readonly covers: (variable: WafVariable, name: string) => boolean;
 }
 
 export interface Exclusions {
@@ -36,13 +36,13 @@ function addExclusion(found: Exclusions, { id, tag, target }: InspectionExclusio
   const subject: ExclusionSubject = (rule) =>
     (id === null || rule.id === id) && (tag === null || rule.tags.includes(tag));
   if (target === null) found.rules.push(subject);
-  else found.targets.push({ subject, takes: writtenTarget(target) });
+  else found.targets.push({ subject, covers: writtenTarget(target) });
 }
 
 const VARIABLES: ReadonlySet<string> = new Set([...WAF_SCALARS, ...WAF_COLLECTIONS]);
 
-/** `ARGS:comment`, `REQUEST_COOKIES:sess*`, `REQUEST_HEADERS`; one that names no variable takes nothing. */
-function writtenTarget(text: string): TargetExclusion['takes'] {
+/** `ARGS:comment`, `REQUEST_COOKIES:sess*`, `REQUEST_HEADERS`; one that names no variable covers nothing. */
+function writtenTarget(text: string): TargetExclusion['covers'] {
   const colon = text.indexOf(':');
   const wanted = (colon < 0 ? text : text.slice(0, colon)).toUpperCase();
   if (!VARIABLES.has(wanted)) return () => false;

@@ -12,7 +12,7 @@ import type { NamedValue } from './variables/headers.ts';
 export interface Hits {
   /** By test, the members that passed it in the request's order (`memberNumber`); absent: none did. */
   readonly byTest: (number[] | undefined)[];
-  /** By origin, its members; absent: not known yet. */
+  /** By source, its members; absent: not known yet. */
   readonly members: (readonly NamedValue[] | undefined)[];
 }
 
@@ -20,12 +20,12 @@ export function createHits(): Hits {
   return { byTest: [], members: [] };
 }
 
-/** More than an origin has members: each takes two octets, and a body is inspected up to 1 MiB (`MAX_BODY_CAP_KB`). */
-const ORIGIN_SPAN = 1 << 21;
+/** More than an source has members: each takes two octets, and a body is inspected up to 1 MiB (`MAX_BODY_CAP_KB`). */
+const SOURCE_SPAN = 1 << 21;
 
-/** The number that stands for a member: its origin's place, and its own among that one's members. */
-export function memberNumber(origin: number, place: number): number {
-  return origin * ORIGIN_SPAN + place;
+/** The number that stands for a member: its source's place, and its own among that one's members. */
+export function memberNumber(source: number, place: number): number {
+  return source * SOURCE_SPAN + place;
 }
 
 /** Notes that a member passed a test; it may do so at several stages of its transformations. */
@@ -37,29 +37,29 @@ export function noteHit({ byTest }: Hits, test: number, member: number): void {
 
 /** The members that passed a test, as a list of targets names them and in its order. */
 export function matchingMembers(
-  passes: Hits,
+  hits: Hits,
   test: number,
   from: {
     readonly targets: WafTargets;
-    readonly origins: readonly CompiledSource[];
+    readonly sources: readonly CompiledSource[];
     readonly matchers: readonly Matcher[];
   },
 ): readonly RequestMember[] {
   const found: RequestMember[] = [];
-  const { targets, origins, matchers } = from;
+  const { targets, sources, matchers } = from;
   for (const target of targets.include) {
     const { variable } = target;
     const excluded = targets.exclude.filter((one) => one.variable === variable);
     const takes = (name: string): boolean =>
       selects(target, name, matchers) && !excluded.some((one: WafTarget) => selects(one, name, matchers));
-    for (const number of passes.byTest[test] ?? []) {
-      const place = Math.floor(number / ORIGIN_SPAN);
-      const { origin } = origins[place]!;
-      if (!origin.variables.includes(variable)) continue;
-      const { name, value } = passes.members[place]![number % ORIGIN_SPAN]!;
+    for (const number of hits.byTest[test] ?? []) {
+      const place = Math.floor(number / SOURCE_SPAN);
+      const { source } = sources[place]!;
+      if (!source.variables.includes(variable)) continue;
+      const { name, value } = hits.members[place]![number % SOURCE_SPAN]!;
       if (!takes(name)) continue;
-      const display = origin.isScalar ? variable : `${variable}:${name}`;
-      found.push({ variable, name, display, text: origin.names ? name : value });
+      const display = source.isScalar ? variable : `${variable}:${name}`;
+      found.push({ variable, name, display, text: source.names ? name : value });
     }
   }
   return found;

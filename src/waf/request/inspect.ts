@@ -2,7 +2,7 @@
  * Inspects one request with the signatures of one paranoia level. In: the request, its body, the settings of the waf
  * rule. Out: the score, and which signatures matched where.
  *
- * Values come first, rules second: each member of the request undergoes the tests that any rule has for it (`verdict.ts`;
+ * Values come first, rules second: each member of the request undergoes the tests that any rule has for it (`result.ts`;
  * the same text is judged once, whatever number of rules look at it and however often it comes), and each test notes
  * that it passed. A rule whose tests did not pass is passed over; only one that may match is run closely (`rules.ts`).
  */
@@ -17,11 +17,11 @@ import type { CompiledRule, CompiledRuleSet } from './rule-set.ts';
 import { type RuleContext, type RuleRun, runRule } from './rules.ts';
 import { scoreOf } from './score.ts';
 import { classOf } from './target-classes.ts';
+import { testValue } from './test-value.ts';
 import { openBody, openTransaction } from './transaction.ts';
 import { THRESHOLD_NAME, writeTx } from './tx.ts';
 import { endRequest, toValue } from './values.ts';
 import { textOf } from './variables/request-line.ts';
-import { judge } from './verdict.ts';
 
 /** What the rules have come to. */
 interface Inspection extends RuleContext {
@@ -44,7 +44,7 @@ export function inspectWith(level: CompiledRuleSet, input: WafInput, settings: W
   const inspection: Inspection = {
     level,
     transaction,
-    passes: createHits(),
+    hits: createHits(),
     matches: [],
     ids: new Set(),
     evaluations: new Set(),
@@ -52,11 +52,11 @@ export function inspectWith(level: CompiledRuleSet, input: WafInput, settings: W
     denied: false,
     stopped: false,
   };
-  judgeMembers(inspection, 1);
+  testMembers(inspection, 1);
   runRules(inspection, 0, level.bodyRules);
   if (!inspection.stopped) {
     openBody(transaction);
-    judgeMembers(inspection, 2);
+    testMembers(inspection, 2);
     runRules(inspection, level.bodyRules, level.rules.length);
   }
   endRequest(level.values);
@@ -78,19 +78,19 @@ function lengthOf(value: unknown): number {
 }
 
 /** Puts every member known in a phase to its tests. */
-function judgeMembers({ level, transaction, passes }: Inspection, phase: 1 | 2): void {
-  const { values, origins } = level;
+function testMembers({ level, transaction, hits }: Inspection, phase: 1 | 2): void {
+  const { values, sources } = level;
   const { meter } = transaction;
-  for (const [at, { origin, classes }] of origins.entries()) {
-    if (origin.phase !== phase) continue;
-    const members = origin.members(transaction);
-    passes.members[at] = members;
+  for (const [at, { source, classes }] of sources.entries()) {
+    if (source.phase !== phase) continue;
+    const members = source.members(transaction);
+    hits.members[at] = members;
     for (let place = 0; place < members.length; place++) {
       const { name, value } = members[place]!;
       const group = classOf(classes, name);
       if (group === null) continue;
-      const using = { meter, passes, member: memberNumber(at, place) };
-      judge(level, group, toValue(values, origin.names ? name : value), using);
+      const using = { meter, hits, member: memberNumber(at, place) };
+      testValue(level, group, toValue(values, source.names ? name : value), using);
       if (meter.left < 0) return;
     }
   }
@@ -98,10 +98,10 @@ function judgeMembers({ level, transaction, passes }: Inspection, phase: 1 | 2):
 
 /** Runs the rules from one place to another, in order. */
 function runRules(inspection: Inspection, from: number, to: number): void {
-  const { level, transaction, passes } = inspection;
+  const { level, transaction, hits } = inspection;
   for (let at = from; at < to; ) {
     const levelRule = level.rules[at++]!;
-    if (!mayMatch(levelRule, passes) || isExcluded(transaction.exclusions, levelRule.rule)) continue;
+    if (!mayMatch(levelRule, hits) || isExcluded(transaction.exclusions, levelRule.rule)) continue;
     if (transaction.meter.left < 0) {
       inspection.stopped = true;
       return;

@@ -22,10 +22,10 @@ export const REQUEST_SLOTS = 1_024;
 export const MAX_CACHED_VALUE = 2_048;
 
 /**
- * Plans for short values of just the kinds they hold (`plans.ts`), one a slot, a power of two: some times what the
+ * Plans for short values of just the kinds they hold (`schedules.ts`), one a slot, a power of two: some times what the
  * requests of a site ask for, and a few megabytes when an attacker fills them all.
  */
-export const EXACT_CHAINS = 1_024;
+export const EXACT_SCHEDULES = 1_024;
 
 /** Names of members whose class is remembered where the rules tell names apart; then the memory starts anew. */
 export const MAX_CACHED_NAMES = 4_096;

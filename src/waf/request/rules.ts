@@ -6,10 +6,10 @@ import { targetExclusions } from './exclusions.ts';
 import { gather, type RequestMember } from './gather.ts';
 import { type Hits, matchingMembers } from './hits.ts';
 import type { ChainLink, CompiledRule, CompiledRuleSet } from './rule-set.ts';
+import { stagesOf, TRANSFORM_STEPS } from './test-value.ts';
 import type { Transaction } from './transaction.ts';
 import { CAPTURE_NAMES, readTx, writeTx } from './tx.ts';
 import { type InspectedValue, toValue, transformed } from './values.ts';
-import { stagesOf, TRANSFORM_STEPS } from './verdict.ts';
 
 /** Where a rule matched. */
 export interface RuleMatch {
@@ -30,7 +30,7 @@ export interface RuleRun {
 export interface RuleContext {
   readonly level: CompiledRuleSet;
   readonly transaction: Transaction;
-  readonly passes: Hits;
+  readonly hits: Hits;
 }
 
 /** Steps that looking at a member costs beside those of its octets. */
@@ -53,7 +53,7 @@ export function runRule(context: RuleContext, levelRule: CompiledRule): RuleRun 
     const members =
       apart.length === 0
         ? all
-        : all.filter(({ variable, name }) => !apart.some(({ takes }) => takes(variable, name)));
+        : all.filter(({ variable, name }) => !apart.some(({ covers }) => covers(variable, name)));
     const repeated = link.repeats ? Math.max(0, members.length - 1) : 0;
     if (repeated > 0) {
       transaction.meter.left -= REPEAT_STEPS * repeated;
@@ -73,14 +73,14 @@ export function runRule(context: RuleContext, levelRule: CompiledRule): RuleRun 
 
 /** The members for which the condition may hold. */
 function membersFor(
-  { level, transaction, passes }: RuleContext,
+  { level, transaction, hits }: RuleContext,
   { test }: ChainLink,
   targets: WafTargets,
 ): readonly RequestMember[] {
-  const { matchers, origins } = level;
+  const { matchers, sources } = level;
   return test < 0
     ? gather(targets, transaction, matchers)
-    : matchingMembers(passes, test, { targets, origins, matchers });
+    : matchingMembers(hits, test, { targets, sources, matchers });
 }
 
 interface Try {

@@ -1,5 +1,5 @@
 /**
- * Which tests a member of a request undergoes: its class. Members of one origin share a class unless the rules tell their
+ * Which tests a member of a request undergoes: its class. Members of one source share a class unless the rules tell their
  * names apart (`REQUEST_HEADERS:User-Agent`, `!REQUEST_COOKIES:/^__utm/`).
  */
 import type { WafTarget } from '../../plan/signature-program.ts';
@@ -8,7 +8,7 @@ import { type Matcher, patternEnd } from '../patterns/pattern.ts';
 import type { ValueClass } from './buckets.ts';
 import { MAX_CACHED_NAMES } from './limits.ts';
 
-/** The classes of one origin's members. */
+/** The classes of one source's members. */
 export interface TargetClasses {
   /** Names that targets are written with, in lower case. */
   readonly names: ReadonlySet<string>;

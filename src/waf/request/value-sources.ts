@@ -1,5 +1,5 @@
 /**
- * Where values that tests look at come from. An origin's members count as every variable it names: an argument of the
+ * Where values that tests look at come from. An source's members count as every variable it names: an argument of the
  * query is one of ARGS and of ARGS_GET.
  */
 import type { WafScalar, WafVariable } from '../../plan/signature-program.ts';
@@ -61,7 +61,7 @@ const BODY_SCALARS = [
   'MULTIPART_UNMATCHED_BOUNDARY',
 ] as const;
 
-/** Every origin but those of what changes while rules run, and of counts. */
+/** Every source but those of what changes while rules run, and of counts. */
 export const VALUE_SOURCES: readonly ValueSource[] = [
   { variables: ['ARGS', 'ARGS_GET'], phase: 1, members: ({ query }) => query, names: false, isScalar: false },
   {

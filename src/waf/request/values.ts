@@ -1,6 +1,6 @@
 /**
  * Values of requests, each distinct text once, with what was found out about it: its shape, what transformations make
- * of it, which literals it holds, which tests it passes. All of that depends on the text alone, so it is kept for the
+ * of it, which literals it holds, which tests it hits. All of that depends on the text alone, so it is kept for the
  * requests to come: the same headers, cookies and names come again and again.
  */
 import { WAF_TRANSFORMATIONS } from '../../plan/signature-program.ts';
@@ -17,10 +17,10 @@ import {
 } from './limits.ts';
 
 /** What the tests of one class say about a value. */
-export interface ConditionVerdict {
+export interface ClassResult {
   /** The class's number. */
   readonly group: number;
-  /** The tests it passes. */
+  /** The tests it hits. */
   readonly passed: readonly number[];
   /** What it costs to find out, whoever finds out. */
   readonly steps: number;
@@ -29,7 +29,7 @@ export interface ConditionVerdict {
   /** The last inspection that heard it and has not forgotten it since; 0: none. */
   inspection: number;
   /** What other classes say. */
-  readonly rest: ConditionVerdict | null;
+  readonly rest: ClassResult | null;
 }
 
 /** A test of a value behind its transformations. */
@@ -38,7 +38,7 @@ export interface OpenTest {
   readonly negated: boolean;
   readonly matcher: Matcher;
   readonly value: InspectedValue;
-  /** Whether the last inspection that heard the verdict saw it passed. */
+  /** Whether the last inspection that heard the result saw it passed. */
   passed: boolean;
 }
 
@@ -53,7 +53,7 @@ export interface InspectedValue {
   family: InspectedValue[] | null;
   /** Which sets of literals it holds one of; `null`: not looked for yet. */
   sets: readonly number[] | null;
-  verdicts: ConditionVerdict | null;
+  results: ClassResult | null;
   /** Its family counts as kept. */
   cached: boolean;
 }
@@ -102,14 +102,14 @@ export function toValue(values: InspectedValues, text: string): InspectedValue {
   const last = values.slots[slot]!;
   if (last !== null) {
     if (last.text === text) return last;
-    // What it costs to hear a verdict again must not depend on whether the value is kept.
-    for (let at = last.verdicts; at !== null; at = at.rest) at.inspection = 0;
+    // What it costs to hear a result again must not depend on whether the value is kept.
+    for (let at = last.results; at !== null; at = at.rest) at.inspection = 0;
   }
   values.met++;
   const value =
     values.met > REQUEST_SLOTS
       ? unknownValue(text, octetsOf(text))
-      : (keptValue(values, text) ?? newValue(values, text));
+      : (cachedValue(values, text) ?? newValue(values, text));
   values.slots[slot] = value;
   return value;
 }
@@ -128,7 +128,7 @@ function slotOf(text: string): number {
   return (hash ^ (hash >>> 15)) & (REQUEST_SLOTS - 1);
 }
 
-function keptValue(values: InspectedValues, text: string): InspectedValue | null {
+function cachedValue(values: InspectedValues, text: string): InspectedValue | null {
   if (text.length > MAX_CACHED_VALUE) return null;
   const known = values.young.get(text);
   if (known !== undefined) return known;
@@ -149,7 +149,7 @@ function newValue(values: InspectedValues, text: string): InspectedValue {
 
 function unknownValue(text: string, octets: Uint8Array): InspectedValue {
   const shape = shapeOf(octets, text.length);
-  return { text, shape, same: 0, made: null, family: null, sets: null, verdicts: null, cached: false };
+  return { text, shape, same: 0, made: null, family: null, sets: null, results: null, cached: false };
 }
 
 /** Whether a value of this hash came lately; notes that it does now. */
@@ -218,7 +218,7 @@ function ofFamily(values: InspectedValues, value: InspectedValue, text: string):
   return made;
 }
 
-export function verdictOf(value: InspectedValue, group: number): ConditionVerdict | null {
-  for (let at = value.verdicts; at !== null; at = at.rest) if (at.group === group) return at;
+export function resultOf(value: InspectedValue, group: number): ClassResult | null {
+  for (let at = value.results; at !== null; at = at.rest) if (at.group === group) return at;
   return null;
 }

@@ -4,54 +4,54 @@ import type { Meter } from '../octets/meter.ts';
 import type { LiteralIndex } from '../patterns/literal-index.ts';
 import { isRuledOut, patternEnd } from '../patterns/pattern.ts';
 import { changesOf, lengthAhead } from '../transformations/effects.ts';
-import { ANY_VALUE, type Bucket, type TransformationChain, type ValueClass } from './buckets.ts';
-import { type Condition, containsLiteralOf, setsOf } from './conditions.ts';
+import { ANY_VALUE, type Bucket, type TestSchedule, type ValueClass } from './buckets.ts';
 import { type Hits, noteHit } from './hits.ts';
-import { chainFor, type ExactChains } from './transformation-chains.ts';
+import { type ExactSchedules, scheduleFor } from './schedules.ts';
+import { containsLiteralOf, setsOf, type ValueTest } from './value-tests.ts';
 import {
-  type ConditionVerdict,
+  type ClassResult,
   type InspectedValue,
   type InspectedValues,
   type OpenTest,
+  resultOf,
   transformed,
-  verdictOf,
 } from './values.ts';
 
-export interface ValueJudge {
+export interface TestContext {
   readonly values: InspectedValues;
   readonly index: LiteralIndex;
-  readonly exact: ExactChains;
+  readonly exact: ExactSchedules;
 }
 
 /**
- * Notes for a member with this value each test that it passes. The verdict is remembered with the value; what it costs
+ * Notes for a member with this value each test that it hits. The result is remembered with the value; what it costs
  * is counted once in each inspection, whether this one found it out or an earlier one.
  */
-export function judge(
-  from: ValueJudge,
+export function testValue(
+  from: TestContext,
   group: ValueClass,
   value: InspectedValue,
-  using: { readonly meter: Meter; readonly passes: Hits; readonly member: number },
+  using: { readonly meter: Meter; readonly hits: Hits; readonly member: number },
 ): void {
-  const { meter, passes, member } = using;
-  const known = verdictOf(value, group.number);
+  const { meter, hits, member } = using;
+  const known = resultOf(value, group.number);
   const heard = known !== null && known.inspection === meter.inspection;
   if (heard) meter.left -= AGAIN_STEPS + value.text.length;
-  // Known or not: a plan that this inspection asks for is charged for.
-  const plan = heard ? null : chainFor(group, value, { exact: from.exact, meter });
-  const verdict = known ?? fresh(from, group, value, { plan: plan!, meter });
-  if (verdict === null) return;
+  // Known or not: a schedule that this inspection asks for is charged for.
+  const schedule = heard ? null : scheduleFor(group, value, { exact: from.exact, meter });
+  const result = known ?? fresh(from, group, value, { schedule: schedule!, meter });
+  if (result === null) return;
   if (!heard) {
     if (known !== null) meter.left -= known.steps;
-    if (verdict.open !== null) undergoOpen(verdict.open, meter);
-    verdict.inspection = meter.inspection;
+    if (result.open !== null) runOpenTests(result.open, meter);
+    result.inspection = meter.inspection;
   }
-  for (let i = 0; i < verdict.passed.length; i++) noteHit(passes, verdict.passed[i]!, member);
-  if (verdict.open === null) return;
-  for (const { number, passed } of verdict.open) if (passed) noteHit(passes, number, member);
+  for (let i = 0; i < result.passed.length; i++) noteHit(hits, result.passed[i]!, member);
+  if (result.open === null) return;
+  for (const { number, passed } of result.open) if (passed) noteHit(hits, number, member);
 }
 
-function undergoOpen(open: readonly OpenTest[], meter: Meter): void {
+function runOpenTests(open: readonly OpenTest[], meter: Meter): void {
   for (const test of open)
     test.passed = patternEnd(test.matcher, test.value.text, meter) >= 0 !== test.negated;
 }
@@ -60,31 +60,31 @@ const NOTHING: readonly number[] = [];
 
 /** Judges a value; `null`: the meter has run out. */
 function fresh(
-  from: ValueJudge,
+  from: TestContext,
   group: ValueClass,
   value: InspectedValue,
-  { plan, meter }: { readonly plan: TransformationChain; readonly meter: Meter },
-): ConditionVerdict | null {
+  { schedule, meter }: { readonly schedule: TestSchedule; readonly meter: Meter },
+): ClassResult | null {
   const before = meter.left;
   meter.left -= FIXED_STEPS;
-  const judging: Judging = { index: from.index, meter, passed: null, open: null };
-  if (plan.unchanged !== null) judgeBucket(from, plan.unchanged, value, judging);
-  for (const bucket of plan.changing) {
+  const run: TestRun = { index: from.index, meter, passed: null, open: null };
+  if (schedule.unchanged !== null) testBucket(from, schedule.unchanged, value, run);
+  for (const bucket of schedule.changing) {
     if (meter.left < 0) return null;
-    judgeBucket(from, bucket, value, judging);
+    testBucket(from, bucket, value, run);
   }
   if (meter.left < 0) return null;
-  const { passed, open } = judging;
+  const { passed, open } = run;
   const steps = before - meter.left;
-  value.verdicts = {
+  value.results = {
     group: group.number,
     passed: passed ?? NOTHING,
     steps,
     open,
     inspection: 0,
-    rest: value.verdicts,
+    rest: value.results,
   };
-  return value.verdicts;
+  return value.results;
 }
 
 /** What a value costs beside its octets. */
@@ -97,15 +97,15 @@ export const TRANSFORM_STEPS = 50;
 const SCAN_STEPS = 15;
 const RUN_STEPS = 25;
 
-interface Judging {
+interface TestRun {
   readonly index: LiteralIndex;
   readonly meter: Meter;
   passed: number[] | null;
   open: OpenTest[] | null;
 }
 
-function judgeBucket(from: ValueJudge, bucket: Bucket, value: InspectedValue, judging: Judging): void {
-  const { meter } = judging;
+function testBucket(from: TestContext, bucket: Bucket, value: InspectedValue, run: TestRun): void {
+  const { meter } = run;
   const { steps, shortest, always, mask, staged } = bucket;
   meter.left -= bucket.base;
   const changes = changesValue(bucket.changes, value);
@@ -113,14 +113,14 @@ function judgeBucket(from: ValueJudge, bucket: Bucket, value: InspectedValue, ju
   if (mask !== null || always.length > 0) {
     const last = changes ? transformAll(from.values, value, chain) : value;
     if (last !== null) {
-      if (mask !== null) judgeSets(from, bucket, last, judging);
-      for (const test of always) undergo(judging, test, last);
+      if (mask !== null) testLiteralSets(from, bucket, last, run);
+      for (const test of always) runTest(run, test, last);
     }
   }
   if (staged.length === 0 || meter.left < 0) return;
   // Also where the last stage is the first again: those between are not.
   const stages = changes ? stagesOf(from.values, value, chain) : [value];
-  for (const test of staged) for (const stage of stages) undergo(judging, test, stage);
+  for (const test of staged) for (const stage of stages) runTest(run, test, stage);
 }
 
 function changesValue(changes: number, value: InspectedValue): boolean {
@@ -173,39 +173,36 @@ export function stagesOf(
   return stages;
 }
 
-function judgeSets(from: ValueJudge, bucket: Bucket, value: InspectedValue, judging: Judging): void {
-  judging.meter.left -= SCAN_STEPS + value.text.length;
+function testLiteralSets(from: TestContext, bucket: Bucket, value: InspectedValue, run: TestRun): void {
+  run.meter.left -= SCAN_STEPS + value.text.length;
   const sets = setsOf(value, from.index);
   const mask = bucket.mask!;
   for (let word = 0; word < sets.length; word++) {
     for (let bits = sets[word]! & mask[word]!; bits !== 0; bits &= bits - 1) {
       const set = (word << 5) + 31 - Math.clz32(bits & -bits);
-      for (const test of bucket.bySet[set]!) undergo(judging, test, value);
+      for (const test of bucket.bySet[set]!) runTest(run, test, value);
     }
   }
 }
 
-function undergo(judging: Judging, test: Condition, value: InspectedValue): void {
+function runTest(run: TestRun, test: ValueTest, value: InspectedValue): void {
   const { number, negated, lazy, set, needed, shortest } = test;
   if (value.text.length < shortest || (needed !== ANY_VALUE && (value.shape & needed) === 0)) {
-    if (negated) pass(judging, number);
+    if (negated) pass(run, number);
     return;
   }
-  judging.meter.left -= RUN_STEPS;
+  run.meter.left -= RUN_STEPS;
   if (lazy === null) {
-    if (test.check(value, judging.meter) !== negated) pass(judging, number);
-  } else if (
-    (set >= 0 && !containsLiteralOf(value, judging.index, set)) ||
-    isRuledOut(lazy, value, judging.meter)
-  ) {
-    if (negated) pass(judging, number);
+    if (test.check(value, run.meter) !== negated) pass(run, number);
+  } else if ((set >= 0 && !containsLiteralOf(value, run.index, set)) || isRuledOut(lazy, value, run.meter)) {
+    if (negated) pass(run, number);
   } else {
-    judging.open ??= [];
-    judging.open.push({ number, negated, matcher: lazy, value, passed: false });
+    run.open ??= [];
+    run.open.push({ number, negated, matcher: lazy, value, passed: false });
   }
 }
 
-function pass(judging: Judging, number: number): void {
-  if (judging.passed === null) judging.passed = [number];
-  else if (!judging.passed.includes(number)) judging.passed.push(number);
+function pass(run: TestRun, number: number): void {
+  if (run.passed === null) run.passed = [number];
+  else if (!run.passed.includes(number)) run.passed.push(number);
 }

@@ -9,7 +9,7 @@ import type { InspectedValue } from './values.ts';
 /** Whether an operator holds for a value that is transformed already. */
 export type OperatorCheck = (value: InspectedValue, meter: Meter) => boolean;
 
-export interface Condition {
+export interface ValueTest {
   readonly number: number;
   readonly chain: number;
   readonly negated: boolean;

@@ -1,5 +1,5 @@
 /**
- * What a value need not undergo, by the kinds of its octets and by its length. Most values that come are words and
+ * What a value need not runTest, by the kinds of its octets and by its length. Most values that come are words and
  * numbers: hardly any transformation changes them, so that what was to be done behind each chain is done once, and
  * hardly any pattern or literal may be in them. What is only a few octets long is too short for most of the rest.
  */
@@ -11,11 +11,11 @@ import {
   type Bucket,
   type BucketSource,
   bucketOf,
-  type TransformationChain,
+  type TestSchedule,
   type ValueClass,
 } from './buckets.ts';
-import type { Condition } from './conditions.ts';
-import { EXACT_CHAINS } from './limits.ts';
+import { EXACT_SCHEDULES } from './limits.ts';
+import type { ValueTest } from './value-tests.ts';
 
 const WORDS = KIND.lower | KIND.digit | KIND.underscore;
 const NAMES = WORDS | KIND.dot | KIND.dash;
@@ -38,78 +38,78 @@ const PLACES = Uint8Array.from({ length: LENGTHS[LONG - 1]! + 1 }, (_, length) =
 );
 
 /** Plans for short values of just the kinds they hold, each in the slot it belongs to. */
-export type ExactChains = (ExactPlan | null)[];
+export type ExactSchedules = (ExactSchedule | null)[];
 
-interface ExactPlan {
+interface ExactSchedule {
   readonly group: ValueClass;
   readonly shape: number;
   readonly place: number;
-  readonly plan: TransformationChain;
+  readonly schedule: TestSchedule;
   /** The last inspection that asked for it. */
   inspection: number;
 }
 
-export function createExactChains(): ExactChains {
-  return new Array<ExactPlan | null>(EXACT_CHAINS).fill(null);
+export function createExactSchedules(): ExactSchedules {
+  return new Array<ExactSchedule | null>(EXACT_SCHEDULES).fill(null);
 }
 
-/** What making a plan costs. */
-const PLAN_STEPS = 5_000;
+/** What making a schedule costs. */
+const SCHEDULE_STEPS = 5_000;
 
 /**
- * What a value undergoes in a class. Lists of short values with a mark or two are the dearest requests: those have plans
+ * What a value undergoes in a class. Lists of short values with a mark or two are the dearest requests: those have schedules
  * of their own. The others share a handful, which are made once.
  */
-// INVARIANT: whether an exact plan is charged for follows from the inspection's own values: what a slot held before this
+// INVARIANT: whether an exact schedule is charged for follows from the inspection's own values: what a slot held before this
 // inspection makes no difference to the count, only to the time.
-export function chainFor(
+export function scheduleFor(
   group: ValueClass,
   { text: { length }, shape }: { readonly text: string; readonly shape: number },
-  { exact, meter }: { readonly exact: ExactChains; readonly meter: Meter },
-): TransformationChain {
+  { exact, meter }: { readonly exact: ExactSchedules; readonly meter: Meter },
+): TestSchedule {
   let profile = 0;
   while ((shape & ~PROFILES[profile]!) !== 0) profile++;
   const place = length < PLACES.length ? PLACES[length]! : LONG;
-  if (profile >= LOOSE && place < LONG) return exactPlan({ group, shape, place }, exact, meter);
+  if (profile >= LOOSE && place < LONG) return exactSchedule({ group, shape, place }, exact, meter);
   const key = profile * LENGTHS.length + place;
-  let plan = group.plans[key];
-  if (plan === undefined) {
-    plan = planOf(group, PROFILES[profile]!, LENGTHS[place]!);
-    group.plans[key] = plan;
+  let schedule = group.schedules[key];
+  if (schedule === undefined) {
+    schedule = buildSchedule(group, PROFILES[profile]!, LENGTHS[place]!);
+    group.schedules[key] = schedule;
   }
-  return plan;
+  return schedule;
 }
 
-function exactPlan(
+function exactSchedule(
   { group, shape, place }: { readonly group: ValueClass; readonly shape: number; readonly place: number },
-  exact: ExactChains,
+  exact: ExactSchedules,
   meter: Meter,
-): TransformationChain {
+): TestSchedule {
   const slot = slotOf(shape, group.number * LENGTHS.length + place);
   const known = exact[slot]!;
   if (known !== null && known.shape === shape && known.place === place && known.group === group) {
     if (known.inspection !== meter.inspection) {
       known.inspection = meter.inspection;
-      meter.left -= PLAN_STEPS;
+      meter.left -= SCHEDULE_STEPS;
     }
-    return known.plan;
+    return known.schedule;
   }
-  meter.left -= PLAN_STEPS;
-  const plan = planOf(group, shape, LENGTHS[place]!);
-  exact[slot] = { group, shape, place, plan, inspection: meter.inspection };
-  return plan;
+  meter.left -= SCHEDULE_STEPS;
+  const schedule = buildSchedule(group, shape, LENGTHS[place]!);
+  exact[slot] = { group, shape, place, schedule, inspection: meter.inspection };
+  return schedule;
 }
 
 /** The slot of two numbers whose bits say little one by one (the mixing is MurmurHash3's). */
 function slotOf(shape: number, key: number): number {
   let hash = Math.imul(shape ^ (shape >>> 16), 0x85ebca6b) ^ Math.imul(key, 0x9e3779b1);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) & (EXACT_CHAINS - 1);
+  return (hash ^ (hash >>> 16)) & (EXACT_SCHEDULES - 1);
 }
 
 /** What remains for values of at most so many octets that hold no other kinds than these. */
-function planOf({ chained, source }: ValueClass, kinds: number, most: number): TransformationChain {
-  const byChain = new Map<string, { readonly steps: readonly number[]; readonly tests: Condition[] }>();
+function buildSchedule({ chained, source }: ValueClass, kinds: number, most: number): TestSchedule {
+  const byChain = new Map<string, { readonly steps: readonly number[]; readonly tests: ValueTest[] }>();
   for (const { steps, tests } of chained) {
     const left = leftOf(steps, { kinds, most });
     const possible = tests.filter((test) => mayHold(test, left.forms, source));
@@ -162,7 +162,7 @@ function covers(wide: Form, narrow: Form): boolean {
 
 /** Whether the outcome for values of some forms is not known beforehand. */
 function mayHold(
-  { negated, needed, set, shortest }: Condition,
+  { negated, needed, set, shortest }: ValueTest,
   forms: readonly Form[],
   { setKinds }: BucketSource,
 ): boolean {

@@ -1,9 +1,9 @@
-/** What a value need not undergo by the kinds of its octets changes no answer. */
+/** What a value need not runTest by the kinds of its octets changes no answer. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { startMeter } from '../../../../src/waf/octets/meter.ts';
 import type { ValueClass } from '../../../../src/waf/request/buckets.ts';
-import { chainFor, createExactChains } from '../../../../src/waf/request/transformation-chains.ts';
+import { createExactSchedules, scheduleFor } from '../../../../src/waf/request/schedules.ts';
 import { inspect, signatures } from '../../../support/signatures.ts';
 
 /** Operators with their chains, and what they say of a value as it is sent. */
@@ -56,7 +56,7 @@ const VALUES = fc.oneof(
   ),
 );
 
-/** One value or more for each operator that some value passes, so that no run depends on its seed for that. */
+/** One value or more for each operator that some value hits, so that no run depends on its seed for that. */
 const EXAMPLES = ['12', 'a_b', 'a b', 'ab', 'a;1;', 'a:', "ab'", 'b.a'];
 
 test('an operator matches the same values when untouched transformations are skipped', () => {
@@ -84,24 +84,24 @@ test('a stage between a value and itself again is looked at', () => {
   expect(inspect(program, { target: '/?v=AC' }).ids).toEqual([]);
 });
 
-test('what plans cost an inspection follows from its own values, whatever came before', () => {
+test('what schedules cost an inspection follows from its own values, whatever came before', () => {
   const source = { chains: [], words: 0, setKinds: [] };
-  const classes = [0, 1, 2].map((number): ValueClass => ({ number, chained: [], plans: [], source }));
+  const classes = [0, 1, 2].map((number): ValueClass => ({ number, chained: [], schedules: [], source }));
   const asked = fc.record({
     group: fc.constantFrom(...classes),
     shape: fc.integer(),
     text: fc.string({ maxLength: 30 }),
   });
-  const used = createExactChains();
+  const used = createExactSchedules();
   let most = 0;
   fc.assert(
     fc.property(fc.array(asked, { minLength: 1, maxLength: 200 }), (values) => {
       const costOf = (exact: typeof used): number => {
         const meter = startMeter(1e9);
-        for (const { group, ...value } of [...values, ...values]) chainFor(group, value, { exact, meter });
+        for (const { group, ...value } of [...values, ...values]) scheduleFor(group, value, { exact, meter });
         return 1e9 - meter.left;
       };
-      const cost = costOf(createExactChains());
+      const cost = costOf(createExactSchedules());
       expect(costOf(used)).toBe(cost);
       most = Math.max(most, cost);
     }),
