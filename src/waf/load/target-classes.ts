@@ -74,7 +74,7 @@ export function classesOf(
     names,
     patterns: [...numbers].map((number) => source.matchers[number]!),
     common: classWhere((target) => target.selector.kind === 'all' && concerns(target)),
-    apart: new Map(),
+    bySelector: new Map(),
     find: (name) => classWhere((target) => concerns(target) && selects(target, name, source.matchers)),
   };
 }

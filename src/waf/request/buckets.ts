@@ -1,68 +1,72 @@
-/** The tests of one class of values, by what is done to the value before. */
+/** The tests of one class, grouped by the transformation chain that precedes them. */
 
 import { changesOf, lengthBehind } from '../transformations/effects.ts';
 import type { ValueTest } from './value-tests.ts';
 
-/** The tests of a class behind one chain. */
+/** The tests behind one chain, arranged for `testValue`. */
 export interface Bucket {
-  /** Places in `WAF_TRANSFORMATIONS`. */
+  /** The transformations, as places in `WAF_TRANSFORMATIONS`. */
   readonly steps: readonly number[];
-  /** Kinds of octets without which the chain changes nothing; -1: it may change any value. */
+  /** The kinds of octets that the chain changes; -1: it can change every value. */
   readonly changes: number;
-  /** The sets whose tests are here, and those tests by set; `null`: there are none. */
+  /** The sets of literals with tests in `bySet`, a bit each; `null`: there are none. */
   readonly mask: Uint32Array | null;
+  /** By set, the tests that require one of its literals. */
   readonly bySet: readonly (readonly ValueTest[])[];
-  /** Tests that any value undergoes. */
+  /** The tests that require no literal. */
   readonly always: readonly ValueTest[];
-  /** What the bucket costs whatever the value is. */
+  /** The steps charged for each value. */
   readonly base: number;
-  /** Tests of the value after each transformation. */
+  /** The tests with `multiMatch`, which run after each transformation. */
   readonly staged: readonly ValueTest[];
-  /** Octets without which none of the tests comes to anything at this or any later stage; 0: it may on any value. */
+  /** The length in octets below which no test passes at this or a later stage; 0: values of any length may pass. */
   readonly shortest: number;
 }
 
-/** The tests of a class that runTest the same chain. */
+/** The tests of a class with the same chain. */
 export interface Chained {
   /** Places in `WAF_TRANSFORMATIONS`. */
   readonly steps: readonly number[];
   readonly tests: readonly ValueTest[];
 }
 
-/** Any value may be changed, also the empty one, whose shape is 0. */
+/** `Bucket.changes` of a chain that can change every value, even the empty one, whose shape is 0. */
 export const ANY_VALUE = -1;
 
+/** The parts of a level that buckets are built from. */
 export interface BucketSource {
   /** Places in `WAF_TRANSFORMATIONS`, by chain. */
   readonly chains: readonly (readonly number[])[];
-  /** Words of a value's set bits. */
+  /** `LiteralIndex.words`. */
   readonly words: number;
-  /** By set of literals, the kinds of octets that they are made of. */
+  /** By set of literals, the kinds of octets of each literal (`LiteralSets.kinds`). */
   readonly setKinds: readonly (readonly number[])[];
 }
 
-/** What remains to be done for values of some kinds of octets and of some length only (`schedules.ts`). */
+/** The tests to run for values of certain kinds of octets and of certain lengths (`schedules.ts`). */
 export interface TestSchedule {
-  /** The tests behind all chains that leave the value as it is; `null`: there are none. */
+  /** The tests behind all chains that do not change such values; `null`: there are none. */
   readonly unchanged: Bucket | null;
-  /** What may change the value. */
+  /** The tests behind chains that can change such values. */
   readonly changing: readonly Bucket[];
 }
 
-/** The tests that values of one class runTest. */
+/** A class of members: the tests that apply to their values. */
 export interface ValueClass {
+  /** Its number within the level, from 0. */
   readonly number: number;
   readonly chained: readonly Chained[];
-  /** By profile and length (`schedules.ts`), what remains to be done for such values; made when the first of them comes. */
+  /** By profile and length (`schedules.ts`), the schedule; each is built for the first value that needs it. */
   readonly schedules: (TestSchedule | undefined)[];
   readonly source: BucketSource;
 }
 
-/** Steps of looking at a value behind one chain, and of looking whether a test may hold for it. */
+/** Steps for each bucket of a value. */
 const BUCKET_STEPS = 20;
+/** Steps for each test of a bucket that no literal excludes. */
 const TEST_STEPS = 4;
 
-/** The tests behind a chain. */
+/** Arranges the tests behind a chain. */
 export function bucketOf(
   steps: readonly number[],
   tests: readonly ValueTest[],

@@ -1,4 +1,7 @@
-/** Which rules do not count for this inspection, and which targets some of them do not look at. */
+/**
+ * Exclusions of one inspection: rules that are skipped, and targets that some rules do not inspect. They come from the
+ * settings of the WAF rule and from `ctl` actions.
+ */
 import {
   type SignatureRule,
   WAF_COLLECTIONS,
@@ -7,21 +10,23 @@ import {
 } from '../../plan/signature-program.ts';
 import type { InspectionExclusion, WafSettings } from './inspection.ts';
 
-/** Which rules. */
+/** Whether an exclusion applies to a rule. */
 export type ExclusionSubject = (rule: SignatureRule) => boolean;
 
-/** Rules that do not look at a member. */
+/** Members that certain rules do not inspect. */
 export interface TargetExclusion {
   readonly subject: ExclusionSubject;
+  /** Whether a member is excluded, by its variable and name. */
   readonly covers: (variable: WafVariable, name: string) => boolean;
 }
 
+/** The exclusions of one inspection; `ctl` actions append to both lists. */
 export interface Exclusions {
   readonly rules: ExclusionSubject[];
   readonly targets: TargetExclusion[];
 }
 
-/** What the settings exclude; rules of the program may add to it. */
+/** Compiles the exclusions of the settings. */
 export function exclusionsOf(settings: WafSettings): Exclusions {
   const found: Exclusions = { rules: [], targets: [] };
   if (settings.excludes.length > 0) {
@@ -55,10 +60,10 @@ function writtenTarget(text: string): TargetExclusion['covers'] {
   return (variable, name) => isWanted(variable) && piecesMatch(pieces, name.toLowerCase());
 }
 
-/** Rules that look at a part look at the same members. */
+/** An exclusion of ARGS also covers the members that a rule inspects as one of these. */
 const PART_OF: Readonly<Partial<Record<WafVariable, WafVariable>>> = { ARGS_GET: 'ARGS', ARGS_POST: 'ARGS' };
 
-/** Whether the pieces of a wildcard make up a name; leftmost is best, so there is nothing to go back for. */
+/** Whether a name matches a wildcard split at `*`. Taking the leftmost place of each piece needs no backtracking. */
 function piecesMatch(pieces: readonly string[], name: string): boolean {
   const [head = '', ...rest] = pieces;
   if (rest.length === 0) return name === head;
@@ -74,6 +79,7 @@ function piecesMatch(pieces: readonly string[], name: string): boolean {
   return at <= end;
 }
 
+/** Whether a rule is skipped. */
 export function isExcluded({ rules }: Exclusions, rule: SignatureRule): boolean {
   for (const subject of rules) if (subject(rule)) return true;
   return false;
@@ -81,8 +87,8 @@ export function isExcluded({ rules }: Exclusions, rule: SignatureRule): boolean 
 
 const NONE: readonly TargetExclusion[] = [];
 
-/** Those of the target exclusions that concern a rule. */
+/** The target exclusions that apply to a rule. */
 export function targetExclusions({ targets }: Exclusions, rule: SignatureRule): readonly TargetExclusion[] {
-  // Never the list itself, which the rule's own actions may add to.
+  // A copy, since the rule's own actions may append to the list.
   return targets.length === 0 ? NONE : targets.filter(({ subject }) => subject(rule));
 }

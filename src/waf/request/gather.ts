@@ -1,19 +1,22 @@
-/** The members of a request that a list of targets means, in the order of the list. */
+/** Gathers the members of a request that a list of targets selects, in the order of the list. */
 import type { WafTarget, WafTargets, WafVariable } from '../../plan/signature-program.ts';
 import type { Matcher } from '../patterns/pattern.ts';
 import { selects } from './target-classes.ts';
 import { isScalar, membersOf, scalarOf, type Transaction } from './transaction.ts';
 import { readTx, selectedTx } from './tx.ts';
 
-/** One member of a request, under the name that reports and MATCHED_VAR_NAME tell it by. */
+/** One member of a request. */
 export interface RequestMember {
   readonly variable: WafVariable;
+  /** Its name within the collection; `''` for a scalar. */
   readonly name: string;
-  /** `ARGS:id`, `&ARGS`, `REQUEST_URI`. */
+  /** Its name in reports and MATCHED_VAR_NAME: `ARGS:id`, `&ARGS`, `REQUEST_URI`. */
   readonly display: string;
+  /** Its value, Latin-1. */
   readonly text: string;
 }
 
+/** Gathers the members; a target with `count` becomes one member whose value is the number. */
 export function gather(
   targets: WafTargets,
   transaction: Transaction,

@@ -1,6 +1,6 @@
 /**
- * Which members of a request passed which tests. A rule looks at those alone: of a list of thousands hardly any member
- * concerns it.
+ * Hits: which members of a request passed which tests. A rule inspects only these members, since of thousands of
+ * arguments hardly any passes a test.
  */
 import type { WafTarget, WafTargets } from '../../plan/signature-program.ts';
 import type { Matcher } from '../patterns/pattern.ts';
@@ -9,33 +9,35 @@ import type { CompiledSource } from './rule-set.ts';
 import { selects } from './target-classes.ts';
 import type { NamedValue } from './variables/headers.ts';
 
+/** The hits of one inspection. */
 export interface Hits {
-  /** By test, the members that passed it in the request's order (`memberNumber`); absent: none did. */
+  /** By test, the members that passed it, in the order of the request (`memberNumber`); absent: none. */
   readonly byTest: (number[] | undefined)[];
-  /** By source, its members; absent: not known yet. */
+  /** By value source, its members; absent: its phase has not begun. */
   readonly members: (readonly NamedValue[] | undefined)[];
 }
 
+/** Creates the hits of a new inspection. */
 export function createHits(): Hits {
   return { byTest: [], members: [] };
 }
 
-/** More than an source has members: each takes two octets, and a body is inspected up to 1 MiB (`MAX_BODY_CAP_KB`). */
+/** More than a source can have members: each takes two octets of a body of at most 1 MiB (`MAX_BODY_CAP_KB`). */
 const SOURCE_SPAN = 1 << 21;
 
-/** The number that stands for a member: its source's place, and its own among that one's members. */
+/** Encodes a member as one number: the place of its source, and its own place among the source's members. */
 export function memberNumber(source: number, place: number): number {
   return source * SOURCE_SPAN + place;
 }
 
-/** Notes that a member passed a test; it may do so at several stages of its transformations. */
-export function noteHit({ byTest }: Hits, test: number, member: number): void {
+/** Adds a hit, once even if the member passes the test at several stages of its transformations. */
+export function addHit({ byTest }: Hits, test: number, member: number): void {
   const passed = byTest[test];
   if (passed === undefined) byTest[test] = [member];
   else if (passed[passed.length - 1] !== member) passed.push(member);
 }
 
-/** The members that passed a test, as a list of targets names them and in its order. */
+/** Returns the members with a hit of a test that a list of targets selects, in the order of the list. */
 export function matchingMembers(
   hits: Hits,
   test: number,
@@ -50,14 +52,14 @@ export function matchingMembers(
   for (const target of targets.include) {
     const { variable } = target;
     const excluded = targets.exclude.filter((one) => one.variable === variable);
-    const takes = (name: string): boolean =>
+    const isTarget = (name: string): boolean =>
       selects(target, name, matchers) && !excluded.some((one: WafTarget) => selects(one, name, matchers));
     for (const number of hits.byTest[test] ?? []) {
       const place = Math.floor(number / SOURCE_SPAN);
       const { source } = sources[place]!;
       if (!source.variables.includes(variable)) continue;
       const { name, value } = hits.members[place]![number % SOURCE_SPAN]!;
-      if (!takes(name)) continue;
+      if (!isTarget(name)) continue;
       const display = source.isScalar ? variable : `${variable}:${name}`;
       found.push({ variable, name, display, text: source.names ? name : value });
     }

@@ -1,10 +1,9 @@
 /**
- * Inspects one request with the signatures of one paranoia level. In: the request, its body, the settings of the waf
+ * Inspects one request with the signatures of one paranoia level. In: the request, its body, the settings of the WAF
  * rule. Out: the score, and which signatures matched where.
  *
- * Values come first, rules second: each member of the request undergoes the tests that any rule has for it (`result.ts`;
- * the same text is judged once, whatever number of rules look at it and however often it comes), and each test notes
- * that it passed. A rule whose tests did not pass is passed over; only one that may match is run closely (`rules.ts`).
+ * Each phase tests values first and runs rules second. Every member of the request is tested once for all rules
+ * (`test-value.ts`); equal texts share one result. Only a rule whose tests have hits is run (`rules.ts`).
  */
 import { WAF_FIXED_STEPS, WAF_OCTET_STEPS } from '../../base/limits.ts';
 import { releaseOctets } from '../octets/octet-buffer.ts';
@@ -23,17 +22,22 @@ import { THRESHOLD_NAME, writeTx } from './tx.ts';
 import { endRequest, toValue } from './values.ts';
 import { textOf } from './variables/request-line.ts';
 
-/** What the rules have come to. */
+/** The state of an inspection. */
 interface Inspection extends RuleContext {
   readonly matches: WafMatch[];
+  /** The rules that matched and are reported. */
   readonly ids: Set<number>;
-  /** Those of `ids` that only evaluate the score. */
+  /** The rules of `ids` that only compare the score with a threshold. */
   readonly evaluations: Set<number>;
+  /** By category, the score. */
   readonly categories: Map<string, number>;
+  /** Whether a rule of the program denied the request. */
   denied: boolean;
+  /** Whether no further rule runs: denied, allowed, engine off, or step budget exhausted. */
   stopped: boolean;
 }
 
+/** Inspects a request. Never throws for a program that `loadSignatures` accepts. */
 export function inspectWith(level: CompiledRuleSet, input: WafInput, settings: WafSettings): WafFinding {
   const transaction = openTransaction(input, {
     start: level.start,
@@ -64,7 +68,7 @@ export function inspectWith(level: CompiledRuleSet, input: WafInput, settings: W
   return findingOf(inspection, settings.threshold);
 }
 
-/** Steps an inspection may take: a fixed number, and some for each octet there is to inspect. */
+/** The step budget of an inspection: a fixed number, and a number for each octet of the request. */
 function stepsFor({ request, body }: WafInput): number {
   let octets = textOf(request.target).length + (body?.length ?? 0);
   const headers = request.headers ?? {};
@@ -77,7 +81,7 @@ function lengthOf(value: unknown): number {
   return Array.isArray(value) ? value.reduce<number>((sum, one) => sum + lengthOf(one), 0) : 0;
 }
 
-/** Puts every member known in a phase to its tests. */
+/** Tests every member of the value sources of a phase. */
 function testMembers({ level, transaction, hits }: Inspection, phase: 1 | 2): void {
   const { values, sources } = level;
   const { meter } = transaction;
@@ -87,16 +91,16 @@ function testMembers({ level, transaction, hits }: Inspection, phase: 1 | 2): vo
     hits.members[at] = members;
     for (let place = 0; place < members.length; place++) {
       const { name, value } = members[place]!;
-      const group = classOf(classes, name);
-      if (group === null) continue;
+      const valueClass = classOf(classes, name);
+      if (valueClass === null) continue;
       const using = { meter, hits, member: memberNumber(at, place) };
-      testValue(level, group, toValue(values, source.names ? name : value), using);
+      testValue(level, valueClass, toValue(values, source.names ? name : value), using);
       if (meter.left < 0) return;
     }
   }
 }
 
-/** Runs the rules from one place to another, in order. */
+/** Runs the rules from one place in `rules` up to another, in order, with the skips and ends that rules cause. */
 function runRules(inspection: Inspection, from: number, to: number): void {
   const { level, transaction, hits } = inspection;
   for (let at = from; at < to; ) {
@@ -107,7 +111,7 @@ function runRules(inspection: Inspection, from: number, to: number): void {
       return;
     }
     const run = runRule(inspection, levelRule);
-    if (run !== null) settle(inspection, levelRule, run);
+    if (run !== null) recordRule(inspection, levelRule, run);
     if (inspection.stopped || transaction.engine === 'Off') {
       inspection.stopped = true;
       return;
@@ -118,13 +122,14 @@ function runRules(inspection: Inspection, from: number, to: number): void {
   }
 }
 
+/** Whether every guard of a rule has a hit. */
 function mayMatch({ guards }: CompiledRule, { byTest }: Hits): boolean {
   for (let i = 0; i < guards.length; i++) if (byTest[guards[i]!] === undefined) return false;
   return true;
 }
 
-/** A rule matched. */
-function settle(inspection: Inspection, { rule, evaluates }: CompiledRule, run: RuleRun): void {
+/** Records a rule that matched: its score, its report, its disruptive action. */
+function recordRule(inspection: Inspection, { rule, evaluates }: CompiledRule, run: RuleRun): void {
   const { transaction, categories } = inspection;
   if (run.added !== 0 && rule.category !== '') {
     categories.set(rule.category, (categories.get(rule.category) ?? 0) + run.added);
@@ -136,6 +141,7 @@ function settle(inspection: Inspection, { rule, evaluates }: CompiledRule, run: 
   if (rule.disruption === 'deny' || rule.disruption === 'allow') inspection.stopped = true;
 }
 
+/** Adds a rule to the reported matches: once, and at most `MAX_REPORTED_MATCHES` rules. */
 function report(
   { level, transaction, matches, ids }: Inspection,
   rule: CompiledRule['rule'],
@@ -158,12 +164,12 @@ function report(
 function findingOf(inspection: Inspection, threshold: number): WafFinding {
   const { level, transaction, categories, denied, evaluations } = inspection;
   const score = scoreOf(transaction.tx, level.scores);
-  // At the threshold the score speaks for itself. Below it, a rule that denies by the score is the only one to tell why.
-  const isTold = (id: number): boolean => score < threshold || !evaluations.has(id);
+  // At the threshold the score explains the decision. Below it, a rule that compares the score is the only explanation.
+  const isReported = (id: number): boolean => score < threshold || !evaluations.has(id);
   return {
     score,
-    ids: [...inspection.ids].filter(isTold).sort((a, b) => a - b),
-    matches: inspection.matches.filter(({ id }) => isTold(id)).sort((a, b) => a.id - b.id),
+    ids: [...inspection.ids].filter(isReported).sort((a, b) => a - b),
+    matches: inspection.matches.filter(({ id }) => isReported(id)).sort((a, b) => a.id - b.id),
     categories: Object.fromEntries([...categories].sort((a, b) => b[1] - a[1])),
     denied,
     bodyError: transaction.body?.parsed.error ?? null,

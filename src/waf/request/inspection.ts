@@ -1,6 +1,6 @@
-/** What goes into an inspection and what comes out of it. */
+/** Input and output of an inspection: the interface between the evaluator and a loaded signature program. */
 
-/** The part of a request that signatures look at. The evaluator's `EdgeRequest` is one. */
+/** The parts of a request that signatures inspect. The evaluator's `EdgeRequest` is one. */
 export interface InspectedRequest {
   readonly scheme: string;
   readonly method: string;
@@ -14,33 +14,35 @@ export interface InspectedRequest {
   readonly ip?: string | null | undefined;
 }
 
-/** A signature, or a group of them by tag, that does not look at a target, or does not count at all. */
+/** Signatures, by id or tag, that are skipped, or that do not inspect a target. */
 export interface InspectionExclusion {
-  /** The signature's id; `null` when `tag` says which. */
+  /** The signature's id; `null`: all signatures with `tag`. */
   readonly id: number | null;
   readonly tag: string | null;
-  /** `ARGS:comment`, `REQUEST_COOKIES:sess*`, `REQUEST_HEADERS`; `null`: the signature does not count. */
+  /** `ARGS:comment`, `REQUEST_COOKIES:sess*`, `REQUEST_HEADERS`; `null`: the signature is skipped. */
   readonly target: string | null;
 }
 
+/** The settings of a WAF rule (semantics §5 waf). */
 export interface WafSettings {
   /** 1…4. */
   readonly paranoia: number;
-  /** The score at which a request is blocked; programs may read it. */
+  /** The score at which a request is blocked; rules read it as `tx.inbound_anomaly_score_threshold`. */
   readonly threshold: number;
-  /** Ids of signatures that do not count. */
+  /** Ids of signatures that are skipped. */
   readonly excludes: readonly string[];
-  /** Those that hold for this request's path. */
+  /** The exclusions that apply to this request's path. */
   readonly exclusions: readonly InspectionExclusion[];
 }
 
+/** The input of an inspection. */
 export interface WafInput {
   readonly request: InspectedRequest;
-  /** The body up to the rule's cap; `null` when the body is not inspected or there is none. */
+  /** The body up to the rule's limit; `null`: there is none, or it is not inspected. */
   readonly body: Uint8Array | null;
-  /** The body goes on past the cap: a parser that meets the end does not call it an error. */
+  /** Whether the body is longer than the limit; then an unexpected end is not an error. */
   readonly truncated: boolean;
-  /** Why the body is not what the client means by it; absent, `null`: it is. Stands before what a parser has to say. */
+  /** Why the body could not be decoded (`Content-Encoding`); takes precedence over a parser's error. `null`: it was. */
   readonly bodyError?: string | null;
 }
 
@@ -56,31 +58,33 @@ export interface WafMatch {
   readonly score: number;
   /** `ARGS:id`, `REQUEST_HEADERS:User-Agent`. */
   readonly variable: string;
-  /** The piece that matched, shortened; what may be a secret is only described. */
+  /** An excerpt around the match; of a value that may be a secret, only its length. */
   readonly value: string;
 }
 
+/** The result of an inspection. */
 export interface WafFinding {
   /** The sum of the inbound anomaly scores. */
   readonly score: number;
   /**
-   * The signatures that matched and are reported, ascending, each once. A rule that only compares the score with the
-   * threshold (CRS 949110) is none where the score reaches the threshold.
+   * The signatures that matched and are reported, ascending, each once. Rules that only compare the score with the
+   * threshold (CRS 949110) are left out when the score reaches the threshold.
    */
   readonly ids: readonly number[];
   readonly matches: readonly WafMatch[];
   /** Score per category, highest first. */
   readonly categories: Readonly<Record<string, number>>;
-  /** A rule of the program itself asked to deny. */
+  /** Whether a rule of the program itself denied the request. */
   readonly denied: boolean;
-  /** What is wrong with the body, `multipart: the final boundary is missing`; `null`: nothing, or none was read. */
+  /** The error of the body, `multipart: the final boundary is missing`; `null`: no error, or no body was parsed. */
   readonly bodyError: string | null;
-  /** The step budget ran out. */
+  /** Whether the step budget ran out, so that later rules did not run. */
   readonly exhausted: boolean;
 }
 
 /** A loaded signature program. */
 export interface WafProgram {
+  /** Inspects one request. */
   inspect(input: WafInput, settings: WafSettings): WafFinding;
   /** Whether a signature of this id is part of the program. */
   has(id: number): boolean;

@@ -1,9 +1,9 @@
-/** Texts with macros, `%{TX.name}`, filled in. */
+/** Macro expansion (ModSecurity reference manual, "Macro expansion"): `%{TX.name}` in arguments, messages, `setvar`. */
 import type { WafText, WafVariable } from '../../plan/signature-program.ts';
 import { isScalar, membersOf, scalarOf, type Transaction } from './transaction.ts';
 import { readTx } from './tx.ts';
 
-/** The text with every macro as what it stands for; one that stands for nothing is empty. */
+/** Replaces every macro by the value of its variable; a variable without value becomes the empty text. */
 export function expand(text: WafText, transaction: Transaction): string {
   let out = '';
   for (const part of text) {
@@ -12,6 +12,7 @@ export function expand(text: WafText, transaction: Transaction): string {
   return out;
 }
 
+/** The value of a macro: of a collection, its first member, or the first with that name, without case. */
 function macroOf(transaction: Transaction, variable: WafVariable, name: string | null): string {
   if (isScalar(variable)) return scalarOf(transaction, variable) ?? '';
   if (variable === 'TX') return name === null ? '' : (readTx(transaction.tx, name.toLowerCase()) ?? '');
@@ -20,7 +21,7 @@ function macroOf(transaction: Transaction, variable: WafVariable, name: string |
   return members.find((one) => wanted === null || one.name.toLowerCase() === wanted)?.value ?? '';
 }
 
-/** The text when it holds no macro; `null` when it does. */
+/** The text if it has no macros, else `null`. */
 export function plainText(text: WafText): string | null {
   let out = '';
   for (const part of text) {

@@ -1,4 +1,4 @@
-/** What a report says of a match: where, the piece that matched, and nothing that may be a secret. */
+/** The text of a reported match: an excerpt of the value around the match, without anything that may be a secret. */
 import type { WafText } from '../../plan/signature-program.ts';
 import { literalOf } from '../patterns/literal-index.ts';
 import { patternEnd } from '../patterns/pattern.ts';
@@ -8,6 +8,7 @@ import type { CompiledRuleSet } from './rule-set.ts';
 import type { RuleMatch } from './rules.ts';
 import type { Transaction } from './transaction.ts';
 
+/** Headers whose values are never shown. */
 const SECRET_HEADERS: ReadonlySet<string> = new Set([
   'authorization',
   'cookie',
@@ -15,7 +16,7 @@ const SECRET_HEADERS: ReadonlySet<string> = new Set([
   'set-cookie',
 ]);
 
-/** What names of secrets hold, in lower case and without `-` and `_`. */
+/** Words in names of secrets, in lower case and without `-` and `_`. */
 const SECRET_WORDS = [
   'accesskey',
   'apikey',
@@ -33,20 +34,20 @@ const SECRET_WORDS = [
   'token',
 ];
 
-/** Octets of a value that are looked through for the name of a secret. */
-const MAX_LOOKED = 4_096;
+/** The most octets of a value that are searched for the name of a secret; longer values are not shown. */
+const MAX_SEARCHED = 4_096;
 
-function looksSecret(text: string): boolean {
-  const bare = text.slice(0, MAX_LOOKED).toLowerCase().replaceAll('-', '').replaceAll('_', '');
+function namesSecret(text: string): boolean {
+  const bare = text.slice(0, MAX_SEARCHED).toLowerCase().replaceAll('-', '').replaceAll('_', '');
   return SECRET_WORDS.some((word) => bare.includes(word));
 }
 
-/** Whether what was found may be a secret: by its name, or because it holds whole arguments of which one may be. */
+/** Whether a matched value may be a secret: by its name, or because it contains whole arguments that may be secret. */
 function isSecret({ member, text }: RuleMatch): boolean {
   const name = member.name.toLowerCase();
   switch (member.variable) {
     case 'REQUEST_HEADERS':
-      return SECRET_HEADERS.has(name) || looksSecret(name);
+      return SECRET_HEADERS.has(name) || namesSecret(name);
     case 'REQUEST_COOKIES':
       return true;
     case 'QUERY_STRING':
@@ -55,23 +56,23 @@ function isSecret({ member, text }: RuleMatch): boolean {
     case 'REQUEST_URI':
     case 'REQUEST_URI_RAW':
     case 'XML':
-      return text.length > MAX_LOOKED || looksSecret(text);
+      return text.length > MAX_SEARCHED || namesSecret(text);
     case 'MATCHED_VAR':
     case 'MATCHED_VARS':
       return true;
     default:
-      return looksSecret(name);
+      return namesSecret(name);
   }
 }
 
-/** The piece that matched, or how long the value is when that may be a secret. */
+/** Returns the excerpt around the match, or only the length of a value that may be a secret. */
 export function reportedValue(found: RuleMatch, level: CompiledRuleSet, transaction: Transaction): string {
   if (isSecret(found)) return `(${found.text.length} octets, not shown)`;
   const end = endOf(found, level, transaction);
   return excerpt(found.text, end);
 }
 
-/** About where the match ends. */
+/** The approximate end of the match in octets; 0 where the operator does not tell a place. */
 function endOf({ link, text }: RuleMatch, level: CompiledRuleSet, transaction: Transaction): number {
   const { operator, negated } = link.condition;
   if (negated) return 0;
@@ -81,7 +82,7 @@ function endOf({ link, text }: RuleMatch, level: CompiledRuleSet, transaction: T
   return phrase === null ? 0 : text.indexOf(phrase) + phrase.length;
 }
 
-/** At most `MAX_REPORTED_PIECE` characters that hold the place, with `…` where more was. */
+/** At most `MAX_REPORTED_PIECE` characters around a place, with `…` where text was cut off. */
 function excerpt(text: string, end: number): string {
   if (text.length <= MAX_REPORTED_PIECE) return printable(text);
   const room = MAX_REPORTED_PIECE - 2;
@@ -90,7 +91,7 @@ function excerpt(text: string, end: number): string {
   return `${from > 0 ? '…' : ''}${printable(text.slice(from, to))}${to < text.length ? '…' : ''}`;
 }
 
-/** Control characters and octets beyond ASCII as `\xXX`. */
+/** Replaces control characters and octets above 127 by `\xXX`. */
 function printable(text: string): string {
   let out = '';
   for (let at = 0; at < text.length; at++) {
@@ -100,7 +101,7 @@ function printable(text: string): string {
   return out;
 }
 
-/** A signature's message. Of the request it says no more than `value` does. */
+/** Expands a signature's message. Macros over the request become `value`, so that the message shows no more than it. */
 export function reportedMessage(message: WafText, value: string, transaction: Transaction): string {
   let out = '';
   for (const part of message) {

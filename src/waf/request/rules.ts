@@ -1,4 +1,7 @@
-/** Runs one rule closely: every member its conditions hold for, and what the conditions leave behind. */
+/**
+ * Runs one rule: finds every member that its conditions match, and executes their actions (capture, `setvar`, `ctl`) for
+ * each match.
+ */
 import type { WafTargets } from '../../plan/signature-program.ts';
 import { literalOf } from '../patterns/literal-index.ts';
 import { patternGroups } from '../patterns/pattern.ts';
@@ -11,68 +14,72 @@ import type { Transaction } from './transaction.ts';
 import { CAPTURE_NAMES, readTx, writeTx } from './tx.ts';
 import { type InspectedValue, toValue, transformed } from './values.ts';
 
-/** Where a rule matched. */
+/** A match of one condition. */
 export interface RuleMatch {
   readonly member: RequestMember;
-  /** The value the operator held for. */
+  /** The value that the operator matched, after transformations. */
   readonly text: string;
   readonly link: ChainLink;
 }
 
-/** What came of a rule. */
+/** The result of a rule. */
 export interface RuleRun {
-  /** The last condition's last match, or that of an earlier one where the later look at what the earlier found. */
+  /**
+   * The match to report: the last one of the last condition that inspects the request itself, not TX or MATCHED_VAR;
+   * `null`: no condition has targets.
+   */
   found: RuleMatch | null;
-  /** What the rule added to the score. */
+  /** The points that the rule added to the score. */
   added: number;
 }
 
+/** The inspection that a rule runs in. */
 export interface RuleContext {
   readonly level: CompiledRuleSet;
   readonly transaction: Transaction;
   readonly hits: Hits;
 }
 
-/** Steps that looking at a member costs beside those of its octets. */
+/** Steps for a member, beside those for its octets. */
 const MEMBER_STEPS = 200;
-/** Steps of a member that only adds to what another one tells. */
+/** Steps for a member that only repeats the effect of another one (`ChainLink.repeats`). */
 const REPEAT_STEPS = 20;
 
-/** Runs a rule; `null`: it does not match. */
+/** Runs a rule; `null`: it does not match, or the step budget is exhausted. */
 export function runRule(context: RuleContext, levelRule: CompiledRule): RuleRun | null {
   const { transaction } = context;
   transaction.matched.length = 0;
   const run: RuleRun = { found: null, added: 0 };
-  const apart = targetExclusions(transaction.exclusions, levelRule.rule);
+  const exclusions = targetExclusions(transaction.exclusions, levelRule.rule);
   for (const link of levelRule.links) {
     if (link.targets === null) {
-      act(context, link, { run, times: 1 });
+      runActions(context, link, { run, times: 1 });
       continue;
     }
-    const all = membersFor(context, link, link.targets);
+    const all = candidatesOf(context, link, link.targets);
     const members =
-      apart.length === 0
+      exclusions.length === 0
         ? all
-        : all.filter(({ variable, name }) => !apart.some(({ covers }) => covers(variable, name)));
+        : all.filter(({ variable, name }) => !exclusions.some(({ covers }) => covers(variable, name)));
     const repeated = link.repeats ? Math.max(0, members.length - 1) : 0;
     if (repeated > 0) {
       transaction.meter.left -= REPEAT_STEPS * repeated;
-      act(context, link, { run, times: repeated });
+      runActions(context, link, { run, times: repeated });
     }
-    let held = false;
+    let matched = false;
     for (let at = repeated; at < members.length; at++) {
       const member = members[at]!;
       transaction.meter.left -= MEMBER_STEPS;
-      if (tryMember(context, { link, member, run })) held = true;
+      if (matchMember(context, { link, member, run })) matched = true;
       if (transaction.meter.left < 0) return null;
     }
-    if (!held) return null;
+    if (!matched) return null;
   }
   return run;
 }
 
-/** The members for which the condition may hold. */
-function membersFor(
+/** The members that a condition can match: those with a hit of its test, or all its targets if it has no test. */
+function candidatesOf(
   { level, transaction, hits }: RuleContext,
   { test }: ChainLink,
   targets: WafTargets,
@@ -83,36 +90,38 @@ function membersFor(
     : matchingMembers(hits, test, { targets, sources, matchers });
 }
 
-interface Try {
+/** A condition to match against a member. */
+interface Candidate {
   readonly link: ChainLink;
   readonly member: RequestMember;
   readonly run: RuleRun;
 }
 
-/** Whether the condition holds for a member, at any stage of its transformations where the rule asks for all. */
-function tryMember(context: RuleContext, one: Try): boolean {
-  const { link, member } = one;
+/** Matches a condition against a member, with `multiMatch` at every stage of its transformations. */
+function matchMember(context: RuleContext, candidate: Candidate): boolean {
+  const { link, member } = candidate;
   const { multiMatch, negated } = link.condition;
-  // Only members that passed the test come here; which stage did so is all that is left to ask.
+  // A member with a hit has passed the test; only with `multiMatch` it is open at which stages.
   const passed = link.test >= 0 && !multiMatch;
   if (passed && link.steps.length === 0) {
-    hold(context, one, member.text);
+    recordMatch(context, candidate, member.text);
     return true;
   }
   const { transaction, level } = context;
   const value = toValue(level.values, member.text);
   const chain = { steps: link.steps, shortest: 0, meter: transaction.meter };
-  let held = false;
-  for (const stage of multiMatch ? stagesOf(level.values, value, chain) : [behind(context, link, value)]) {
+  let matched = false;
+  const stages = multiMatch ? stagesOf(level.values, value, chain) : [transformedByAll(context, link, value)];
+  for (const stage of stages) {
     if (!passed && link.check(stage, transaction) === negated) continue;
-    hold(context, one, stage.text);
-    held = true;
+    recordMatch(context, candidate, stage.text);
+    matched = true;
   }
-  return held;
+  return matched;
 }
 
-/** The value behind all transformations of a condition. */
-function behind(
+/** The value after all transformations of a condition. */
+function transformedByAll(
   { level, transaction }: RuleContext,
   { steps }: ChainLink,
   value: InspectedValue,
@@ -125,49 +134,50 @@ function behind(
   return last;
 }
 
-/** The condition holds for a text. */
-function hold(context: RuleContext, { link, member, run }: Try, text: string): void {
+/** Records a match: captures groups, appends to MATCHED_VARS, runs the actions. */
+function recordMatch(context: RuleContext, { link, member, run }: Candidate, text: string): void {
   if (link.captures) capture(context, link, text);
   context.transaction.matched.push({ name: nameOf(member), value: text });
   if (!isDerived(member) || run.found === null) run.found = { member, text, link };
-  act(context, link, { run, times: 1 });
+  runActions(context, link, { run, times: 1 });
 }
 
-/** The name a member is told by: what was found again keeps the name it was found under. */
+/** The name of a member in MATCHED_VARS_NAMES; a member of MATCHED_VARS keeps its first name. */
 function nameOf(member: RequestMember): string {
   return member.variable === 'MATCHED_VARS' ? member.name : member.display;
 }
 
-/** Whether a member is what an earlier condition found or noted. */
+/** Whether a member was produced by an earlier condition. */
 function isDerived({ variable }: RequestMember): boolean {
   return variable === 'TX' || variable.startsWith('MATCHED_VAR');
 }
 
-/** The groups of a match go to TX.0 to TX.9; of other operators what they found goes to TX.0. */
+/** Writes the groups of an `@rx` to TX.0 to TX.9; of `@pm` the phrase, of other operators the value, to TX.0. */
 function capture({ level, transaction }: RuleContext, link: ChainLink, text: string): void {
   const { operator } = link.condition;
   if (operator.kind === 'rx') {
     const groups = patternGroups(level.matchers[operator.pattern]!, text, transaction.meter);
-    if (groups !== null) leaveGroups(transaction, groups);
+    if (groups !== null) writeGroups(transaction, groups);
   } else if (operator.kind === 'pm') {
     const phrase = literalOf(level.index, level.setOfPhrases(operator.phrases), text);
-    if (phrase !== null) leaveGroups(transaction, [phrase]);
-  } else leaveGroups(transaction, [text]);
+    if (phrase !== null) writeGroups(transaction, [phrase]);
+  } else writeGroups(transaction, [text]);
 }
 
-/** TX.0 to TX.9 become the groups of this match, and hold none of an earlier one (ModSecurity 2; a group without part is empty). */
-function leaveGroups({ tx }: Transaction, groups: readonly (string | null)[]): void {
+/** Sets TX.0 to TX.9 to these groups and unsets the rest, as ModSecurity 2 does; a group that took no part is empty. */
+function writeGroups({ tx }: Transaction, groups: readonly (string | null)[]): void {
   for (const [group, name] of CAPTURE_NAMES.entries()) {
     if (group < groups.length) writeTx(tx, name, groups[group] ?? '');
     else if (readTx(tx, name) !== null) writeTx(tx, name, null);
   }
 }
 
-function act(
+/** Runs the assignments and controls of a condition. */
+function runActions(
   { transaction }: RuleContext,
   link: ChainLink,
   { run, times }: { readonly run: RuleRun; readonly times: number },
 ): void {
   for (const assignment of link.assignments) run.added += assignment.run(transaction, times);
-  for (const obey of link.controls) obey(transaction);
+  for (const control of link.controls) control(transaction);
 }

@@ -1,7 +1,7 @@
 /**
- * What a value need not runTest, by the kinds of its octets and by its length. Most values that come are words and
- * numbers: hardly any transformation changes them, so that what was to be done behind each chain is done once, and
- * hardly any pattern or literal may be in them. What is only a few octets long is too short for most of the rest.
+ * Schedules: the tests of a class that a value can pass, given the kinds of its octets and its length. Most values are
+ * words and numbers. Hardly any transformation changes them, so that the tests behind all chains run on one text; hardly
+ * any pattern or literal can occur in them; and values of a few octets are too short for most other tests.
  */
 import { KIND } from '../../base/octet-kinds.ts';
 import type { Meter } from '../octets/meter.ts';
@@ -17,77 +17,86 @@ import {
 import { EXACT_SCHEDULES } from './limits.ts';
 import type { ValueTest } from './value-tests.ts';
 
+/** Kinds of octets in ordinary values, each list a superset of the one before. */
 const WORDS = KIND.lower | KIND.digit | KIND.underscore;
 const NAMES = WORDS | KIND.dot | KIND.dash;
 const TITLES = NAMES | KIND.upper | KIND.space;
 const PROSE = TITLES | KIND.comma | KIND.colon | KIND.slash;
-/** All but what begins an escape. */
+/** All kinds except those that begin an escape sequence. */
 const UNESCAPED = ~(KIND.percent | KIND.plus | KIND.backslash | KIND.ampersand | KIND.nul);
 
-/** Kinds of octets that values are often made of; a value's profile is the first that holds all of its kinds. */
+/** Frequent combinations of kinds; the profile of a value is the first that includes all of its kinds. */
 const PROFILES = [KIND.digit, WORDS, WORDS | KIND.upper, NAMES, TITLES, PROSE, UNESCAPED, -1] as const;
-/** Profiles before this one say of a value nearly as much as its own kinds. */
+/** The first profile that is so wide that a schedule for the exact kinds is much shorter. */
 const LOOSE = PROFILES.indexOf(UNESCAPED);
 
-/** Lengths that are told apart: a value counts as one of the next of them. */
+/** Upper bounds of the classes of lengths, in octets. */
 const LENGTHS = [0, 1, 2, 3, 4, 6, 8, 12, 24, Number.POSITIVE_INFINITY] as const;
 const LONG = LENGTHS.length - 1;
-/** By length, up to the last but one, its place in `LENGTHS`. */
+/** By length in octets, its place in `LENGTHS`; longer values are in the last class. */
 const PLACES = Uint8Array.from({ length: LENGTHS[LONG - 1]! + 1 }, (_, length) =>
   LENGTHS.findIndex((most) => length <= most),
 );
 
-/** Plans for short values of just the kinds they hold, each in the slot it belongs to. */
+/** A cache of schedules for short values of exactly certain kinds; one a slot, by hash. */
 export type ExactSchedules = (ExactSchedule | null)[];
 
+/** A schedule in the cache with its key: class, shape and place of the length. */
 interface ExactSchedule {
-  readonly group: ValueClass;
+  readonly valueClass: ValueClass;
   readonly shape: number;
   readonly place: number;
   readonly schedule: TestSchedule;
-  /** The last inspection that asked for it. */
+  /** The last inspection that was charged for it. */
   inspection: number;
 }
 
+/** Creates an empty cache. */
 export function createExactSchedules(): ExactSchedules {
   return new Array<ExactSchedule | null>(EXACT_SCHEDULES).fill(null);
 }
 
-/** What making a schedule costs. */
+/** Steps of building a schedule. */
 const SCHEDULE_STEPS = 5_000;
 
 /**
- * What a value undergoes in a class. Lists of short values with a mark or two are the dearest requests: those have schedules
- * of their own. The others share a handful, which are made once.
+ * Returns the schedule of a class for a value. Long lists of short values with one or two special characters are the most
+ * expensive requests; such values get a schedule for exactly their kinds. All others share one for each profile and class
+ * of lengths.
  */
-// INVARIANT: whether an exact schedule is charged for follows from the inspection's own values: what a slot held before this
-// inspection makes no difference to the count, only to the time.
+// INVARIANT: whether an exact schedule is charged depends on the values of this inspection only. What a slot contained
+// before the inspection affects the time, not the step count.
 export function scheduleFor(
-  group: ValueClass,
+  valueClass: ValueClass,
   { text: { length }, shape }: { readonly text: string; readonly shape: number },
   { exact, meter }: { readonly exact: ExactSchedules; readonly meter: Meter },
 ): TestSchedule {
   let profile = 0;
   while ((shape & ~PROFILES[profile]!) !== 0) profile++;
   const place = length < PLACES.length ? PLACES[length]! : LONG;
-  if (profile >= LOOSE && place < LONG) return exactSchedule({ group, shape, place }, exact, meter);
+  if (profile >= LOOSE && place < LONG) return exactSchedule({ valueClass, shape, place }, exact, meter);
   const key = profile * LENGTHS.length + place;
-  let schedule = group.schedules[key];
+  let schedule = valueClass.schedules[key];
   if (schedule === undefined) {
-    schedule = buildSchedule(group, PROFILES[profile]!, LENGTHS[place]!);
-    group.schedules[key] = schedule;
+    schedule = buildSchedule(valueClass, PROFILES[profile]!, LENGTHS[place]!);
+    valueClass.schedules[key] = schedule;
   }
   return schedule;
 }
 
+/** Returns the schedule for exactly these kinds, from the cache or built now. */
 function exactSchedule(
-  { group, shape, place }: { readonly group: ValueClass; readonly shape: number; readonly place: number },
+  {
+    valueClass,
+    shape,
+    place,
+  }: { readonly valueClass: ValueClass; readonly shape: number; readonly place: number },
   exact: ExactSchedules,
   meter: Meter,
 ): TestSchedule {
-  const slot = slotOf(shape, group.number * LENGTHS.length + place);
+  const slot = slotOf(shape, valueClass.number * LENGTHS.length + place);
   const known = exact[slot]!;
-  if (known !== null && known.shape === shape && known.place === place && known.group === group) {
+  if (known !== null && known.shape === shape && known.place === place && known.valueClass === valueClass) {
     if (known.inspection !== meter.inspection) {
       known.inspection = meter.inspection;
       meter.left -= SCHEDULE_STEPS;
@@ -95,28 +104,28 @@ function exactSchedule(
     return known.schedule;
   }
   meter.left -= SCHEDULE_STEPS;
-  const schedule = buildSchedule(group, shape, LENGTHS[place]!);
-  exact[slot] = { group, shape, place, schedule, inspection: meter.inspection };
+  const schedule = buildSchedule(valueClass, shape, LENGTHS[place]!);
+  exact[slot] = { valueClass, shape, place, schedule, inspection: meter.inspection };
   return schedule;
 }
 
-/** The slot of two numbers whose bits say little one by one (the mixing is MurmurHash3's). */
+/** Hashes shape and key to a slot (the finaliser of MurmurHash3). */
 function slotOf(shape: number, key: number): number {
   let hash = Math.imul(shape ^ (shape >>> 16), 0x85ebca6b) ^ Math.imul(key, 0x9e3779b1);
   hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
   return (hash ^ (hash >>> 16)) & (EXACT_SCHEDULES - 1);
 }
 
-/** What remains for values of at most so many octets that hold no other kinds than these. */
+/** Builds the schedule for values of at most `most` octets of no other kinds than `kinds`. */
 function buildSchedule({ chained, source }: ValueClass, kinds: number, most: number): TestSchedule {
   const byChain = new Map<string, { readonly steps: readonly number[]; readonly tests: ValueTest[] }>();
   for (const { steps, tests } of chained) {
-    const left = leftOf(steps, { kinds, most });
-    const possible = tests.filter((test) => mayHold(test, left.forms, source));
+    const needed = neededSteps(steps, { kinds, most });
+    const possible = tests.filter((test) => mayPass(test, needed.forms, source));
     if (possible.length === 0) continue;
-    const key = left.steps.join();
+    const key = needed.steps.join();
     const known = byChain.get(key);
-    if (known === undefined) byChain.set(key, { steps: left.steps, tests: possible });
+    if (known === undefined) byChain.set(key, { steps: needed.steps, tests: possible });
     else known.tests.push(...possible);
   }
   let unchanged: Bucket | null = null;
@@ -129,39 +138,41 @@ function buildSchedule({ chained, source }: ValueClass, kinds: number, most: num
   return { unchanged, changing };
 }
 
-/** What a value may be at some stage of its transformations. */
+/** Bounds of a value at some stage of its transformations. */
 interface Form {
+  /** The kinds of octets that it can contain. */
   readonly kinds: number;
-  /** Octets at most. */
+  /** Its largest length in octets. */
   readonly most: number;
 }
 
-/** What is left of a chain: the steps that may change the value, and all forms it may have at any stage. */
-function leftOf(
+/** Returns the steps of a chain that can change such a value, and the forms it can have at any stage. */
+function neededSteps(
   steps: readonly number[],
   sent: Form,
 ): { readonly steps: readonly number[]; readonly forms: readonly Form[] } {
-  const left: number[] = [];
+  const needed: number[] = [];
   const forms = [sent];
   for (const step of steps) {
     const changes = changesOf(step);
     const changed = forms.filter(({ kinds }) => changes === ANY_VALUE || (changes & kinds) !== 0);
     if (changed.length === 0) continue;
-    left.push(step);
+    needed.push(step);
     for (const { kinds, most } of changed) {
       const form = { kinds: kinds | makesOf(step), most: lengthBehind(step, most) };
       if (!forms.some((one) => covers(one, form))) forms.push(form);
     }
   }
-  return { steps: left, forms };
+  return { steps: needed, forms };
 }
 
+/** Whether every value of the narrow form is also one of the wide form. */
 function covers(wide: Form, narrow: Form): boolean {
   return wide.most >= narrow.most && (narrow.kinds & ~wide.kinds) === 0;
 }
 
-/** Whether the outcome for values of some forms is not known beforehand. */
-function mayHold(
+/** Whether a test can pass for a value of one of these forms. */
+function mayPass(
   { negated, needed, set, shortest }: ValueTest,
   forms: readonly Form[],
   { setKinds }: BucketSource,

@@ -1,11 +1,14 @@
-/** What the tests of a class say about a value: each chain of transformations once, each literal in one pass. */
+/**
+ * Runs the tests of a class on a value: each transformation chain is applied once, and one pass searches all literals.
+ * In: a class, a value. Out: the hits of the member with that value.
+ */
 
 import type { Meter } from '../octets/meter.ts';
 import type { LiteralIndex } from '../patterns/literal-index.ts';
 import { isRuledOut, patternEnd } from '../patterns/pattern.ts';
 import { changesOf, lengthAhead } from '../transformations/effects.ts';
 import { ANY_VALUE, type Bucket, type TestSchedule, type ValueClass } from './buckets.ts';
-import { type Hits, noteHit } from './hits.ts';
+import { addHit, type Hits } from './hits.ts';
 import { type ExactSchedules, scheduleFor } from './schedules.ts';
 import { containsLiteralOf, setsOf, type ValueTest } from './value-tests.ts';
 import {
@@ -17,6 +20,7 @@ import {
   transformed,
 } from './values.ts';
 
+/** The parts of a compiled rule set that tests need. */
 export interface TestContext {
   readonly values: InspectedValues;
   readonly index: LiteralIndex;
@@ -24,8 +28,9 @@ export interface TestContext {
 }
 
 /**
- * Notes for a member with this value each test that it hits. The result is remembered with the value; what it costs
- * is counted once in each inspection, whether this one found it out or an earlier one.
+ * Adds a hit for each test of the class that the value passes. The result is stored with the value. Each inspection is
+ * charged the full cost once, even if an earlier inspection computed the result, so that its step count does not depend
+ * on earlier requests.
  */
 export function testValue(
   from: TestContext,
@@ -35,22 +40,23 @@ export function testValue(
 ): void {
   const { meter, hits, member } = using;
   const known = resultOf(value, group.number);
-  const heard = known !== null && known.inspection === meter.inspection;
-  if (heard) meter.left -= AGAIN_STEPS + value.text.length;
-  // Known or not: a schedule that this inspection asks for is charged for.
-  const schedule = heard ? null : scheduleFor(group, value, { exact: from.exact, meter });
-  const result = known ?? fresh(from, group, value, { schedule: schedule!, meter });
+  const charged = known !== null && known.inspection === meter.inspection;
+  if (charged) meter.left -= AGAIN_STEPS + value.text.length;
+  // Also with a stored result, since looking up the schedule charges its cost to this inspection.
+  const schedule = charged ? null : scheduleFor(group, value, { exact: from.exact, meter });
+  const result = known ?? computeResult(from, group, value, { schedule: schedule!, meter });
   if (result === null) return;
-  if (!heard) {
+  if (!charged) {
     if (known !== null) meter.left -= known.steps;
     if (result.open !== null) runOpenTests(result.open, meter);
     result.inspection = meter.inspection;
   }
-  for (let i = 0; i < result.passed.length; i++) noteHit(hits, result.passed[i]!, member);
+  for (let i = 0; i < result.passed.length; i++) addHit(hits, result.passed[i]!, member);
   if (result.open === null) return;
-  for (const { number, passed } of result.open) if (passed) noteHit(hits, number, member);
+  for (const { number, passed } of result.open) if (passed) addHit(hits, number, member);
 }
 
+/** Runs the tests that every inspection repeats. */
 function runOpenTests(open: readonly OpenTest[], meter: Meter): void {
   for (const test of open)
     test.passed = patternEnd(test.matcher, test.value.text, meter) >= 0 !== test.negated;
@@ -58,8 +64,8 @@ function runOpenTests(open: readonly OpenTest[], meter: Meter): void {
 
 const NOTHING: readonly number[] = [];
 
-/** Judges a value; `null`: the meter has run out. */
-function fresh(
+/** Runs all tests of the class on a value and stores the result; `null`: the step budget is exhausted. */
+function computeResult(
   from: TestContext,
   group: ValueClass,
   value: InspectedValue,
@@ -87,22 +93,28 @@ function fresh(
   return value.results;
 }
 
-/** What a value costs beside its octets. */
+/** Steps for a value, beside those for its octets. */
 const FIXED_STEPS = 100;
-/** What a value costs, beside its octets, that this inspection has judged before. */
+/** Steps for a value that this inspection has tested before, beside one for each octet. */
 const AGAIN_STEPS = 60;
-/** Steps of a transformation beside one for each octet. */
+/** Steps of a transformation, beside one for each octet. */
 export const TRANSFORM_STEPS = 50;
-/** Steps of the scan for literals beside one for each octet, and of a test that is run. */
+/** Steps of a search for literals, beside one for each octet. */
 const SCAN_STEPS = 15;
+/** Steps of a test that runs its operator. */
 const RUN_STEPS = 25;
 
+/** The tests of one value in progress. */
 interface TestRun {
   readonly index: LiteralIndex;
   readonly meter: Meter;
+  /** The tests passed so far; `null`: none. */
   passed: number[] | null;
+  /** `ClassResult.open`. */
   open: OpenTest[] | null;
 }
+
+/** Runs the tests behind one transformation chain. */
 
 function testBucket(from: TestContext, bucket: Bucket, value: InspectedValue, run: TestRun): void {
   const { meter } = run;
@@ -118,7 +130,7 @@ function testBucket(from: TestContext, bucket: Bucket, value: InspectedValue, ru
     }
   }
   if (staged.length === 0 || meter.left < 0) return;
-  // Also where the last stage is the first again: those between are not.
+  // Also where the last stage equals the first, since the stages between differ.
   const stages = changes ? stagesOf(from.values, value, chain) : [value];
   for (const test of staged) for (const stage of stages) runTest(run, test, stage);
 }
@@ -127,16 +139,17 @@ function changesValue(changes: number, value: InspectedValue): boolean {
   return changes === ANY_VALUE || (value.shape & changes) !== 0;
 }
 
-/** Transformations to be done, and paid for. */
+/** A transformation chain to apply. */
 export interface Chain {
   /** Places in `WAF_TRANSFORMATIONS`. */
   readonly steps: readonly number[];
-  /** A value of fewer octets is of no interest, nor what becomes of it. */
+  /** The length in octets below which no test passes at this or a later stage; 0: unknown. */
   readonly shortest: number;
+  /** The meter to charge. */
   readonly meter: Meter;
 }
 
-/** The value behind the whole chain; `null`: it is of no interest, or the meter has run out. */
+/** Applies the whole chain; `null`: the value became too short, or the step budget is exhausted. */
 function transformAll(
   values: InspectedValues,
   value: InspectedValue,
@@ -153,7 +166,7 @@ function transformAll(
   return at;
 }
 
-/** A value and what each step of a chain makes of it, where it changes something; without those of no interest. */
+/** Returns a value and its forms after each step that changes it, up to the first that is too short. */
 export function stagesOf(
   values: InspectedValues,
   value: InspectedValue,
@@ -173,6 +186,7 @@ export function stagesOf(
   return stages;
 }
 
+/** Searches the literals in a value, then runs the tests whose set has a literal in it. */
 function testLiteralSets(from: TestContext, bucket: Bucket, value: InspectedValue, run: TestRun): void {
   run.meter.left -= SCAN_STEPS + value.text.length;
   const sets = setsOf(value, from.index);
@@ -185,6 +199,7 @@ function testLiteralSets(from: TestContext, bucket: Bucket, value: InspectedValu
   }
 }
 
+/** Runs one test, unless length, kinds of octets or guard decide it; postpones lazy patterns to `open`. */
 function runTest(run: TestRun, test: ValueTest, value: InspectedValue): void {
   const { number, negated, lazy, set, needed, shortest } = test;
   if (value.text.length < shortest || (needed !== ANY_VALUE && (value.shape & needed) === 0)) {

@@ -1,4 +1,7 @@
-/** One inspection under way: the request's variables, read as they are asked for, and what the rules have left behind. */
+/**
+ * The transaction of one inspection (ModSecurity's word): the request's variables, read on demand, and the state that
+ * rules change. Phase 1 has the request head; `openBody` begins phase 2.
+ */
 import type { WafCollection, WafScalar, WafVariable } from '../../plan/signature-program.ts';
 import { WAF_SCALARS } from '../../plan/signature-program.ts';
 import { type Meter, startMeter } from '../octets/meter.ts';
@@ -13,29 +16,31 @@ import { processorOf, type ReadBody, readBody } from './variables/body.ts';
 import { headerOf, type NamedValue, readCookies, readHeaders } from './variables/headers.ts';
 import { type RequestLine, readRequestLine } from './variables/request-line.ts';
 
+/** The state of one inspection. */
 export interface Transaction {
   readonly input: WafInput;
   readonly line: RequestLine;
   readonly headers: readonly NamedValue[];
   readonly cookies: readonly NamedValue[];
   readonly query: readonly NamedValue[];
-  /** What reads the body; rules of phase 1 may choose another, and those of phase 2 come too late. */
+  /** The parser of the body; rules of phase 1 can choose another, rules of phase 2 cannot. `null`: none. */
   processor: BodyProcessor | null;
-  /** REQUEST_BODY is filled whatever the processor. */
+  /** Whether REQUEST_BODY is filled for every processor (`ctl:forceRequestBodyVariable`). */
   forced: boolean;
-  /** REQUEST_BODY: `null` until phase 2, and where it is not filled. */
+  /** REQUEST_BODY; `null` in phase 1, and for processors that do not fill it. */
   rawBody: string | null;
   /** `null` in phase 1. */
   body: ReadBody | null;
-  /** Whether rules run, and may deny. */
+  /** Whether rules run, and whether they may deny (`ctl:ruleEngine`). */
   engine: 'On' | 'Off' | 'DetectionOnly';
   readonly tx: Tx;
-  /** What the rule at work has matched so far, last one last: MATCHED_VARS. */
+  /** MATCHED_VARS: the members that the current rule has matched, in order. */
   readonly matched: NamedValue[];
   readonly exclusions: Exclusions;
   readonly meter: Meter;
 }
 
+/** Opens the transaction of a request; `steps` is its step budget. */
 export function openTransaction(
   input: WafInput,
   from: {
@@ -64,10 +69,10 @@ export function openTransaction(
   };
 }
 
-/** Steps of reading a body, for each octet. */
+/** Steps of parsing a body, for each octet. */
 const BODY_STEPS = 6;
 
-/** Phase 2: the body is there. */
+/** Begins phase 2: parses the body, if there is one. */
 export function openBody(transaction: Transaction): void {
   const { input, processor, headers, forced, meter } = transaction;
   if (input.body === null || input.body.length === 0) return;
@@ -81,13 +86,14 @@ export function openBody(transaction: Transaction): void {
 
 const SCALARS: ReadonlySet<string> = new Set(WAF_SCALARS);
 
+/** Whether a variable has one value, as opposed to a collection of members. */
 export function isScalar(variable: WafVariable): variable is WafScalar {
   return SCALARS.has(variable);
 }
 
 const NONE: readonly NamedValue[] = [];
 
-/** The members of a collection, in the request's order. */
+/** The members of a collection, in the order of the request. */
 export function membersOf(transaction: Transaction, variable: WafCollection): readonly NamedValue[] {
   const { body, query } = transaction;
   switch (variable) {
@@ -140,13 +146,13 @@ function namesOf(members: readonly NamedValue[]): readonly NamedValue[] {
   return members.map(({ name }) => ({ name, value: name }));
 }
 
-/** XPath names what is looked at: `/*` is the document's text, `//@*` its attributes. */
+/** Members of XML are named by XPath expressions: `/*` is the text of the document, `//@*` each attribute. */
 function xmlMembers({ xmlText, xmlAttributes }: ParsedBody): readonly NamedValue[] {
   const attributes = xmlAttributes.map((value) => ({ name: '//@*', value }));
   return xmlText === null ? attributes : [{ name: '/*', value: xmlText }, ...attributes];
 }
 
-/** A scalar's value; `null`: it has none. */
+/** The value of a scalar; `null`: the request does not have it. */
 export function scalarOf(transaction: Transaction, variable: WafScalar): string | null {
   const { line, body, headers, input } = transaction;
   switch (variable) {
@@ -193,20 +199,21 @@ function combinedSize(args: readonly NamedValue[]): number {
   return args.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
 }
 
-/** Octets of the request's head as HTTP/1.1 writes it. */
+/** The length in octets of the request head in HTTP/1.1 (RFC 9112 §2.1). */
 function headSize({ line, headers }: Transaction): number {
   const first = line.method.length + line.raw.length + line.protocol.length + 4;
   return headers.reduce((sum, { name, value }) => sum + name.length + value.length + 4, first + 2);
 }
 
 /**
- * Forms as ModSecurity has it, and JSON as libmodsecurity 3: the Core Rule Set looks for `"key":` there. What is in XML
- * and multipart bodies is looked at part by part.
+ * Whether REQUEST_BODY is filled: for forms as in ModSecurity, for JSON as in libmodsecurity 3 (the Core Rule Set
+ * searches `"key":` there). Members of XML and multipart bodies are inspected one by one.
  */
 function hasRawBody(processor: BodyProcessor | null): boolean {
   return processor === 'URLENCODED' || processor === 'JSON';
 }
 
+/** The value of a scalar of the body. */
 function bodyScalar({ body, processor, rawBody }: Transaction, variable: WafScalar): string | null {
   switch (variable) {
     case 'REQBODY_PROCESSOR':

@@ -1,24 +1,27 @@
 /**
- * Where values that tests look at come from. An source's members count as every variable it names: an argument of the
- * query is one of ARGS and of ARGS_GET.
+ * The value sources: from where in a request tested values come. The members of a source belong to each variable of its
+ * list: an argument of the query is a member of ARGS and of ARGS_GET.
  */
 import type { WafScalar, WafVariable } from '../../plan/signature-program.ts';
 import { membersOf, scalarOf, type Transaction } from './transaction.ts';
 import type { NamedValue } from './variables/headers.ts';
 
+/** One source. */
 export interface ValueSource {
   readonly variables: readonly WafVariable[];
-  /** The phase its members are known in. */
+  /** The phase that first has its members: 1, the head; 2, the body. */
   readonly phase: 1 | 2;
+  /** Its members in the order of the request. */
   readonly members: (transaction: Transaction) => readonly NamedValue[];
-  /** The value is the member's name. */
+  /** Whether the tested value is the member's name (`ARGS_NAMES`). */
   readonly names: boolean;
-  /** There is one member, without a name. */
+  /** Whether it is a scalar: at most one member, with the name `''`. */
   readonly isScalar: boolean;
 }
 
 const NONE: readonly NamedValue[] = [];
 
+/** The source of a scalar variable. */
 function scalar(variable: WafScalar, phase: 1 | 2): ValueSource {
   const members = (transaction: Transaction): readonly NamedValue[] => {
     const value = scalarOf(transaction, variable);
@@ -27,6 +30,7 @@ function scalar(variable: WafScalar, phase: 1 | 2): ValueSource {
   return { variables: [variable], phase, members, names: false, isScalar: true };
 }
 
+/** Scalars of the request head. */
 const HEAD_SCALARS = [
   'AUTH_TYPE',
   'QUERY_STRING',
@@ -43,6 +47,7 @@ const HEAD_SCALARS = [
   'UNIQUE_ID',
 ] as const;
 
+/** Scalars of the request body. */
 const BODY_SCALARS = [
   'REQUEST_BODY',
   'MULTIPART_BOUNDARY_QUOTED',
@@ -61,7 +66,7 @@ const BODY_SCALARS = [
   'MULTIPART_UNMATCHED_BOUNDARY',
 ] as const;
 
-/** Every source but those of what changes while rules run, and of counts. */
+/** All sources. Variables that rules change, and counts (`&ARGS`), have none: `gather.ts` reads them for each rule. */
 export const VALUE_SOURCES: readonly ValueSource[] = [
   { variables: ['ARGS', 'ARGS_GET'], phase: 1, members: ({ query }) => query, names: false, isScalar: false },
   {

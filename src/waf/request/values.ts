@@ -1,7 +1,7 @@
 /**
- * Values of requests, each distinct text once, with what was found out about it: its shape, what transformations make
- * of it, which literals it holds, which tests it hits. All of that depends on the text alone, so it is kept for the
- * requests to come: the same headers, cookies and names come again and again.
+ * A cache of inspected values: each distinct text with its shape, its transformed forms, the literals in it, and the
+ * results of its tests. All of these depend on the text alone, and the same headers, cookies and names occur in request
+ * after request.
  */
 import { WAF_TRANSFORMATIONS } from '../../plan/signature-program.ts';
 import { octetsOf } from '../octets/octet-buffer.ts';
@@ -16,75 +16,79 @@ import {
   REQUEST_SLOTS,
 } from './limits.ts';
 
-/** What the tests of one class say about a value. */
+/** The results of the tests of one class for a value. */
 export interface ClassResult {
-  /** The class's number. */
+  /** The number of the class. */
   readonly group: number;
-  /** The tests it hits. */
+  /** The numbers of the tests that the value passes. */
   readonly passed: readonly number[];
-  /** What it costs to find out, whoever finds out. */
+  /** The steps of running the tests; charged to each inspection once. */
   readonly steps: number;
-  /** Tests that each inspection does again, since what they cost depends on what else it holds; `null`: none. */
+  /** Tests that each inspection repeats, since their cost depends on its other values (lazy DFA); `null`: none. */
   readonly open: readonly OpenTest[] | null;
-  /** The last inspection that heard it and has not forgotten it since; 0: none. */
+  /** The last inspection that was charged for the result; 0: none, or its slot was taken since. */
   inspection: number;
-  /** What other classes say. */
+  /** The results of other classes: a linked list. */
   readonly rest: ClassResult | null;
 }
 
-/** A test of a value behind its transformations. */
+/** A test to repeat, with the value after its transformations. */
 export interface OpenTest {
   readonly number: number;
   readonly negated: boolean;
   readonly matcher: Matcher;
   readonly value: InspectedValue;
-  /** Whether the last inspection that heard the result saw it passed. */
+  /** Whether the value passed in the current inspection. */
   passed: boolean;
 }
 
+/** A value with all that is known about its text. */
 export interface InspectedValue {
+  /** Latin-1: one character an octet. */
   readonly text: string;
+  /** The kinds of its octets (`octets/shape.ts`). */
   readonly shape: number;
-  /** Transformations that are known to change nothing, a bit each. */
+  /** Transformations that do not change it, as far as known; a bit each. */
   same: number;
-  /** What the others make of it; `null`: nothing yet. */
-  made: Made | null;
-  /** Itself and all that transformations made of it, each text once; `null`: nothing yet. Those made share it. */
+  /** Results of other transformations: a linked list; `null`: none yet. */
+  made: Transformed | null;
+  /** The value and all its transformed forms, each text once, shared by all of them; `null`: no form yet. */
   family: InspectedValue[] | null;
-  /** Which sets of literals it holds one of; `null`: not looked for yet. */
+  /** The sets of literals with a member in it (`setsIn`); `null`: not searched yet. */
   sets: readonly number[] | null;
   results: ClassResult | null;
-  /** Its family counts as kept. */
+  /** Whether its family is in the cache and counts towards its size. */
   cached: boolean;
 }
 
-/** What a transformation, by its place in `WAF_TRANSFORMATIONS`, made of a value. */
-interface Made {
+/** The result of one transformation (its place in `WAF_TRANSFORMATIONS`). */
+interface Transformed {
   readonly by: number;
   readonly value: InspectedValue;
-  readonly rest: Made | null;
+  readonly rest: Transformed | null;
 }
 
 /**
- * Kept values lie in two generations: what the older holds and nobody asked for again goes when the younger is full. A
- * value is kept when it comes for the second time; until then it is its request's alone, which finds it again while no
- * other has taken its slot.
+ * The cache. It has two generations: when the young one is full, it becomes the old one, and the previous old one is
+ * dropped; a hit in the old one moves the value to the young one. A value enters the cache at its second occurrence;
+ * before that, only the slots of its own request refer to it.
  */
-// PERF: most values come once, in a list of thousands too. Kept, or held to the end of their request, they would only be
-// carried about by the garbage collector.
+// PERF: most values occur once, also in a list of thousands. In the cache, or referenced until the end of the request,
+// they would only cost the garbage collector time.
 export interface InspectedValues {
   young: Map<string, InspectedValue>;
   old: Map<string, InspectedValue>;
-  /** Octets of the younger. */
+  /** Octets in the young generation, overhead included. */
   size: number;
-  /** Values that this request met so far. Those of a long list are hardly anyone else's: they are not kept. */
+  /** Distinct values in this request so far; those beyond `REQUEST_SLOTS` do not enter the cache. */
   met: number;
-  /** Values this request met last, each in the slot it belongs to. */
+  /** The last values of this request, one a slot, by hash. */
   readonly slots: (InspectedValue | null)[];
-  /** Hashes of values that came once, each in the slot it belongs to. */
+  /** Hashes of values that occurred once, one a slot. */
   readonly once: Int32Array;
 }
 
+/** Creates an empty cache. */
 export function createValues(): InspectedValues {
   return {
     young: new Map(),
@@ -96,13 +100,13 @@ export function createValues(): InspectedValues {
   };
 }
 
-/** The value of a text. The same text gives the same value again, until another takes its slot. */
+/** Returns the value of a text; within a request the same object, until another text takes its slot. */
 export function toValue(values: InspectedValues, text: string): InspectedValue {
   const slot = slotOf(text);
   const last = values.slots[slot]!;
   if (last !== null) {
     if (last.text === text) return last;
-    // What it costs to hear a result again must not depend on whether the value is kept.
+    // INVARIANT: the steps of testing a value again do not depend on whether the value is cached.
     for (let at = last.results; at !== null; at = at.rest) at.inspection = 0;
   }
   values.met++;
@@ -114,7 +118,7 @@ export function toValue(values: InspectedValues, text: string): InspectedValue {
   return value;
 }
 
-/** Octets at either end of a text that its slot depends on. */
+/** The number of octets at either end of a text that are hashed for its slot. */
 const SLOT_OCTETS = 12;
 
 function slotOf(text: string): number {
@@ -134,47 +138,49 @@ function cachedValue(values: InspectedValues, text: string): InspectedValue | nu
   if (known !== undefined) return known;
   const older = values.old.get(text);
   if (older === undefined) return null;
-  keep(values, older);
+  store(values, older);
   return older;
 }
 
-/** A value that is not known. */
+/** Creates a value; stores it in the cache if its text occurred before. */
 function newValue(values: InspectedValues, text: string): InspectedValue {
   const { length } = text;
   const octets = octetsOf(text);
   const value = unknownValue(text, octets);
-  if (length <= MAX_CACHED_VALUE && cameBefore(values, hashOf(octets, length))) keep(values, value);
+  if (length <= MAX_CACHED_VALUE && occurredBefore(values, hashOf(octets, length))) store(values, value);
   return value;
 }
 
+/** A value about which only its shape is known. */
 function unknownValue(text: string, octets: Uint8Array): InspectedValue {
   const shape = shapeOf(octets, text.length);
   return { text, shape, same: 0, made: null, family: null, sets: null, results: null, cached: false };
 }
 
-/** Whether a value of this hash came lately; notes that it does now. */
-function cameBefore({ once }: InspectedValues, hash: number): boolean {
+/** Whether a value of this hash occurred recently; stores the hash. */
+function occurredBefore({ once }: InspectedValues, hash: number): boolean {
   const slot = hash & (ONCE_SLOTS - 1);
   if (once[slot] === hash) return true;
   once[slot] = hash;
   return false;
 }
 
+/** FNV-1a over all octets, 32 bits. */
 function hashOf(octets: Uint8Array, length: number): number {
   let hash = length;
   for (let at = 0; at < length; at++) hash = Math.imul(hash ^ octets[at]!, 0x01000193);
   return hash ^ (hash >>> 15);
 }
 
-/** Keeps a value, while the younger generation has room. */
-function keep(values: InspectedValues, value: InspectedValue): void {
+/** Stores a value in the young generation, unless that is full. */
+function store(values: InspectedValues, value: InspectedValue): void {
   if (values.size > MAX_CACHED_VALUES) return;
   values.young.set(value.text, value);
   value.cached = true;
   for (const { text } of value.family ?? [value]) values.size += text.length + CACHED_VALUE_OVERHEAD;
 }
 
-/** Forgets what only this request could use. */
+/** Drops the values of this request, and a full young generation becomes the old one. */
 export function endRequest(values: InspectedValues): void {
   values.slots.fill(null);
   values.met = 0;
@@ -186,7 +192,7 @@ export function endRequest(values: InspectedValues): void {
 
 const BY_NUMBER = WAF_TRANSFORMATIONS.map((name) => TRANSFORMATIONS[name]);
 
-/** What a transformation, by its place in `WAF_TRANSFORMATIONS`, makes of a value. */
+/** Applies a transformation (its place in `WAF_TRANSFORMATIONS`) to a value, or returns its stored result. */
 export function transformed(
   values: InspectedValues,
   value: InspectedValue,
@@ -204,9 +210,9 @@ export function transformed(
   return next;
 }
 
-/** The one of a value's family that has this text. */
-// PERF: a family is small, and most of what transformations make of a value no other value is. Looking it up among all
-// values costs more than the automata that read it.
+/** Returns the member of a value's family with this text; adds it if it is new. */
+// PERF: a family is small, and a transformed text is hardly ever another value of the request. A lookup in the whole cache
+// costs more than the automata that read the text.
 function ofFamily(values: InspectedValues, value: InspectedValue, text: string): InspectedValue {
   value.family ??= [value];
   const { family } = value;
@@ -218,6 +224,7 @@ function ofFamily(values: InspectedValues, value: InspectedValue, text: string):
   return made;
 }
 
+/** The stored result of a class for a value; `null`: its tests have not run. */
 export function resultOf(value: InspectedValue, group: number): ClassResult | null {
   for (let at = value.results; at !== null; at = at.rest) if (at.group === group) return at;
   return null;
