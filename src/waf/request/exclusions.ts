@@ -46,7 +46,7 @@ function addExclusion(found: Exclusions, { id, tag, target }: InspectionExclusio
 
 const VARIABLES: ReadonlySet<string> = new Set([...WAF_SCALARS, ...WAF_COLLECTIONS]);
 
-/** `ARGS:comment`, `REQUEST_COOKIES:sess*`, `REQUEST_HEADERS`; one that names no variable covers nothing. */
+/** Parses `ARGS:comment`, `REQUEST_COOKIES:sess*` or `REQUEST_HEADERS`; an unknown variable covers nothing. */
 function writtenTarget(text: string): TargetExclusion['covers'] {
   const colon = text.indexOf(':');
   const wanted = (colon < 0 ? text : text.slice(0, colon)).toUpperCase();

@@ -1,6 +1,7 @@
 /**
- * Reads a request body by its processor: arguments, files, what the strictness flags say, XML's text and attributes,
- * and what is wrong with it. A parser never throws, reads its text once, and keeps what it found before an error.
+ * The body parsers, by ModSecurity's names for processors. A parser returns arguments, files, the strictness flags of
+ * multipart bodies, text and attributes of XML, and the first error. It never throws, reads its text once, and returns
+ * everything found before an error.
  */
 import { parseJson } from './json.ts';
 import { parseMultipart } from './multipart.ts';
@@ -11,6 +12,7 @@ import { parseXml } from './xml.ts';
 /** The values of REQBODY_PROCESSOR. */
 export type BodyProcessor = 'URLENCODED' | 'MULTIPART' | 'JSON' | 'XML';
 
+/** By processor, its parser. */
 export const BODY_PARSERS: Readonly<Record<BodyProcessor, (input: BodyInput) => ParsedBody>> = {
   URLENCODED: parseUrlEncoded,
   MULTIPART: parseMultipart,

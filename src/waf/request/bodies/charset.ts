@@ -1,15 +1,16 @@
-/** Bodies in UTF-16 and UTF-32, told by their first octets (RFC 4627 §3, XML 1.0 appendix F.1), as UTF-8. */
+/** Converts bodies in UTF-16 and UTF-32, recognised by their first octets (RFC 4627 §3, XML 1.0 appendix F.1), to UTF-8. */
 import { utf8Text } from '../../octets/utf8.ts';
 
-/** How code units lie in the octets. */
+/** An encoding form: how code units are stored in octets. */
 interface Layout {
+  /** Octets of a code unit. */
   readonly width: 2 | 4;
   readonly bigEndian: boolean;
   /** Octets of the byte order mark. */
   readonly mark: number;
 }
 
-/** A byte order mark, or where the zero octets lie around a first character of ASCII. Longer ones come first. */
+/** By its first octets (`null`: any but zero): a byte order mark, or a first character of ASCII. Longer ones first. */
 const LAYOUTS: readonly (Layout & { readonly octets: readonly (number | null)[] })[] = [
   { octets: [0xff, 0xfe, 0, 0], width: 4, bigEndian: false, mark: 4 },
   { octets: [0, 0, 0xfe, 0xff], width: 4, bigEndian: true, mark: 4 },
@@ -21,14 +22,15 @@ const LAYOUTS: readonly (Layout & { readonly octets: readonly (number | null)[] 
   { octets: [0, null], width: 2, bigEndian: true, mark: 0 },
 ];
 
+/** A body in UTF-8. */
 export interface Utf8Document {
   /** Without byte order mark. */
   readonly text: string;
-  /** Whether it came in another encoding form. */
+  /** Whether it was UTF-16 or UTF-32. */
   readonly converted: boolean;
 }
 
-/** A document as UTF-8; one that is neither UTF-16 nor UTF-32 keeps its octets, whatever they mean. */
+/** Converts a body to UTF-8; returns the octets of one that is neither UTF-16 nor UTF-32 unchanged. */
 export function toUtf8(text: string): Utf8Document {
   const layout = LAYOUTS.find(({ octets }) => fits(text, octets));
   if (layout !== undefined) return { text: utf8Text(unicodeText(text, layout)), converted: true };
@@ -43,9 +45,10 @@ function fits(text: string, octets: readonly (number | null)[]): boolean {
   });
 }
 
+/** Code units in one `fromCharCode`: its arguments go over the stack. */
 const CHUNK = 4_096;
 
-/** An incomplete unit at the end goes; what is no code point becomes U+FFFD. */
+/** Decodes the code units; drops an incomplete one at the end; replaces invalid code points by U+FFFD. */
 function unicodeText(text: string, layout: Layout): string {
   let out = '';
   let units: number[] = [];
@@ -63,6 +66,7 @@ function unicodeText(text: string, layout: Layout): string {
   return out + String.fromCharCode(...units);
 }
 
+/** The code unit at `at`. */
 function unitAt(text: string, at: number, { width, bigEndian }: Layout): number {
   let unit = 0;
   for (let index = 0; index < width; index++) {

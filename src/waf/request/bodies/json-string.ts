@@ -1,3 +1,4 @@
+/** Reads one JSON string (RFC 8259 §7), also a malformed one, so that signatures inspect its content. */
 import { hexUnit } from '../../octets/latin1.ts';
 import { utf8Text } from '../../octets/utf8.ts';
 
@@ -5,24 +6,26 @@ const QUOTE = 34;
 const BACKSLASH = 92;
 const LOWER_U = 117;
 
-/** What a backslash and one letter stand for (RFC 8259 §7). */
+/** By letter after a backslash, the character (RFC 8259 §7). */
 const ESCAPES = new Map(
   Object.entries({ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }).map(
     ([letter, text]) => [letter.charCodeAt(0), text],
   ),
 );
 
+/** A string that was read. */
 export interface JsonString {
-  /** Decoded; what an escape stands for is UTF-8. */
+  /** Decoded; characters of escapes are in UTF-8. */
   readonly value: string;
-  /** Behind the closing quote, or the end of the text. */
+  /** The place after the closing quote, or the end of the text. */
   readonly end: number;
+  /** Whether there is a closing quote. */
   readonly closed: boolean;
-  /** What is wrong with it: `holds …`. */
+  /** The first error, a predicate of `the string at octet …`; `null`: none. */
   readonly problem: string | null;
 }
 
-/** Reads the string whose opening quote stands at `start`. A character after a backslash that is no escape stays. */
+/** Reads the string whose opening quote is at `start`; copies an invalid escape as it is. */
 export function readJsonString(text: string, start: number): JsonString {
   let value = '';
   let problem: string | null = null;
@@ -38,7 +41,7 @@ export function readJsonString(text: string, start: number): JsonString {
     }
     const found = readEscape(text, at);
     if (found === null) {
-      problem ??= 'holds an escape that is none';
+      problem ??= 'holds an invalid escape';
       at += 2;
       continue;
     }
@@ -49,6 +52,7 @@ export function readJsonString(text: string, start: number): JsonString {
   return { value: value + text.slice(from), end: text.length, closed: false, problem };
 }
 
+/** Reads the escape at `at`, a surrogate pair as one; `null`: it is invalid. */
 function readEscape(text: string, at: number): { readonly text: string; readonly end: number } | null {
   const letter = text.charCodeAt(at + 1);
   const simple = ESCAPES.get(letter);

@@ -1,8 +1,8 @@
 /**
- * JSON (RFC 8259), flattened into arguments as libmodsecurity 3 does it: `{"a": {"b": [1]}}` is `json.a.b.array_0`,
- * `1`. Strings are decoded, numbers keep their text, `true` and `false` are text, `null` is empty, an empty key is
- * `empty-key`; equal keys all count. The text is read once, with a stack of its own. What is not JSON is reported, and
- * read on over where it is clear how: a bare word, a control character in a string.
+ * Parses JSON (RFC 8259) and flattens it into arguments as libmodsecurity 3 does: `{"a": {"b": [1]}}` becomes
+ * `json.a.b.array_0` = `1`. Strings are decoded; numbers, `true` and `false` keep their text; `null` is empty; an empty
+ * key is `empty-key`; duplicate keys all become arguments. The text is read once, with an explicit stack. Invalid JSON is
+ * reported, and reading continues where the meaning is clear: after a bare word, or a control character in a string.
  */
 import { isSpace } from '../../octets/latin1.ts';
 import { validateUtf8Encoding } from '../../operators/validate-utf8-encoding.ts';
@@ -26,24 +26,28 @@ const CLOSE_ARRAY = 93;
 const OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
 
-/** A container that is open. */
+/** An open container. */
 interface Container {
-  /** What the names of its values begin with, `json.items.` */
+  /** The prefix of the names of its values, `json.items.` */
   readonly prefix: string;
-  /** How many values came before; -1: it is an object. */
+  /** In an array, the index of the current value; -1: it is an object. */
   index: number;
 }
 
+/** The state of the parser. */
 interface Reader extends BodyMembers {
   readonly text: string;
   readonly truncated: boolean;
   readonly containers: Container[];
+  /** The place of the next character. */
   at: number;
   /** The name of the next value. */
   name: string;
+  /** Octets of all names so far. */
   nameOctets: number;
 }
 
+/** Parses a body. */
 export function parseJson(input: BodyInput): ParsedBody {
   const { text } = toUtf8(input.text);
   const reader: Reader = {
@@ -63,14 +67,14 @@ export function parseJson(input: BodyInput): ParsedBody {
   return { ...EMPTY_BODY, args: reader.args, error: reader.error };
 }
 
-/** The next character that is no white space, or -1 at the end. */
+/** Skips white space; returns the next character without reading it; -1: the end. */
 function peek(reader: Reader): number {
   const { text } = reader;
   while (reader.at < text.length && isSpace(text.charCodeAt(reader.at))) reader.at++;
   return reader.at < text.length ? text.charCodeAt(reader.at) : -1;
 }
 
-/** Reads a scalar, or opens containers down to one; false where the text cannot be read on. */
+/** Reads a scalar, or opens containers down to the next scalar or empty container; `false`: reading ends. */
 function readValue(reader: Reader): boolean {
   for (;;) {
     const code = peek(reader);
@@ -89,7 +93,7 @@ function readValue(reader: Reader): boolean {
   }
 }
 
-/** Goes from behind a value to the next one, over what closes; false at the end of the document. */
+/** Reads from the end of a value to the next one and closes containers between; `false`: reading ends. */
 function nextValue(reader: Reader): boolean {
   for (let open = reader.containers.at(-1); open !== undefined; open = reader.containers.at(-1)) {
     const code = peek(reader);
@@ -108,7 +112,7 @@ function nextValue(reader: Reader): boolean {
   return false;
 }
 
-/** Sets the name of the next value of the innermost container, reading its key; false where there is none. */
+/** Sets the name of the next value in the innermost container; reads its key in an object; `false`: reading ends. */
 function nameValue(reader: Reader): boolean {
   const { prefix, index } = reader.containers.at(-1)!;
   if (index >= 0) {
@@ -130,6 +134,7 @@ function nameValue(reader: Reader): boolean {
   return true;
 }
 
+/** Reads a string, number, `true`, `false` or `null`, or reports a bare word and reads it as text. */
 function readScalar(reader: Reader, code: number): boolean {
   if (code === QUOTE) return addValue(reader, readString(reader));
   const start = reader.at;
@@ -139,7 +144,7 @@ function readScalar(reader: Reader, code: number): boolean {
   const isCut = reader.truncated && reader.at === reader.text.length;
   if (word === 'null') return addValue(reader, '');
   if (word !== 'true' && word !== 'false' && !isNumber(word) && !isCut) {
-    report(reader, `what stands at octet ${start} is no value`);
+    report(reader, `the word at octet ${start} is not a value`);
   }
   return addValue(reader, word);
 }
@@ -179,6 +184,7 @@ function addValue(reader: Reader, value: string): boolean {
   return addTo(reader, reader.args, { name: reader.name, value });
 }
 
+/** Reports that the text ends inside a value, unless the body is truncated. */
 function ends(reader: Reader): false {
   if (!reader.truncated) report(reader, 'it ends inside a value');
   return false;

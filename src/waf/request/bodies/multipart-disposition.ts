@@ -1,22 +1,27 @@
 /**
- * The `Content-Disposition` of a part (RFC 7578 §4.2, RFC 5987 for `filename*`), read as ModSecurity reads it, and read
- * on after an error where it is clear how.
+ * Parses the `Content-Disposition` of a part (RFC 7578 §4.2, RFC 5987 for `filename*`) as ModSecurity does, and continues
+ * after an error where the meaning is clear.
  */
 import { isAlphanumeric } from '../../octets/latin1.ts';
 import { urlDecode } from '../../transformations/url-decode.ts';
 
+/** A parsed header. */
 export interface Disposition {
   /** The first `name`; `''`: there is none. */
   readonly name: string;
-  /** The first `filename`, else what `filename*` says. */
+  /** The first `filename`, else the decoded `filename*`; `''`: there is neither. */
   readonly filename: string;
-  /** All of them, also where one would be right. */
+  /** Every `name`; more than one is an error. */
   readonly names: readonly string[];
+  /** Every `filename` and `filename*`. */
   readonly filenames: readonly string[];
+  /** MULTIPART_INVALID_QUOTING. */
   readonly hasInvalidQuoting: boolean;
+  /** The first error; `null`: none. */
   readonly problem: string | null;
 }
 
+/** The state of the parser. */
 interface Reader {
   readonly text: string;
   at: number;
@@ -29,6 +34,7 @@ interface Reader {
 
 const FORM_DATA = 'form-data';
 
+/** Parses the value of the header. */
 export function readDisposition(text: string): Disposition {
   const reader: Reader = {
     text,
@@ -55,9 +61,11 @@ function summary({ text, names, filenames, starred, ...reader }: Reader): Dispos
   const star = starred[0] ?? '';
   const problem =
     reader.problem ??
-    (names.length > 1 || filenames.length > 1 || starred.length > 1 ? 'it says the same twice' : null) ??
+    (names.length > 1 || filenames.length > 1 || starred.length > 1
+      ? 'it has the same parameter twice'
+      : null) ??
     (filename === '' && star !== '' ? 'it has `filename*` and no `filename`' : null) ??
-    (filename !== '' && !text.includes('filename=') ? '`filename` does not stand before its `=`' : null);
+    (filename !== '' && !text.includes('filename=') ? '`filename` is not directly before its `=`' : null);
   return {
     name: names[0] ?? '',
     filename: filename === '' ? urlDecode(star) : filename,
@@ -68,6 +76,7 @@ function summary({ text, names, filenames, starred, ...reader }: Reader): Dispos
   };
 }
 
+/** Records an error, unless there is one already. */
 function complain(reader: Reader, sentence: string): void {
   reader.problem ??= sentence;
 }
@@ -76,7 +85,7 @@ function skipBlanks(reader: Reader): void {
   while (reader.text[reader.at] === ' ' || reader.text[reader.at] === '\t') reader.at++;
 }
 
-/** Reads `; name=value` and the blanks behind it; false where it cannot be read on. */
+/** Reads `; name=value` and the blanks after it; `false`: reading ends. */
 function readParameter(reader: Reader): boolean {
   const { text } = reader;
   if (text[reader.at] !== ';') {
@@ -101,13 +110,13 @@ function readParameter(reader: Reader): boolean {
     complain(reader, 'a parameter has no value');
     return false;
   }
-  keep(reader, name);
+  readValue(reader, name);
   skipBlanks(reader);
   return true;
 }
 
-/** Reads the value of the parameter `name` and keeps it where it belongs. */
-function keep(reader: Reader, name: string): void {
+/** Reads the value of the parameter `name` and adds it to the list of that parameter. */
+function readValue(reader: Reader, name: string): void {
   if (name === 'filename*') {
     reader.starred.push(readExtended(reader));
     return;
@@ -124,7 +133,7 @@ function keep(reader: Reader, name: string): void {
   if (quote === "'" || (!isQuoted && value.includes("'"))) reader.hasInvalidQuoting = true;
 }
 
-/** Only the quote itself and a backslash can be escaped: browsers once sent paths with backslashes as they were. */
+/** Reads a quoted value. Only the quote and a backslash can be escaped, since old browsers sent paths unescaped. */
 function readQuoted(reader: Reader, quote: string): string {
   const { text } = reader;
   let value = '';
@@ -141,7 +150,7 @@ function readQuoted(reader: Reader, quote: string): string {
   return value;
 }
 
-/** What separates tokens (RFC 2616 §2.2). */
+/** The separators of tokens (RFC 2616 §2.2). */
 const SEPARATORS = '()<>@,;:\\"/[]?=';
 
 function readToken(reader: Reader): string {
@@ -156,11 +165,12 @@ function isTokenAt(text: string, at: number): boolean {
   return code > 32 && code < 127 && !SEPARATORS.includes(text.charAt(at));
 }
 
-/** The marks of a charset's name, and of characters that stand for themselves (RFC 5987 §3.2.1). */
+/** Characters of a charset's name, beside letters and digits (`mime-charsetc`, RFC 5987 §3.2.1). */
 const CHARSET_MARKS = '!#$%&+-^_`{}~';
+/** Characters of a value (`attr-char`, RFC 5987 §3.2.1), and the `%` of its escapes. */
 const PLAIN_MARKS = '!#$&+-.^_`~%';
 
-/** `charset'language'text`; gives the text, its escapes undecoded. */
+/** Reads `charset'language'text`; returns the text, not decoded. */
 function readExtended(reader: Reader): string {
   const { text } = reader;
   const start = reader.at;

@@ -1,36 +1,39 @@
-/** One part of a multipart body, and its header lines. */
+/** Reads the header lines of one part of a multipart body (RFC 7578 §4, RFC 2822 §2.2), as ModSecurity does. */
 import { isSpace } from '../../octets/latin1.ts';
 import { lowercase } from '../../transformations/lowercase.ts';
 import { MAX_PART_HEADER_OCTETS } from './limits.ts';
 import { readDisposition } from './multipart-disposition.ts';
 import { type BodyMembers, type MultipartFlag, report } from './parsed-body.ts';
 
+/** A part. */
 export interface Part {
-  /** By name in lower case, the first of each. */
+  /** By name in lower case, the value of the first header of that name. */
   readonly headers: Map<string, string>;
-  /** As they stand, also those that are none; folded ones in one. */
+  /** The header lines as sent, malformed ones included, folded ones joined. */
   readonly lines: string[];
-  /** The name, as it stands, of the header that a folded line goes on; `''`: none. */
+  /** The name, as sent, of the header that a folded line continues; `''`: none. */
   current: string;
-  /** Where its data begins; -1: its headers go on. */
+  /** The place where its data begins; -1: its headers have not ended. */
   dataStart: number;
-  /** `''`: none, or not known yet. */
+  /** The name of the form field; `''`: none, or its headers have not ended. */
   name: string;
+  /** `''`: it is not a file, or its headers have not ended. */
   filename: string;
 }
 
-/** What the lines of a part are noted in. */
+/** The parts of the parser's state that header lines change. */
 export interface PartNotes extends BodyMembers {
   readonly flags: Record<MultipartFlag, number>;
   readonly partNames: string[];
   readonly partFilenames: string[];
 }
 
+/** Creates a part without headers. */
 export function newPart(): Part {
   return { headers: new Map(), lines: [], current: '', dataStart: -1, name: '', filename: '' };
 }
 
-/** Takes in a header line, without its line end; it is not empty. */
+/** Adds a header line; `line` is not empty and has no line end. */
 export function addHeaderLine(notes: PartNotes, part: Part, line: string): void {
   if (line.includes('\0')) report(notes, 'a header of a part holds a NUL');
   if (line.length > MAX_PART_HEADER_OCTETS) tooLong(notes);
@@ -42,6 +45,7 @@ function tooLong(notes: PartNotes): void {
   report(notes, `a header of a part is longer than ${MAX_PART_HEADER_OCTETS} octets`);
 }
 
+/** Joins a folded line to the header before (obsolete line folding, RFC 9112 §5.2). */
 function foldLine(notes: PartNotes, part: Part, line: string): void {
   notes.flags.MULTIPART_HEADER_FOLDING = 1;
   let at = 0;
@@ -49,7 +53,7 @@ function foldLine(notes: PartNotes, part: Part, line: string): void {
     if (line[at] !== ' ' && line[at] !== '\t') notes.flags.MULTIPART_INVALID_HEADER_FOLDING = 1;
   }
   if (part.current === '') {
-    report(notes, 'a part has a folded line that goes on no header');
+    report(notes, 'a part has a folded line that continues no header');
     part.lines.push(line);
     return;
   }
@@ -63,6 +67,7 @@ function foldLine(notes: PartNotes, part: Part, line: string): void {
   part.lines[part.lines.length - 1] = `${part.current}: ${value}`;
 }
 
+/** Adds the first line of a header. */
 function beginHeader(notes: PartNotes, part: Part, line: string): void {
   part.current = '';
   part.lines.push(line);
@@ -81,7 +86,7 @@ function beginHeader(notes: PartNotes, part: Part, line: string): void {
   }
 }
 
-/** Printable ASCII (RFC 2822 §2.2). */
+/** Whether a name is printable ASCII (RFC 2822 §2.2). */
 function isHeaderName(name: string): boolean {
   for (let at = 0; at < name.length; at++) {
     const code = name.charCodeAt(at);
@@ -96,7 +101,7 @@ function withoutBlanks(line: string, from: number): string {
   return line.slice(at);
 }
 
-/** The headers are over: what the part is called, and whether it is a file. */
+/** Ends the headers of a part: sets its name and filename from its Content-Disposition. */
 export function endHeaders(notes: PartNotes, part: Part, dataStart: number): void {
   part.dataStart = dataStart;
   const text = part.headers.get('content-disposition');

@@ -1,7 +1,7 @@
 /**
- * `multipart/form-data` (RFC 7578, RFC 2046 §5.1), line by line as ModSecurity reads it, with its strictness flags. Where
- * libmodsecurity drops what stands after an error, a boundary with something behind it, or a part that the end cuts
- * off, this reads on as a more tolerant application would: the error is reported, and signatures see the rest.
+ * Parses `multipart/form-data` (RFC 7578, RFC 2046 §5.1) line by line as ModSecurity does, with its strictness flags. One
+ * deviation: after an error, a boundary line with trailing text, or a part without end, libmodsecurity drops the rest.
+ * This parser reports the error and continues as a more tolerant application would, so that signatures inspect the rest.
  */
 import { readBoundary } from './multipart-boundary.ts';
 import { addHeaderLine, endHeaders, newPart, type Part, type PartNotes } from './multipart-part.ts';
@@ -17,29 +17,33 @@ import {
   type UploadedFile,
 } from './parsed-body.ts';
 
+/** The state of the parser. */
 interface Reader extends PartNotes {
   readonly text: string;
   readonly truncated: boolean;
   readonly boundary: string;
   readonly files: UploadedFile[];
   readonly partHeaders: NamedValue[];
+  /** The open part; `null`: before the first boundary or after the last. */
   part: Part | null;
-  /** Whether a boundary has been seen. */
+  /** Whether a boundary line was read. */
   hasBegun: boolean;
+  /** Whether the final boundary was read. */
   isComplete: boolean;
-  /** Whether a header or boundary line ended as it should. */
+  /** Whether a header or boundary line ended with CRLF. */
   hasCrlf: boolean;
-  /** Where `--` and the boundary stand next; the text's length: nowhere. */
+  /** The place of the next `--` with the boundary; the length of the text: there is none. */
   nextDelimiter: number;
 }
 
-/** A line: `end` is behind its line feed, `contentEnd` before its line end; the last may have none. */
+/** A line: `contentEnd` is before its line end, `end` after it; the last line may have no line end. */
 interface Line {
   readonly start: number;
   readonly contentEnd: number;
   readonly end: number;
 }
 
+/** Parses a body. */
 export function parseMultipart({ text, contentType, truncated }: BodyInput): ParsedBody {
   const boundary = readBoundary(contentType);
   const reader: Reader = {
@@ -71,7 +75,7 @@ export function parseMultipart({ text, contentType, truncated }: BodyInput): Par
   return { ...EMPTY_BODY, args, files, partHeaders, partNames, partFilenames, multipart, error };
 }
 
-/** The flags with those that follow from others. */
+/** Computes the flags that depend on others. */
 function strictness({ flags, hasCrlf, error }: Reader): MultipartFlags {
   const { MULTIPART_UNMATCHED_BOUNDARY, ...strict } = flags;
   const isStrictError = error !== null || Object.values(strict).some((flag) => flag !== 0);
@@ -83,6 +87,7 @@ function strictness({ flags, hasCrlf, error }: Reader): MultipartFlags {
   };
 }
 
+/** Reads all lines up to the final boundary or the end. */
 function readLines(reader: Reader): void {
   const { text } = reader;
   let before: Line | null = null;
@@ -109,7 +114,7 @@ function lineAt(text: string, start: number): Line {
   return { start, contentEnd: hasReturn ? feed - 1 : feed, end: feed + 1 };
 }
 
-/** Whether a line begins with `--` and the boundary; what only looks like it is flagged. */
+/** Whether a line begins with `--` and the boundary; flags a line that only resembles one. */
 function isBoundary(reader: Reader, line: Line): boolean {
   const { text, flags } = reader;
   if (reader.nextDelimiter < line.start) {
@@ -124,16 +129,17 @@ function isBoundary(reader: Reader, line: Line): boolean {
   return false;
 }
 
-/** A boundary behind a quote or white space, which some applications would take for one. */
+/** Reports a boundary after a quote or white space, which some applications accept. */
 function reportDisguise(reader: Reader, line: Line): void {
   const { text, boundary } = reader;
   let at = line.start + 2;
   while (at < line.contentEnd && (text[at] === ' ' || text[at] === '\t')) at++;
   if (at === line.start + 2 && text[at] === '"') at++;
   if (at === line.start + 2 || !text.startsWith(boundary, at)) return;
-  report(reader, `a quote or white space stands before the boundary at octet ${line.start}`);
+  report(reader, `a quote or white space precedes the boundary at octet ${line.start}`);
 }
 
+/** Reads a boundary line: ends the open part and, unless it is the final boundary, begins the next one. */
 function readBoundaryLine(reader: Reader, line: Line, before: Line | null): void {
   const { text, flags } = reader;
   const nameEnd = line.start + 2 + reader.boundary.length;
@@ -142,8 +148,8 @@ function readBoundaryLine(reader: Reader, line: Line, before: Line | null): void
   if (line.contentEnd > nameEnd + (isFinal ? 2 : 0) && !isCut) {
     report(reader, `something follows the boundary at octet ${line.start}`);
   }
-  if (before !== null) noteLineEnd(reader, before);
-  noteLineEnd(reader, line);
+  if (before !== null) recordLineEnd(reader, before);
+  recordLineEnd(reader, line);
   if (reader.hasBegun && flags.MULTIPART_UNMATCHED_BOUNDARY === 1) flags.MULTIPART_UNMATCHED_BOUNDARY = 2;
   if (reader.part !== null && (reader.part.dataStart < 0 || reader.part.dataStart === line.start)) {
     flags.MULTIPART_INVALID_PART = 1;
@@ -154,12 +160,14 @@ function readBoundaryLine(reader: Reader, line: Line, before: Line | null): void
   reader.hasBegun = true;
 }
 
-function noteLineEnd(reader: Reader, line: Line): void {
+/** Records whether a line ended with LF or CRLF. */
+function recordLineEnd(reader: Reader, line: Line): void {
   const length = line.end - line.contentEnd;
   if (length === 1) reader.flags.MULTIPART_LF_LINE = 1;
   if (length === 2) reader.hasCrlf = true;
 }
 
+/** Reads a line that is not a boundary: a header of the open part, or data, which is skipped here. */
 function readPartLine(reader: Reader, line: Line): void {
   const { part, text } = reader;
   const isCut = reader.truncated && line.end === line.contentEnd;
@@ -168,13 +176,13 @@ function readPartLine(reader: Reader, line: Line): void {
     return;
   }
   if (part.dataStart >= 0) return;
-  noteLineEnd(reader, line);
+  recordLineEnd(reader, line);
   if (line.contentEnd === line.start) endHeaders(reader, part, line.end);
   else if (isCut) part.lines.push(text.slice(line.start));
   else addHeaderLine(reader, part, text.slice(line.start, line.contentEnd));
 }
 
-/** Files the part that is open; its data goes to before the line end that belongs to the boundary at `boundary`. */
+/** Ends the open part and adds it as argument or file; its data ends before the line end of the boundary at `boundary`. */
 function endPart(reader: Reader, boundary: number): void {
   const { part, text } = reader;
   if (part === null) return;
@@ -195,6 +203,7 @@ function endPart(reader: Reader, boundary: number): void {
   }
 }
 
+/** The end of the data: the line end before a boundary belongs to the boundary (RFC 2046 §5.1.1). */
 function dataEnd(text: string, from: number, boundary: number): number {
   if (boundary <= from || text[boundary - 1] !== '\n') return boundary;
   return boundary - 1 > from && text[boundary - 2] === '\r' ? boundary - 2 : boundary - 1;

@@ -1,13 +1,14 @@
-/** What the parsers of request bodies take and give. All text is Latin-1: one character is one octet. */
+/** Input and output of the body parsers. All text is Latin-1: one character is one octet. */
 import type { WafScalar } from '../../../plan/signature-program.ts';
 import { MAX_BODY_ARGUMENTS } from './limits.ts';
 
+/** The input of a parser. */
 export interface BodyInput {
-  /** The body, or as much of it as is inspected. */
+  /** The inspected octets of the body. */
   readonly text: string;
   /** The request's `Content-Type`, as sent; `''` without one. */
   readonly contentType: string;
-  /** The body goes on where the text ends, so that an end inside something is no error. */
+  /** Whether the body continues after the text, so that an unexpected end is not an error. */
   readonly truncated: boolean;
 }
 
@@ -16,6 +17,7 @@ export interface NamedValue {
   readonly value: string;
 }
 
+/** A part of a multipart body with a filename. */
 export interface UploadedFile {
   /** The form field. */
   readonly name: string;
@@ -24,28 +26,32 @@ export interface UploadedFile {
   readonly size: number;
 }
 
+/** A flag of ModSecurity about a multipart body, by its variable's name. */
 export type MultipartFlag = Extract<WafScalar, `MULTIPART_${string}`>;
 
-/** By the variable's name: 1 where it holds, else 0; `MULTIPART_UNMATCHED_BOUNDARY` may be 2. */
+/** By variable, 1 if the flag is set, else 0; `MULTIPART_UNMATCHED_BOUNDARY` can be 2. */
 export type MultipartFlags = Readonly<Record<MultipartFlag, number>>;
 
+/** The output of a parser. */
 export interface ParsedBody {
-  /** In the order of the body, duplicates and all. */
+  /** In the order of the body, duplicates included. */
   readonly args: readonly NamedValue[];
   readonly files: readonly UploadedFile[];
   /** Header lines of parts, `Content-Type: text/plain`, by the name of the form field. */
   readonly partHeaders: readonly NamedValue[];
-  /** Every `name` and `filename` that a part claims, also where it may have but one. */
+  /** Every `name` of every part, also the second of a part, which is an error. */
   readonly partNames: readonly string[];
+  /** Every `filename` of every part, likewise. */
   readonly partFilenames: readonly string[];
   readonly multipart: MultipartFlags;
-  /** All character data of the document, one text; `null`: there is no document. */
+  /** All character data of the document as one text; `null`: there is no document. */
   readonly xmlText: string | null;
   readonly xmlAttributes: readonly string[];
-  /** What is wrong with the body, `json: …`; what was found stays all the same. */
+  /** The first error, after the parser's name (`json: …`); `null`: none. Members found are returned in any case. */
   readonly error: string | null;
 }
 
+/** All flags unset. */
 export const NO_MULTIPART_FLAGS: MultipartFlags = {
   MULTIPART_BOUNDARY_QUOTED: 0,
   MULTIPART_BOUNDARY_WHITESPACE: 0,
@@ -63,7 +69,7 @@ export const NO_MULTIPART_FLAGS: MultipartFlags = {
   MULTIPART_UNMATCHED_BOUNDARY: 0,
 };
 
-/** A body that holds nothing. */
+/** The output for a body without members. */
 export const EMPTY_BODY: ParsedBody = {
   args: [],
   files: [],
@@ -76,21 +82,21 @@ export const EMPTY_BODY: ParsedBody = {
   error: null,
 };
 
-/** What a parser gathers on its way. */
+/** The part of a parser's state that all parsers share. */
 export interface BodyMembers {
-  /** The parser's name, which begins its error. */
+  /** The parser's name, the prefix of its error. */
   readonly parser: 'urlencoded' | 'multipart' | 'json' | 'xml';
   readonly args: NamedValue[];
   /** The first error. */
   error: string | null;
 }
 
-/** Notes an error; the first one is kept, since later ones often follow from it. */
+/** Records an error, unless there is one already: later errors often follow from the first. */
 export function report(gathered: BodyMembers, sentence: string): void {
   gathered.error ??= `${gathered.parser}: ${sentence}`;
 }
 
-/** Adds to one of the lists, or reports that it is full: then false. */
+/** Adds an item to a list; `false`: the list is full, which is reported as an error. */
 export function addTo<Item>(gathered: BodyMembers, list: Item[], item: Item): boolean {
   if (list.length >= MAX_BODY_ARGUMENTS) {
     report(gathered, `it holds more than ${MAX_BODY_ARGUMENTS} values; the rest was not inspected`);

@@ -1,10 +1,10 @@
+/** Parses `application/x-www-form-urlencoded` bodies and query strings (URL Standard §5.1). */
 import { urlDecode } from '../../transformations/url-decode.ts';
 import { addTo, type BodyInput, type BodyMembers, EMPTY_BODY, type ParsedBody } from './parsed-body.ts';
 
 /**
- * `application/x-www-form-urlencoded`, and the query of a target: pairs between `&`, split at the first `=`, both
- * sides decoded once; escapes that are none stay. As in libmodsecurity 3 an empty pair is an argument without name,
- * except after the last `&`.
+ * Splits the text at `&` and each pair at its first `=`, and decodes both sides once; invalid escapes stay. As in
+ * libmodsecurity 3 an empty pair is an argument without name, except after the last `&`.
  */
 export function parseUrlEncoded({ text }: Pick<BodyInput, 'text'>): ParsedBody {
   const gathered: BodyMembers = { parser: 'urlencoded', args: [], error: null };
@@ -17,6 +17,7 @@ export function parseUrlEncoded({ text }: Pick<BodyInput, 'text'>): ParsedBody {
   return { ...EMPTY_BODY, args: gathered.args, error: gathered.error };
 }
 
+/** Decodes one pair; without `=`, the value is empty. */
 function pairOf(text: string): { name: string; value: string } {
   const equals = text.indexOf('=');
   if (equals < 0) return { name: urlDecode(text), value: '' };

@@ -1,3 +1,4 @@
+/** Replaces references in XML character data (XML 1.0 §4.1, §4.6). */
 import { hexValue } from '../../../base/octets.ts';
 import { utf8Text } from '../../octets/utf8.ts';
 
@@ -15,13 +16,14 @@ const ENTITIES = [
   { name: 'apos;', text: "'" },
 ] as const;
 
+/** The result of a replacement. */
 export interface Dereferenced {
   readonly text: string;
-  /** Whether a `&` stands for nothing known: it and what follows stay. */
+  /** Whether a `&` does not begin a known reference; it stays as it is. */
   readonly hasUnknown: boolean;
 }
 
-/** Character data with references to characters (as UTF-8) and to the five entities replaced; others never expand. */
+/** Replaces character references (by UTF-8) and the five predefined entities; never expands other entities. */
 export function dereference(raw: string): Dereferenced {
   let at = raw.indexOf('&');
   if (at < 0) return { text: raw, hasUnknown: false };
@@ -40,16 +42,19 @@ export function dereference(raw: string): Dereferenced {
   return { text: text + raw.slice(from), hasUnknown };
 }
 
+/** A reference: its text, and the place after it. */
 interface Found {
   readonly text: string;
   readonly end: number;
 }
 
+/** Reads a predefined entity, its name at `at`; `null`: it is not one. */
 function entity(raw: string, at: number): Found | null {
   const known = ENTITIES.find(({ name }) => raw.startsWith(name, at));
   return known === undefined ? null : { text: known.text, end: at + known.name.length };
 }
 
+/** Reads a character reference, its digits or `x` at `start`; `null`: it is malformed. */
 function character(raw: string, start: number): Found | null {
   const isHex = raw.charCodeAt(start) === LOWER_X;
   let end = isHex ? start + 1 : start;

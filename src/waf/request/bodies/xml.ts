@@ -1,8 +1,8 @@
 /**
- * XML 1.0 as far as signatures ask: the text of the whole document (ModSecurity's `XML:/*` is the string value of the
- * root: character data and CDATA, no comments, no instructions) and the value of every attribute (`XML://@*`, which
- * leaves namespace declarations out). Nothing declared in a DOCTYPE is expanded or fetched; declaring an entity is an
- * error. What is not well-formed is reported and read on over, so that what follows is seen too.
+ * Parses the parts of XML 1.0 that signatures inspect: the text of the whole document (ModSecurity's `XML:/*`, the string
+ * value of the root: character data and CDATA, no comments, no processing instructions) and the value of every attribute
+ * (`XML://@*`, without namespace declarations). Nothing declared in a DOCTYPE is expanded or fetched, and an entity
+ * declaration is an error. Malformed markup is reported, and reading continues, so that signatures inspect the rest.
  */
 import { isAlphanumeric, isSpace } from '../../octets/latin1.ts';
 import { toUtf8 } from './charset.ts';
@@ -22,19 +22,23 @@ const EQUALS = 61;
 const GREATER = 62;
 const QUOTES = [34, 39];
 
+/** The state of the parser. */
 interface Scanner extends BodyMembers {
   readonly text: string;
   readonly truncated: boolean;
-  /** Whether the document came in UTF-16 or UTF-32. */
+  /** Whether the document was UTF-16 or UTF-32. */
   readonly converted: boolean;
+  /** Pieces of character data, in order. */
   readonly pieces: string[];
   readonly attributes: string[];
-  /** Names of the elements that are open. */
+  /** The names of the open elements, the outermost first. */
   readonly open: string[];
   hasRoot: boolean;
+  /** The place of the next character. */
   at: number;
 }
 
+/** Parses a body. */
 export function parseXml(input: BodyInput): ParsedBody {
   const { text, converted } = toUtf8(input.text);
   const scanner: Scanner = {
@@ -64,6 +68,7 @@ export function parseXml(input: BodyInput): ParsedBody {
   };
 }
 
+/** Reads character data up to the next `<`. */
 function readText(scanner: Scanner): void {
   const { text, at } = scanner;
   const next = text.indexOf('<', at);
@@ -72,7 +77,7 @@ function readText(scanner: Scanner): void {
   if (end === at) return;
   if (scanner.open.length === 0) {
     if (isBlank(text, at, end)) return;
-    report(scanner, `text stands outside of the root element at octet ${at}`);
+    report(scanner, `text is outside of the root element at octet ${at}`);
   }
   scanner.pieces.push(plain(scanner, text.slice(at, end)));
 }
@@ -82,6 +87,7 @@ function isBlank(text: string, from: number, to: number): boolean {
   return true;
 }
 
+/** Replaces references; reports those to entities that are not predefined. */
 function plain(scanner: Scanner, raw: string): string {
   const { text, hasUnknown } = dereference(raw);
   const isCut = scanner.truncated && scanner.at === scanner.text.length;
@@ -89,9 +95,10 @@ function plain(scanner: Scanner, raw: string): string {
   return text;
 }
 
-/** The longer ones a cut may leave a piece of. */
+/** The openings of markup of which a truncated body may contain only a part. */
 const OPENINGS = ['<!--', '<![CDATA[', '<!DOCTYPE'];
 
+/** Reads the markup whose `<` is at the current place. */
 function readMarkup(scanner: Scanner): void {
   const { text, at } = scanner;
   if (text.startsWith('<!--', at)) skipPast(scanner, '-->', { from: at + 4, what: 'a comment' });
@@ -109,11 +116,12 @@ function readMarkup(scanner: Scanner): void {
   }
 }
 
+/** Whether an octet can start a name (XML 1.0 §2.3); all octets above 127 count. */
 function startsName(code: number): boolean {
   return code >= 0x80 || code === 95 || code === 58 || (isAlphanumeric(code) && code > 57);
 }
 
-/** Goes behind the next `end`, or to the end of the text; gives where it stands. */
+/** Skips to the place after the next `end`, or to the end of the text; returns the place of `end`. */
 function skipPast(
   scanner: Scanner,
   end: string,
@@ -129,23 +137,24 @@ function skipPast(
   return found;
 }
 
+/** Reports that the text ends inside `what`, unless the body is truncated. */
 function unfinished(scanner: Scanner, what: string): void {
   if (!scanner.truncated) report(scanner, `it ends inside ${what}`);
 }
 
 function readCdata(scanner: Scanner): void {
   const from = scanner.at + 9;
-  if (scanner.open.length === 0) report(scanner, 'text stands outside of the root element');
+  if (scanner.open.length === 0) report(scanner, 'text is outside of the root element');
   const end = skipPast(scanner, ']]>', { from, what: 'CDATA' });
   scanner.pieces.push(scanner.text.slice(from, end));
 }
 
-/** Encodings whose octets below 128 are ASCII, so that what signatures look for can be read as it is. */
+/** Encodings whose octets below 128 are ASCII, so that signatures can inspect them without conversion. */
 const READABLE = ['utf-8', 'utf8', 'us-ascii', 'ascii', 'iso-8859-', 'windows-125', 'latin1'];
-/** Encodings that `toUtf8` tells by their octets. */
+/** Encodings that `toUtf8` recognises by their octets. */
 const CONVERTED = ['utf-16', 'utf-32', 'iso-10646-ucs-'];
 
-/** An instruction says nothing to signatures, except the declaration at the start, which names the encoding. */
+/** Skips a processing instruction; checks the encoding in an XML declaration at the start. */
 function readInstruction(scanner: Scanner): void {
   const from = scanner.at + 2;
   const end = skipPast(scanner, '?>', { from, what: 'an instruction' });
@@ -157,10 +166,10 @@ function readInstruction(scanner: Scanner): void {
   const readable = (scanner.converted ? CONVERTED : READABLE).some((name) =>
     [`"${name}`, `'${name}`].some((quoted) => declaration.includes(quoted, label)),
   );
-  if (!readable) report(scanner, 'it declares an encoding that is not the one it has, or none that is read');
+  if (!readable) report(scanner, 'it declares an encoding that is not its own, or that is not supported');
 }
 
-/** Passes over a DOCTYPE with its internal subset; quoted text and comments in it may hold brackets. */
+/** Skips a DOCTYPE with its internal subset; quoted text and comments in it may contain brackets. */
 function skipDoctype(scanner: Scanner): void {
   const { text } = scanner;
   let inSubset = false;
@@ -227,7 +236,7 @@ function readStartTag(scanner: Scanner): void {
   scanner.open.push(name);
 }
 
-/** Reads one attribute; false at the end of the tag, where `scanner.at` is its `>` or `/>`, or the end of the text. */
+/** Reads one attribute; `false`: the current place is the `>` or `/>` of the tag, or the end of the text. */
 function readAttribute(scanner: Scanner): boolean {
   const { text } = scanner;
   skipBlanks(scanner);
@@ -240,13 +249,13 @@ function readAttribute(scanner: Scanner): boolean {
   skipBlanks(scanner);
   if (name === '' || text.charCodeAt(scanner.at) !== EQUALS) {
     const isCut = scanner.truncated && scanner.at + 1 >= text.length;
-    if (!isCut) report(scanner, `an attribute without value stands at octet ${start}`);
+    if (!isCut) report(scanner, `the attribute at octet ${start} has no value`);
     if (scanner.at === start) scanner.at++;
     return true;
   }
   scanner.at++;
   skipBlanks(scanner);
-  // White space as written becomes spaces; a reference to it stays what it refers to (XML 1.0 §3.3.3).
+  // Literal white space becomes spaces; referenced white space does not (XML 1.0 §3.3.3, attribute-value normalization).
   const value = plain(scanner, spaced(attributeValue(scanner)));
   if (name === 'xmlns' || name.startsWith('xmlns:')) return true;
   addTo(scanner, scanner.attributes, value);
@@ -257,6 +266,7 @@ function skipBlanks(scanner: Scanner): void {
   while (isSpace(scanner.text.charCodeAt(scanner.at))) scanner.at++;
 }
 
+/** Reads a quoted value, or reports an unquoted one and reads it up to white space or `>`. */
 function attributeValue(scanner: Scanner): string {
   const { text } = scanner;
   const quote = text.charCodeAt(scanner.at);

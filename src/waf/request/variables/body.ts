@@ -1,24 +1,28 @@
-/** The request body as its processor reads it. */
-
+/** The variables of the request body: chooses the parser (the "processor" of ModSecurity) and runs it. */
 import { latin1Text } from '../../octets/latin1.ts';
 import { BODY_PARSERS, type BodyProcessor } from '../bodies/body.ts';
 import { EMPTY_BODY, type ParsedBody } from '../bodies/parsed-body.ts';
 
+/** A parsed body. */
 export interface ReadBody {
+  /** The body as Latin-1: one character an octet. */
   readonly text: string;
   readonly parsed: ParsedBody;
-  /** What read it; `null`: nothing did. */
+  /** The parser that ran; `null`: none. */
   readonly processor: BodyProcessor | null;
 }
 
-/** How a body is to be read. */
+/** How to parse a body. */
 export interface BodyReading {
-  /** `null`: as nothing in particular. */
+  /** `null`: do not parse it. */
   readonly processor: BodyProcessor | null;
+  /** The request's `Content-Type`; `''` without one. */
   readonly contentType: string;
+  /** Whether the body continues after the inspected octets. */
   readonly truncated: boolean;
 }
 
+/** Parses a body. */
 export function readBody(octets: Uint8Array, { processor, ...how }: BodyReading): ReadBody {
   const text = latin1Text(octets, 0, octets.length);
   const parsed = processor === null ? EMPTY_BODY : BODY_PARSERS[processor]({ text, ...how });
@@ -26,8 +30,8 @@ export function readBody(octets: Uint8Array, { processor, ...how }: BodyReading)
 }
 
 /**
- * Which processor a content type calls for, as ModSecurity and the rules 200000, 200001 and 200006 of its recommended
- * configuration have it; `null`: none.
+ * The parser for a content type, as ModSecurity and the rules 200000, 200001 and 200006 of its recommended configuration
+ * choose it; `null`: none.
  */
 export function processorOf(contentType: string | null): BodyProcessor | null {
   const type = (contentType ?? '').toLowerCase();
@@ -39,7 +43,7 @@ export function processorOf(contentType: string | null): BodyProcessor | null {
   return type.startsWith('application/') && vendorJson(type) ? 'JSON' : null;
 }
 
-/** `application/problem+json`: letters, digits, `.`, `-`, then `+json`. */
+/** Whether a type is like `application/problem+json`: letters, digits, `.` or `-`, then `+json` (RFC 6839 §3.1). */
 function vendorJson(type: string): boolean {
   const plus = type.indexOf('+');
   const from = 'application/'.length;

@@ -1,4 +1,4 @@
-/** Headers and cookies as named values; several of one name stay several. */
+/** The variables REQUEST_HEADERS and REQUEST_COOKIES: named values, also several with the same name. */
 import type { InspectedRequest } from '../inspection.ts';
 import { headerAsLatin1, utf8AsLatin1 } from './octet-text.ts';
 
@@ -7,7 +7,7 @@ export interface NamedValue {
   readonly value: string;
 }
 
-/** The headers in the order given; Host comes from the request itself where they lack it. */
+/** The headers in the order of the request. The host of the request becomes `host` if there is no such header. */
 export function readHeaders(request: InspectedRequest): readonly NamedValue[] {
   const found: NamedValue[] = [];
   const headers = request.headers ?? {};
@@ -16,18 +16,22 @@ export function readHeaders(request: InspectedRequest): readonly NamedValue[] {
   return found;
 }
 
+/** Adds a header for each text of a value; ignores anything else that an embedder may pass. */
 function add(found: NamedValue[], name: string, value: unknown): void {
   if (typeof value === 'string') found.push({ name, value: headerAsLatin1(value) });
   else if (Array.isArray(value)) for (const one of value) add(found, name, one);
 }
 
-/** The first value of a header. */
+/** The first value of a header (its name in lower case); `null`: the request does not have it. */
 export function headerOf(headers: readonly NamedValue[], name: string): string | null {
   for (const header of headers) if (header.name === name) return header.value;
   return null;
 }
 
-/** The cookies of every Cookie header, as libmodsecurity 3 reads them: nothing decoded, no name no cookie. */
+/**
+ * The cookies of all Cookie headers, parsed as libmodsecurity 3 parses them: split at `;` and at the first `=`, not
+ * decoded; a cookie without name is ignored.
+ */
 export function readCookies(headers: readonly NamedValue[]): readonly NamedValue[] {
   const found: NamedValue[] = [];
   for (const { name, value } of headers) {

@@ -1,8 +1,9 @@
-/** The scalars of the request line, as libmodsecurity 3 has them. */
+/** The variables of the request line (REQUEST_METHOD, REQUEST_URI, QUERY_STRING …), as libmodsecurity 3 defines them. */
 import { hexValue } from '../../../base/octets.ts';
 import type { InspectedRequest } from '../inspection.ts';
 import { headerAsLatin1, utf8AsLatin1 } from './octet-text.ts';
 
+/** The variables of one request line. */
 export interface RequestLine {
   readonly method: string;
   /** `HTTP/1.1`. */
@@ -11,14 +12,15 @@ export interface RequestLine {
   readonly raw: string;
   /** The target without scheme and authority. */
   readonly uri: string;
-  /** The path, decoded once. */
+  /** The path, percent-decoded once. */
   readonly filename: string;
-  /** What follows the last slash of the path. */
+  /** The part of `filename` after its last `/` or `\`. */
   readonly basename: string;
-  /** What follows the first `?`; `null`: there is none, or nothing does. */
+  /** The text after the first `?`; `null`: there is none, or it is empty. */
   readonly query: string | null;
 }
 
+/** Computes the variables of a request. */
 export function readRequestLine(request: InspectedRequest): RequestLine {
   const raw = utf8AsLatin1(textOf(request.target));
   const uri = withoutAuthority(raw);
@@ -37,12 +39,12 @@ export function readRequestLine(request: InspectedRequest): RequestLine {
   };
 }
 
-/** A field as text; what an embedder gives that is none counts as empty. */
+/** A field of the request as text; anything else that an embedder passes counts as empty. */
 export function textOf(field: unknown): string {
   return typeof field === 'string' ? field : '';
 }
 
-/** `http://host/path` → `/path`; anything else stays. */
+/** Converts the absolute form `http://host/path` (RFC 9112 §3.2.2) to `/path`; any other target stays. */
 function withoutAuthority(target: string): string {
   if (target.startsWith('/')) return target;
   const colon = target.indexOf('://');
@@ -51,7 +53,7 @@ function withoutAuthority(target: string): string {
   return path < 0 ? target : target.slice(path);
 }
 
-/** Every `%XX` as the octet it stands for; what is no whole escape stays. */
+/** Replaces every `%XX` by its octet; an incomplete escape stays. */
 function decodeOnce(text: string): string {
   let at = text.indexOf('%');
   if (at < 0) return text;

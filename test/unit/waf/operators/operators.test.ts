@@ -26,7 +26,7 @@ test.each([
   ['0x10', 0],
   ['9'.repeat(30), Number.MAX_SAFE_INTEGER],
   [`-${'9'.repeat(30)}`, -Number.MAX_SAFE_INTEGER],
-])('%j counts as %j', (text, number) => {
+])('numberOf(%j) is %j', (text, number) => {
   expect(numberOf(text)).toBe(number);
 });
 
@@ -39,12 +39,12 @@ describe.each([
 ] as const)('$name', ({ name, less, equal, greater }) => {
   const operator = NUMBER_OPERATORS[name];
 
-  test('compares numbers', () => {
+  test('compares numbers by its relation', () => {
     expect([operator('4', 5), operator('5', 5), operator('6', 5)]).toEqual([less, equal, greater]);
     expect([operator('-6', -5), operator('-5', -5), operator('', -5)]).toEqual([less, equal, greater]);
   });
 
-  test('takes what is no number for 0', () => {
+  test('counts a text without number as 0', () => {
     expect(operator('none', 0)).toBe(equal);
   });
 });
@@ -100,13 +100,13 @@ test.each([
   expect(ipMatch(value, prepareIpMatch(['10.0.0.0/8', '192.0.2.7', '2001:db8::/32']))).toBe(holds);
 });
 
-test('ipMatch keeps families apart and refuses what the compiler would not have let through', () => {
+test('ipMatch does not mix address families, and its argument must be an address or prefix', () => {
   expect(ipMatch('1.2.3.4', prepareIpMatch(['102:304::/32']))).toBe(false);
   expect(ipMatch('1.2.3.4', prepareIpMatch([]))).toBe(false);
   expect(() => prepareIpMatch(['10.0.0.0/33'])).toThrow('10.0.0.0/33');
 });
 
-test('validateByteRange holds exactly when an octet is not allowed', () => {
+test('validateByteRange matches exactly when an octet is not allowed', () => {
   const flags = fc.array(fc.boolean(), { minLength: 256, maxLength: 256 });
   fc.assert(
     fc.property(flags, fc.uint8Array({ maxLength: 3 }), (allowed, octets) => {
@@ -130,7 +130,7 @@ test.each([
   expect(PLAIN_OPERATORS.validateUrlEncoding(value)).toBe(invalid);
 });
 
-test('validateUtf8Encoding is what a fatal decoder finds', () => {
+test('validateUtf8Encoding matches exactly when a fatal TextDecoder throws', () => {
   const near = fc.constantFrom(0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc1, 0xc2, 0xdf);
   const leads = fc.constantFrom(0xe0, 0xe1, 0xed, 0xef, 0xf0, 0xf1, 0xf4, 0xf5, 0xf7, 0xf8, 0xff);
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -153,7 +153,7 @@ test('validateUtf8Encoding is what a fatal decoder finds', () => {
   expect(PLAIN_OPERATORS.validateUtf8Encoding(String.fromCharCode(...valid))).toBe(false);
 });
 
-test('noMatch never holds, unconditionalMatch always', () => {
+test('noMatch never matches, unconditionalMatch always does', () => {
   expect(PLAIN_OPERATORS.noMatch('x')).toBe(false);
   expect(PLAIN_OPERATORS.unconditionalMatch('')).toBe(true);
 });

@@ -49,7 +49,7 @@ function compiled(source: string) {
   return { regex, table: octetDfa(built.table), lazy: lazyDfa(readProgram(regex)) };
 }
 
-describe('both automata tell what re2js tells', () => {
+describe('the compiled and the lazy DFA match exactly where re2js matches', () => {
   test.each(PATTERNS)('%s', (source) => {
     const { regex, table, lazy } = compiled(source);
     let matched = 0;
@@ -67,7 +67,7 @@ describe('both automata tell what re2js tells', () => {
   });
 });
 
-test('a shape that a pattern cannot match is never one of a text it matches', () => {
+test('mayMatch is never false for a text that the pattern matches', () => {
   let refused = 0;
   const matchers = PATTERNS.map((source) => {
     const regex = RE2JS.compile(source, RE2JS.DOTALL);
@@ -94,7 +94,7 @@ function textsOf(length: number): readonly string[] {
   return textsOf(length - 1).flatMap((text) => octets.map((octet) => text + octet));
 }
 
-test.each(PATTERNS)('the shortest match of %s is as short as is told', (source) => {
+test.each(PATTERNS)('octetDfaShortest of %s is the length of its shortest match', (source) => {
   const { regex, table } = compiled(source);
   const shortest = octetDfaShortest(table);
   expect(shortest).toBeLessThanOrEqual(6);
@@ -103,7 +103,7 @@ test.each(PATTERNS)('the shortest match of %s is as short as is told', (source) 
   if (shortest < 5) expect(matches(shortest)).toBe(true);
 });
 
-describe('an automaton built while it runs', () => {
+describe('a lazy DFA', () => {
   const source = '(?:[ab]*a[ab]{9};)|c{3}';
   const text = 'abbabaabbbabaababbbaabababbbaabbaaababab'.repeat(5);
   const stepsOf = (dfa: ReturnType<typeof lazyDfa>) => {
@@ -112,7 +112,7 @@ describe('an automaton built while it runs', () => {
     return 1e9 - meter.left;
   };
 
-  test('costs the same whoever came before', () => {
+  test('costs the same steps whatever texts it matched before', () => {
     const program = readProgram(RE2JS.compile(source));
     const cold = stepsOf(lazyDfa(program));
     const dfa = lazyDfa(program);
@@ -124,7 +124,7 @@ describe('an automaton built while it runs', () => {
     expect(cold).toBeGreaterThan(text.length);
   });
 
-  test('stops when the meter has run out', () => {
+  test('stops when the step budget is exhausted', () => {
     const meter = startMeter(500);
     const dfa = lazyDfa(readProgram(RE2JS.compile(source)));
     expect(lazyDfaEnd(dfa, { octets: octetsOf(text), length: text.length }, meter)).toBe(-1);
@@ -132,7 +132,7 @@ describe('an automaton built while it runs', () => {
   });
 });
 
-test('groups are those of the leftmost match', () => {
+test('patternGroups returns the groups of the leftmost match', () => {
   const matcher = matcherOf({
     source: '(\\d+)-(\\d+)?',
     ignoreCase: false,

@@ -10,7 +10,7 @@ const TEXT = fc
   .array(fc.constantFrom('a', 'b', 'c', 'A', 'B', 'C', '/', '\xe9', '1', 'z'), { maxLength: 60 })
   .map((parts) => parts.join(''));
 
-test('finds, without case, the sets that a search for each literal finds', () => {
+test('setsIn returns the sets that a case-insensitive search for each literal finds', () => {
   fc.assert(
     fc.property(SETS, fc.array(TEXT, { minLength: 1, maxLength: 3 }), (sets, texts) => {
       const index = literalIndex(sets);
@@ -29,6 +29,6 @@ test('finds, without case, the sets that a search for each literal finds', () =>
   );
 });
 
-test('an index of nothing finds nothing', () => {
+test('setsIn returns no set for an empty index', () => {
   expect(setsIn(literalIndex([]), 'abc')).toHaveLength(0);
 });

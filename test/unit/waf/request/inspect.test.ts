@@ -13,7 +13,7 @@ function score(text: string, sent: Sent): number {
   return inspect(signatures(text), sent).score;
 }
 
-describe('a rule looks at what its targets name', () => {
+describe('a rule matches the members that its targets select, and no others', () => {
   test.each<readonly [string, string, Sent, number]>([
     ['ARGS', '@rx ev.l', { target: '/?a=evil' }, 5],
     ['ARGS', '@rx ev.l', { target: '/?a=ev%69l&b=good' }, 5],
@@ -70,7 +70,7 @@ describe('a rule looks at what its targets name', () => {
   });
 });
 
-describe('values are transformed first', () => {
+describe('an operator matches the transformed value', () => {
   test.each([
     ['t:lowercase,', '/?a=EVIL', 5],
     ['t:urlDecodeUni,', '/?a=ev%2569l', 5],
@@ -80,7 +80,7 @@ describe('values are transformed first', () => {
     expect(score(rule('ARGS', '@rx evil', actions), { target })).toBe(expected);
   });
 
-  test('multiMatch looks at every stage, and each that holds counts', () => {
+  test('multiMatch tests the value after each transformation and scores each match', () => {
     const text = rule('ARGS', '@rx e', 'multiMatch,t:urlDecodeUni,t:lowercase,');
     expect(score(text, { target: '/?a=e' })).toBe(5);
     expect(score(text, { target: '/?a=e%2520E' })).toBe(15);
@@ -89,13 +89,13 @@ describe('values are transformed first', () => {
   });
 });
 
-describe('rules in a row', () => {
+describe('rules of one program', () => {
   const chained = `SecRule REQUEST_METHOD "@streq POST" "id:1,phase:2,block,chain,msg:'m'"
     SecRule ARGS "@rx ^(e)(v)" "capture,chain"
     SecRule TX:2 "@streq %{tx.wanted}" "${SCORE}"
   SecAction "id:3,phase:1,pass,nolog,setvar:tx.wanted=%{REQUEST_HEADERS.x-wanted}"`;
 
-  test('a chain holds when all its conditions do; captures and macros carry from one to the next', () => {
+  test('a chain matches if all its conditions match, and later conditions read captures and macros of earlier ones', () => {
     const sent = { method: 'POST', target: '/?a=evil', headers: { 'x-wanted': 'v' } };
     expect(score(chained, sent)).toBe(5);
     expect(score(chained, { ...sent, headers: { 'x-wanted': 'w' } })).toBe(0);
@@ -103,7 +103,7 @@ describe('rules in a row', () => {
     expect(score(chained, { ...sent, target: '/?a=good' })).toBe(0);
   });
 
-  test('MATCHED_VARS are what the condition before found', () => {
+  test('MATCHED_VARS has the members that the condition before matched', () => {
     const text = `SecRule ARGS "@rx e" "id:1,phase:2,block,chain,msg:'m'"
       SecRule MATCHED_VARS "@rx v" "${SCORE}"`;
     const program = signatures(text);
@@ -113,7 +113,7 @@ describe('rules in a row', () => {
     expect(inspect(program, { target: '/?a=e&b=v' }).score).toBe(0);
   });
 
-  test('skipAfter passes over what lies before the marker', () => {
+  test('skipAfter skips the rules before its marker', () => {
     const text = `SecRule REQUEST_METHOD "@streq GET" "id:1,phase:2,pass,nolog,skipAfter:END"
       ${rule('ARGS', '@rx evil').replace('id:1', 'id:2')}
       SecMarker END
@@ -122,7 +122,7 @@ describe('rules in a row', () => {
     expect(inspect(signatures(text), { target: '/?a=evil', method: 'PUT' }).ids).toEqual([2, 3]);
   });
 
-  test('allow ends it, deny says so', () => {
+  test('allow ends the inspection, deny sets denied', () => {
     const after = rule('ARGS', '@rx evil').replace('id:1', 'id:9');
     const allow = `SecRule ARGS:k "@streq ok" "id:1,phase:1,allow,nolog"\n${after}`;
     expect(inspect(signatures(allow), { target: '/?a=evil&k=ok' })).toMatchObject({ score: 0, ids: [] });
@@ -131,13 +131,13 @@ describe('rules in a row', () => {
     expect(inspect(signatures(deny), { target: '/?a=evil' })).toMatchObject({ denied: false, score: 5 });
   });
 
-  test('a phase 1 rule does not see the body', () => {
+  test('a rule of phase 1 does not match values of the body', () => {
     const text = rule('ARGS', '@rx evil').replace('phase:2', 'phase:1');
     expect(score(text, { method: 'POST', headers: FORM, body: 'a=evil' })).toBe(0);
     expect(score(text, { method: 'POST', headers: FORM, body: 'a=good', target: '/?b=evil' })).toBe(5);
   });
 
-  test('ctl takes rules and targets out, for the rules that follow', () => {
+  test('ctl removes rules and targets for the rules that follow', () => {
     const control = (ctl: string) =>
       `SecRule REQUEST_HEADERS:x-ctl "@streq on" "id:5,phase:1,pass,nolog,ctl:${ctl}"\n${rule('ARGS', '@rx evil')}`;
     for (const ctl of [
@@ -155,7 +155,7 @@ describe('rules in a row', () => {
   });
 });
 
-describe('settings', () => {
+describe('the settings decide which signatures score', () => {
   const program = signatures(rule('ARGS|REQUEST_COOKIES', '@rx evil'));
   const sent = { target: '/?a=evil', headers: { cookie: 'sess1=evil' } };
 
@@ -174,19 +174,19 @@ describe('settings', () => {
     expect(inspect(program, sent, settings).score).toBe(expected);
   });
 
-  test('a rule may read the threshold', () => {
+  test('a rule reads the threshold as a TX variable', () => {
     const text = `SecRule TX:INBOUND_ANOMALY_SCORE_THRESHOLD "@ge 8" "id:1,phase:2,deny,msg:'m'"`;
     expect(inspect(signatures(text), {}, { threshold: 8 }).denied).toBe(true);
     expect(inspect(signatures(text), {}, { threshold: 7 }).denied).toBe(false);
   });
 
-  test('the program knows its ids', () => {
+  test('has() is true for the ids of the program only', () => {
     expect([program.has(1), program.has(2)]).toEqual([true, false]);
   });
 });
 
-describe('the finding', () => {
-  test('tells each signature, where and what it added', () => {
+describe('the finding of an inspection', () => {
+  test('lists each signature with its variable, excerpt and score', () => {
     const text = `${rule('ARGS', '@rx ev[i]l')}
       SecRule REQUEST_HEADERS:User-Agent "@pm nikto" "id:2,phase:1,block,msg:'scanner %{MATCHED_VAR_NAME}',tag:'attack-reputation-scanner',severity:'NOTICE',setvar:'tx.inbound_anomaly_score_pl1=+2'"
       SecRule ARGS "@rx evil" "id:3,phase:2,pass,nolog,setvar:tx.other=1"`;
@@ -218,7 +218,7 @@ describe('the finding', () => {
     });
   });
 
-  test('shortens around the match, and escapes', () => {
+  test('shows an escaped excerpt around the match', () => {
     const value = `${'x'.repeat(100)}evil\x01${'y'.repeat(100)}`;
     const [match] = inspect(signatures(rule('ARGS', '@rx evil')), {
       target: `/?a=${encodeURIComponent(value)}`,
@@ -239,21 +239,21 @@ describe('the finding', () => {
       'ARGS',
       { method: 'POST', headers: { 'content-type': 'application/json' }, body: '{"user":{"passwd":"evil"}}' },
     ],
-  ])('does not show what may be a secret: %s %j', (targets, sent) => {
+  ])('shows only the length of a value that may be a secret: %s %j', (targets, sent) => {
     const text = rule(targets, '@rx evil').replace("msg:'found'", "msg:'found %{MATCHED_VAR}'");
     const [match] = inspect(signatures(text), sent).matches;
     expect(match!.value).toMatch(/^\(\d+ octets, not shown\)$/);
     expect(match!.message).not.toContain('evil');
   });
 
-  test('a body that cannot be read is told', () => {
+  test('bodyError is the error of the body parser', () => {
     const json = { 'content-type': 'application/json' };
     const program = signatures(rule('ARGS', '@rx evil'));
     expect(inspect(program, { headers: json, body: '{"a":' }).bodyError).toMatch(/^json: /);
     expect(inspect(program, { headers: json, body: '{"a":', truncated: true }).bodyError).toBeNull();
   });
 
-  test('a budget that runs out is told', () => {
+  test('exhausted is true when the step budget runs out', () => {
     const text = rule('ARGS', '@rx (?:[ab]*a[ab]{30}c|d{400}e)');
     let state = 1;
     const next = () => {
@@ -268,7 +268,7 @@ describe('the finding', () => {
   });
 });
 
-test('what came before changes no finding', () => {
+test('earlier requests do not change the finding of a request', () => {
   const text = `${rule('ARGS|REQUEST_COOKIES', '@rx (?i)evil\\\\b', 't:urlDecodeUni,')}
     ${rule('REQUEST_HEADERS|ARGS_NAMES', '@pm evil wicked', 't:lowercase,').replace('id:1', 'id:2')}`;
   const sent: Sent[] = ['good', 'evil', 'evil', 'EVIL', 'ev%2569l', 'devils', 'evil', 'good'].flatMap(
@@ -287,25 +287,25 @@ describe('a rule that only evaluates the score', () => {
   const stricter = 'SecRule TX:BLOCKING "@ge 3" "id:4,phase:2,deny,log"';
   const three = rule('ARGS', '@streq x').replace('=+5', '=+3');
 
-  test('is not told where the score reaches the threshold', () => {
+  test('is not reported when the score reaches the threshold', () => {
     const text = [rule('ARGS', '@streq x'), sum, deny].join('\n');
     const found = inspect(signatures(text), { target: '/?a=x' });
     expect(found).toMatchObject({ score: 5, ids: [1], denied: true });
     expect(found.matches.map(({ id }) => id)).toEqual([1]);
   });
 
-  test('may keep the score under another name', () => {
+  test('may copy the score to another variable', () => {
     const kept = deny.replace('deny,log', "deny,log,setvar:'tx.kept=%{tx.blocking}'");
     const text = [rule('ARGS', '@streq x'), sum, kept].join('\n');
     expect(inspect(signatures(text), { target: '/?a=x' })).toMatchObject({ score: 5, ids: [1] });
   });
 
-  test('is told where it denies below', () => {
+  test('is reported when it denies below the threshold', () => {
     const found = inspect(signatures([three, sum, stricter].join('\n')), { target: '/?a=x' });
     expect(found).toMatchObject({ score: 3, ids: [1, 4], denied: true });
   });
 
-  test('is not one that looks at anything else, or adds to the score', () => {
+  test('reads only the score and adds nothing to it', () => {
     const flagged = 'SecRule ARGS "@streq x" "id:5,phase:2,nolog,pass,setvar:tx.flag=1"';
     const noted = `SecRule TX:FLAG "@eq 1" "id:6,phase:2,log,pass,${SCORE}"`;
     const found = inspect(signatures([flagged, noted].join('\n')), { target: '/?a=x' });

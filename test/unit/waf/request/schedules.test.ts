@@ -76,7 +76,7 @@ test('an operator matches the same values when untouched transformations are ski
   expect(seen.size).toBe(14);
 });
 
-test('a stage between a value and itself again is looked at', () => {
+test('multiMatch tests a stage between two stages with the same text', () => {
   const program = signatures(
     `SecRule ARGS:v "@rx ^ab$" "id:1,phase:2,block,t:none,t:lowercase,t:uppercase,multiMatch,msg:'found',setvar:'tx.inbound_anomaly_score_pl1=+1'"`,
   );
@@ -84,7 +84,7 @@ test('a stage between a value and itself again is looked at', () => {
   expect(inspect(program, { target: '/?v=AC' }).ids).toEqual([]);
 });
 
-test('what schedules cost an inspection follows from its own values, whatever came before', () => {
+test('the steps that schedules cost an inspection do not depend on earlier inspections', () => {
   const source = { chains: [], words: 0, setKinds: [] };
   const classes = [0, 1, 2].map((number): ValueClass => ({ number, chained: [], schedules: [], source }));
   const asked = fc.record({

@@ -22,7 +22,7 @@ test.each([
   },
   { text: 'a'.repeat(1_000_000), digest: '34aa973cd4c4daa4f61eeb2bdbad27316534016f' },
   { text: '01234567'.repeat(80), digest: 'dea356a2cddd90c7a7ecedc5ebb563934f460452' },
-])('sha1 as RFC 3174 §7.3 has it: $digest', ({ text, digest }) => {
+])('sha1 returns the digest of RFC 3174 §7.3: $digest', ({ text, digest }) => {
   expect(hex(TRANSFORMATIONS.sha1(text))).toBe(digest);
 });
 
@@ -33,11 +33,11 @@ test.each([
   { text: 'message digest', digest: 'f96b697d7cb7938d525a2f31aaf161d0' },
   { text: 'abcdefghijklmnopqrstuvwxyz', digest: 'c3fcd3d76192e4007dfb496cca67e13b' },
   { text: '1234567890'.repeat(8), digest: '57edf4a22be3c955ac49da2e2107b67a' },
-])('md5 as RFC 1321 §A.5 has it: $digest', ({ text, digest }) => {
+])('md5 returns the digest of RFC 1321 §A.5: $digest', ({ text, digest }) => {
   expect(hex(TRANSFORMATIONS.md5(text))).toBe(digest);
 });
 
-test.each(['sha1', 'md5'] as const)('%s is what Node computes', (name) => {
+test.each(['sha1', 'md5'] as const)('%s returns the digest that Node computes', (name) => {
   fc.assert(
     fc.property(octets, (text) => {
       expect(hex(TRANSFORMATIONS[name](text))).toBe(createHash(name).update(text, 'latin1').digest('hex'));
@@ -45,7 +45,7 @@ test.each(['sha1', 'md5'] as const)('%s is what Node computes', (name) => {
   );
 });
 
-test('base64Encode is what Node writes, and both decoders read it back', () => {
+test('base64Encode returns what Node encodes, and both decoders invert it', () => {
   fc.assert(
     fc.property(octets, (text) => {
       const encoded = Buffer.from(text, 'latin1').toString('base64');
@@ -56,7 +56,7 @@ test('base64Encode is what Node writes, and both decoders read it back', () => {
   );
 });
 
-test('hexEncode is what Node writes, and hexDecode reads it back in either case', () => {
+test('hexEncode returns what Node encodes, and hexDecode inverts it in either case', () => {
   fc.assert(
     fc.property(octets, (text) => {
       expect(TRANSFORMATIONS.hexEncode(text)).toBe(hex(text));
@@ -66,7 +66,7 @@ test('hexEncode is what Node writes, and hexDecode reads it back in either case'
   );
 });
 
-test('urlEncode is undone by urlDecode', () => {
+test('urlDecode inverts urlEncode', () => {
   fc.assert(
     fc.property(octets, (text) => {
       expect(TRANSFORMATIONS.urlDecode(TRANSFORMATIONS.urlEncode(text))).toBe(text);

@@ -7,12 +7,12 @@ import { shapeOf } from '../../../../src/waf/octets/shape.ts';
 import { CHANGES, LENGTH_BEHIND, lengthAhead, MAKES } from '../../../../src/waf/transformations/effects.ts';
 import { TRANSFORMATIONS } from '../../../../src/waf/transformations/transformations.ts';
 
-test('every octet is of one kind, and every kind has an octet', () => {
+test('every octet has one kind, and every kind has an octet', () => {
   expect(new Set(KINDS)).toEqual(new Set(KIND_BITS));
   expect(KIND_BITS).toHaveLength(32);
 });
 
-describe('a text without the kinds a transformation needs comes back as it is', () => {
+describe('a transformation does not change a text without the kinds in CHANGES', () => {
   test.each(WAF_TRANSFORMATIONS.filter((name) => CHANGES[name] !== -1))('%s', (name) => {
     const harmless = Array.from({ length: 256 }, (_, octet) => octet).filter(
       (octet) => (KINDS[octet]! & CHANGES[name]) === 0,
@@ -31,7 +31,7 @@ describe('a text without the kinds a transformation needs comes back as it is', 
   });
 });
 
-describe('what a transformation makes of a text holds no kinds but its own and those it is said to make', () => {
+describe('the result of a transformation has no kinds but those of its input and of MAKES', () => {
   test.each(WAF_TRANSFORMATIONS.filter((name) => MAKES[name] !== -1))('%s', (name) => {
     const octets = fc.oneof(
       fc.constantFrom(...Array.from('aZ9 \t\0/*\\.-#<>!\'",;(^', (one) => one.charCodeAt(0))),
@@ -49,7 +49,7 @@ describe('what a transformation makes of a text holds no kinds but its own and t
   });
 });
 
-describe('a transformation makes a text no longer than it is said to', () => {
+describe('the result of a transformation is no longer than lengthAhead', () => {
   test.each(WAF_TRANSFORMATIONS)('%s', (name) => {
     const pieces = fc.oneof(
       fc.constantFrom(

@@ -69,7 +69,7 @@ const MOST_READS = 40;
 describe.each(WAF_TRANSFORMATIONS)('%s', (name) => {
   const transform = TRANSFORMATIONS[name];
 
-  test('gives octets', () => {
+  test('returns Latin-1 text', () => {
     fc.assert(
       fc.property(text, (value) => {
         for (const character of transform(value)) expect(character.codePointAt(0)).toBeLessThan(256);
@@ -77,7 +77,7 @@ describe.each(WAF_TRANSFORMATIONS)('%s', (name) => {
     );
   });
 
-  test('does work that grows with its input, on inputs made to repeat it', () => {
+  test('does linear work on repetitive inputs', () => {
     for (const piece of HOSTILE) {
       for (const tail of ['', 'x']) {
         const value = piece.repeat(Math.ceil(65_536 / piece.length)) + tail;
@@ -87,7 +87,7 @@ describe.each(WAF_TRANSFORMATIONS)('%s', (name) => {
     }
   });
 
-  test('does not depend on what was transformed before', () => {
+  test('does not depend on earlier transformations', () => {
     fc.assert(
       fc.property(text, text, (value, other) => {
         const alone = transform(value);
@@ -98,7 +98,7 @@ describe.each(WAF_TRANSFORMATIONS)('%s', (name) => {
   });
 });
 
-test.each(IDEMPOTENT)('%s twice is %s once', (name) => {
+test.each(IDEMPOTENT)('%s is idempotent: twice is %s once', (name) => {
   const transform = TRANSFORMATIONS[name];
   fc.assert(
     fc.property(text, (value) => {
@@ -108,7 +108,7 @@ test.each(IDEMPOTENT)('%s twice is %s once', (name) => {
   );
 });
 
-test('the count of work sees a quadratic function', () => {
+test('the work counter detects a quadratic function', () => {
   const value = 'ab'.repeat(500);
   const quadratic = (): void => {
     for (let at = 0; at < value.length; at++) value.indexOf('c', at);

@@ -214,11 +214,11 @@ describe.each(Object.entries(CASES))('%s', (name, cases) => {
   });
 });
 
-test('every transformation of the contract is there', () => {
+test('every transformation of the contract has a function', () => {
   expect(Object.keys(TRANSFORMATIONS).sort()).toEqual([...WAF_TRANSFORMATIONS].sort());
 });
 
-test('what CRS chains to see through encodings: UTF-8 full width, URL, entity, escape', () => {
+test('the chains of CRS decode UTF-8 full width, percent-encoding, entities and escapes', () => {
   const { utf8toUnicode, urlDecodeUni, htmlEntityDecode, jsDecode } = TRANSFORMATIONS;
   const chain = (value: string) => jsDecode(htmlEntityDecode(urlDecodeUni(utf8toUnicode(value))));
   expect(chain('\xef\xbc\x9csvg%20onload%3D&quot;\\u0061lert%u0028)')).toBe('<svg onload="alert()');

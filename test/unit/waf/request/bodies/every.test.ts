@@ -40,7 +40,7 @@ const octets = fc.uint8Array({ maxLength: 60 }).map((list) => String.fromCharCod
 const MOST_READS = 60;
 
 describe.each(Object.keys(BODY_PARSERS) as readonly BodyProcessor[])('%s', (processor) => {
-  test.each([false, true])('never throws and gives octets, truncated: %j', (truncated) => {
+  test.each([false, true])('never throws and returns Latin-1 text, truncated: %j', (truncated) => {
     fc.assert(
       fc.property(fc.oneof(text, octets), (value) => {
         const body = parse(processor, value, { contentType: CONTENT_TYPE, truncated });
@@ -56,7 +56,7 @@ describe.each(Object.keys(BODY_PARSERS) as readonly BodyProcessor[])('%s', (proc
     );
   });
 
-  test('reads a body a bounded number of times', () => {
+  test('reads each octet of a body a bounded number of times', () => {
     for (const piece of [
       ...PIECES,
       '<a>',

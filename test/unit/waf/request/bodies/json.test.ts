@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { MAX_JSON_DEPTH, MAX_JSON_NAME_OCTETS } from '../../../../../src/waf/request/bodies/limits.ts';
 import { pairs, parse, utf8 } from './body-cases.ts';
 
-describe('documents', () => {
+describe('a document becomes arguments', () => {
   test.each([
     ['', []],
     [' \n', []],
@@ -33,7 +33,7 @@ describe('documents', () => {
     ['"\\ud83d"', [`json=${utf8('\ufffd')}`]],
     [utf8('{"ключ":"значение"}'), [utf8('json.ключ=значение')]],
     [utf8('\ufeff[1]'), ['json.array_0=1']],
-  ])('%j holds %j', (text, args) => {
+  ])('%j has the arguments %j', (text, args) => {
     const body = parse('JSON', text);
     expect(pairs(body.args)).toEqual(args);
     expect(body.error).toBeNull();
@@ -45,14 +45,14 @@ describe('documents', () => {
     ['UTF-16BE with mark', Buffer.from('\ufeff{"a":"é<"}', 'utf16le').swap16()],
     ['UTF-16BE', Buffer.from('{"a":"é<"}', 'utf16le').swap16()],
     ['UTF-32LE', Buffer.from(Uint32Array.from([...'{"a":"é<"}'].map((c) => c.codePointAt(0)!)).buffer)],
-  ])('%s is read', (_, octets) => {
+  ])('a document in %s has the same arguments as in UTF-8', (_, octets) => {
     const body = parse('JSON', octets.toString('latin1'));
     expect(pairs(body.args)).toEqual([utf8('json.a=é<')]);
     expect(body.error).toBeNull();
   });
 });
 
-describe('what is not JSON is reported, and what was read stays', () => {
+describe('invalid JSON is an error, and the arguments before it are returned', () => {
   test.each([
     ['{"a":1', ['json.a=1'], 'json: it ends inside a value'],
     ['{"a":"x', ['json.a=x'], 'json: it ends inside a value'],
@@ -65,8 +65,8 @@ describe('what is not JSON is reported, and what was read stays', () => {
     ['[1}', ['json.array_0=1'], 'json: a comma or the end of a container is missing at octet 3'],
     ['{"a" 1}', [], 'json: a colon is missing at octet 5'],
     ['{a:1}', [], 'json: a key is missing at octet 1'],
-    ['[NaN,1]', ['json.array_0=NaN', 'json.array_1=1'], 'json: what stands at octet 1 is no value'],
-    ['[01,2]', ['json.array_0=01', 'json.array_1=2'], 'json: what stands at octet 1 is no value'],
+    ['[NaN,1]', ['json.array_0=NaN', 'json.array_1=1'], 'json: the word at octet 1 is not a value'],
+    ['[01,2]', ['json.array_0=01', 'json.array_1=2'], 'json: the word at octet 1 is not a value'],
     [
       '["a\nb",2]',
       ['json.array_0=a\nb', 'json.array_1=2'],
@@ -75,18 +75,18 @@ describe('what is not JSON is reported, and what was read stays', () => {
     [
       '["\\x41\\u00",2]',
       ['json.array_0=\\x41\\u00', 'json.array_1=2'],
-      'json: the string at octet 1 holds an escape that is none',
+      'json: the string at octet 1 holds an invalid escape',
     ],
     ['["\xff<",2]', ['json.array_0=\xff<', 'json.array_1=2'], 'json: the string at octet 1 is not UTF-8'],
-    ['test', ['json=test'], 'json: what stands at octet 0 is no value'],
+    ['test', ['json=test'], 'json: the word at octet 0 is not a value'],
   ])('%j', (text, args, error) => {
     const body = parse('JSON', text);
     expect(pairs(body.args)).toEqual(args);
     expect(body.error).toBe(error);
   });
 
-  test.each(['1e', '1.', '.5', '+1', '-', '1e+', '0x1', 'tru', '--1'])('%s is no number', (text) => {
-    expect(parse('JSON', text).error).toBe('json: what stands at octet 0 is no value');
+  test.each(['1e', '1.', '.5', '+1', '-', '1e+', '0x1', 'tru', '--1'])('%s is not a number', (text) => {
+    expect(parse('JSON', text).error).toBe('json: the word at octet 0 is not a value');
   });
 
   test.each(['0', '-0', '10.25', '1E9', '1e-9', '0.0'])('%s is a number', (text) => {
@@ -94,7 +94,7 @@ describe('what is not JSON is reported, and what was read stays', () => {
   });
 });
 
-test('cut at any place, a document that goes on is no error and its values so far are there', () => {
+test('a truncated document is no error at any length, and its complete values are arguments', () => {
   const text = utf8('{"a":[1,true,"x\\u00e9\\n"],"b":{"c":null,"d":-1.5e3},"é":""}');
   const whole = parse('JSON', text);
   for (let at = 0; at <= text.length; at++) {
@@ -106,13 +106,13 @@ test('cut at any place, a document that goes on is no error and its values so fa
 });
 
 describe('limits', () => {
-  test('a hundred levels are read', () => {
+  test('a hundred levels of nesting are no error', () => {
     const body = parse('JSON', `${'{"a":'.repeat(100)}1${'}'.repeat(100)}`);
     expect(pairs(body.args)).toEqual([`json${'.a'.repeat(100)}=1`]);
     expect(body.error).toBeNull();
   });
 
-  test('the deepest allowed level is read, one more is an error', () => {
+  test('the deepest allowed nesting is no error, one more level is', () => {
     const nested = (depth: number): string => `${'['.repeat(depth)}1${']'.repeat(depth)}`;
     expect(parse('JSON', nested(MAX_JSON_DEPTH)).args).toHaveLength(1);
     expect(parse('JSON', nested(MAX_JSON_DEPTH)).error).toBeNull();
@@ -122,7 +122,7 @@ describe('limits', () => {
     expect(parse('JSON', '['.repeat(1_000_000)).args).toEqual([]);
   });
 
-  test('long keys around many values do not multiply', () => {
+  test('the names of many values inside long keys stay below the limit of octets', () => {
     const key = 'k'.repeat(2_000);
     const text = `${`{"x":1,"${key}":`.repeat(500)}1${'}'.repeat(500)}`;
     const body = parse('JSON', text);
@@ -145,7 +145,7 @@ function flatten(name: string, value: Json): readonly string[] {
   return [`${name}=${value === null ? '' : String(value)}`];
 }
 
-test('holds what JSON.parse gives, flattened', () => {
+test('the arguments are the flattened result of JSON.parse', () => {
   fc.assert(
     fc.property(fc.json({ maxDepth: 5 }), fc.constantFrom(undefined, 2), (text, indent) => {
       const value = JSON.parse(text) as Json;

@@ -28,8 +28,8 @@ function headed(...headers: readonly string[]): readonly string[] {
   return ['--XX', ...headers, '', 'v', '--XX--', ''];
 }
 
-describe('a form', () => {
-  test('has fields, files and part headers, in order', () => {
+describe('a multipart form', () => {
+  test('has its fields, files and part headers in order', () => {
     const body = read([
       ...field('a', '1'),
       '--XX',
@@ -58,21 +58,21 @@ describe('a form', () => {
     expect(body.error).toBeNull();
   });
 
-  test('may end without a last line end', () => {
+  test('is complete without a line end after the final boundary', () => {
     const body = read([...field('a', '1'), '--XX--']);
     expect(pairs(body.args)).toEqual(['a=1']);
     expect(body.error).toBeNull();
     expect(raised(body)).toEqual({});
   });
 
-  test('keeps the octets of its values', () => {
+  test('has values with the octets that were sent', () => {
     expect(pairs(read([...field('a\xff', '\0\xff%41\r\x80\n'), '--XX--']).args)).toEqual([
       'a\xff=\0\xff%41\r\x80\n',
     ]);
   });
 });
 
-describe('the Content-Type', () => {
+describe('the Content-Type decides boundary, flags and error', () => {
   const lines = [...field('a', '1'), '--XX--', ''];
   const text = lines.join('\r\n');
 
@@ -91,13 +91,13 @@ describe('the Content-Type', () => {
     [
       'multipart/form-data; charset=utf-8; boundary=XX',
       { STRICT_ERROR: 1 },
-      'something stands before the boundary in its Content-Type',
+      'text precedes the boundary in its Content-Type',
     ],
     ['multipart/form-data; BOUNDARY=XX', { STRICT_ERROR: 1 }, 'the word boundary is not in lower case'],
     [
       'multipart/form-data; boundaryX=XX',
       { STRICT_ERROR: 1, BOUNDARY_WHITESPACE: 1 },
-      'the name of the boundary parameter is another one',
+      'the name of the boundary parameter is not just boundary',
     ],
     [
       'multipart/form-data; boundary="XX',
@@ -123,21 +123,21 @@ describe('the Content-Type', () => {
     ['multipart/form-data; boundary', 'its Content-Type names no boundary'],
     ['multipart/form-data; boundary=', 'its boundary is empty or holds what a boundary may not'],
     [`multipart/form-data; boundary=${'X'.repeat(1_000)}`, 'its Content-Type is longer than 1024 octets'],
-  ])('%j cannot be read', (contentType, error) => {
+  ])('%j has no usable boundary', (contentType, error) => {
     const body = parse('MULTIPART', text, { contentType });
     expect(body.args).toEqual([]);
     expect(body.multipart.MULTIPART_STRICT_ERROR).toBe(1);
     expect(body.error).toBe(`multipart: ${error}`);
   });
 
-  test.each(['a_b', "a'()+,-./:=?b", 'a b'])('a boundary may be %j', (boundary) => {
+  test.each(['a_b', "a'()+,-./:=?b", 'a b'])('a boundary %j is valid', (boundary) => {
     const contentType = `multipart/form-data; boundary=${boundary}`;
     const body = parse('MULTIPART', text.replaceAll('XX', boundary), { contentType });
     expect(pairs(body.args)).toEqual(['a=1']);
     expect(body.error).toBeNull();
   });
 
-  test.each(['a!', 'a*', 'a\xff', 'a '])('a boundary may not be %j', (boundary) => {
+  test.each(['a!', 'a*', 'a\xff', 'a '])('a boundary %j is an error', (boundary) => {
     const contentType = `multipart/form-data; boundary=${boundary}`;
     expect(parse('MULTIPART', text.replaceAll('XX', boundary), { contentType }).error).toBe(
       'multipart: its boundary is empty or holds what a boundary may not',
@@ -145,7 +145,7 @@ describe('the Content-Type', () => {
   });
 });
 
-describe('boundaries', () => {
+describe('boundary lines decide parts, flags and error', () => {
   test.each([
     [
       'data before the first',
@@ -209,13 +209,13 @@ describe('boundaries', () => {
       'white space before it',
       [...field('a', '1', '-- XX'), '--XX--'],
       ['a=1\r\n-- XX'],
-      'a quote or white space stands before the boundary at octet 53',
+      'a quote or white space precedes the boundary at octet 53',
     ],
     [
       'a quote before it',
       [...field('a', '1', '--"XX"'), '--XX--'],
       ['a=1\r\n--"XX"'],
-      'a quote or white space stands before the boundary at octet 53',
+      'a quote or white space precedes the boundary at octet 53',
     ],
   ])('%s', (_, lines, args, error) => {
     const body = read(lines);
@@ -224,21 +224,21 @@ describe('boundaries', () => {
     expect(body.multipart.MULTIPART_STRICT_ERROR).toBe(1);
   });
 
-  test('an empty body is no error', () => {
+  test('an empty body is not an error', () => {
     expect(read([''])).toMatchObject({ args: [], error: null });
   });
 });
 
-describe('line ends', () => {
+describe('line ends decide the flags of line ends', () => {
   const lines = [...field('a', '1'), '--XX--', ''];
 
-  test('all LF', () => {
+  test('lines with LF only set MULTIPART_LF_LINE', () => {
     const body = parse('MULTIPART', lines.join('\n'), { contentType: TYPE });
     expect(pairs(body.args)).toEqual(['a=1']);
     expect(raised(body)).toEqual({ LF_LINE: 1, STRICT_ERROR: 1 });
   });
 
-  test.each([0, 1, 2, 3, 4])('LF on line %i, CRLF on the others', (which) => {
+  test.each([0, 1, 2, 3, 4])('LF on line %i among CRLF sets MULTIPART_CRLF_LF_LINES', (which) => {
     const text = lines.map((line, at) => line + (at === which ? '\n' : '\r\n')).join('');
     const body = parse('MULTIPART', text.slice(0, -2), { contentType: TYPE });
     expect(pairs(body.args)).toEqual(['a=1']);
@@ -250,7 +250,7 @@ describe('line ends', () => {
   });
 });
 
-describe('headers of a part', () => {
+describe('headers of a part decide part headers, flags and error', () => {
   test.each([
     [
       'folded',
@@ -271,7 +271,7 @@ describe('headers of a part', () => {
       [' x: y', 'Content-Disposition: form-data; name="a"'],
       ['a= x: y', 'a=Content-Disposition: form-data; name="a"'],
       { HEADER_FOLDING: 1, STRICT_ERROR: 1 },
-      'a part has a folded line that goes on no header',
+      'a part has a folded line that continues no header',
     ],
     [
       'an invalid character',
@@ -316,7 +316,7 @@ describe('headers of a part', () => {
     expect(body.error).toBe(error === null ? null : `multipart: ${error}`);
   });
 
-  test('without a Content-Disposition a part is none', () => {
+  test('a part without Content-Disposition is no argument and an error', () => {
     const body = read(headed('Content-Type: text/plain'));
     expect(body.args).toEqual([]);
     expect(pairs(body.partHeaders)).toEqual(['=Content-Type: text/plain']);
@@ -324,14 +324,14 @@ describe('headers of a part', () => {
     expect(body.error).toBe('multipart: a part has no Content-Disposition');
   });
 
-  test('folding without end stays short', () => {
+  test('a header with endless folding stays below its limit', () => {
     const body = read(headed('Content-Disposition: form-data; name="a"', ...Array<string>(9_000).fill(' x')));
     expect(body.error).toBe('multipart: a header of a part is longer than 4096 octets');
     expect(body.partHeaders[0]!.value.length).toBeLessThan(4_200);
   });
 });
 
-describe('Content-Disposition', () => {
+describe('a Content-Disposition decides name, filename, flags and error', () => {
   const wrong = 'the Content-Disposition of a part is wrong: ';
 
   test.each([
@@ -364,8 +364,14 @@ describe('Content-Disposition', () => {
       {},
       `${wrong}\`filename*\` holds what should be escaped`,
     ],
-    ['form-data; name="a"; name="b"', ['a=v'], [], {}, `${wrong}it says the same twice`],
-    ['form-data; name="a"; filename="f"; filename="g"', [], ['a/f'], {}, `${wrong}it says the same twice`],
+    ['form-data; name="a"; name="b"', ['a=v'], [], {}, `${wrong}it has the same parameter twice`],
+    [
+      'form-data; name="a"; filename="f"; filename="g"',
+      [],
+      ['a/f'],
+      {},
+      `${wrong}it has the same parameter twice`,
+    ],
     [
       'form-data; name="a"; x=y',
       ['a=v'],
@@ -384,7 +390,7 @@ describe('Content-Disposition', () => {
       [],
       ['a/f'],
       {},
-      `${wrong}\`filename\` does not stand before its \`=\``,
+      `${wrong}\`filename\` is not directly before its \`=\``,
     ],
     ['form-data', [], [], { INVALID_PART: 1 }, 'the Content-Disposition of a part names no field'],
     ['form-data; name=""', [], [], { INVALID_PART: 1 }, 'the Content-Disposition of a part names no field'],
@@ -398,7 +404,7 @@ describe('Content-Disposition', () => {
     expect(body.error).toBe(error === null ? null : `multipart: ${error}`);
   });
 
-  test('every name and file name it claims is listed', () => {
+  test('every name and filename of a part is in MULTIPART_NAME or MULTIPART_FILENAME', () => {
     const body = read(
       headed("Content-Disposition: form-data; name=a; name=b; filename=f; filename*=UTF-8''g"),
     );
@@ -407,7 +413,7 @@ describe('Content-Disposition', () => {
   });
 });
 
-test('cut at any place, a body that goes on is no error', () => {
+test('a truncated body is no error at any length', () => {
   const text = [...field('a', '1', '2'), ...field('b', '--'), '--XX--', ''].join('\r\n');
   for (let at = 0; at <= text.length; at++) {
     const body = parse('MULTIPART', text.slice(0, at), { contentType: TYPE, truncated: true });
@@ -422,7 +428,7 @@ test('cut at any place, a body that goes on is no error', () => {
   expect(pairs(cut.args)).toEqual(['a=attack goes']);
 });
 
-test('ten thousand fields and files are inspected, one more is an error', () => {
+test('ten thousand fields and files are no error, one more is', () => {
   const file = ['--XX', 'Content-Disposition: form-data; name=a; filename=f', '', ''];
   const many = (part: readonly string[], count: number): ParsedBody =>
     read([...Array.from({ length: count }, () => part).flat(), '--XX--']);
@@ -434,7 +440,7 @@ test('ten thousand fields and files are inspected, one more is an error', () => 
   expect(over.error).toBe('multipart: it holds more than 10000 values; the rest was not inspected');
 });
 
-test('what FormData writes reads back', async () => {
+test('the fields and files of a FormData body are those it was made of', async () => {
   const word = fc.string({ unit: fc.constantFrom(...'ab-X\r\n ;"%é'), maxLength: 10 });
   const plain = fc.string({ unit: fc.constantFrom(...'abX-_.'), minLength: 1, maxLength: 6 });
   const part = fc.record({ name: plain, value: word, filename: fc.option(plain, { nil: null }) });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { MAX_BODY_ARGUMENTS } from '../../../../../src/waf/request/bodies/limits.ts';
 import { pairs, parse } from './body-cases.ts';
 
-describe('urlencoded', () => {
+describe('a urlencoded body', () => {
   test.each([
     ['', []],
     ['a=1&b=2', ['a=1', 'b=2']],
@@ -16,19 +16,19 @@ describe('urlencoded', () => {
     ['%zz=%4', ['%zz=%4']],
     ['a=%u0041', ['a=%u0041']],
     ['a=\xff%ff;b=1', ['a=\xff\xff;b=1']],
-  ])('%j holds %j', (text, args) => {
+  ])('%j has the arguments %j', (text, args) => {
     const body = parse('URLENCODED', text);
     expect(pairs(body.args)).toEqual(args);
     expect(body.error).toBeNull();
   });
 
-  test('a body cut in the middle of an escape is no error', () => {
+  test('is no error when truncated inside an escape', () => {
     const body = parse('URLENCODED', 'a=1&b=%4', { truncated: true });
     expect(pairs(body.args)).toEqual(['a=1', 'b=%4']);
     expect(body.error).toBeNull();
   });
 
-  test('ten thousand arguments are inspected, one more is an error', () => {
+  test('with ten thousand arguments is no error, with one more it is', () => {
     const full = Array.from({ length: MAX_BODY_ARGUMENTS }, (_, index) => `a${index}=1`).join('&');
     expect(parse('URLENCODED', full).args).toHaveLength(MAX_BODY_ARGUMENTS);
     expect(parse('URLENCODED', full).error).toBeNull();
@@ -37,7 +37,7 @@ describe('urlencoded', () => {
     expect(over.error).toBe('urlencoded: it holds more than 10000 values; the rest was not inspected');
   });
 
-  test('reads back what URLSearchParams writes', () => {
+  test('has the arguments that URLSearchParams wrote', () => {
     const word = fc.string({ unit: 'binary-ascii', maxLength: 8 });
     fc.assert(
       fc.property(fc.array(fc.tuple(word, word), { minLength: 1, maxLength: 6 }), (list) => {

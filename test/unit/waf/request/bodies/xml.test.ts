@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { MAX_BODY_ARGUMENTS } from '../../../../../src/waf/request/bodies/limits.ts';
 import { parse, utf8 } from './body-cases.ts';
 
-describe('documents', () => {
+describe('a document has its text and attributes', () => {
   test.each([
     ['<a/>', '', []],
     ['<a></a>', '', []],
@@ -27,23 +27,23 @@ describe('documents', () => {
     expect(body.error).toBeNull();
   });
 
-  test.each(['utf16le', 'utf16be'])('%s is read', (layout) => {
+  test.each(['utf16le', 'utf16be'])('a document in %s has the same text as in UTF-8', (layout) => {
     const little = Buffer.from('\ufeff<?xml version="1.0" encoding="UTF-16"?><a b="é">&lt;é</a>', 'utf16le');
     const octets = layout === 'utf16le' ? little : little.swap16();
     const body = parse('XML', octets.toString('latin1'));
     expect(body).toMatchObject({ xmlText: utf8('<é'), xmlAttributes: [utf8('é')], error: null });
   });
 
-  test('no body is no document', () => {
+  test('an empty body has no text and no error', () => {
     expect(parse('XML', '')).toMatchObject({ xmlText: null, xmlAttributes: [], error: null });
   });
 });
 
-describe('what is not well-formed is reported, and the rest still read', () => {
+describe('malformed markup is an error, and the rest of the text is returned', () => {
   test.each([
-    ['test', 'test', 'text stands outside of the root element at octet 0'],
-    ['x<a>y</a>', 'xy', 'text stands outside of the root element at octet 0'],
-    ['<a>y</a>x', 'yx', 'text stands outside of the root element at octet 8'],
+    ['test', 'test', 'text is outside of the root element at octet 0'],
+    ['x<a>y</a>', 'xy', 'text is outside of the root element at octet 0'],
+    ['<a>y</a>x', 'yx', 'text is outside of the root element at octet 8'],
     ['<a>x</a><b>y</b>', 'xy', 'it holds more than one root element'],
     ['<a>x</b>', 'x', 'the tag at octet 4 closes no open element'],
     ['</a>', null, 'the tag at octet 0 closes no open element'],
@@ -57,17 +57,17 @@ describe('what is not well-formed is reported, and the rest still read', () => {
     ['<!DOCTYPE a [', null, 'it ends inside a DOCTYPE'],
     ['<a>1 < 2</a>', '1 < 2', 'no markup follows `<` at octet 5'],
     ['<a b=x c>y</a>', 'y', 'the value at octet 5 is not quoted'],
-    ['<a b>y</a>', 'y', 'an attribute without value stands at octet 3'],
+    ['<a b>y</a>', 'y', 'the attribute at octet 3 has no value'],
     ['<a>&nbsp;&#0;&</a>', '&nbsp;&#0;&', 'it refers to an entity that is not expanded'],
     [
       '<?xml version="1.0" encoding="UTF-7"?><a/>',
       '',
-      'it declares an encoding that is not the one it has, or none that is read',
+      'it declares an encoding that is not its own, or that is not supported',
     ],
     [
       '<?xml version="1.0" encoding="utf-16"?><a/>',
       '',
-      'it declares an encoding that is not the one it has, or none that is read',
+      'it declares an encoding that is not its own, or that is not supported',
     ],
     ['  ', null, 'it holds no element'],
   ])('%j', (text, content, error) => {
@@ -78,7 +78,7 @@ describe('what is not well-formed is reported, and the rest still read', () => {
 });
 
 describe('entities', () => {
-  test('a bomb is an error and stays small', () => {
+  test('nested entity declarations are an error and are not expanded', () => {
     const levels = Array.from(
       { length: 9 },
       (_, level) => `<!ENTITY l${level + 1} "${`&l${level};`.repeat(10)}">`,
@@ -91,14 +91,14 @@ describe('entities', () => {
     });
   });
 
-  test('an external one is an error and is not fetched', () => {
+  test('an external entity is an error and is not fetched', () => {
     const body = parse('XML', '<!DOCTYPE a [<!ENTITY x SYSTEM "file:///etc/passwd">]><a>&x;</a>');
     expect(body.xmlText).toBe('&x;');
     expect(body.error).toBe('xml: it declares an entity, which is not expanded');
   });
 });
 
-test('cut at any place, a document that goes on is no error', () => {
+test('a truncated document is no error at any length', () => {
   const text =
     '<?xml version="1.0" encoding="utf-8"?><!DOCTYPE a [<!ELEMENT a ANY>]><a b="1"><!--x--><c d=\'&lt;\'/>y<![CDATA[z]]></a>';
   for (let at = 0; at <= text.length; at++) {
@@ -111,7 +111,7 @@ test('cut at any place, a document that goes on is no error', () => {
 });
 
 describe('limits', () => {
-  test('256 levels are read, one more is an error', () => {
+  test('256 levels of nesting are no error, one more is', () => {
     const nested = (depth: number): string => `${'<a>'.repeat(depth)}x${'</a>'.repeat(depth)}`;
     expect(parse('XML', nested(256))).toMatchObject({ xmlText: 'x', error: null });
     expect(parse('XML', nested(257)).error).toBe(
@@ -119,7 +119,7 @@ describe('limits', () => {
     );
   });
 
-  test('ten thousand attributes are inspected, one more is an error', () => {
+  test('ten thousand attributes are no error, one more is', () => {
     const text = `<a>${'<b c="1"/>'.repeat(MAX_BODY_ARGUMENTS + 1)}</a>`;
     const body = parse('XML', text);
     expect(body.xmlAttributes).toHaveLength(MAX_BODY_ARGUMENTS);

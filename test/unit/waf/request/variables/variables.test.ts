@@ -7,7 +7,7 @@ import { readRequestLine } from '../../../../../src/waf/request/variables/reques
 
 const BASE = { scheme: 'https', method: 'GET', host: 'a.example', target: '/' };
 
-describe('the request line', () => {
+describe('the variables of the request line', () => {
   test.each([
     ['/a/b.html?x=1', { uri: '/a/b.html?x=1', filename: '/a/b.html', basename: 'b.html', query: 'x=1' }],
     ['/a%2fb%20c?', { filename: '/a/b c', basename: 'b c', query: null }],
@@ -22,14 +22,14 @@ describe('the request line', () => {
     expect(readRequestLine({ ...BASE, target })).toMatchObject(expected);
   });
 
-  test('the protocol is 1.1 unless told', () => {
+  test('REQUEST_PROTOCOL is HTTP/1.1 without a protocol in the request', () => {
     expect(readRequestLine(BASE).protocol).toBe('HTTP/1.1');
     expect(readRequestLine({ ...BASE, protocol: 'HTTP/2' }).protocol).toBe('HTTP/2');
   });
 });
 
 describe('headers and cookies', () => {
-  test('several of one name stay several; Host comes from the request', () => {
+  test('headers of one name stay separate, and host comes from the request', () => {
     const headers = { accept: ['a', 'b'], 'x-a': 'c', gone: undefined };
     expect(readHeaders({ ...BASE, headers })).toEqual([
       { name: 'host', value: 'a.example' },
@@ -64,7 +64,7 @@ describe('headers and cookies', () => {
   });
 });
 
-test('text becomes octets: a target as UTF-8, a header as it is unless it cannot be octets', () => {
+test('a target becomes UTF-8, a header stays Latin-1 unless it has characters above U+00FF', () => {
   expect(utf8AsLatin1('aé€')).toBe('a\xc3\xa9\xe2\x82\xac');
   expect(headerAsLatin1('aé')).toBe('a\xe9');
   expect(headerAsLatin1('a€')).toBe('a\xe2\x82\xac');
@@ -82,7 +82,7 @@ test.each([
   ['application/soap+xml; a', 'XML'],
   ['text/plain', null],
   [null, null],
-])('%s is read as %s', (type, expected) => {
+])('a body of type %s is parsed as %s', (type, expected) => {
   expect(processorOf(type)).toBe(expected);
 });
 
@@ -91,7 +91,7 @@ test.each([
   ['a.example', 'http', 'a.example', '80'],
   ['[::1]', 'https', '[::1]', '443'],
   ['[::1]:1', 'https', '[::1]', '1'],
-])('host and port of %s', (authority, scheme, host, port) => {
+])('SERVER_NAME and SERVER_PORT of %s', (authority, scheme, host, port) => {
   expect(hostOf(authority)).toBe(host);
   expect(portOf(authority, scheme)).toBe(port);
 });
