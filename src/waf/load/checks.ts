@@ -1,7 +1,7 @@
 /** Compiles operators to functions of a value, with the properties that exclude values before the function runs. */
 import { KIND, KIND_BITS, KINDS } from '../../base/octet-kinds.ts';
 import type { WafOperator, WafText } from '../../plan/signature-program.ts';
-import { GLANCED_KINDS } from '../detectors/sqli/glance.ts';
+import { PREFILTER_KINDS } from '../detectors/sqli/prefilter.ts';
 import { detectSqli, SHORTEST_SQLI } from '../detectors/sqli.ts';
 import { detectXss, SHORTEST_XSS } from '../detectors/xss.ts';
 import type { Meter } from '../octets/meter.ts';
@@ -78,7 +78,7 @@ export function neededBy(operator: WafOperator, { matchers, constant }: CheckPar
     case 'strmatch':
       return rarestKind(constant(operator.value) ?? '');
     case 'detectSQLi':
-      return GLANCED_KINDS;
+      return PREFILTER_KINDS;
     case 'detectXSS':
       return KIND.angle | KIND.equals;
     case 'validateUrlEncoding':

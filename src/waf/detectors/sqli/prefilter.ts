@@ -1,31 +1,34 @@
 /**
- * One look over the characters of a value, before any of it is read: most values have nothing that an injection could be
- * made of, and prose seldom has what a query needs.
+ * One pass over the characters of a value before it is tokenized: most values have no character that every injection
+ * needs, and prose rarely has those that a query needs.
  */
 import { KINDS } from '../../../base/octet-kinds.ts';
 import { isDigit, isInWord, isSpace } from './characters.ts';
 
-/** What a glance says: nothing to read; worth reading; worth reading for a query anywhere in it, too. */
-export const NOTHING = 0;
-export const SOMETHING = 1;
+/** Results: no injection is possible; one is possible; a query is possible anywhere in the value, too. */
+export const HARMLESS = 0;
+export const SUSPECT = 1;
 export const QUERY = 2;
 
+/** Classes of octets; plain ones occur in every text. */
 const PLAIN = 0;
-/** Quotes, brackets, comparisons, …: no injection does without one of them, unless it is all words and numbers. */
+/** Quotes, brackets, comparisons …: every injection has one of them, unless it has only words and numbers. */
 const SIGN = 1;
-/** A semicolon or an opening bracket: a query may stand behind it. */
+/** A semicolon or an opening bracket: a query may follow it. */
 const OPENS = 2;
-/** `-`, `/` and `@`: dashes, paths and addresses have them singly. */
+/** `-`, `/` and `@`: a single one is a dash, a path or an address. */
 const DOUBTFUL = 3;
 const DIGIT = 4;
 const SPACE = 5;
+/** The first letter of `UNION`. */
 const LETTER_U = 6;
 
+/** By octet, its class. */
 const classes = new Uint8Array(256);
 for (let code = 0; code < 256; code++) classes[code] = classOf(code);
 
 function classOf(code: number): number {
-  // what is space to a database and hardly anyone types
+  // White space to a database, but rare in typed text.
   if (code < 0x20 && code !== 0x09 && code !== 0x0a && code !== 0x0d) return SIGN;
   if (isSpace(code)) return SPACE;
   if (isDigit(code)) return DIGIT;
@@ -36,14 +39,14 @@ function classOf(code: number): number {
   return '\'"#=<>|&*`{[\\'.includes(character) ? SIGN : PLAIN;
 }
 
-/** Kinds of octets (`base/octet-kinds.ts`) of which a value must hold one for a glance to see anything. */
-export const GLANCED_KINDS = classes.reduce(
+/** The kinds of octets (`base/octet-kinds.ts`) of which every value that passes the prefilter has one. */
+export const PREFILTER_KINDS = classes.reduce(
   (kinds, kind, code) => (kind === PLAIN || kind === DIGIT ? kinds : kinds | KINDS[code]!),
   0,
 );
 
-/** Looks at `value` once; a code beyond Latin-1 is a letter. */
-export function glance(value: string): number {
+/** Classifies a value; a code above U+00FF counts as a letter. */
+export function prefilter(value: string): number {
   let sign = false;
   let digit = false;
   let space = false;
@@ -70,10 +73,10 @@ export function glance(value: string): number {
         sign = true;
     }
   }
-  return sign || (digit && space) ? SOMETHING : NOTHING;
+  return sign || (digit && space) ? SUSPECT : HARMLESS;
 }
 
-/** `--`, `/*`, `@@`, and an `@` that no name stands before. */
+/** Whether a doubtful character is `--`, `/*`, `@@`, or an `@` without a name before it. */
 function isSign(value: string, at: number, code: number): boolean {
   const next = value.charCodeAt(at + 1);
   if (code === 0x2d) return next === 0x2d;
@@ -81,7 +84,7 @@ function isSign(value: string, at: number, code: number): boolean {
   return next === 0x40 || at === 0 || !isInWord(value.charCodeAt(at - 1));
 }
 
-/** `UNION` and a space or sign after it; the words that may stand for it (`INTERSECT`) come with a bracket or a quote. */
+/** Whether `UNION` is at `at`. Its alternatives (`INTERSECT`) need a bracket or a quote, which other cases find. */
 function isUnion(value: string, at: number): boolean {
   return (
     (value.charCodeAt(at + 1) | 0x20) === 0x6e &&
