@@ -1,14 +1,18 @@
-/** Settings and actions that do nothing here, each with its reason: the list of what is knowingly passed over. */
+/**
+ * Settings, actions and controls that are accepted and have no effect, each with the reason that its diagnostic
+ * shows.
+ */
 
-const BODY = 'how much of a body is read is the waf rule’s `body_cap_kb`';
-const RESPONSE = 'signatures look at requests only';
-const LOGS = 'what is logged is the node’s to say';
+/** Reasons. */
+const BODY = 'the waf rule’s `body_cap_kb` limits the inspected body';
+const RESPONSE = 'signatures inspect requests only';
+const LOGS = 'the node decides what is logged';
 const FILES = 'uploads are never written to a disk';
-const STATELESS = 'nothing is kept from one request to the next';
+const STATELESS = 'no state is stored between requests';
 const PCRE = 'patterns run in linear time and need no limit';
 
-/** `Sec…` settings by their lower-case name. */
-export const PASSED_SETTINGS: Readonly<Record<string, string>> = {
+/** By name of a `Sec…` setting in lower case, the reason. */
+export const IGNORED_SETTINGS: Readonly<Record<string, string>> = {
   secargumentslimit: BODY,
   secauditengine: LOGS,
   secauditlog: LOGS,
@@ -21,13 +25,13 @@ export const PASSED_SETTINGS: Readonly<Record<string, string>> = {
   secauditlogstoragedir: LOGS,
   secauditlogtype: LOGS,
   seccollectiontimeout: STATELESS,
-  seccookieformat: 'cookies are read as RFC 6265 has them',
+  seccookieformat: 'cookies are parsed as RFC 6265 defines',
   secdatadir: STATELESS,
   secdebuglog: LOGS,
   secdebugloglevel: LOGS,
   secgeolookupdb: 'the country of a request comes from the node',
-  sechttpblkey: 'no name is looked up while a request waits',
-  secinterceptonerror: 'a rule that fails is recorded and passed',
+  sechttpblkey: 'no DNS query is made during a request',
+  secinterceptonerror: 'a rule that fails is recorded and ignored',
   secpcrematchlimit: PCRE,
   secpcrematchlimitrecursion: PCRE,
   secrequestbodyaccess: BODY,
@@ -43,7 +47,7 @@ export const PASSED_SETTINGS: Readonly<Record<string, string>> = {
   secresponsebodymimetypesclear: RESPONSE,
   secsensorid: LOGS,
   secserversignature: 'the node writes its own headers',
-  secstatusengine: 'nothing is reported to anyone',
+  secstatusengine: 'no status is sent to anyone',
   sectmpdir: FILES,
   sectmpsaveuploadedfiles: FILES,
   secunicodemap: 'one table maps wide characters: that of code page 20127',
@@ -56,16 +60,16 @@ export const PASSED_SETTINGS: Readonly<Record<string, string>> = {
   secxmlexternalentity: 'external entities are never fetched',
 };
 
-/** Actions by their lower-case name. */
-export const PASSED_ACTIONS: Readonly<Record<string, string>> = {
-  accuracy: 'a remark about the rule',
+/** By name of an action in lower case, the reason. */
+export const IGNORED_ACTIONS: Readonly<Record<string, string>> = {
+  accuracy: 'it only documents the rule',
   auditlog: LOGS,
   deprecatevar: STATELESS,
   expirevar: STATELESS,
   initcol: STATELESS,
-  maturity: 'a remark about the rule',
+  maturity: 'it only documents the rule',
   noauditlog: LOGS,
-  rev: 'a remark about the rule',
+  rev: 'it only documents the rule',
   sanitisearg: LOGS,
   sanitisematched: LOGS,
   sanitisematchedbytes: LOGS,
@@ -75,11 +79,11 @@ export const PASSED_ACTIONS: Readonly<Record<string, string>> = {
   setsid: STATELESS,
   setuid: STATELESS,
   status: 'a request that is blocked is answered with 403',
-  ver: 'a remark about the rule',
+  ver: 'it only documents the rule',
 };
 
-/** `ctl:` options by their lower-case name. */
-export const PASSED_CONTROLS: Readonly<Record<string, string>> = {
+/** By name of a `ctl:` option in lower case, the reason. */
+export const IGNORED_CONTROLS: Readonly<Record<string, string>> = {
   auditengine: LOGS,
   auditlogparts: LOGS,
   debugloglevel: LOGS,

@@ -1,12 +1,12 @@
-/** What is known of TX variables at one place of a rule list, whatever the request is. */
+/** The TX variables as far as they are known at one place of the rule list, for every request alike. */
 import type { WafSetVar, WafText } from '../../plan/signature-program.ts';
 import type { DraftCondition, DraftRule } from './draft.ts';
 import { plainText } from './read-text.ts';
 
-/** The threshold is set at run time (`WafSettings.threshold`): it is there and may be anything. */
+/** The threshold is set in each inspection (`WafSettings.threshold`): it exists, and its value is not known. */
 export const THRESHOLD = 'inbound_anomaly_score_threshold';
 
-/** Where the Core Rule Set keeps the level: version 4's two names and version 3's. */
+/** The variables in which the Core Rule Set stores the paranoia level: two names of version 4, two of version 3. */
 export const LEVEL_VARIABLES = [
   'blocking_paranoia_level',
   'detection_paranoia_level',
@@ -14,9 +14,10 @@ export const LEVEL_VARIABLES = [
   'paranoia_level',
 ] as const;
 
-/** Names that the text may give a value to and that keep the one they have. */
+/** Variables that settings determine: assignments in the text have no effect on them. */
 export const PINNED: ReadonlySet<string> = new Set<string>([...LEVEL_VARIABLES, THRESHOLD]);
 
+/** What is known of a variable: its value; that it is not set; that it is set; nothing. */
 export type Known =
   | { readonly kind: 'value'; readonly text: string }
   | { readonly kind: 'absent' }
@@ -24,48 +25,51 @@ export type Known =
   | { readonly kind: 'present' }
   | { readonly kind: 'unknown' };
 
-/** Names: some by name, some by how they start, or all. */
+/** A set of names: some by name, some by prefix; the prefix `''` means all. */
 interface NameSet {
   readonly names: Set<string>;
+  /** In lower case. */
   readonly prefixes: Set<string>;
 }
 
-export interface Knowledge {
-  /** What variables hold here. */
+/** The state of TX at one place. */
+export interface KnownTx {
+  /** By name, the known value. */
   readonly values: Map<string, string>;
-  /** What they hold before the first rule that runs. */
+  /** The initial values of the level, before its first remaining rule. */
   readonly first: Map<string, string>;
-  /** May hold anything. */
+  /** Variables of unknown value. */
   readonly unknown: NameSet;
-  /** A rule that runs reads or writes them: what they hold before the first rule can no longer be changed. */
-  readonly touched: NameSet;
+  /** Variables that a remaining rule reads or writes: their initial values can no longer change. */
+  readonly used: NameSet;
 }
 
-/** What is known before the first rule. */
-export function createKnowledge(level: number): Knowledge {
+/** The state before the first rule of a level. */
+export function createKnownTx(level: number): KnownTx {
   const set = (): NameSet => ({ names: new Set(), prefixes: new Set() });
   const levels = LEVEL_VARIABLES.map((name) => [name, String(level)] as const);
   return {
     values: new Map(levels),
     first: new Map(levels),
     unknown: set(),
-    touched: set(),
+    used: set(),
   };
 }
 
+/** Whether a set includes a name. */
 function includes({ names, prefixes }: NameSet, name: string): boolean {
   if (names.has(name)) return true;
   for (const prefix of prefixes) if (name.startsWith(prefix)) return true;
   return false;
 }
 
-/** TX.0 to TX.9 are a capture's groups. */
+/** Whether a name is TX.0 to TX.9, the groups of a capture. */
 function isGroup(name: string): boolean {
   return /^\d$/.test(name);
 }
 
 /** What is known of one variable. */
-export function lookUp({ values, unknown }: Knowledge, written: string): Known {
+export function lookUp({ values, unknown }: KnownTx, written: string): Known {
   const name = written.toLowerCase();
   if (isGroup(name) || includes(unknown, name)) return { kind: 'unknown' };
   if (name === THRESHOLD) return { kind: 'present' };
@@ -73,16 +77,17 @@ export function lookUp({ values, unknown }: Knowledge, written: string): Known {
   return text === undefined ? { kind: 'absent' } : { kind: 'value', text };
 }
 
-/** Whether a rule that runs has read or written a variable. */
-export function isTouched({ touched }: Knowledge, name: string): boolean {
-  return isGroup(name) || includes(touched, name);
+/** Whether a remaining rule has read or written a variable. */
+export function isUsed({ used }: KnownTx, name: string): boolean {
+  return isGroup(name) || includes(used, name);
 }
 
-/** A rule may or may not have written these: nothing is known of them any more. */
-export function forget(knowledge: Knowledge, setVars: readonly WafSetVar[]): void {
-  for (const { name } of setVars) addName(knowledge.unknown, name);
+/** Marks variables as unknown, since a rule may or may not have written them. */
+export function invalidate(tx: KnownTx, setVars: readonly WafSetVar[]): void {
+  for (const { name } of setVars) addName(tx.unknown, name);
 }
 
+/** Adds a name to a set; a name with macros by its prefix. */
 function addName({ names, prefixes }: NameSet, name: WafText): void {
   const plain = plainText(name);
   const [first] = name;
@@ -90,13 +95,13 @@ function addName({ names, prefixes }: NameSet, name: WafText): void {
   else prefixes.add(first?.kind === 'literal' ? first.text.toLowerCase() : '');
 }
 
-/** Notes what a rule that runs reads and writes. */
-export function touch({ touched }: Knowledge, rule: DraftRule): void {
+/** Marks the variables that a remaining rule reads and writes as used. */
+export function markUsed({ used }: KnownTx, rule: DraftRule): void {
   const read = (text: WafText): void => {
     for (const part of text) {
       if (part.kind === 'literal' || part.variable !== 'TX') continue;
-      if (part.name === null) touched.prefixes.add('');
-      else touched.names.add(part.name.toLowerCase());
+      if (part.name === null) used.prefixes.add('');
+      else used.names.add(part.name.toLowerCase());
     }
   };
   read(rule.message);
@@ -104,27 +109,25 @@ export function touch({ touched }: Knowledge, rule: DraftRule): void {
   for (const condition of rule.conditions) {
     for (const { variable, selector } of condition.targets?.include ?? []) {
       if (variable !== 'TX') continue;
-      if (selector.kind === 'name') touched.names.add(selector.name.toLowerCase());
-      else touched.prefixes.add('');
+      if (selector.kind === 'name') used.names.add(selector.name.toLowerCase());
+      else used.prefixes.add('');
     }
     if ('value' in condition.operator) read(condition.operator.value);
     if (condition.operator.kind === 'rx') read(condition.operator.text);
     for (const setVar of condition.setVars) {
-      addName(touched, setVar.name);
+      addName(used, setVar.name);
       read(setVar.name);
       if (setVar.kind !== 'unset') read(setVar.value);
     }
   }
 }
 
-/** A text with the variables that are known put in. */
-export function foldText(knowledge: Knowledge, text: WafText): WafText {
+/** Replaces known variables in a text by their values. */
+export function foldText(tx: KnownTx, text: WafText): WafText {
   const parts: WafText[number][] = [];
   for (const part of text) {
     const known =
-      part.kind === 'variable' && part.variable === 'TX' && part.name !== null
-        ? lookUp(knowledge, part.name)
-        : null;
+      part.kind === 'variable' && part.variable === 'TX' && part.name !== null ? lookUp(tx, part.name) : null;
     const folded: WafText[number] = known?.kind === 'value' ? { kind: 'literal', text: known.text } : part;
     const last = parts.at(-1);
     if (folded.kind === 'literal' && last?.kind === 'literal') {
@@ -136,34 +139,35 @@ export function foldText(knowledge: Knowledge, text: WafText): WafText {
   return parts;
 }
 
-/** A rule with the variables that are known put in; `knowledge` must not hold what the rule itself writes. */
-export function foldRule(knowledge: Knowledge, rule: DraftRule): DraftRule {
+/**
+ * Replaces known variables in a rule by their values; `tx` must already exclude variables that the rule itself
+ * writes.
+ */
+export function foldRule(tx: KnownTx, rule: DraftRule): DraftRule {
   const foldCondition = (condition: DraftCondition): DraftCondition => ({
     ...condition,
-    operator: foldOperator(knowledge, condition.operator),
-    setVars: condition.setVars.map((setVar) => foldSetVar(knowledge, setVar)),
+    operator: foldOperator(tx, condition.operator),
+    setVars: condition.setVars.map((setVar) => foldSetVar(tx, setVar)),
   });
   const [first, ...rest] = rule.conditions;
   return {
     ...rule,
     conditions: [foldCondition(first), ...rest.map(foldCondition)],
-    message: foldText(knowledge, rule.message),
-    logData: foldText(knowledge, rule.logData),
+    message: foldText(tx, rule.message),
+    logData: foldText(tx, rule.logData),
   };
 }
 
-/** An operator with the variables that are known put in. */
-export function foldOperator(
-  knowledge: Knowledge,
-  operator: DraftCondition['operator'],
-): DraftCondition['operator'] {
-  if (operator.kind === 'rx') return { ...operator, text: foldText(knowledge, operator.text) };
-  return 'value' in operator ? { ...operator, value: foldText(knowledge, operator.value) } : operator;
+/** Replaces known variables in the argument of an operator. */
+export function foldOperator(tx: KnownTx, operator: DraftCondition['operator']): DraftCondition['operator'] {
+  if (operator.kind === 'rx') return { ...operator, text: foldText(tx, operator.text) };
+  return 'value' in operator ? { ...operator, value: foldText(tx, operator.value) } : operator;
 }
 
-function foldSetVar(knowledge: Knowledge, setVar: WafSetVar): WafSetVar {
-  const name = foldText(knowledge, setVar.name);
+/** Replaces known variables in an assignment. */
+function foldSetVar(tx: KnownTx, setVar: WafSetVar): WafSetVar {
+  const name = foldText(tx, setVar.name);
   return setVar.kind === 'unset'
     ? { ...setVar, name }
-    : { ...setVar, name, value: foldText(knowledge, setVar.value) };
+    : { ...setVar, name, value: foldText(tx, setVar.value) };
 }
