@@ -6,8 +6,8 @@ import { existsSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { MAX_PARANOIA } from '../src/base/limits.ts';
 import type { SignatureProgram } from '../src/plan/signature-program.ts';
-import type { WafFinding, WafProgram } from '../src/waf/runtime/inspection.ts';
-import { type LoadedSignatures, loadSignatures } from '../src/waf/runtime/load.ts';
+import { type LoadedSignatures, loadSignatures } from '../src/waf/load/load.ts';
+import type { WafFinding, WafProgram } from '../src/waf/request/inspection.ts';
 import { openLoad } from './harness/load.ts';
 import {
   crsProgram,

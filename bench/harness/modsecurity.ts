@@ -3,8 +3,8 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describeDiagnostic } from '../../src/base/diagnostic.ts';
 import type { SignatureProgram } from '../../src/plan/signature-program.ts';
-import type { WafProgram } from '../../src/waf/runtime/inspection.ts';
-import { loadSignatures } from '../../src/waf/runtime/load.ts';
+import { loadSignatures } from '../../src/waf/load/load.ts';
+import type { WafProgram } from '../../src/waf/request/inspection.ts';
 import { compileSignatures, readSignatureDirectory } from '../../src/waf/seclang/index.ts';
 import { hasNginx, MODSECURITY_MODULE, type NginxParts, type RunningNginx, startNginx } from './nginx.ts';
 

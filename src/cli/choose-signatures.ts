@@ -6,7 +6,7 @@ import type { RuleSet } from '../model/types.ts';
 import { META, typeIndex } from '../plan/layout.ts';
 import { openPlan } from '../plan/open.ts';
 import type { Signatures } from '../simulator/simulate.ts';
-import { loadSignatures } from '../waf/runtime/load.ts';
+import { loadSignatures } from '../waf/load/load.ts';
 import { digestOf } from './digest.ts';
 import { usageFault } from './exit.ts';
 import { type OpenedSignatures, openSignatureInput, openStarter } from './open-signatures.ts';

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type RunningHealthListener, startHealthListener } from '../proxy/log/health-listener.ts';
 import { addSyncMetrics, unreadySync } from '../proxy/log/sync-metrics.ts';
 import type { AcmeTokens } from '../proxy/tls/acme.ts';
-import { loadWarm } from '../waf/runtime/load.ts';
+import { loadWarm } from '../waf/load/load.ts';
 import { openDecisions } from './node/decisions.ts';
 import { followPlans, type PlanSource } from './node/follow-plans.ts';
 import { chosenPorts, openListeners } from './node/listeners.ts';

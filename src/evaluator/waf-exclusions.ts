@@ -1,7 +1,7 @@
 /** Which of a waf rule's exclusions hold for a request. */
 import { WAF_EXCLUSION, WAF_FIELDS } from '../plan/fields.ts';
 import { NONE } from '../plan/layout.ts';
-import type { InspectionExclusion } from '../waf/runtime/inspection.ts';
+import type { InspectionExclusion } from '../waf/request/inspection.ts';
 import type { Facts } from './facts.ts';
 import { type LoadedPlan, textOf } from './loaded.ts';
 import { patternMatches } from './patterns.ts';

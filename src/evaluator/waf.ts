@@ -1,4 +1,4 @@
-/** What the evaluator needs of a signature program; `waf/runtime` provides one. */
+/** What the evaluator needs of a signature program; `waf/load` makes one. */
 export type {
   InspectionExclusion,
   WafFinding,
@@ -6,4 +6,4 @@ export type {
   WafMatch,
   WafProgram,
   WafSettings,
-} from '../waf/runtime/inspection.ts';
+} from '../waf/request/inspection.ts';

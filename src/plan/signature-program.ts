@@ -1,6 +1,6 @@
 /**
- * The contract between `waf/seclang`, which compiles SecLang text, and `waf/runtime`, which inspects requests: what a
- * signature program is. Plain data over tables that others share by number; texts are Latin-1 (one character an octet).
+ * The contract between `waf/seclang`, which compiles SecLang text, and `waf/load`, which prepares the result for
+ * inspections: what a signature program is. Plain data over tables that others share by number; texts are Latin-1 (one character an octet).
  *
  * A program holds one list of rules for each paranoia level: what is constant at that level (the level itself,
  * `skipAfter` over rules of higher levels, initial TX variables) was decided when it was compiled. Only phases 1

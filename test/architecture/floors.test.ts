@@ -21,10 +21,15 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   access: ['store', 'model', 'platform', 'base'],
   'waf/seclang': ['plan', 'base'],
   'waf/detectors': ['base'],
-  'waf/runtime': ['waf/detectors', 'plan', 'base'],
+  'waf/octets': ['base'],
+  'waf/operators': ['waf/octets', 'plan', 'base'],
+  'waf/transformations': ['waf/octets', 'plan', 'base'],
+  'waf/patterns': ['waf/octets', 'plan', 'base'],
+  'waf/request': ['waf/patterns', 'waf/transformations', 'waf/operators', 'waf/octets', 'plan', 'base'],
+  'waf/load': ['waf/request', 'waf/patterns', 'waf/operators', 'waf/detectors', 'waf/octets', 'plan', 'base'],
   'waf/signatures': ['waf/seclang', 'plan', 'base'],
   compiler: ['waf/seclang', 'model', 'plan', 'base'],
-  evaluator: ['waf/runtime', 'plan', 'base'],
+  evaluator: ['waf/request', 'plan', 'base'],
   answers: ['evaluator', 'http', 'base'],
   classify: ['base'],
   publisher: ['compiler', 'evaluator', 'store', 'model', 'plan', 'platform', 'base'],
@@ -58,7 +63,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
     'http',
     'platform',
     'evaluator',
-    'waf/runtime',
+    'waf/load',
     'waf/signatures',
     'store/sqlite/take-folder',
     'model',
@@ -70,7 +75,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
     'simulator',
     'analysis',
     'publisher',
-    'waf/runtime',
+    'waf/load',
     'dns',
     'store',
     'metrics',
@@ -86,7 +91,7 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
     'simulator',
     'analysis',
     'publisher',
-    'waf/runtime',
+    'waf/load',
     'store',
     'metrics',
     'model',
@@ -99,10 +104,22 @@ const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
 };
 
 /** Rooms whose very bytes run in Node, a Worker and a browser, and the only packages they may use. */
-const PORTABLE = ['base', 'plan', 'waf/detectors', 'waf/runtime', 'evaluator', 'answers'];
+const PORTABLE = [
+  'base',
+  'plan',
+  'waf/detectors',
+  'waf/octets',
+  'waf/operators',
+  'waf/transformations',
+  'waf/patterns',
+  'waf/request',
+  'waf/load',
+  'evaluator',
+  'answers',
+];
 const PORTABLE_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   base: ['re2js', 'tr46'],
-  'waf/runtime': ['re2js'],
+  'waf/patterns': ['re2js'],
   answers: ['altcha-lib'],
 };
 
@@ -172,7 +189,8 @@ describe('the table itself', () => {
     expect(mayImport('plan', 'model/types.ts')).toBe(false);
     expect(mayImport('evaluator', 'compiler/compile.ts')).toBe(false);
     expect(mayImport('evaluator', 'waf/seclang/lex.ts')).toBe(false);
-    expect(mayImport('evaluator', 'waf/runtime/run.ts')).toBe(true);
+    expect(mayImport('evaluator', 'waf/request/inspect.ts')).toBe(true);
+    expect(mayImport('waf/request', 'waf/load/load.ts')).toBe(false);
     expect(mayImport('panel', 'simulator/render-why.ts')).toBe(true);
     expect(mayImport('panel', 'simulator/simulate.ts')).toBe(false);
     expect(mayImport('cli', 'nowhere/x.ts')).toBe(false);

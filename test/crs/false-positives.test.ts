@@ -16,7 +16,7 @@ import {
   startOrigin,
 } from '../../bench/harness/modsecurity.ts';
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
-import type { WafProgram } from '../../src/waf/runtime/inspection.ts';
+import type { WafProgram } from '../../src/waf/request/inspection.ts';
 import { externalSuite } from '../support/external-suites.ts';
 import { missingFile, requires } from '../support/requires.ts';
 import { ordinaryTraffic } from '../support/traffic/ordinary.ts';

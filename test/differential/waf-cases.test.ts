@@ -1,7 +1,7 @@
 /** Programs on which the compiled signatures and the interpreter once disagreed, with what both now come to. */
 import { expect, test } from 'vitest';
-import type { WafSettings } from '../../src/waf/runtime/inspection.ts';
-import { loadSignatures } from '../../src/waf/runtime/load.ts';
+import { loadSignatures } from '../../src/waf/load/load.ts';
+import type { WafSettings } from '../../src/waf/request/inspection.ts';
 import { compileSignatures } from '../../src/waf/seclang/compile.ts';
 import { interpretSecLang } from '../oracle/seclang/inspect.ts';
 import { input, type Sent } from '../support/signatures.ts';

@@ -47,7 +47,7 @@ describe('compile', () => {
     expect(out).toMatch(
       / {2}digest {4}sha256:[0-9a-f]{64}\n {2}name {6}OWN\/1\n {2}rules {5}1, 2, 2, 2 at paranoia 1 to 4\n/,
     );
-    expect(err).toBe('info 1 rule of phases 3 to 5 left out: signatures look at requests only\n');
+    expect(err).toBe('info 1 rule of phases 3 to 5 left out: signatures inspect requests only\n');
     expect(readFileSync(join(folder, 'own.bin')).subarray(0, 4).toString()).toBe('EPSG');
   });
 
@@ -83,7 +83,7 @@ describe('compile', () => {
       'no-setup',
       'error the Core Rule Set has no `crs-setup.conf`, and denies every request without one, found `no-setup`',
     ],
-    ['no-data', 'no-data/rules/a.conf:1:1 error the data file is not there, found `gone.data`'],
+    ['no-data', 'no-data/rules/a.conf:1:1 error the data file does not exist, found `gone.data`'],
     ['bad.conf', 'bad.conf:1:1 error rule 7: look-around is not part of RE2 syntax: `(?=`, found `(?=a)`'],
   ])('%s: says what is missing', async (path, expected) => {
     const { code, out, err } = await run('compile', path);

@@ -1,6 +1,7 @@
 /** Signature programs from SecLang text, and requests to inspect with them. */
-import type { WafFinding, WafInput, WafProgram, WafSettings } from '../../src/waf/runtime/inspection.ts';
-import { loadSignatures } from '../../src/waf/runtime/load.ts';
+
+import { loadSignatures } from '../../src/waf/load/load.ts';
+import type { WafFinding, WafInput, WafProgram, WafSettings } from '../../src/waf/request/inspection.ts';
 import { compileSignatures } from '../../src/waf/seclang/compile.ts';
 
 /** The program of a text; throws what the compiler has against it. */

@@ -1,8 +1,8 @@
 /** The starter signatures, compiled once a process and ready to inspect. */
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
 import type { SignatureProgram } from '../../src/plan/signature-program.ts';
-import type { WafFinding, WafProgram } from '../../src/waf/runtime/inspection.ts';
-import { loadSignatures } from '../../src/waf/runtime/load.ts';
+import { loadSignatures } from '../../src/waf/load/load.ts';
+import type { WafFinding, WafProgram } from '../../src/waf/request/inspection.ts';
 import { starterProgram } from '../../src/waf/signatures/starter.ts';
 
 let known: { readonly program: SignatureProgram; readonly waf: WafProgram } | null = null;

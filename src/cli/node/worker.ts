@@ -9,7 +9,7 @@ import type { AcmeTokens } from '../../proxy/tls/acme.ts';
 import type { Certificates } from '../../proxy/tls/certificates.ts';
 import { createTlsAcceptor } from '../../proxy/tls/listen.ts';
 import { trustProxies } from '../../proxy/visitor.ts';
-import { loadWarm } from '../../waf/runtime/load.ts';
+import { loadWarm } from '../../waf/load/load.ts';
 import { createCounts } from '../../workers/counts.ts';
 import { createPlanTaker } from '../../workers/install-shared-plans.ts';
 import type { Beginning, SharedStateChange } from '../../workers/messages.ts';

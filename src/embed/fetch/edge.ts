@@ -15,7 +15,7 @@ import {
   loadPlan,
 } from '../../evaluator/index.ts';
 import { openSignatures } from '../../plan/open-signatures.ts';
-import { loadSignatures } from '../../waf/runtime/load.ts';
+import { loadSignatures } from '../../waf/load/load.ts';
 import {
   COUNT,
   checkOctets,

@@ -4,7 +4,7 @@ import { createCounters, type WafProgram } from '../../evaluator/index.ts';
 import { openSignatures } from '../../plan/open-signatures.ts';
 import { sha256Hex } from '../../platform/sha256.ts';
 import { createPlanTable, type PlanTable } from '../../sync/plan-table.ts';
-import { loadWarm } from '../../waf/runtime/load.ts';
+import { loadWarm } from '../../waf/load/load.ts';
 import { starterProgram } from '../../waf/signatures/starter.ts';
 import { checkOctets } from '../check-options.ts';
 import { checkPlan, type InstalledPlan } from '../check-plan.ts';

@@ -1,41 +1,42 @@
 /**
- * Says whether a value is an SQL injection: `detectSqli` for SecLang's `@detectSQLi`. The value is read as it stands and
- * as though it stood inside a string, to ANSI's and MySQL's rules of comments; each reading is folded to a handful of
- * tokens, and their shape decides. Method: N. Galbreath, "libinjection" (Black Hat USA 2012); tokenizer, folding,
- * vocabulary and grammar are our own.
+ * Detects SQL injection: `detectSqli` for SecLang's `@detectSQLi`. The value is tokenized as it is and as if it were inside
+ * a string, with the comment rules of ANSI SQL and of MySQL. Each token sequence is folded to a few tokens, and a grammar
+ * decides. Method: N. Galbreath, "libinjection" (Black Hat USA 2012); tokenizer, folding, vocabulary and grammar are our
+ * own. Stages: `prefilter.ts`, `tokens.ts`, `fold.ts`, `grammar.ts`.
  */
 import { FINGERPRINT, fold, newFolded } from './sqli/fold.ts';
-import { glance, NOTHING, QUERY } from './sqli/glance.ts';
+import { isInjection } from './sqli/grammar.ts';
 import { BAREWORD, CLOSED, COMMENT, EMPTY, EVIL, STRING, TICK } from './sqli/kinds.ts';
+import { HARMLESS, prefilter, QUERY } from './sqli/prefilter.ts';
 import { readRest } from './sqli/quoted.ts';
 import type { Reading } from './sqli/reading.ts';
 import { begin, newScan } from './sqli/scan.ts';
-import { isInjection } from './sqli/verdict.ts';
 
-// PERF: one reading for all calls; a call is synchronous and leaves nothing in it that the next one sees
+// PERF: one reading for all calls. Calls are synchronous, and each resets all of its fields.
 const reading: Reading = { scan: newScan(), folded: newFolded(), quoted: false };
 
+/** The quote that is assumed before the value. */
 const NO_QUOTE = 0;
 const SINGLE = 0x27;
 const DOUBLE = 0x22;
 
-/** Octets of the shortest injections: a name or a quote, and the `#` that ends what stood behind. */
+/** The length in octets of the shortest injections: a name or a quote, then `#`, which cuts off the statement. */
 export const SHORTEST_SQLI = 2;
 
 /**
- * The fingerprint of the injection found in `value` (at most 5 letters, as libinjection names them), or `null`. `value` is
- * Latin-1: a character is an octet. Linear in the value's length; never throws.
+ * Returns the fingerprint of an injection in `value` (at most 5 letters, as libinjection names kinds of tokens), or `null`
+ * if there is none. `value` is Latin-1: one character an octet. Takes linear time; never throws.
  */
 export function detectSqli(value: string): string | null {
-  const seen = glance(value);
-  if (seen === NOTHING) return null;
-  reading.scan.mayQuery = seen === QUERY;
+  const found = prefilter(value);
+  if (found === HARMLESS) return null;
+  reading.scan.mayQuery = found === QUERY;
   if (isInjected(value, NO_QUOTE)) return fingerprint();
   if (value.includes("'") && isInjected(value, SINGLE)) return fingerprint();
   return value.includes('"') && isInDouble(value) ? fingerprint() : null;
 }
 
-/** Reads the value behind a supposed quote, to both rules of comments where they differ. */
+/** Tokenizes the value after an assumed quote, with the rules of MySQL too if the first pass met a difference. */
 function isInjected(value: string, quote: number): boolean {
   read(value, { quote, mysql: false });
   if (isInjection(reading)) return true;
@@ -44,12 +45,13 @@ function isInjected(value: string, quote: number): boolean {
   return isInjection(reading);
 }
 
-/** Only MySQL's strings have double quotes. */
+/** Tokenizes with the rules of MySQL only, since other dialects have no strings in double quotes. */
 function isInDouble(value: string): boolean {
   read(value, { quote: DOUBLE, mysql: true });
   return isInjection(reading);
 }
 
+/** Tokenizes and folds the value; an assumed quote makes its first token the rest of a string. */
 function read(value: string, { quote, mysql }: { readonly quote: number; readonly mysql: boolean }): void {
   const { scan, folded } = reading;
   begin(scan, value, mysql);
@@ -69,7 +71,7 @@ function read(value: string, { quote, mysql }: { readonly quote: number; readonl
   commentBackquote();
 }
 
-/** An empty backquote that is never closed ends MySQL's statement like a comment. */
+/** Converts an empty unclosed backquote at the end to a comment, since it ends a statement in MySQL. */
 function commentBackquote(): void {
   const { folded } = reading;
   const last = Math.min(folded.size, FINGERPRINT) - 1;
@@ -79,6 +81,7 @@ function commentBackquote(): void {
   folded.comment = folded.start[last]!;
 }
 
+/** The kinds of the first folded tokens; `X` if one of them is `EVIL`. */
 function fingerprint(): string {
   const { kind, size } = reading.folded;
   let letters = '';

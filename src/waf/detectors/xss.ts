@@ -1,7 +1,7 @@
 /**
- * Says whether a value would put script into a page: `detectXss` for SecLang's `@detectXSS`. The value is read as HTML,
- * and as what follows inside an attribute's value, unquoted and in each kind of quote; dangerous tags, event and style
- * attributes, script URLs, doctypes and Internet Explorer's comments decide. Method: N. Galbreath, "libinjection" (XSS,
+ * Detects cross-site scripting: `detectXss` for SecLang's `@detectXSS`. The value is tokenized as HTML in five contexts: as
+ * text of a page, and inside an attribute's value, unquoted and in each kind of quote. Dangerous tags, event and style
+ * attributes, script URLs, doctypes and comments of Internet Explorer decide. Method: N. Galbreath, "libinjection" (XSS,
  * 2013), over the tokenization of the WHATWG HTML standard; the code and the lists are our own.
  */
 import type { Html } from './xss/html.ts';
@@ -29,13 +29,13 @@ const BACKQUOTE = 0x60;
 const LESS = 0x3c;
 const COLON = 0x3a;
 
-// PERF: one reader for all calls; a call is synchronous and leaves nothing in it that the next one sees
+// PERF: one tokenizer for all calls. Calls are synchronous, and each resets all of its fields.
 const html: Html = newHtml();
 
-/** Octets of the shortest script: a comment that hides a tag. */
+/** The length in octets of the shortest value that is detected: a comment that hides a tag. */
 export const SHORTEST_XSS = 4;
 
-/** Whether `value`, Latin-1 text, would run script where a page shows it. Linear in its length; never throws. */
+/** Whether a page that contains `value` (Latin-1) unescaped runs script from it. Takes linear time; never throws. */
 export function detectXss(value: string): boolean {
   const hasTag = value.includes('<');
   const hasValue = value.includes('=');
@@ -48,12 +48,13 @@ export function detectXss(value: string): boolean {
   return value.includes('`') && isScript(value, IN_BACK);
 }
 
-/** `onerror=…` as the whole value: it may be shown inside a tag. */
+/** Whether the value begins with an event attribute (`onerror=…`), which is dangerous inside a tag. */
 function beginsWithEvent(value: string): boolean {
   const equals = value.indexOf('=');
   return dangerOf(value, 0, equals) === 'event' && isKnownEvent(value, 0, equals);
 }
 
+/** Whether the value is dangerous when tokenizing begins in `state` (one of the `IN_` states). */
 function isScript(value: string, state: number): boolean {
   beginHtml(html, value, state);
   let inTag = false;
@@ -83,7 +84,7 @@ function isScript(value: string, state: number): boolean {
   return false;
 }
 
-/** What the attribute read last can do. Where no tag was seen, its name must be a known one to say anything. */
+/** The danger of the last attribute. Before any tag, an event attribute must be a known one, since prose has `once =`. */
 function dangerOfName(inTag: boolean): Danger {
   const { text, start, end } = html;
   const danger = dangerOf(text, start, end);
@@ -91,7 +92,7 @@ function dangerOfName(inTag: boolean): Danger {
   return danger === 'none' && inTag && hasQuote(text, start, end) ? 'always' : danger;
 }
 
-/** Whether the value read last is dangerous in an attribute of that kind. */
+/** Whether the last value is dangerous in an attribute of that danger. */
 function isDangerousValue(danger: Danger, inTag: boolean): boolean {
   const { text, start, end } = html;
   if (inTag && hidesTag(text, start, end)) return true;
@@ -112,18 +113,18 @@ function isDangerousValue(danger: Danger, inTag: boolean): boolean {
   }
 }
 
-/** Internet Explorer ended a value at a back quote: what follows it may be a tag. */
+/** Whether a `<` follows a back quote in a value: Internet Explorer ends values there, so that a tag may follow. */
 function hidesTag(text: string, start: number, end: number): boolean {
   const quote = indexWithin(text, BACKQUOTE, { start, end });
   return quote >= 0 && indexWithin(text, LESS, { start: quote, end }) >= 0;
 }
 
-/** `style = color:red`, rather than the word in prose. */
+/** Whether a value has a colon: `style = color:red` is CSS, not prose. */
 function hasColon(text: string, start: number, end: number): boolean {
   return indexWithin(text, COLON, { start, end }) >= 0;
 }
 
-/** Internet Explorer's conditional comments, its `<?import`, and what declares XML or an entity. */
+/** Whether a comment is a conditional one of Internet Explorer, its `<?import`, or declares XML or an entity. */
 function isDangerousComment(text: string, start: number, end: number): boolean {
   const head = text.slice(start, Math.min(end, start + 6)).toLowerCase();
   if (head.startsWith('[if') || head.startsWith('xml') || head === 'import' || head === 'entity') return true;

@@ -1,6 +1,6 @@
 /**
- * What later directives change about rules: `SecRuleRemove…`, `SecRuleUpdateTarget…`, `SecRuleUpdateActionById`. Where
- * they stand makes no difference (as in ModSecurity 3).
+ * Applies directives that change other rules: `SecRuleRemove…`, `SecRuleUpdateTarget…`, `SecRuleUpdateActionById`.
+ * As in ModSecurity 3, their place in the text makes no difference.
  */
 import { captureGroups, parsePattern } from '../../base/regex.ts';
 import type { Directive, DirectivePlace, WrittenAction } from './directives.ts';
@@ -9,20 +9,25 @@ import { inRanges, type RuleFinder, readIds } from './lower-setvar.ts';
 import { lowerTargets } from './lower-targets.ts';
 import type { SecLangFinding, SecLangReport } from './source.ts';
 
+/** A `SecRuleRemove…`. */
 type Removal = Extract<Directive, { readonly kind: 'remove' }>;
+/** A `SecRuleUpdateTarget…`. */
 type TargetUpdate = Extract<Directive, { readonly kind: 'update-targets' }>;
 
+/** The changes of a text. */
 export interface Amendments {
-  /** What is added to the actions of one rule of a chain, the first being 0. */
+  /** The actions added to one link of a rule's chain; the first link is 0. */
   readonly actions: (id: number, link: number) => readonly WrittenAction[];
+  /** Finds rules by message, for `ctl:ruleRemoveByMsg`. */
   readonly finder: RuleFinder;
+  /** In order. */
   readonly removals: readonly Removal[];
   readonly targetUpdates: readonly TargetUpdate[];
-  /** Every id that an action update names, with where. */
+  /** By id of a rule, the place of a `SecRuleUpdateActionById` for it. */
   readonly updatedIds: ReadonlyMap<number, DirectivePlace>;
 }
 
-/** Collects what the directives change. */
+/** Collects the changes; reports malformed ones. */
 export function collectAmendments(directives: readonly Directive[], report: SecLangReport): Amendments {
   const updates = new Map<string, readonly WrittenAction[]>();
   const updatedIds = new Map<number, DirectivePlace>();
@@ -51,34 +56,37 @@ export function collectAmendments(directives: readonly Directive[], report: SecL
   };
 }
 
-/** Whether a pattern is found in a text; a sentence when it is no pattern. */
+/** Whether a pattern matches in a text; a string: why the pattern is invalid. */
 export function searchText(source: string, text: string): boolean | string {
   const parsed = parsePattern(source, { ignoreCase: false });
   return parsed.ok ? captureGroups(source, false, text) !== null : parsed.reason;
 }
 
+/** The ids of the rules whose message matches a pattern; a string: why the pattern is invalid. */
 function idsByMessage(directives: readonly Directive[], source: string): readonly number[] | string {
   const ids: number[] = [];
   for (const directive of directives) {
     if (directive.kind !== 'rule' && directive.kind !== 'action') continue;
-    const saying = (wanted: string): string | undefined => {
+    const actionValue = (wanted: string): string | undefined => {
       return directive.actions.find(({ name }) => name.toLowerCase() === wanted)?.value ?? undefined;
     };
-    const message = saying('msg');
+    const message = actionValue('msg');
     const found = message === undefined ? false : searchText(source, message);
     if (typeof found === 'string') return found;
-    if (found && saying('id') !== undefined) ids.push(Number(saying('id')));
+    if (found && actionValue('id') !== undefined) ids.push(Number(actionValue('id')));
   }
   return ids;
 }
 
+/** What `amend` needs beside rules and changes. */
 export interface AmendContext {
+  /** Where errors are reported. */
   readonly report: SecLangReport;
-  /** Every rule's id, also of rules that are left out. */
+  /** By id of every rule, also of those that are left out, its place. */
   readonly known: ReadonlyMap<number, DirectivePlace>;
 }
 
-/** Applies removals and target updates. A subject that names no rule is told. */
+/** Applies removals and target updates; reports a subject that matches no rule. */
 export function amend(
   rules: readonly DraftRule[],
   amendments: Amendments,
@@ -106,11 +114,12 @@ export function amend(
   return amended;
 }
 
+/** The warning of a subject that matches no rule. */
 function noSuchRule(found: string): SecLangFinding {
-  return { message: 'no rule is named by this', found, remedy: 'look for a mistyped id, tag or message' };
+  return { message: 'no rule matches this subject', found, remedy: 'look for a mistyped id, tag or message' };
 }
 
-/** Which rules a subject names; `null` when it is none, which is told. */
+/** Compiles a subject to a predicate of rules; `null`: it is malformed, which is reported. */
 function select(
   subject: string,
   { by, place }: { readonly by: 'id' | 'tag' | 'msg'; readonly place: DirectivePlace },
@@ -140,6 +149,7 @@ function select(
   return ({ message }) => found(message.map((part) => (part.kind === 'literal' ? part.text : '')).join(''));
 }
 
+/** A rule with targets added to its first condition. */
 function withTargets(rule: DraftRule, more: NonNullable<DraftCondition['targets']>): DraftRule {
   const [first, ...rest] = rule.conditions;
   if (first.targets === null) return rule;

@@ -1,6 +1,7 @@
 /**
- * SecLang text → signature program. In go configuration files and a way to read the data files they name; out come the
- * program and what is to be said about it. Offline work: it takes seconds for the OWASP Core Rule Set.
+ * Compiles SecLang text to a signature program. In: configuration files, and a function that reads the data files
+ * they name. Out: the program and diagnostics. Takes seconds for the OWASP Core Rule Set, so it runs ahead of time.
+ * Stages: `parse.ts`, `lower.ts`, `specialise.ts` (for each paranoia level), `emit.ts`.
  */
 import type { Diagnostic } from '../../base/diagnostic.ts';
 import { hasErrors } from '../../base/diagnostic.ts';
@@ -11,22 +12,25 @@ import { parseSecLang } from './parse.ts';
 import { createReport, type Source, type SourceReader } from './source.ts';
 import { specialise } from './specialise.ts';
 
+/** How to compile. */
 export interface SignatureOptions {
-  /** A data file's text as Latin-1, `null` where there is none; `from` is the file that names it. */
+  /** Returns the text of a data file as Latin-1, or `null` if it does not exist; `from` is the file that names it. */
   readonly readData: (file: string, from: string) => string | null;
-  /** What `Include` reads through; without one it is a mistake. */
+  /** Reads the files of `Include`; without it, `Include` is an error. */
   readonly reader?: SourceReader;
-  /** The program's name where the text gives none; absent: the first file's. */
+  /** The program's name if the text has no `SecComponentSignature`; absent: the first file's name. */
   readonly name?: string;
 }
 
+/** The result. */
 export interface CompiledSignatures {
-  /** `null` exactly when a diagnostic is an error. */
+  /** `null` if and only if a diagnostic is an error. */
   readonly program: SignatureProgram | null;
+  /** Of all stages, in the order of the stages; at most `MAX_DIAGNOSTICS`. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Paranoia levels. */
+/** The paranoia levels. */
 const LEVELS = [1, 2, 3, 4] as const;
 
 /** Compiles the files of one signature set, in their order. */
@@ -41,7 +45,7 @@ export function compileSignatures(sources: readonly Source[], options: Signature
   const program = emitProgram(levels, name, report);
   if (draft.responseRules > 0) {
     const rules = draft.responseRules === 1 ? '1 rule' : `${draft.responseRules} rules`;
-    const message = `${rules} of phases 3 to 5 left out: signatures look at requests only`;
+    const message = `${rules} of phases 3 to 5 left out: signatures inspect requests only`;
     report.inform('responses_left_out', null, { message });
   }
   return { program: hasErrors(report.diagnostics) ? null : program, diagnostics: report.diagnostics };

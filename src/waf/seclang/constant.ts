@@ -1,22 +1,22 @@
-/** Conditions that no request has a say in: comparisons of TX variables whose values are known. */
+/** Evaluates conditions that do not depend on the request: comparisons of TX variables with known values. */
 import { captureGroups } from '../../base/regex.ts';
 import type { WafSetVar, WafTransformation } from '../../plan/signature-program.ts';
 import type { DraftCondition, DraftRule } from './draft.ts';
-import { NOTHING } from './draft.ts';
-import { foldOperator, foldText, forget, type Knowledge, lookUp } from './knowledge.ts';
+import { ALWAYS_EMPTY } from './draft.ts';
+import { foldOperator, foldText, invalidate, type KnownTx, lookUp } from './known-tx.ts';
 import { signaturePattern } from './patterns.ts';
 import { plainText } from './read-text.ts';
 
-/** A rule never matches, always does, or that depends on the request. */
+/** Whether a rule never matches, always matches, or depends on the request. */
 export type ConstantOutcome = 'never' | 'always' | 'open';
 
 /**
- * What becomes of a rule. Actions of a chain's earlier rules are done even where a later one fails, so such a rule is
- * only dropped when there are none.
+ * Evaluates a rule. The actions of earlier conditions of a chain are executed even if a later one fails, so such a
+ * rule is never dropped as one that never matches.
  */
-export function outcomeOf(rule: DraftRule, knowledge: Knowledge): ConstantOutcome {
-  // What the rule itself writes is known to none of its later conditions.
-  const during = copy(knowledge);
+export function outcomeOf(rule: DraftRule, tx: KnownTx): ConstantOutcome {
+  // Variables that the rule itself writes are unknown to its later conditions.
+  const during = copy(tx);
   let outcome: ConstantOutcome = 'always';
   let acted = false;
   for (const condition of rule.conditions) {
@@ -24,39 +24,41 @@ export function outcomeOf(rule: DraftRule, knowledge: Knowledge): ConstantOutcom
     if (holds === 'never') return acted ? 'open' : 'never';
     if (holds === 'open') outcome = 'open';
     acted ||= condition.setVars.length > 0 || condition.controls.length > 0 || condition.capture;
-    forget(during, condition.setVars);
+    invalidate(during, condition.setVars);
   }
   return outcome;
 }
 
-function copy(knowledge: Knowledge): Knowledge {
-  const { names, prefixes } = knowledge.unknown;
-  return { ...knowledge, unknown: { names: new Set(names), prefixes: new Set(prefixes) } };
+/** A copy to which `invalidate` can be applied. */
+function copy(tx: KnownTx): KnownTx {
+  const { names, prefixes } = tx.unknown;
+  return { ...tx, unknown: { names: new Set(names), prefixes: new Set(prefixes) } };
 }
 
-function conditionOutcome(condition: DraftCondition, knowledge: Knowledge): ConstantOutcome {
+/** Evaluates one condition. */
+function conditionOutcome(condition: DraftCondition, tx: KnownTx): ConstantOutcome {
   if (condition.targets === null) return 'always';
   if (condition.unsupported.length > 0) return 'open';
-  const values = valuesOf(condition, knowledge);
+  const values = valuesOf(condition, tx);
   if (values === null) return 'open';
   if (values.length === 0) return 'never';
   if (values.length > 1) return 'open';
   const value = transformed(values[0]!, condition);
-  const matches = value === null ? null : compare(condition, value, knowledge);
+  const matches = value === null ? null : compare(condition, value, tx);
   if (matches === null) return 'open';
   return matches !== condition.negated ? 'always' : 'never';
 }
 
-/** The values a condition looks at; `null` where a request has a say in them. */
-function valuesOf({ targets }: DraftCondition, knowledge: Knowledge): readonly string[] | null {
+/** The values that a condition inspects; `null`: they depend on the request. */
+function valuesOf({ targets }: DraftCondition, tx: KnownTx): readonly string[] | null {
   const values: string[] = [];
   for (const { variable, selector, count } of targets?.include ?? []) {
-    if (variable === NOTHING) {
+    if (variable === ALWAYS_EMPTY) {
       if (count) values.push('0');
       continue;
     }
     if (variable !== 'TX' || selector.kind !== 'name') return null;
-    const known = lookUp(knowledge, selector.name);
+    const known = lookUp(tx, selector.name);
     if (known.kind === 'unknown' || (known.kind === 'present' && !count)) return null;
     if (count) values.push(known.kind === 'absent' ? '0' : '1');
     else if (known.kind === 'value') values.push(known.text);
@@ -64,7 +66,7 @@ function valuesOf({ targets }: DraftCondition, knowledge: Knowledge): readonly s
   return values.length > 0 && (targets?.exclude.length ?? 0) > 0 ? null : values;
 }
 
-/** The value after its transformations; `null` where that is left to the run time. */
+/** The value after the transformations of the condition; `null`: it is not computed at compile time. */
 function transformed(value: string, { chain, multiMatch }: DraftCondition): string | null {
   if (multiMatch && chain.length > 0) return null;
   let text: string | null = value;
@@ -72,6 +74,10 @@ function transformed(value: string, { chain, multiMatch }: DraftCondition): stri
   return text;
 }
 
+/**
+ * Applies a transformation to constant text; `null`: it is not computed at compile time. Only transformations that
+ * rules apply to TX variables are implemented.
+ */
 function transform(text: string, transformation: WafTransformation): string | null {
   switch (transformation) {
     case 'lowercase':
@@ -86,14 +92,14 @@ function transform(text: string, transformation: WafTransformation): string | nu
   }
 }
 
-/** As `atoi` reads it: what is no number is 0. */
+/** Parses a number as C's `atoi` does; text without number is 0. */
 function numberOf(text: string): number {
   return Number(/^\s*[+-]?\d{1,15}/.exec(text)?.[0] ?? 0);
 }
 
-/** Whether an operator matches; `null` where that cannot be told yet. */
-function compare({ operator: written }: DraftCondition, value: string, knowledge: Knowledge): boolean | null {
-  const operator = foldOperator(knowledge, written);
+/** Whether an operator matches a known value; `null`: it is not known at compile time. */
+function compare({ operator: written }: DraftCondition, value: string, tx: KnownTx): boolean | null {
+  const operator = foldOperator(tx, written);
   if (operator.kind === 'unconditionalMatch') return true;
   if (operator.kind === 'noMatch') return false;
   if (operator.kind === 'rx') {
@@ -130,13 +136,13 @@ function compare({ operator: written }: DraftCondition, value: string, knowledge
   }
 }
 
-/** What certain assignments come to: the variables and their new texts, `null` for one that is taken away. */
+/** The result of assignments: by variable, its new text; `null`: unset. */
 export type Writes = ReadonlyMap<string, string | null>;
 
-/** Carries assignments out; `null` where a request has a say in one. */
-export function writesOf(setVars: readonly WafSetVar[], knowledge: Knowledge): Writes | null {
+/** Evaluates assignments; `null`: one depends on the request. */
+export function writesOf(setVars: readonly WafSetVar[], tx: KnownTx): Writes | null {
   const writes = new Map<string, string | null>();
-  const during: Knowledge = { ...knowledge, values: new Map(knowledge.values) };
+  const during: KnownTx = { ...tx, values: new Map(tx.values) };
   for (const setVar of setVars) {
     const name = plainText(foldText(during, setVar.name))?.toLowerCase();
     if (name === undefined) return null;

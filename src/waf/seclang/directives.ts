@@ -1,36 +1,42 @@
 /**
- * What SecLang text says, as written: one entry a directive, nothing resolved. `parse.ts` makes these, `lower.ts` reads
- * them. Names keep their case as written; ModSecurity compares directive, action, operator and variable names without it.
+ * Directives as written: the output of `parse.ts` and the input of `lower.ts`. Nothing is resolved. Names have the
+ * case of the text; ModSecurity compares names of directives, actions, operators and variables without case.
  */
 
-/** Where a directive stands; lines count from 1, a directive continued with `\` has the line it starts on. */
+/** The place of a directive. Lines count from 1; a directive that continues over several lines has the first one. */
 export interface DirectivePlace {
   readonly file: string;
   readonly line: number;
 }
 
-/** One of a rule's targets: `!ARGS:/^id/`, `&TX:blocking_paranoia_level`, `XML:/*`. */
+/** A target: `!ARGS:/^id/`, `&TX:blocking_paranoia_level`, `XML:/*`. */
 export interface WrittenTarget {
+  /** `!`: members of the target are not inspected. */
   readonly excluded: boolean;
+  /** `&`: the number of members is inspected. */
   readonly counted: boolean;
+  /** The text before the colon. */
   readonly variable: string;
-  /** What stands after the colon; a pattern without its slashes. `null`: nothing does. */
+  /** The text after the colon, a pattern without its slashes; `null`: there is no colon. */
   readonly selector: { readonly kind: 'name' | 'pattern'; readonly text: string } | null;
 }
 
-/** `"!@pmFromFile lfi-os-files.data"`; an operator left out is `rx`. */
+/** An operator: `!@pmFromFile lfi-os-files.data`; without `@name` it is `rx`. */
 export interface WrittenOperator {
+  /** `!`: the condition matches if the operator does not. */
   readonly negated: boolean;
   readonly name: string;
+  /** The text after the name, not trimmed at its end. */
   readonly argument: string;
 }
 
-/** `setvar:'tx.score=+5'`: name and value, quotes taken off; `null` where an action has no value. */
+/** An action: `setvar:'tx.score=+5'`, its value without quotes; `null`: it has no value. */
 export interface WrittenAction {
   readonly name: string;
   readonly value: string | null;
 }
 
+/** A directive, by kind. */
 export type Directive =
   | {
       readonly kind: 'rule';

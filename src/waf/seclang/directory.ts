@@ -1,6 +1,6 @@
 /**
- * A rule set on a disk: which files of a directory are its configuration, and in which order. The OWASP Core Rule Set's
- * layout is known (`crs-setup.conf`, `plugins/`, `rules/`); any other directory is its `.conf` files by name.
+ * Finds the configuration files of a rule set in a directory, and their order. The layout of the OWASP Core Rule Set
+ * is supported (`crs-setup.conf`, `plugins/`, `rules/`); in any other directory all `.conf` files are read by name.
  */
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -8,12 +8,15 @@ import type { Diagnostic } from '../../base/diagnostic.ts';
 import { resolvePath } from './parse.ts';
 import { createReport, type SecLangReport, type Source, type SourceReader } from './source.ts';
 
+/** The files of a rule set. */
 export interface SignatureDirectory {
-  /** In the order they are read; empty where a diagnostic is an error. */
+  /** In reading order; empty if a diagnostic is an error. */
   readonly sources: readonly Source[];
-  /** For `compileSignatures`. */
+  /** `SignatureOptions.readData`. */
   readonly readData: (file: string, from: string) => string | null;
+  /** `SignatureOptions.reader`. */
   readonly reader: SourceReader;
+  /** Why files are missing or unreadable. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
@@ -34,7 +37,7 @@ export function readSignatureDirectory(path: string): SignatureDirectory {
   };
 }
 
-/** A file's octets, one character each; `null` where it cannot be read. */
+/** Reads a file as Latin-1; `null`: it cannot be read. */
 function readLatin1(file: string): string | null {
   try {
     return readFileSync(file, 'latin1');
@@ -43,6 +46,7 @@ function readLatin1(file: string): string | null {
   }
 }
 
+/** The configuration files of a path, in reading order; reports why there are none. */
 function filesOf(path: string, report: SecLangReport): readonly string[] {
   const kind = kindOf(path);
   if (kind === 'file') return [path];
@@ -66,19 +70,23 @@ function filesOf(path: string, report: SecLangReport): readonly string[] {
   return isCoreRuleSet ? coreRuleSet(path, { rules, files }, report) : files;
 }
 
+/** What a path refers to; `null`: it does not exist. */
 function kindOf(path: string): 'file' | 'directory' | null {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return null;
   return stat.isDirectory() ? 'directory' : 'file';
 }
 
-/** The `.conf` files of a directory by name, set-up files left out. */
+/** The `.conf` files of a directory by name, without setup files. */
 function configurations(directory: string): readonly string[] {
   const names = readdirSync(directory).filter((name) => name.endsWith('.conf') && name !== 'crs-setup.conf');
   return names.sort().map((name) => join(directory, name));
 }
 
-/** Set-up, then plugins' settings, what they do before, the rules, what they do after (CRS documentation, "Plugins"). */
+/**
+ * The files of the Core Rule Set in order: setup, settings of plugins, their rules before, the rules, their rules
+ * after (CRS documentation, "Plugins").
+ */
 function coreRuleSet(
   path: string,
   { rules, files }: { readonly rules: string; readonly files: readonly string[] },
@@ -87,7 +95,7 @@ function coreRuleSet(
   const candidates = [path, dirname(rules)].flatMap((folder) => {
     return ['crs-setup.conf', 'crs-setup.conf.example'].map((name) => join(folder, name));
   });
-  // Debian keeps the settings apart from the rules.
+  // Debian's package installs the setup file apart from the rules.
   candidates.push('/etc/modsecurity/crs/crs-setup.conf');
   const isDebian = rules.startsWith('/usr/share/modsecurity-crs');
   const setup = candidates.slice(0, isDebian ? undefined : -1).find((file) => existsSync(file));
@@ -105,7 +113,7 @@ function coreRuleSet(
   return [setup, ...ending('config'), ...ending('before'), ...files, ...ending('after')];
 }
 
-/** The files a pattern names; `*` and `?` stand for characters of the last part of the path only. */
+/** The files that match a pattern; `*` and `?` are allowed in the last part of the path only. */
 function listFiles(pattern: string): readonly string[] {
   const folder = dirname(pattern);
   const names = kindOf(folder) === 'directory' ? readdirSync(folder) : [];
@@ -115,7 +123,10 @@ function listFiles(pattern: string): readonly string[] {
     .map((name) => join(folder, name));
 }
 
-/** Whether a name is what a pattern with `*` and `?` stands for: two rows of what has matched so far. */
+/**
+ * Whether a name matches a pattern with `*` and `?`: dynamic programming over two rows, so that no pattern takes
+ * exponential time.
+ */
 function matches(name: string, pattern: string): boolean {
   let row = [true, ...new Array<boolean>(name.length).fill(false)];
   for (const mark of pattern) {

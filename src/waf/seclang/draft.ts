@@ -1,7 +1,7 @@
 /**
- * What lies between directives and the program: rules with names resolved and actions understood, patterns still text
- * and markers still names. `lower.ts` makes drafts, `specialise.ts` decides what is constant in them, `emit.ts` puts
- * them into the program's tables.
+ * Draft rules: names are resolved and actions interpreted, patterns are still text and markers still names.
+ * `lower.ts` makes drafts, `specialise.ts` evaluates what is constant in them, `emit.ts` writes them to the tables
+ * of the program.
  */
 import type {
   SignatureRule,
@@ -17,37 +17,46 @@ import type { DirectivePlace } from './directives.ts';
 import type { SecLangFinding } from './source.ts';
 
 /**
- * A variable that is empty for every request: a collection kept between requests (nothing is), a part of the response
- * (rules run before there is one). `&IP:x "@eq 0"` then holds and everything else about it does not.
+ * The variable of a target that is empty for every request: a collection with state between requests, which does not
+ * exist, or a part of the response, which does not exist yet. `&IP:x "@eq 0"` matches; nothing else on it does.
  */
-export const NOTHING = 'NOTHING';
+export const ALWAYS_EMPTY = 'ALWAYS_EMPTY';
 
+/** The members that a target selects, by name or by pattern. */
 export type DraftSelector =
   | { readonly kind: 'all' }
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'pattern'; readonly source: string };
 
+/** A target of a rule. */
 export interface DraftTarget {
-  readonly variable: WafVariable | typeof NOTHING;
+  readonly variable: WafVariable | typeof ALWAYS_EMPTY;
   readonly selector: DraftSelector;
 }
 
+/** The targets of a condition; `count`: the number of members is inspected. */
 export interface DraftTargets {
+  /** The members to inspect. */
   readonly include: readonly (DraftTarget & { readonly count: boolean })[];
+  /** The members to leave out (`!ARGS:id`). */
   readonly exclude: readonly DraftTarget[];
 }
 
+/** An operator with its argument. */
 export type DraftOperator =
   | Exclude<WafOperator, { readonly kind: 'rx' | 'pm' }>
   /** A pattern in PCRE syntax; its macros must be known before it can be compiled. */
   | { readonly kind: 'rx'; readonly text: WafText }
+  /** Phrases in lower case, sorted, without duplicates. */
   | { readonly kind: 'pm'; readonly phrases: readonly string[] };
 
+/** Ids of rules from `from` to `to`, both included. */
 export interface IdRange {
   readonly from: number;
   readonly to: number;
 }
 
+/** A `ctl` action. */
 export type DraftControl =
   | { readonly kind: 'ruleRemoveById'; readonly ranges: readonly IdRange[] }
   | { readonly kind: 'ruleRemoveByTag'; readonly source: string }
@@ -62,40 +71,51 @@ export type DraftControl =
       { readonly kind: 'forceRequestBodyVariable' | 'requestBodyProcessor' | 'ruleEngine' }
     >;
 
+/** One condition of a rule, with its actions. */
 export interface DraftCondition extends Pick<WafCondition, 'negated' | 'capture' | 'multiMatch'> {
   readonly place: DirectivePlace;
   /** `null`: a SecAction. */
   readonly targets: DraftTargets | null;
+  /** The transformations, in order. */
   readonly chain: readonly WafTransformation[];
+  /** A `noMatch` in place of an operator with an error. */
   readonly operator: DraftOperator;
+  /** The assignments after each match. */
   readonly setVars: readonly WafSetVar[];
+  /** The controls after each match. */
   readonly controls: readonly DraftControl[];
-  /** What cannot be compiled; an error only where the rule can be reached at all. */
+  /** What cannot be compiled: an error only if the rule remains in the program at some level. */
   readonly unsupported: readonly SecLangFinding[];
 }
 
+/** A rule; a chain is one rule with several conditions. */
 export interface DraftRule
   extends Pick<
     SignatureRule,
     'id' | 'phase' | 'disruption' | 'reported' | 'severity' | 'tags' | 'category' | 'paranoia'
   > {
+  /** The place of the first directive. */
   readonly place: DirectivePlace;
-  /** Its place among all directives, which markers have too. */
+  /** Its place among all directives; markers have such places too. */
   readonly order: number;
+  /** The conditions of the chain, in order. */
   readonly conditions: readonly [DraftCondition, ...DraftCondition[]];
-  /** The marker that a match goes on behind. */
+  /** The marker at which processing continues after a match; `null`: none. */
   readonly skipAfter: string | null;
+  /** `msg`, shown in reports. */
   readonly message: WafText;
+  /** `logdata` of the last condition with one. */
   readonly logData: WafText;
 }
 
+/** The draft of a text. */
 export interface SignatureDraft {
-  /** What the text calls itself; `null`: nothing. */
+  /** The text's `SecComponentSignature`; `null`: it has none. */
   readonly name: string | null;
-  /** Phase 1 and 2 in file order. */
+  /** The rules of phases 1 and 2, in the order of the files. */
   readonly rules: readonly DraftRule[];
-  /** Marker → its places among the directives, ascending. */
+  /** By marker, its places among the directives, ascending. */
   readonly markers: ReadonlyMap<string, readonly number[]>;
-  /** Rules of phases 3, 4 and 5, which look at responses and logs. */
+  /** The number of rules of phases 3, 4 and 5, which inspect responses and logs. */
   readonly responseRules: number;
 }

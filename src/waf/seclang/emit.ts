@@ -1,4 +1,4 @@
-/** Drafts, specialised per level → the program's tables and rules. */
+/** Writes specialised drafts to the tables and rules of a program. */
 import type {
   SignatureProgram,
   SignatureRule,
@@ -14,48 +14,57 @@ import type {
   WafTransformation,
 } from '../../plan/signature-program.ts';
 import {
+  ALWAYS_EMPTY,
   type DraftCondition,
   type DraftControl,
   type DraftOperator,
   type DraftRule,
   type DraftTarget,
   type DraftTargets,
-  NOTHING,
 } from './draft.ts';
 import { createPatternTable, type PatternTable, type RulePlace } from './patterns.ts';
 import { plainText } from './read-text.ts';
 import type { SecLangReport } from './source.ts';
 
-/** One rule that a level keeps. */
+/** A rule that remains at a level. */
 export interface EmittedRule {
   readonly rule: DraftRule;
-  /** See `WafRule.skipTo`. */
+  /** `SignatureRule.skipTo`. */
   readonly skipTo: number;
 }
 
-/** What specialisation leaves of a draft at one paranoia level. */
+/** The draft at one paranoia level. */
 export interface LevelDraft {
+  /** The remaining rules, in the order of execution. */
   readonly rules: readonly EmittedRule[];
+  /** By name, the initial value of TX variables. */
   readonly initial: Readonly<Record<string, string>>;
 }
 
+/** The tables of the program under construction. */
 interface Tables {
+  /** Lists of targets. */
   readonly targets: Interned<WafTargets>;
+  /** Transformation chains; number 0 is the empty one. */
   readonly chains: Interned<readonly WafTransformation[]>;
+  /** Lists of `@pm`. */
   readonly phraseLists: Interned<WafPhraseList>;
+  /** Phrases and required literals. */
   readonly literals: Interned<string>;
   readonly patterns: PatternTable;
   readonly report: SecLangReport;
-  /** Where patterns were refused, so that each is told once whatever the levels. */
+  /** The places of patterns with request-dependent macros, so that each is reported once for all levels. */
   readonly refused: Set<string>;
 }
 
-/** Equal values share one number. */
+/** A table in which equal values have one number. */
 interface Interned<T> {
   readonly values: readonly T[];
+  /** Returns the number of a value; adds it if it is new. */
   readonly add: (value: T) => number;
 }
 
+/** Creates an empty table. */
 function interned<T>(): Interned<T> {
   const values: T[] = [];
   const numbers = new Map<string, number>();
@@ -73,7 +82,7 @@ function interned<T>(): Interned<T> {
   };
 }
 
-/** Builds the program. What cannot be had in a rule that is kept is an error, told once whatever the levels. */
+/** Builds the program; reports what is not supported in a remaining rule, once for all levels. */
 export function emitProgram(
   levels: readonly LevelDraft[],
   name: string,
@@ -92,7 +101,7 @@ export function emitProgram(
   tables.chains.add([]);
   reportUnsupported(levels, report);
   const emitted: WafLevel[] = levels.map(({ rules, initial }) => ({
-    rules: rules.map((kept) => emitRule(kept, tables)),
+    rules: rules.map((rule) => emitRule(rule, tables)),
     initial,
   }));
   return {
@@ -106,21 +115,23 @@ export function emitProgram(
   };
 }
 
+/** Reports `DraftCondition.unsupported` of the remaining rules. */
 function reportUnsupported(levels: readonly LevelDraft[], report: SecLangReport): void {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   for (const { rules } of levels) {
     for (const { rule } of rules) {
       for (const { place, unsupported } of rule.conditions) {
         for (const finding of unsupported) {
           const key = `${place.file}:${place.line}:${finding.found}`;
-          if (!told.has(key)) report.error('unsupported', place, finding);
-          told.add(key);
+          if (!reported.has(key)) report.error('unsupported', place, finding);
+          reported.add(key);
         }
       }
     }
   }
 }
 
+/** Emits one rule. */
 function emitRule({ rule, skipTo }: EmittedRule, tables: Tables): SignatureRule {
   const { id, phase, disruption, reported, message, logData, severity, tags, category, paranoia } = rule;
   const conditions = rule.conditions.map((condition) => {
@@ -142,6 +153,7 @@ function emitRule({ rule, skipTo }: EmittedRule, tables: Tables): SignatureRule 
   };
 }
 
+/** Emits one condition. */
 function emitCondition(condition: DraftCondition, place: RulePlace, tables: Tables): WafCondition {
   const { negated, capture, multiMatch, setVars } = condition;
   return {
@@ -157,10 +169,11 @@ function emitCondition(condition: DraftCondition, place: RulePlace, tables: Tabl
   };
 }
 
+/** Emits a list of targets. */
 function emitTargets({ include, exclude }: DraftTargets, place: RulePlace, tables: Tables): WafTargets {
   return {
     include: include.flatMap((one) => {
-      // There is nothing to look at, and still nothing to count.
+      // A target that is always empty has no members to inspect, but its count (0) can be compared.
       const [target = one.count ? EMPTY : null] = emitTarget(one, place, tables);
       return target === null ? [] : [{ ...target, count: one.count }];
     }),
@@ -168,18 +181,19 @@ function emitTargets({ include, exclude }: DraftTargets, place: RulePlace, table
   };
 }
 
-/** A variable that the run time has and that is empty for every request: its count is that of all such variables. */
+/** A supported variable that is empty for every request, in place of all others: their count is 0 too. */
 const EMPTY: WafTarget = { variable: 'UNIQUE_ID', selector: { kind: 'all' } };
 
-/** A target, or none where it is always empty. */
+/** Emits a target; none if it is always empty. */
 function emitTarget(
   { variable, selector }: DraftTarget,
   place: RulePlace,
   tables: Tables,
 ): readonly WafTarget[] {
-  return variable === NOTHING ? [] : [{ variable, selector: emitSelector(selector, place, tables) }];
+  return variable === ALWAYS_EMPTY ? [] : [{ variable, selector: emitSelector(selector, place, tables) }];
 }
 
+/** Emits a selector; patterns of names ignore case. */
 function emitSelector(selector: DraftTarget['selector'], place: RulePlace, tables: Tables): WafSelector {
   switch (selector.kind) {
     case 'all':
@@ -195,6 +209,7 @@ function emitSelector(selector: DraftTarget['selector'], place: RulePlace, table
   }
 }
 
+/** Emits an operator. */
 function emitOperator(operator: DraftOperator, place: RulePlace, tables: Tables): WafOperator {
   switch (operator.kind) {
     case 'rx':
@@ -208,6 +223,7 @@ function emitOperator(operator: DraftOperator, place: RulePlace, tables: Tables)
   }
 }
 
+/** The number of a pattern; 0 if it has macros that depend on the request, which is reported. */
 function internText(text: WafText, place: RulePlace, { patterns, report, refused }: Tables): number {
   const source = plainText(text);
   if (source !== null) return patterns.intern(source, { ignoreCase: false, place });
@@ -225,6 +241,7 @@ function internText(text: WafText, place: RulePlace, { patterns, report, refused
   return 0;
 }
 
+/** Emits a `ctl`; none if its target is always empty. */
 function emitControl(control: DraftControl, place: RulePlace, tables: Tables): readonly WafControl[] {
   const tagPattern = (source: string): number => tables.patterns.intern(source, { ignoreCase: false, place });
   switch (control.kind) {

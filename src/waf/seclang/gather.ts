@@ -1,40 +1,47 @@
-/** What comes before rules can be lowered: chains put together, markers found, settings and defaults taken in. */
+/** The first pass over directives: joins chains, collects markers and default actions, and checks settings. */
 import type { Directive, WrittenAction } from './directives.ts';
+import { IGNORED_SETTINGS } from './ignored.ts';
 import { MAX_SIGNATURE_RULES } from './limits.ts';
 import { lowerActions, readPhase, type WrittenDisruption } from './lower-actions.ts';
-import { PASSED_SETTINGS } from './settings.ts';
 import type { SecLangFinding, SecLangReport } from './source.ts';
 
-/** A directive that is a rule, or one rule of a chain. */
+/** A directive that is a rule (`SecRule`, `SecAction`), or one link of a chain. */
 export type RuleDirective = Extract<Directive, { readonly kind: 'rule' | 'action' }>;
 
-/** One rule as written: its only directive, or a chain's. */
+/** A rule as written: one directive, or the directives of a chain. */
 export interface RuleGroup {
+  /** The place of its first directive among all directives. */
   readonly order: number;
+  /** The directives, in order. */
   readonly links: readonly [RuleDirective, ...RuleDirective[]];
-  /** `SecDefaultAction`s in force where it stands, by phase. */
+  /** By phase, the `SecDefaultAction` that precedes the rule. */
   readonly defaults: ReadonlyMap<number, Defaults>;
 }
 
-/** What a rule does that does not say so itself. */
+/** The actions of a rule that does not specify them itself. */
 export interface Defaults {
+  /** The disruptive action of rules without one, and of `block`. */
   readonly disruption: WrittenDisruption;
+  /** Whether a match is reported. */
   readonly log: boolean;
+  /** Transformations before those of the rule. */
   readonly actions: readonly WrittenAction[];
 }
 
-/** The rules of a text, its markers, and what it calls itself. */
+/** The rules of a text, its markers, and its `SecComponentSignature`. */
 export interface GatheredRules {
   readonly groups: readonly RuleGroup[];
+  /** By marker, its places among all directives, ascending. */
   readonly markers: ReadonlyMap<string, readonly number[]>;
+  /** `null`: the text has none. */
   readonly name: string | null;
 }
 
-/** Puts chains together and takes markers, settings and defaults in. */
+/** Runs the pass. */
 export function gather(directives: readonly Directive[], report: SecLangReport): GatheredRules {
   const groups: RuleGroup[] = [];
   const markers = new Map<string, number[]>();
-  const passed = new Set<string>();
+  const ignored = new Set<string>();
   let defaults: ReadonlyMap<number, Defaults> = new Map();
   let name: string | null = null;
   let open: { order: number; links: [RuleDirective, ...RuleDirective[]]; defaults: typeof defaults } | null =
@@ -62,7 +69,7 @@ export function gather(directives: readonly Directive[], report: SecLangReport):
         break;
       case 'setting':
         if (directive.name.toLowerCase() === 'seccomponentsignature') name = directive.values[0] ?? null;
-        else passSetting(directive, passed, report);
+        else ignoreSetting(directive, ignored, report);
         break;
       case 'update-actions':
       case 'update-targets':
@@ -81,19 +88,21 @@ export function gather(directives: readonly Directive[], report: SecLangReport):
   return { groups: groups.slice(0, MAX_SIGNATURE_RULES), markers, name };
 }
 
+/** The error of a chain without last link. */
 const OPEN_CHAIN: SecLangFinding = {
   message: 'the chain that starts here has no end: a rule with `chain` is followed by no other rule',
   remedy: 'take the last `chain` off, or write the rule that belongs to it',
 };
 
-/** Whether a list holds an action. */
+/** Whether a list has an action of this name. */
 export function has(actions: readonly WrittenAction[], name: string): boolean {
   return actions.some((action) => action.name.toLowerCase() === name);
 }
 
-function passSetting(
+/** Checks a setting: reports an unsupported one, and each ignored one once. */
+function ignoreSetting(
   { name, values, place }: Extract<Directive, { kind: 'setting' }>,
-  passed: Set<string>,
+  ignored: Set<string>,
   report: SecLangReport,
 ): void {
   const key = name.toLowerCase();
@@ -101,24 +110,25 @@ function passSetting(
   if (key === 'secruleengine') {
     const remedy = 'set the waf rule’s mode instead';
     report.warn('rule_engine', place, {
-      message: 'whether requests are blocked is the waf rule’s mode',
+      message: 'the waf rule’s mode decides whether requests are blocked',
       remedy,
     });
     return;
   }
-  const reason = Object.hasOwn(PASSED_SETTINGS, key) ? PASSED_SETTINGS[key] : undefined;
+  const reason = Object.hasOwn(IGNORED_SETTINGS, key) ? IGNORED_SETTINGS[key] : undefined;
   if (reason === undefined) {
     const remedy = 'take it out of the text';
-    report.error('setting', place, { message: 'this setting cannot be had here', found: name, remedy });
-  } else if (!passed.has(key)) {
-    passed.add(key);
+    report.error('setting', place, { message: 'this setting is not supported', found: name, remedy });
+  } else if (!ignored.has(key)) {
+    ignored.add(key);
     report.inform('setting_passed', place, {
-      message: `the setting does nothing here: ${reason}`,
+      message: `the setting has no effect: ${reason}`,
       found: name,
     });
   }
 }
 
+/** Adds a `SecDefaultAction`; it replaces an earlier one of its phase. */
 function withDefaults(
   defaults: ReadonlyMap<number, Defaults>,
   { actions, place }: Extract<Directive, { kind: 'default-action' }>,
@@ -129,7 +139,7 @@ function withDefaults(
   for (const finding of lowered.findings) report.error('default_action', place, finding);
   if (lowered.disruption === null || lowered.disruption === 'block' || !has(actions, 'phase')) {
     report.error('default_action', place, {
-      message: 'a default names a phase and what to do',
+      message: 'a default action needs a phase and a disruptive action',
       remedy: 'write it as `SecDefaultAction "phase:2,log,pass"`',
     });
     return defaults;
@@ -139,7 +149,7 @@ function withDefaults(
   return new Map([...defaults, [phase, entry]]);
 }
 
-/** A list's phase; rules without one belong to phase 2. */
+/** The phase of a list; rules without one belong to phase 2. */
 export function phaseOf(actions: readonly WrittenAction[]): number {
   const written = actions.findLast(({ name }) => name.toLowerCase() === 'phase');
   return readPhase(written?.value ?? '2') ?? 2;

@@ -1,4 +1,4 @@
-/** Where other rooms enter: SecLang text in, signature program out. */
+/** The entry of the room for other rooms: SecLang text in, signature program out. */
 export { type CompiledSignatures, compileSignatures } from './compile.ts';
 export { readSignatureDirectory } from './directory.ts';
 export type { Source } from './source.ts';

@@ -1,28 +1,31 @@
 /**
- * SecLang text → directives' words: comments, lines continued with `\`, quotes and escapes, as ModSecurity reads its
- * configuration (ModSecurity Reference Manual v3, "Configuration Directives"; Apache's own rules for words).
+ * Splits SecLang text into directives and their words: comments, continued lines, quotes and escapes, as ModSecurity
+ * reads its configuration (ModSecurity reference manual v3, "Configuration Directives"; the rules for words are
+ * Apache's).
  */
 import { MAX_SOURCE_CHARACTERS } from './limits.ts';
 import type { At, SecLangReport, Source } from './source.ts';
 
-/** One word of a directive, quotes taken off. */
+/** One word of a directive, without its quotes. */
 export interface Word {
   readonly text: string;
+  /** The place of its first character, of a quoted word that of its quote. */
   readonly at: At & { readonly column: number };
 }
 
-/** One directive: its name is the first word. */
+/** One directive; the first word is its name. */
 export interface SecLangLine {
   readonly words: readonly [Word, ...Word[]];
 }
 
-/** A line with those that continue it; `starts` tells where each of them begins in `text`. */
+/** A line joined with its continuations; `starts` has the offset in `text` of each original line. */
 interface Joined {
+  /** Without the backslashes and line ends between. */
   readonly text: string;
   readonly starts: readonly { readonly offset: number; readonly line: number }[];
 }
 
-/** The directives of one file. A line that cannot be read is reported and left out. */
+/** Splits one file. A line that cannot be split is reported and left out. */
 export function lexSource(source: Source, report: SecLangReport): readonly SecLangLine[] {
   if (!checkText(source, report)) return [];
   const lines: SecLangLine[] = [];
@@ -34,6 +37,7 @@ export function lexSource(source: Source, report: SecLangReport): readonly SecLa
   return lines;
 }
 
+/** Whether a file is text of at most `MAX_SOURCE_CHARACTERS`; reports if not. */
 function checkText({ file, text }: Source, report: SecLangReport): boolean {
   if (text.length > MAX_SOURCE_CHARACTERS) {
     report.error(
@@ -51,16 +55,20 @@ function checkText({ file, text }: Source, report: SecLangReport): boolean {
     const code = text.charCodeAt(i);
     if (code === 10) line++;
     if (code !== 0 && code <= 0xff) continue;
-    const what = code === 0 ? 'a NUL' : 'a character that is no octet';
+    const what = code === 0 ? 'a NUL' : 'a character above U+00FF';
     report.error('not_text', { file, line }, { message: `the file holds ${what}; it is not SecLang text` });
     return false;
   }
   return true;
 }
 
+/** The byte order mark of UTF-8 as Latin-1. */
 const BYTE_ORDER_MARK = '\u00ef\u00bb\u00bf';
 
-/** Joins continued lines and leaves out comments and empty lines. */
+/**
+ * Joins continued lines; leaves out comments and empty lines. As in ModSecurity, a comment that ends with a
+ * backslash continues too, which is reported because it is mostly a mistake.
+ */
 function joinLines({ file, text }: Source, report: SecLangReport): readonly Joined[] {
   const plain = text.startsWith(BYTE_ORDER_MARK) ? text.slice(BYTE_ORDER_MARK.length) : text;
   const lines = plain.split('\n').map((line) => (line.endsWith('\r') ? line.slice(0, -1) : line));
@@ -90,6 +98,7 @@ function joinLines({ file, text }: Source, report: SecLangReport): readonly Join
   return joined;
 }
 
+/** Splits a joined line into words; `null`: a quote is not closed or text follows it, which is reported. */
 function splitWords({ text, starts }: Joined, file: string, report: SecLangReport): readonly Word[] | null {
   const placeOf = (offset: number): Word['at'] => {
     const start = starts.findLast((one) => one.offset <= offset)!;
@@ -113,7 +122,7 @@ function splitWords({ text, starts }: Joined, file: string, report: SecLangRepor
     const next = quoted ? end + 1 : end;
     if (quoted && next < text.length && !isSpace(text[next]!)) {
       report.error('after_quote', placeOf(next), {
-        message: 'a quote closed and text follows at once',
+        message: 'text follows a closing quote without a space',
         found: text.slice(next, next + 40),
         remedy: `write \\${quote} for a quote inside quotes, or put a space after the closing one`,
       });
@@ -124,17 +133,19 @@ function splitWords({ text, starts }: Joined, file: string, report: SecLangRepor
   return words;
 }
 
+/** White space between words. */
 function isSpace(character: string): boolean {
   return character === ' ' || character === '\t' || character === '\r' || character === '\f';
 }
 
+/** The first place from `from` on that is not white space. */
 function skipSpace(text: string, from: number): number {
   let at = from;
   while (at < text.length && isSpace(text[at]!)) at++;
   return at;
 }
 
-/** The place of the quote that closes the one at `from`; -1: none does. */
+/** The place of the quote that closes the one at `from`; -1: there is none. */
 function quoteEnd(text: string, from: number): number {
   for (let at = from + 1; at < text.length; at++) {
     if (text[at] === '\\') at++;
@@ -143,7 +154,10 @@ function quoteEnd(text: string, from: number): number {
   return -1;
 }
 
-/** The end of a word without quotes around it; a selector in single quotes, `ARGS:'/a b/'`, may hold spaces. */
+/**
+ * The end of a word without quotes around it. A selector in single quotes (`ARGS:'/a b/'`) may contain spaces. -1:
+ * such a quote is not closed.
+ */
 function bareEnd(text: string, from: number): number {
   let at = from;
   while (at < text.length && !isSpace(text[at]!)) {
@@ -156,7 +170,7 @@ function bareEnd(text: string, from: number): number {
   return at;
 }
 
-/** Only the quote's own escape is taken off: every other backslash belongs to a pattern. */
+/** Removes the backslash before quotes; every other backslash belongs to a pattern. */
 function withoutEscapes(text: string, quote: string): string {
   if (!text.includes(`\\${quote}`)) return text;
   let plain = '';

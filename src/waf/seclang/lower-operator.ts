@@ -1,4 +1,4 @@
-/** Operators as written → operators of a draft. */
+/** Lowers operators: parses their arguments and reads their data files. */
 import { parseIpEntry } from '../../base/ip.ts';
 import {
   WAF_NUMBER_OPERATORS,
@@ -11,16 +11,22 @@ import type { DraftOperator } from './draft.ts';
 import { literalText, type OwnNames, readText } from './read-text.ts';
 import type { SecLangFinding } from './source.ts';
 
+/** What an operator needs beside its text. */
 export interface OperatorContext {
+  /** The place of the directive; data files are resolved against its file. */
   readonly place: DirectivePlace;
+  /** The macros of the rule's own properties. */
   readonly own: OwnNames;
-  /** A data file's text as Latin-1; `null`: there is none. `from` is the file that names it. */
+  /** `SignatureOptions.readData`. */
   readonly readData: (file: string, from: string) => string | null;
 }
 
+/** An operator and its errors. */
 export interface LoweredOperator {
   readonly operator: DraftOperator;
+  /** Errors in any case. */
   readonly findings: readonly SecLangFinding[];
+  /** What is an error only if the rule remains in the program. */
   readonly unsupported: readonly SecLangFinding[];
 }
 
@@ -44,17 +50,20 @@ const UNSUPPORTED: ReadonlySet<string> = new Set(
   ].map((name) => name.toLowerCase()),
 );
 
+/** By name in lower case, the kind of operators with a text argument or none. */
 const KINDS = new Map(
   [...WAF_NUMBER_OPERATORS, ...WAF_TEXT_OPERATORS, ...WAF_PLAIN_OPERATORS].map((kind) => [
     kind.toLowerCase(),
     kind,
   ]),
 );
+/** The operators without argument. */
 const PLAIN: ReadonlySet<string> = new Set(WAF_PLAIN_OPERATORS);
 
+/** The operator in place of one with an error. */
 const NO_MATCH: DraftOperator = { kind: 'noMatch' };
 
-/** Resolves an operator. */
+/** Lowers an operator. */
 export function lowerOperator(written: WrittenOperator, context: OperatorContext): LoweredOperator {
   const name = written.name.toLowerCase();
   const argument = written.argument;
@@ -79,19 +88,22 @@ export function lowerOperator(written: WrittenOperator, context: OperatorContext
   }
 }
 
+/** An operator without errors. */
 function fine(operator: DraftOperator): LoweredOperator {
   return { operator, findings: [], unsupported: [] };
 }
 
+/** An operator with an error. */
 function wrong(finding: SecLangFinding): LoweredOperator {
   return { operator: NO_MATCH, findings: [finding], unsupported: [] };
 }
 
+/** Lowers an operator with a text argument or none. */
 function lowerNamed(written: WrittenOperator, { own }: OperatorContext): LoweredOperator {
   const name = written.name.toLowerCase();
   if (UNSUPPORTED.has(name)) {
     const remedy = 'take the rule out of the text';
-    const finding = { message: 'this operator cannot run here', found: `@${written.name}`, remedy };
+    const finding = { message: 'this operator is not supported', found: `@${written.name}`, remedy };
     return { operator: NO_MATCH, findings: [], unsupported: [finding] };
   }
   const kind = KINDS.get(name);
@@ -107,13 +119,13 @@ function lowerNamed(written: WrittenOperator, { own }: OperatorContext): Lowered
   return { operator: { kind, value: text } as DraftOperator, findings: [], unsupported: findings };
 }
 
-/** `%{3}` counts a per cent sign; only what names a variable is a macro. */
+/** Lowers `@rx`. Only a macro that names a variable is one: `%{3}` is a percent sign with a quantifier. */
 function lowerRx(source: string, own: OwnNames): LoweredOperator {
   const { text, findings } = readText(source, own);
   return fine({ kind: 'rx', text: findings.length === 0 ? text : literalText(source) });
 }
 
-/** Splits phrases at spaces and decodes `|41 42|`, octets in hexadecimal. */
+/** Splits the phrases of `@pm` at white space and decodes `|41 42|`, octets in hexadecimal. */
 function splitPhrases(text: string): readonly string[] {
   const phrases: string[] = [];
   let phrase = '';
@@ -134,18 +146,19 @@ function splitPhrases(text: string): readonly string[] {
   return [...phrases, phrase];
 }
 
+/** Lowers phrases to a sorted list without duplicates, in lower case. */
 function lowerPhrases(written: readonly string[], found: string): LoweredOperator {
   const lowered = written.filter((phrase) => phrase !== '').map(lowerAscii);
   if (lowered.length === 0) return wrong({ message: 'no phrase is given', found });
   return fine({ kind: 'pm', phrases: [...new Set(lowered)].sort() });
 }
 
-/** ASCII letters to lower case; other octets are left. */
+/** Converts ASCII letters to lower case; other octets stay. */
 export function lowerAscii(text: string): string {
   return text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
-/** The lines of the data files, without comments and empty ones. */
+/** Lowers the lines of data files, without comments and empty lines. */
 function lowerFiles(
   names: string,
   { readData, place }: OperatorContext,
@@ -156,7 +169,7 @@ function lowerFiles(
     const text = readData(name, place.file);
     if (text === null) {
       return wrong({
-        message: 'the data file is not there',
+        message: 'the data file does not exist',
         found: name,
         remedy: 'put it beside the file that names it',
       });
@@ -170,6 +183,7 @@ function lowerFiles(
   return lower(lines);
 }
 
+/** Lowers addresses and prefixes to prefixes. */
 function lowerAddresses(entries: readonly string[]): LoweredOperator {
   const prefixes: string[] = [];
   const findings: SecLangFinding[] = [];
@@ -178,13 +192,14 @@ function lowerAddresses(entries: readonly string[]): LoweredOperator {
     if (!read.ok) findings.push({ message: read.reason, found: entry });
     else if (entry.includes('/')) prefixes.push(read.canonical);
     else if (entry.includes('-'))
-      findings.push({ message: 'a range is no prefix', found: entry, remedy: 'write prefixes' });
+      findings.push({ message: 'a range is not a prefix', found: entry, remedy: 'write prefixes' });
     else prefixes.push(`${read.canonical}/${read.family === 4 ? 32 : 128}`);
   }
   if (prefixes.length === 0 && findings.length === 0) findings.push({ message: 'no address is given' });
   return { operator: { kind: 'ipMatch', prefixes }, findings, unsupported: [] };
 }
 
+/** Lowers `@validateByteRange`: `9,10,32-126` to 256 flags. */
 function lowerByteRange(text: string): LoweredOperator {
   const allowed = new Array<boolean>(256).fill(false);
   for (const piece of text.split(',')) {
@@ -193,7 +208,7 @@ function lowerByteRange(text: string): LoweredOperator {
     const to = Number(range?.[2] ?? from);
     if (range === null || from > to || to > 255) {
       const remedy = 'write octets from 0 to 255, such as `9,10,32-126`';
-      return wrong({ message: 'this is no range of octets', found: piece, remedy });
+      return wrong({ message: 'this is not a range of octets', found: piece, remedy });
     }
     allowed.fill(true, from, to + 1);
   }

@@ -1,26 +1,33 @@
-/** `setvar:` and `ctl:` as written → what a condition does when it holds. */
+/** Lowers the actions `setvar` and `ctl`. */
 import type { WafSetVar } from '../../plan/signature-program.ts';
 import type { DraftControl, IdRange } from './draft.ts';
+import { IGNORED_CONTROLS } from './ignored.ts';
 import { lowerOneTarget } from './lower-targets.ts';
 import { type OwnNames, readText } from './read-text.ts';
-import { PASSED_CONTROLS } from './settings.ts';
 import type { SecLangFinding } from './source.ts';
 import { findVariable } from './variables.ts';
 
-/** What an action comes to; nothing of it where it is knowingly passed over. */
+/** The result of an action; `done` is `null` if the action is ignored or has an error. */
 export interface Lowered<T> {
   readonly done: T | null;
+  /** Errors in any case. */
   readonly findings: readonly SecLangFinding[];
+  /** What is an error only if the rule remains in the program. */
   readonly unsupported: readonly SecLangFinding[];
 }
 
-const PASSED = { done: null, findings: [], unsupported: [] };
+/** The result of an ignored action. */
+const IGNORED = { done: null, findings: [], unsupported: [] };
 
+/** The result of an action with an error. */
 function wrong<T>(finding: SecLangFinding): Lowered<T> {
   return { done: null, findings: [finding], unsupported: [] };
 }
 
-/** `tx.name=value`, `tx.name=+1`, `!tx.name`, `tx.name`. Variables of collections kept between requests are passed over. */
+/**
+ * Lowers `tx.name=value`, `tx.name=+1`, `!tx.name` or `tx.name`; ignores variables of collections with state between
+ * requests.
+ */
 export function lowerSetVar(value: string, own: OwnNames): Lowered<WafSetVar> {
   const unset = value.startsWith('!');
   const assignment = (unset ? value.slice(1) : value).trim();
@@ -30,8 +37,8 @@ export function lowerSetVar(value: string, own: OwnNames): Lowered<WafSetVar> {
   const collection = target.slice(0, Math.max(dot, 0));
   const found = `setvar:${value}`;
   const variable = findVariable(collection);
-  if (variable.kind === 'empty') return PASSED;
-  if (variable.kind !== 'kept' || variable.name !== 'TX' || dot + 1 >= target.length) {
+  if (variable.kind === 'empty') return IGNORED;
+  if (variable.kind !== 'supported' || variable.name !== 'TX' || dot + 1 >= target.length) {
     return wrong({
       message: 'only variables of TX can be set',
       found,
@@ -52,7 +59,7 @@ export function lowerSetVar(value: string, own: OwnNames): Lowered<WafSetVar> {
   return { done: { kind: 'add', ...shared, sign: sign === '+' ? 1 : -1 }, findings: [], unsupported };
 }
 
-/** Where the name ends: the first `=` that is not inside a macro. */
+/** The place of the first `=` that is not inside a macro, or the end of the text. */
 function nameEnd(assignment: string): number {
   let at = 0;
   while (at < assignment.length && assignment[at] !== '=') {
@@ -62,22 +69,24 @@ function nameEnd(assignment: string): number {
   return at;
 }
 
-/** What `ctl:` may refer to among the rules. */
+/** Finds rules for `ctl` actions. */
 export interface RuleFinder {
-  /** Ids of the rules whose message a pattern is found in; a sentence when it is no pattern. */
+  /** Returns the ids of the rules whose message matches a pattern; a string: why the pattern is invalid. */
   readonly byMessage: (source: string) => readonly number[] | string;
 }
 
+/** The values of `ctl:requestBodyProcessor`. */
 const PROCESSORS = ['URLENCODED', 'MULTIPART', 'JSON', 'XML'] as const;
+/** The values of `ctl:ruleEngine`. */
 const MODES = ['On', 'Off', 'DetectionOnly'] as const;
 
-/** `ruleRemoveById=1-9`, `ruleRemoveTargetByTag=tag;ARGS:id`, … */
+/** Lowers `ruleRemoveById=1-9`, `ruleRemoveTargetByTag=tag;ARGS:id` and so on. */
 export function lowerControl(value: string, rules: RuleFinder): Lowered<DraftControl> {
   const equals = value.indexOf('=');
   const name = (equals === -1 ? value : value.slice(0, equals)).trim().toLowerCase();
   const setting = equals === -1 ? '' : value.slice(equals + 1).trim();
   const found = `ctl:${value}`;
-  if (name in PASSED_CONTROLS) return PASSED;
+  if (name in IGNORED_CONTROLS) return IGNORED;
   switch (name) {
     case 'ruleremovebyid':
       return byId(setting, found, (ranges) => ({ kind: 'ruleRemoveById', ranges }));
@@ -103,32 +112,38 @@ export function lowerControl(value: string, rules: RuleFinder): Lowered<DraftCon
       return choose({ setting, found }, MODES, (mode) => ({ kind: 'ruleEngine', mode }));
     default:
       return wrong({
-        message: 'this control cannot be had here',
+        message: 'this control is not supported',
         found,
         remedy: 'take the action out of the rule',
       });
   }
 }
 
+/** Makes a control for rules by id. */
 type Make = (ranges: readonly IdRange[]) => DraftControl;
 
+/** Lowers a control whose subject is ids. */
 function byId(setting: string, found: string, make: Make): Lowered<DraftControl> {
   const ranges = readIds(setting);
   if (ranges === null) return wrong({ message: 'ids are numbers or ranges, such as `1,5-9`', found });
   return { done: make(ranges), findings: [], unsupported: [] };
 }
 
+/** The control as written, and the rules it may refer to. */
 interface Subject {
+  /** The control as written, for diagnostics. */
   readonly found: string;
   readonly rules: RuleFinder;
 }
 
+/** Lowers a control whose subject is a pattern of messages. */
 function byMessage(setting: string, { found, rules }: Subject, make: Make): Lowered<DraftControl> {
   const ids = rules.byMessage(setting);
   if (typeof ids === 'string') return wrong({ message: ids, found });
   return { done: make(ids.map((id) => ({ from: id, to: id }))), findings: [], unsupported: [] };
 }
 
+/** Lowers `ruleRemoveTarget…=SUBJECT;TARGET`. */
 function removeTarget(name: string, setting: string, subject: Subject): Lowered<DraftControl> {
   const { found } = subject;
   const semicolon = setting.indexOf(';');
@@ -145,17 +160,19 @@ function removeTarget(name: string, setting: string, subject: Subject): Lowered<
   return { done: { kind: 'ruleRemoveTargetByTag', source: who, target }, findings: [], unsupported: [] };
 }
 
+/** Lowers a control whose value is one of some words, without case. */
 function choose<T extends string>(
   { setting, found }: { readonly setting: string; readonly found: string },
   options: readonly T[],
   make: (chosen: T) => DraftControl,
 ): Lowered<DraftControl> {
   const chosen = options.find((option) => option.toLowerCase() === setting.toLowerCase());
-  if (chosen === undefined) return wrong({ message: `one of ${options.join(', ')} is meant here`, found });
+  if (chosen === undefined)
+    return wrong({ message: `the value must be one of ${options.join(', ')}`, found });
   return { done: make(chosen), findings: [], unsupported: [] };
 }
 
-/** `942100`, `942100-942999`, several with commas or spaces; `null` when it is none. */
+/** Parses ids and ranges separated by commas or white space (`942100`, `942100-942999`); `null`: malformed. */
 export function readIds(text: string): readonly IdRange[] | null {
   const ranges: IdRange[] = [];
   for (const piece of text.split(/[\s,]+/).filter((one) => one !== '')) {
@@ -166,7 +183,7 @@ export function readIds(text: string): readonly IdRange[] | null {
   return ranges.length === 0 ? null : ranges;
 }
 
-/** Whether an id lies in one of the ranges. */
+/** Whether an id is in one of the ranges. */
 export function inRanges(id: number, ranges: readonly IdRange[]): boolean {
   return ranges.some(({ from, to }) => id >= from && id <= to);
 }

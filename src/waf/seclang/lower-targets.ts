@@ -1,19 +1,21 @@
-/** Targets as written → targets of a draft. */
+/** Lowers targets: resolves the names of variables. */
 import type { WrittenTarget } from './directives.ts';
-import { type DraftTarget, type DraftTargets, NOTHING } from './draft.ts';
+import { ALWAYS_EMPTY, type DraftTarget, type DraftTargets } from './draft.ts';
 import { parseTargets } from './parse-targets.ts';
 import type { SecLangFinding } from './source.ts';
 import { findVariable } from './variables.ts';
 
+/** Targets and their errors. */
 export interface LoweredTargets {
+  /** Without those that have an error. */
   readonly targets: DraftTargets;
-  /** Mistakes whatever becomes of the rule. */
+  /** Errors in any case. */
   readonly findings: readonly SecLangFinding[];
-  /** Variables that no program has. */
+  /** Variables that are not supported: errors only if the rule remains in the program. */
   readonly unsupported: readonly SecLangFinding[];
 }
 
-/** Resolves the names of a target list. */
+/** Lowers a list of targets. */
 export function lowerTargets(written: readonly WrittenTarget[]): LoweredTargets {
   const include: (DraftTarget & { count: boolean })[] = [];
   const exclude: DraftTarget[] = [];
@@ -29,24 +31,26 @@ export function lowerTargets(written: readonly WrittenTarget[]): LoweredTargets 
   return { targets: { include, exclude }, findings, unsupported };
 }
 
-/** Reads one target as `ctl:ruleRemoveTargetById=1;ARGS:id` has it. */
+/** Parses and lowers the target of a `ctl:ruleRemoveTargetById=1;ARGS:id`. */
 export function lowerOneTarget(text: string): DraftTarget | SecLangFinding {
   const { targets, findings } = parseTargets(text);
   const [target, more] = targets;
   if (findings[0] !== undefined) return findings[0];
   if (target === undefined || more !== undefined || target.excluded || target.counted) {
-    return { message: 'one target is named here, without `!` or `&`', found: text };
+    return { message: 'exactly one target is expected, without `!` or `&`', found: text };
   }
   const lowered = lowerTarget(target);
   if ('mistake' in lowered) return lowered.mistake;
   return 'unsupported' in lowered ? lowered.unsupported : lowered;
 }
 
+/** A target or an error. */
 type LoweredTarget =
   | DraftTarget
   | { readonly mistake: SecLangFinding }
   | { readonly unsupported: SecLangFinding };
 
+/** Lowers one target. */
 function lowerTarget({ variable: name, selector }: WrittenTarget): LoweredTarget {
   const variable = findVariable(name);
   switch (variable.kind) {
@@ -54,11 +58,11 @@ function lowerTarget({ variable: name, selector }: WrittenTarget): LoweredTarget
       return { mistake: { message: 'SecLang has no variable of this name', found: name } };
     case 'unsupported': {
       const remedy = 'take the target out of the rule, or the rule out of the text';
-      return { unsupported: { message: 'this variable cannot be looked at here', found: name, remedy } };
+      return { unsupported: { message: 'this variable is not supported', found: name, remedy } };
     }
     case 'empty':
-      return { variable: NOTHING, selector: { kind: 'all' } };
-    case 'kept':
+      return { variable: ALWAYS_EMPTY, selector: { kind: 'all' } };
+    case 'supported':
       if (selector === null) return { variable: variable.name, selector: { kind: 'all' } };
       if (!variable.collection) {
         const found = `${name}:${selector.text}`;

@@ -1,6 +1,7 @@
 /**
- * Directives → draft: names resolved, actions understood, chains put together, defaults and updates applied, data files
- * read. Phases 3 to 5 are counted and left out; whatever else cannot be had is an error.
+ * Lowers directives to draft rules: resolves names, interprets actions, joins chains, applies defaults and updates,
+ * reads data files. Rules of phases 3 to 5 are counted and left out; anything else that is not supported is an
+ * error.
  */
 import { type Amendments, amend, collectAmendments } from './amend.ts';
 import type { Directive, DirectivePlace, WrittenAction } from './directives.ts';
@@ -12,14 +13,18 @@ import { lowerTargets } from './lower-targets.ts';
 import type { OwnNames } from './read-text.ts';
 import type { SecLangReport } from './source.ts';
 
+/** How to lower. */
 export interface LowerOptions {
   readonly readData: OperatorContext['readData'];
 }
 
+/** The state of the pass. */
 interface Lowering {
   readonly report: SecLangReport;
+  /** `SignatureOptions.readData`. */
   readonly readData: OperatorContext['readData'];
   readonly amendments: Amendments;
+  /** By id, the place of each rule so far. */
   readonly places: Map<number, DirectivePlace>;
 }
 
@@ -53,6 +58,7 @@ export function lowerDirectives(
   return { name, rules: amended, markers, responseRules };
 }
 
+/** The id of a rule; `null`: it has none, or it is malformed or not unique, which is reported. */
 function readId({ actions, place }: RuleDirective, { report, places }: Lowering): number | null {
   const written = actions.find(({ name }) => name.toLowerCase() === 'id')?.value ?? null;
   if (written === null || !/^[1-9]\d{0,9}$/.test(written) || Number(written) > 0xffff_ffff) {
@@ -74,11 +80,13 @@ function readId({ actions, place }: RuleDirective, { report, places }: Lowering)
   return id;
 }
 
+/** The id and phase of a rule. */
 interface Identity {
   readonly id: number;
   readonly phase: 1 | 2;
 }
 
+/** Lowers one rule. */
 function lowerGroup(group: RuleGroup, { id, phase }: Identity, lowering: Lowering): DraftRule | null {
   const { report } = lowering;
   const [starter] = group.links;
@@ -117,25 +125,29 @@ function lowerGroup(group: RuleGroup, { id, phase }: Identity, lowering: Lowerin
   };
 }
 
-/** `%{rule.…}`: what a rule may say of itself. */
+/** The macros of a rule's own properties: `%{rule.id}`, `%{rule.msg}`, `%{rule.severity}`. */
 function ownNames(id: number, { actions }: RuleDirective): OwnNames {
-  const saying = (wanted: string): string => {
+  const actionValue = (wanted: string): string => {
     return actions.find(({ name }) => name.toLowerCase() === wanted)?.value ?? '';
   };
   return {
     'rule.id': String(id),
-    'rule.msg': saying('msg'),
-    'rule.severity': saying('severity'),
+    'rule.msg': actionValue('msg'),
+    'rule.severity': actionValue('severity'),
     'rule.logdata': '',
   };
 }
 
+/** What a link of a chain needs beside its directive. */
 interface LinkContext {
   readonly defaults: Defaults;
+  /** The macros of the rule's own properties. */
   readonly own: OwnNames;
+  /** Actions added by `SecRuleUpdateActionById`. */
   readonly updates: readonly WrittenAction[];
 }
 
+/** Lowers one link of a chain. */
 function lowerLink(
   directive: RuleDirective,
   { defaults, own, updates }: LinkContext,
@@ -175,7 +187,7 @@ function lowerLink(
   return { condition, actions };
 }
 
-/** What only a chain's first rule may say. */
+/** Reports actions of a later link that only the first link may have. */
 function checkLink(
   actions: LoweredActions,
   { place, actions: written }: RuleDirective,
@@ -191,17 +203,19 @@ function checkLink(
   for (const found of misplaced) {
     const remedy = 'move it to the rule that starts the chain';
     report.error('chained_action', place, {
-      message: 'a rule inside a chain cannot say this',
+      message: 'this action is allowed only in the first rule of a chain',
       found,
       remedy,
     });
   }
 }
 
+/** The category: the first tag `attack-…`, without this prefix; `''`: there is none. */
 function categoryOf(tags: readonly string[]): string {
   return tags.find((tag) => tag.startsWith('attack-'))?.slice('attack-'.length) ?? '';
 }
 
+/** The paranoia level of the tag `paranoia-level/…`; 1 without it. */
 function paranoiaOf(tags: readonly string[]): number {
   const tag = tags.find((one) => /^paranoia-level\/[1-4]$/.test(one));
   return tag === undefined ? 1 : Number(tag.at(-1));

@@ -1,13 +1,15 @@
-/** `ARGS|!ARGS:/^id/|&TX:score|XML:/*`: target lists as written. */
+/** Parses target lists: `ARGS|!ARGS:/^id/|&TX:score|XML:/*`. */
 import type { WrittenTarget } from './directives.ts';
 import type { SecLangFinding } from './source.ts';
 
+/** The targets of a list, and its errors. */
 export interface ParsedTargets {
+  /** In order. */
   readonly targets: readonly WrittenTarget[];
   readonly findings: readonly SecLangFinding[];
 }
 
-/** Takes a list of targets apart; what cannot be read is told and left out. */
+/** Parses a list; a malformed target is reported and left out. */
 export function parseTargets(text: string): ParsedTargets {
   const targets: WrittenTarget[] = [];
   const findings: SecLangFinding[] = [];
@@ -21,12 +23,13 @@ export function parseTargets(text: string): ParsedTargets {
   return { targets, findings };
 }
 
+/** One target or error; `end` is the place of the separator after it, or the end of the text. */
 type Read = { readonly end: number } & (
   | { readonly target: WrittenTarget }
   | { readonly finding: SecLangFinding }
 );
 
-/** Reads one target from `from` on; `end` is the place of the separator after it, or the text's end. */
+/** Reads the target at `from`. */
 function readTarget(text: string, from: number): Read {
   let at = from;
   while (text[at] === ' ' || text[at] === '\t') at++;
@@ -47,6 +50,10 @@ function readTarget(text: string, from: number): Read {
   return readSelector(text, nameEnd + 1, shared);
 }
 
+/**
+ * Reads the selector at `from`, after the colon: a name, or a pattern between slashes, either in single quotes or
+ * not.
+ */
 function readSelector(text: string, from: number, shared: Omit<WrittenTarget, 'selector'>): Read {
   const quoted = text[from] === "'";
   const start = quoted ? from + 1 : from;
@@ -59,7 +66,7 @@ function readSelector(text: string, from: number, shared: Omit<WrittenTarget, 's
   const closed = (!isPattern || text[close] === '/') && (!quoted || text[last - 1] === "'");
   if (!closed || text.slice(last, end).trim() !== '') {
     const what = isPattern
-      ? 'a pattern in a selector stands between slashes'
+      ? 'a pattern in a selector is written between slashes'
       : 'the quoted selector has no end';
     return { finding: { message: what, found: text.slice(from, end) }, end };
   }
@@ -68,12 +75,15 @@ function readSelector(text: string, from: number, shared: Omit<WrittenTarget, 's
     ? { kind: 'pattern' as const, text: raw.replaceAll('\\/', '/') }
     : { kind: 'name' as const, text: raw.trim() };
   if (selector.text === '') {
-    return { finding: { message: 'nothing stands after the colon', found: `${shared.variable}:` }, end };
+    return {
+      finding: { message: 'the selector after the colon is empty', found: `${shared.variable}:` },
+      end,
+    };
   }
   return { target: { ...shared, selector }, end };
 }
 
-/** The first place from `from` on that holds one of `stops` and no backslash before it, or the text's end. */
+/** The first place from `from` on with a character of `stops` that no backslash precedes, or the end of the text. */
 function endOf(text: string, from: number, stops: string): number {
   let at = from;
   while (at < text.length && !stops.includes(text[at]!)) at += text[at] === '\\' ? 2 : 1;

@@ -1,4 +1,4 @@
-/** SecLang text → directives as written (`directives.ts`), with `Include` followed and every mistake collected. */
+/** Parses SecLang text to directives as written (`directives.ts`): follows `Include` and collects all errors. */
 import type { Diagnostic } from '../../base/diagnostic.ts';
 import type { Directive, DirectivePlace, WrittenAction, WrittenTarget } from './directives.ts';
 import { lexSource, type SecLangLine, type Word } from './lex.ts';
@@ -13,13 +13,16 @@ import {
   type SourceReader,
 } from './source.ts';
 
+/** The directives of several files in order, and the errors. */
 export interface ParsedSecLang {
+  /** In the order of the text, with those of included files in place of the `Include`. */
   readonly directives: readonly Directive[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** How to parse. */
 export interface ParseOptions {
-  /** Without one, `Include` is a mistake. */
+  /** Reads included files; without it, `Include` is an error. */
   readonly reader?: SourceReader;
 }
 
@@ -36,13 +39,17 @@ export function parseSecLang(sources: readonly Source[], options: ParseOptions =
   return { directives: parser.directives, diagnostics: report.diagnostics };
 }
 
+/** The state of the parser. */
 interface Parser {
   readonly directives: Directive[];
   readonly report: SecLangReport;
+  /** `ParseOptions.reader`. */
   readonly reader: SourceReader | null;
+  /** Counts included files, for `MAX_INCLUDED_FILES`. */
   readonly included: { files: number };
 }
 
+/** Parses one file; `within` are the files that include it, the outermost first. */
 function parseSource(source: Source, parser: Parser, within: readonly string[]): void {
   for (const line of lexSource(source, parser.report)) {
     const [name] = line.words;
@@ -52,16 +59,21 @@ function parseSource(source: Source, parser: Parser, within: readonly string[]):
   }
 }
 
-/** What one kind of directive needs: how many arguments, and how it is made of them. */
+/** The syntax of one kind of directive. */
 interface Form {
+  /** The fewest and the most arguments. */
   readonly least: number;
   readonly most: number;
+  /** The syntax as diagnostics show it. */
   readonly shape: string;
+  /** Makes the directive from its arguments. */
   readonly make: (words: readonly Word[], place: DirectivePlace, report: SecLangReport) => Directive;
 }
 
+/** By kind of subject, the end of the directive's name. */
 const BY = { id: 'ById', tag: 'ByTag', msg: 'ByMsg' } as const;
 
+/** By name in lower case, the syntax of directives that are not settings. */
 const FORMS: Readonly<Record<string, Form>> = {
   secrule: { least: 2, most: 3, shape: 'SecRule TARGETS "OPERATOR" "ACTIONS"', make: makeRule },
   secaction: {
@@ -105,6 +117,7 @@ const FORMS: Readonly<Record<string, Form>> = {
   secruleremovebymsg: removal('msg'),
 };
 
+/** The syntax of `SecRuleUpdateTargetById`, `…ByTag` and `…ByMsg`. */
 function updateTargets(by: 'id' | 'tag' | 'msg'): Form {
   return {
     least: 2,
@@ -122,6 +135,7 @@ function updateTargets(by: 'id' | 'tag' | 'msg'): Form {
   };
 }
 
+/** The syntax of `SecRuleRemoveById`, `…ByTag` and `…ByMsg`. */
 function removal(by: 'id' | 'tag' | 'msg'): Form {
   return {
     least: 1,
@@ -131,6 +145,7 @@ function removal(by: 'id' | 'tag' | 'msg'): Form {
   };
 }
 
+/** Makes a `SecRule`. */
 function makeRule(
   [targets, operator, actions]: readonly Word[],
   place: DirectivePlace,
@@ -145,18 +160,21 @@ function makeRule(
   };
 }
 
+/** Parses the targets of a word and reports errors at its place. */
 function readTargets(word: Word, report: SecLangReport): readonly WrittenTarget[] {
   const { targets, findings } = parseTargets(word.text);
   for (const finding of findings) report.error('target', word.at, finding);
   return targets;
 }
 
+/** Parses the actions of a word and reports errors at its place. */
 function readActions(word: Word, report: SecLangReport): readonly WrittenAction[] {
   const { actions, findings } = parseActions(word.text);
   for (const finding of findings) report.error('action', word.at, finding);
   return actions;
 }
 
+/** Parses a directive other than `Include`; any unknown `Sec…` is a setting. */
 function parseLine({ words: [name, ...args] }: SecLangLine, { directives, report }: Parser): void {
   const { file, line } = name.at;
   const form = FORMS[name.text.toLowerCase()];
@@ -183,6 +201,7 @@ function parseLine({ words: [name, ...args] }: SecLangLine, { directives, report
   directives.push(form.make(args, { file, line }, report));
 }
 
+/** The error of a name that is not a directive. */
 function unknownDirective(name: string): SecLangFinding {
   if (name.startsWith('<')) {
     return {
@@ -192,12 +211,13 @@ function unknownDirective(name: string): SecLangFinding {
     };
   }
   return {
-    message: 'this is no SecLang directive',
+    message: 'this is not a SecLang directive',
     found: name,
     remedy: 'directives start with `Sec` or are `Include`',
   };
 }
 
+/** Parses the files that an `Include` or `IncludeOptional` names. */
 function include({ words }: SecLangLine, parser: Parser, within: readonly string[]): void {
   const [name, ...args] = words;
   const { report, reader, included } = parser;
@@ -215,7 +235,7 @@ function include({ words }: SecLangLine, parser: Parser, within: readonly string
   }
   if (within.length > MAX_INCLUDE_DEPTH) {
     const message = `files include one another more than ${MAX_INCLUDE_DEPTH} deep`;
-    report.error('include', at, { message, found: text, remedy: 'look for a circle' });
+    report.error('include', at, { message, found: text, remedy: 'check for a circular include' });
     return;
   }
   const path = resolvePath(within.at(-1)!, text);
@@ -239,7 +259,7 @@ function include({ words }: SecLangLine, parser: Parser, within: readonly string
   }
 }
 
-/** A name as it stands in `from`, as a path from where `from` is named. */
+/** Resolves a name in the file `from` against the directory of that file. */
 export function resolvePath(from: string, name: string): string {
   if (name.startsWith('/')) return name;
   const folder = from.lastIndexOf('/');

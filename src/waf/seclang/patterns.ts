@@ -1,4 +1,7 @@
-/** Patterns of a program: parsed once each, with their automaton and the literals that every match must have. */
+/**
+ * Compiles patterns, each once: its DFA or guard, the literals of which every match contains one, and the kinds of
+ * octets that every match contains.
+ */
 
 import { buildAlphabet } from '../../base/regex/alphabet.ts';
 import { buildDfa } from '../../base/regex/dfa.ts';
@@ -17,20 +20,27 @@ import {
 import type { SecLangReport } from './source.ts';
 import { translatePattern } from './translate-pattern.ts';
 
-/** Where a pattern stands, and in which rule: that of the chain's start. */
+/** The place of a pattern, and the id of its rule. */
 export interface RulePlace extends DirectivePlace {
+  /** For a chain, the id of its first link. */
   readonly rule: number;
 }
 
+/** The patterns of a program, by number. */
 export interface PatternTable {
+  /** By number. */
   readonly patterns: readonly WafPattern[];
-  /** The number of a pattern in PCRE syntax; 0 after a refusal, which is told once. */
+  /**
+   * Returns the number of a pattern in PCRE syntax; compiles it if it is new. 0 after an error, which is reported
+   * once.
+   */
   readonly intern: (
     written: string,
     how: { readonly ignoreCase: boolean; readonly place: RulePlace },
   ) => number;
 }
 
+/** A parsed pattern, or the reason why it is refused. */
 export type SignaturePattern =
   | { readonly ok: true; readonly pattern: Pattern; readonly loosened: string | null }
   | { readonly ok: false; readonly reason: string };
@@ -45,7 +55,7 @@ export function signaturePattern(written: string, ignoreCase: boolean): Signatur
   return parsed.ok ? { ...parsed, loosened } : parsed;
 }
 
-/** An empty table; `addLiteral` numbers the literals that patterns require. */
+/** Creates an empty table; `addLiteral` returns the number of a literal. */
 export function createPatternTable(
   report: SecLangReport,
   addLiteral: (literal: string) => number,
@@ -70,7 +80,7 @@ export function createPatternTable(
       }
       if (read.loosened !== null) {
         const message =
-          'this is read as if it gave back what it took: the pattern may match more than in PCRE';
+          'this is compiled as an ordinary quantifier or group: the pattern may match more than in PCRE';
         report.warn('pattern_loosened', place, { message, found: read.loosened });
       }
       const { source, ignoreCase: folds } = read.pattern;
@@ -91,13 +101,19 @@ export function createPatternTable(
   };
 }
 
+/** The compiled parts of a `WafPattern`. */
 interface CompiledPattern {
+  /** `null`: it exceeds `SIGNATURE_DFA_LIMITS`. */
   readonly dfa: Uint16Array | null;
+  /** The DFA of a simpler pattern; `null`: there is a DFA, or the guard too exceeds its limits. */
   readonly guard: Uint16Array | null;
+  /** Literals of which every match contains one, without case; `null`: none, or too many. */
   readonly required: readonly string[] | null;
+  /** Kinds of octets of which every match contains one (`base/octet-kinds.ts`); -1: none. */
   readonly needed: number;
 }
 
+/** Compiles a parsed pattern: with a DFA, or with a guard if the DFA exceeds its limits. */
 export function compilePattern(program: Program): CompiledPattern {
   const clipped = withinLatin1(program);
   const cover = { last: LAST_OCTET, most: MAX_REQUIRED_LITERALS, share: MAX_REQUIRED_SHARE };
@@ -108,27 +124,31 @@ export function compilePattern(program: Program): CompiledPattern {
   return { dfa: null, guard: buildGuard(clipped), required, needed };
 }
 
-/** The states nearest to the start: ordinary texts hardly ever lead beyond them. */
+/**
+ * Builds the DFA of the states nearest to the start, in which every transition beyond them counts as a match:
+ * ordinary text rarely leads there. `null`: even this exceeds the limits.
+ */
 function buildGuard(program: Program): Uint16Array | null {
   const states = Math.floor(MAX_GUARD_WORDS / buildAlphabet(program).classes);
   const built = buildDfa(program, { ...SIGNATURE_DFA_LIMITS, states, beyond: 'match' });
   return built.ok ? built.table : null;
 }
 
+/** The last character of Latin-1. */
 const LAST_OCTET = 0xff;
 
-/** A program for texts of octets: what lies above is in none, and would only cost classes. */
+/** Removes code points above Latin-1 from a program: no text has them, and they would only add classes. */
 export function withinLatin1({ start, instructions }: Program): Program {
-  // Instructions share a class, and the alphabet goes by that.
+  // Instructions with equal ranges share one array; the alphabet relies on this identity.
   const clipped = new Map<OctetRanges, OctetRanges>();
   const clip = (ranges: OctetRanges): OctetRanges => {
     let known = clipped.get(ranges);
     if (known === undefined) {
-      const kept: number[] = [];
+      const inRange: number[] = [];
       for (let i = 0; i < ranges.length && ranges[i]! <= LAST_OCTET; i += 2) {
-        kept.push(ranges[i]!, Math.min(ranges[i + 1]!, LAST_OCTET));
+        inRange.push(ranges[i]!, Math.min(ranges[i + 1]!, LAST_OCTET));
       }
-      known = kept;
+      known = inRange;
       clipped.set(ranges, known);
     }
     return known;
@@ -143,6 +163,7 @@ export function withinLatin1({ start, instructions }: Program): Program {
   };
 }
 
+/** The remedy of a pattern that is refused. */
 function remedyFor(rule: number): string {
   return `write the pattern without it, or leave the rule out: \`edgeplan waf compile --without ${rule}\`, or \`SecRuleRemoveById ${rule}\` in the rules`;
 }

@@ -1,17 +1,20 @@
-/** `%{MATCHED_VAR} in %{TX.0}`: texts with macros, taken apart. */
+/** Parses texts with macros: `%{MATCHED_VAR} in %{TX.0}` (ModSecurity reference manual, "Macro expansion"). */
 import type { WafText, WafTextPart } from '../../plan/signature-program.ts';
 import type { SecLangFinding } from './source.ts';
 import { findVariable } from './variables.ts';
 
-/** What a macro may name besides variables: `%{rule.id}`. */
+/** By name in lower case, the text of a macro that is not a variable: `%{rule.id}`. */
 export type OwnNames = Readonly<Record<string, string>>;
 
+/** A parsed text. */
 export interface ReadText {
+  /** Parts in order; adjacent literals are joined. */
   readonly text: WafText;
+  /** Macros that name no known variable. */
   readonly findings: readonly SecLangFinding[];
 }
 
-/** Takes a text apart. A macro nothing is known of is told; one of an empty variable becomes nothing. */
+/** Parses a text. A macro of a variable that is always empty becomes the empty text. */
 export function readText(written: string, own: OwnNames = {}): ReadText {
   const parts: WafTextPart[] = [];
   const findings: SecLangFinding[] = [];
@@ -28,7 +31,7 @@ export function readText(written: string, own: OwnNames = {}): ReadText {
       literal += macro;
     } else if (macro === null) {
       findings.push({
-        message: 'this macro names nothing that is known here',
+        message: 'this macro names no known variable',
         found: written.slice(open, close + 1),
         remedy: 'name a variable of the request, such as `%{MATCHED_VAR}` or `%{tx.name}`',
       });
@@ -43,7 +46,7 @@ export function readText(written: string, own: OwnNames = {}): ReadText {
   return { text: parts, findings };
 }
 
-/** A variable's part, the text a macro stands for, or `null`. */
+/** Returns the part of a variable, the fixed text of a macro, or `null` if it names nothing known. */
 function readMacro(macro: string, own: OwnNames): WafTextPart | string | null {
   const known = own[macro.toLowerCase()];
   if (known !== undefined) return known;
@@ -51,7 +54,7 @@ function readMacro(macro: string, own: OwnNames): WafTextPart | string | null {
   const name = split === -1 ? macro : macro.slice(0, split);
   const variable = findVariable(name);
   switch (variable.kind) {
-    case 'kept': {
+    case 'supported': {
       const member = split === -1 ? null : macro.slice(split + 1);
       return { kind: 'variable', variable: variable.name, name: member };
     }
@@ -65,7 +68,7 @@ function readMacro(macro: string, own: OwnNames): WafTextPart | string | null {
   }
 }
 
-/** A text without macros as plain text; `null`: it has some. */
+/** Returns a text without macros as a string; `null`: it has macros. */
 export function plainText(text: WafText): string | null {
   let plain = '';
   for (const part of text) {
@@ -75,7 +78,7 @@ export function plainText(text: WafText): string | null {
   return plain;
 }
 
-/** Plain text as a text. */
+/** Converts a string to a text without macros. */
 export function literalText(text: string): WafText {
   return text === '' ? [] : [{ kind: 'literal', text }];
 }

@@ -1,11 +1,12 @@
-/** Which rules a `ctl:ruleRemove…` reaches. */
+/** Evaluates which rules a `ctl:ruleRemove…` applies to. */
 import { searchText } from './amend.ts';
 import type { DraftControl, DraftRule } from './draft.ts';
 import { inRanges } from './lower-setvar.ts';
 
+/** `ctl:ruleRemove…` actions. */
 export type Removals = readonly DraftControl[];
 
-/** Whether a control takes a rule away, or one of its targets. */
+/** Whether a control removes a rule, or one of its targets. */
 export function removes(control: DraftControl, { id, tags }: DraftRule): boolean {
   switch (control.kind) {
     case 'ruleRemoveById':
@@ -23,12 +24,12 @@ export function removes(control: DraftControl, { id, tags }: DraftRule): boolean
   }
 }
 
-/** Whether it takes whole rules away. */
+/** Whether a control removes whole rules. */
 export function isRemoval({ kind }: DraftControl): boolean {
   return kind === 'ruleRemoveById' || kind === 'ruleRemoveByTag';
 }
 
-/** Whether it changes what a rule sees of TX. */
+/** Whether a control removes targets of TX. */
 export function readsTx(control: DraftControl): boolean {
   return 'target' in control && control.target.variable === 'TX';
 }

@@ -1,54 +1,62 @@
-/** SecLang text as it comes in, and how what is wrong with it is told. */
+/** SecLang source files, places in them, and the collection of diagnostics. */
 import type { Diagnostic } from '../../base/diagnostic.ts';
 import { quoteValue } from '../../base/diagnostic.ts';
 import { MAX_DIAGNOSTICS } from '../../base/limits.ts';
 
-/** One configuration file. `text` is Latin-1: one character an octet, whatever the file's encoding is. */
+/** One configuration file. */
 export interface Source {
-  /** As diagnostics name it, and what relative names in it are relative to. */
+  /** Its name in diagnostics; relative names in it are resolved against this. */
   readonly file: string;
+  /** Latin-1: one character an octet, whatever the file's encoding is. */
   readonly text: string;
 }
 
-/** What `Include` reads through; paths are resolved against the including file. */
+/** Access to included files; paths are resolved against the including file. */
 export interface SourceReader {
-  /** The file's text as Latin-1; `null`: there is none. */
+  /** Returns the file's text as Latin-1; `null`: it does not exist. */
   readonly read: (path: string) => string | null;
-  /** The files that a pattern with `*` or `?` names, sorted. */
+  /** Returns the files that match a pattern with `*` or `?`, sorted. */
   readonly list: (pattern: string) => readonly string[];
 }
 
-/** Where in a file; `column` is 1 where only the directive is known. */
+/** A place in a file. Lines and columns count from 1; without `column`, only the directive's line is known. */
 export interface At {
   readonly file: string;
   readonly line: number;
+  /** Absent: only the directive is known. */
   readonly column?: number;
 }
 
-/** What is wrong, and what would be right. */
+/** The text of a diagnostic: what is wrong, and what would be right. */
 export interface SecLangFinding {
+  /** A sentence in lower case without full stop. */
   readonly message: string;
-  /** The offending piece as written. */
+  /** The offending text as written. */
   readonly found?: string;
+  /** What would be right, in the imperative. */
   readonly remedy?: string;
 }
 
-/** Collects diagnostics up to `MAX_DIAGNOSTICS`. */
+/** Collects diagnostics, at most `MAX_DIAGNOSTICS`; codes get the prefix `seclang_`. */
 export interface SecLangReport {
   readonly diagnostics: readonly Diagnostic[];
+  /** Adds an error: no program results. */
   readonly error: (code: string, at: At | null, finding: SecLangFinding) => void;
+  /** Adds a warning: the program results, and may not be what was intended. */
   readonly warn: (code: string, at: At | null, finding: SecLangFinding) => void;
+  /** Adds an information. */
   readonly inform: (code: string, at: At | null, finding: SecLangFinding) => void;
+  /** Adds diagnostics of another report. */
   readonly add: (diagnostics: readonly Diagnostic[]) => void;
 }
 
-/** An empty report. */
+/** Creates an empty report. */
 export function createReport(): SecLangReport {
   const diagnostics: Diagnostic[] = [];
   const add = (more: readonly Diagnostic[]): void => {
     for (const one of more) if (diagnostics.length < MAX_DIAGNOSTICS) diagnostics.push(one);
   };
-  const tell =
+  const collect =
     (severity: Diagnostic['severity']) => (code: string, at: At | null, finding: SecLangFinding) => {
       add([
         {
@@ -62,5 +70,5 @@ export function createReport(): SecLangReport {
         },
       ]);
     };
-  return { diagnostics, error: tell('error'), warn: tell('warning'), inform: tell('info'), add };
+  return { diagnostics, error: collect('error'), warn: collect('warning'), inform: collect('info'), add };
 }

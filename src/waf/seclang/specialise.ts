@@ -1,147 +1,159 @@
 /**
- * A draft at one paranoia level: partial evaluation (Jones, Gomard and Sestoft 1993, ch. 1). The rules are walked in
- * the order they run, with what is known of TX variables; a rule that no request has a say in is carried out now. Its
- * assignments go into the level's first values, its jump drops the rules jumped over. Everything else stays, with the
- * values that are known put in.
+ * Specialises a draft for one paranoia level by partial evaluation (Jones, Gomard and Sestoft 1993, ch. 1). Evaluates the
+ * rules in execution order with the known values of TX variables. A rule that does not depend on the request is executed
+ * now: its assignments become initial values of the level, and its jump drops the skipped rules. All other rules remain
+ * (residual rules), with known values substituted.
  *
- * Three things keep this exact. A first value is only changed before a rule that runs has read or written the variable.
- * What a rule that runs may write is unknown from there on. And a rule that may not run after all, because a jump at
- * run time leads past it, a rule before it ends the inspection or `ctl:ruleRemove…` takes it away, is only carried out
- * where that makes no difference. A rule that is reported may be excluded, so nothing is built on it; one that only
- * prepares others (`nolog`) and asks nothing of the request is part of the program, and no exclusion reaches it.
+ * Three conditions make this exact. An initial value changes only before a residual rule reads or writes the variable.
+ * The variables that a residual rule may write are unknown afterwards. A rule that some inspections do not reach (a jump
+ * leads past it, an earlier rule ends the inspection, or `ctl:ruleRemove…` removes it) is executed now only if that makes
+ * no difference. A reported rule can be excluded by settings, so nothing depends on it; a rule that only prepares others
+ * (`nolog`) and does not depend on the request is part of the program, and no exclusion applies to it.
  */
 import { outcomeOf, type Writes, writesOf } from './constant.ts';
 import type { DraftControl, DraftRule, SignatureDraft } from './draft.ts';
 import type { EmittedRule, LevelDraft } from './emit.ts';
 import {
-  createKnowledge,
+  createKnownTx,
   foldRule,
-  forget,
-  isTouched,
-  type Knowledge,
+  invalidate,
+  isUsed,
+  type KnownTx,
   lookUp,
+  markUsed,
   PINNED,
-  touch,
-} from './knowledge.ts';
+} from './known-tx.ts';
 import { plainText } from './read-text.ts';
 import { isRemoval, type Removals, readsTx, removes } from './removals.ts';
 import type { SecLangReport } from './source.ts';
 
+/** The level, and where to report a rule that denies every request. */
 export interface SpecialiseOptions {
   readonly level: 1 | 2 | 3 | 4;
   readonly report: SecLangReport;
 }
 
-interface Walk {
+/** The state of the partial evaluation. */
+interface Evaluation {
+  /** All rules in the order of execution. */
   readonly rules: readonly DraftRule[];
-  readonly knowledge: Knowledge;
-  readonly kept: { readonly rule: DraftRule; readonly index: number; readonly target: number }[];
-  /** Rules before this one are jumped over whatever the request is. */
-  deadUntil: number;
-  /** Where jumps at run time lead that may still be under way. */
-  landings: readonly number[];
-  /** `ctl:ruleRemove…` that a request may set off. */
+  /** The state of TX at the current rule. */
+  readonly tx: KnownTx;
+  /** The rules that remain, with their places and jump targets. */
+  readonly residual: { readonly rule: DraftRule; readonly index: number; readonly target: number }[];
+  /** Rules before this place are skipped for every request. */
+  skippedUntil: number;
+  /** The targets of jumps that an inspection may have taken at this place. */
+  openTargets: readonly number[];
+  /** `ctl:ruleRemove…` actions that some requests execute. */
   readonly removers: DraftControl[];
-  /** Those that are set off by every request. */
+  /** `ctl:ruleRemove…` actions that every request executes. */
   readonly removed: DraftControl[];
-  /** Where a rule that denies every request is told; `null` at the levels after the first. */
+  /** Where a rule that denies every request is reported; `null` at levels above the first. */
   readonly report: SecLangReport | null;
 }
 
-/** Specialises a draft. */
+/** Evaluates a draft at one level. */
 export function specialise(draft: SignatureDraft, { level, report }: SpecialiseOptions): LevelDraft {
   const rules = inPhaseOrder(draft.rules);
-  const walk: Walk = {
+  const state: Evaluation = {
     rules,
-    knowledge: createKnowledge(level),
-    kept: [],
-    deadUntil: 0,
-    landings: [],
+    tx: createKnownTx(level),
+    residual: [],
+    skippedUntil: 0,
+    openTargets: [],
     removers: [],
     removed: [],
     report: level === 1 ? report : null,
   };
   for (const [index, rule] of rules.entries()) {
-    walk.landings = walk.landings.filter((landing) => landing > index);
-    if (index < walk.deadUntil || walk.removed.some((removal) => removes(removal, rule))) continue;
-    step(walk, { rule, index, target: targetOf(rule, rules, draft) });
+    state.openTargets = state.openTargets.filter((openTarget) => openTarget > index);
+    if (index < state.skippedUntil || state.removed.some((removal) => removes(removal, rule))) continue;
+    step(state, { rule, index, target: targetOf(rule, rules, draft) });
   }
-  return { rules: renumber(walk), initial: sorted(walk.knowledge.first) };
+  return { rules: renumber(state), initial: sorted(state.tx.first) };
 }
 
+/** One rule with its place and jump target. */
 interface Step {
   readonly rule: DraftRule;
   readonly index: number;
-  /** Where its jump leads; -1: it has none. */
+  /** The place of the first rule after its jump; -1: it does not jump. */
   readonly target: number;
 }
 
-function step(walk: Walk, { rule, index, target }: Step): void {
-  const { knowledge } = walk;
-  const reaching = walk.removers.filter((control) => removes(control, rule));
+/** Evaluates one rule: drops it, executes it now, or adds it to the residual rules. */
+function step(state: Evaluation, { rule, index, target }: Step): void {
+  const { tx } = state;
+  const reaching = state.removers.filter((control) => removes(control, rule));
   const removers = reaching.filter(isRemoval);
-  const outcome = reaching.some(readsTx) ? 'open' : outcomeOf(rule, knowledge);
+  const outcome = reaching.some(readsTx) ? 'open' : outcomeOf(rule, tx);
   if (outcome === 'never') return;
   if (outcome === 'open') {
-    keep(walk, { rule, index, target });
+    keepRule(state, { rule, index, target });
     return;
   }
-  const certain = walk.landings.length === 0 && removers.length === 0;
+  const certain = state.openTargets.length === 0 && removers.length === 0;
   const simple = certain ? withoutPinned(unconditional(rule)) : unconditional(rule);
   const writes = simple.conditions.some(({ capture }) => capture)
     ? null
     : writesOf(
         simple.conditions.flatMap(({ setVars }) => setVars),
-        knowledge,
+        tx,
       );
   const controls = simple.conditions.flatMap((condition) => condition.controls);
   const quiet = !rule.reported && rule.disruption === 'pass' && writes !== null;
-  if (quiet && certain && controls.every(isRemoval) && foldable(writes, knowledge)) {
-    assignFirst(knowledge, writes);
-    walk.removed.push(...controls);
-    walk.deadUntil = Math.max(walk.deadUntil, target);
+  // Executed now: every request reaches the rule, and its effects can be moved before the first rule.
+  if (quiet && certain && controls.every(isRemoval) && foldable(writes, tx)) {
+    assignInitial(tx, writes);
+    state.removed.push(...controls);
+    state.skippedUntil = Math.max(state.skippedUntil, target);
+    // Dropped: not every request reaches the rule, but it has no effect except its jump.
   } else if (
     quiet &&
     controls.length === 0 &&
-    idle(writes, knowledge) &&
-    jumpsWell(walk, { rule, index, target }, removers)
+    isNoOp(writes, tx) &&
+    canDropJump(state, { rule, index, target }, removers)
   ) {
-    walk.deadUntil = Math.max(walk.deadUntil, target);
+    state.skippedUntil = Math.max(state.skippedUntil, target);
+    // Kept, and known to match: the writes are known to later rules.
   } else if (certain && !rule.reported && !isDisruptive(rule)) {
-    keepAlways(walk, { rule: simple, index, target }, writes);
+    keepUnconditional(state, { rule: simple, index, target }, writes);
   } else {
-    // A rule that is told of may be excluded, and the engine may be off or only detecting by then.
-    if (certain && rule.disruption === 'deny' && walk.report !== null) warnOfDenial(rule, walk.report);
-    keep(walk, { rule: simple, index, target });
+    // A reported rule may be excluded, and the engine may be off or only detecting at this place.
+    if (certain && rule.disruption === 'deny' && state.report !== null) warnOfDenial(rule, state.report);
+    keepRule(state, { rule: simple, index, target });
   }
 }
 
-/** Whether first values can take the assignments over. */
-function foldable(writes: Writes, knowledge: Knowledge): boolean {
-  return [...writes].every(([name, text]) => !isTouched(knowledge, name) || isKnownAs(knowledge, name, text));
+/** Whether assignments can be moved to the initial values. */
+function foldable(writes: Writes, tx: KnownTx): boolean {
+  return [...writes].every(([name, text]) => !isUsed(tx, name) || isKnownAs(tx, name, text));
 }
 
-/** Whether the assignments change nothing. */
-function idle(writes: Writes, knowledge: Knowledge): boolean {
-  return [...writes].every(([name, text]) => isKnownAs(knowledge, name, text));
+/** Whether assignments change nothing. */
+function isNoOp(writes: Writes, tx: KnownTx): boolean {
+  return [...writes].every(([name, text]) => isKnownAs(tx, name, text));
 }
 
-function isKnownAs(knowledge: Knowledge, name: string, text: string | null): boolean {
-  const known = lookUp(knowledge, name);
+/** Whether a variable is known to have this value; `null`: known to be unset. */
+function isKnownAs(tx: KnownTx, name: string, text: string | null): boolean {
+  const known = lookUp(tx, name);
   return known.kind === 'value' ? known.text === text : known.kind === 'absent' && text === null;
 }
 
 /**
- * Whether a rule that always matches when it runs can be dropped together with what it jumps over: no jump may land in
- * between, and whatever takes the rule away must take those away as well.
+ * Whether a rule that always matches can be dropped together with the rules it skips: no jump may lead between them,
+ * and whatever removes the rule must remove them as well.
  */
-function jumpsWell(walk: Walk, { index, target }: Step, removers: Removals): boolean {
+function canDropJump(state: Evaluation, { index, target }: Step, removers: Removals): boolean {
   if (target <= index) return true;
-  if (walk.landings.some((landing) => landing < target)) return false;
-  const between = walk.rules.slice(index + 1, target);
+  if (state.openTargets.some((openTarget) => openTarget < target)) return false;
+  const between = state.rules.slice(index + 1, target);
   return removers.every((remover) => between.every((rule) => removes(remover, rule)));
 }
 
+/** Executes assignments on a map. */
 function assign(values: Map<string, string>, writes: Writes): void {
   for (const [name, text] of writes) {
     if (text === null) values.delete(name);
@@ -149,29 +161,29 @@ function assign(values: Map<string, string>, writes: Writes): void {
   }
 }
 
-/** Assigns before the first rule that runs; what is touched already has the text it is given. */
-function assignFirst(knowledge: Knowledge, writes: Writes): void {
-  const untouched = new Map([...writes].filter(([name]) => !isTouched(knowledge, name)));
-  assign(knowledge.values, untouched);
-  assign(knowledge.first, untouched);
+/** Adds assignments to the initial values; variables in use already have the value. */
+function assignInitial(tx: KnownTx, writes: Writes): void {
+  const untouched = new Map([...writes].filter(([name]) => !isUsed(tx, name)));
+  assign(tx.values, untouched);
+  assign(tx.first, untouched);
 }
 
-/** Keeps a rule that may or may not match. */
-function keep(walk: Walk, { rule, index, target }: Step): void {
-  const { knowledge } = walk;
+/** Adds a rule that may or may not match to the residual rules. */
+function keepRule(state: Evaluation, { rule, index, target }: Step): void {
+  const { tx } = state;
   const setVars = rule.conditions.flatMap((condition) => condition.setVars);
-  forget(knowledge, setVars);
-  const folded = foldRule(knowledge, rule);
-  touch(knowledge, folded);
-  walk.kept.push({ rule: folded, index, target });
-  walk.removers.push(
+  invalidate(tx, setVars);
+  const folded = foldRule(tx, rule);
+  markUsed(tx, folded);
+  state.residual.push({ rule: folded, index, target });
+  state.removers.push(
     ...rule.conditions.flatMap(({ controls }) => controls.filter((one) => one.kind.startsWith('ruleRemove'))),
   );
-  const landings = [target, stopOf(rule, walk.rules)].filter((landing) => landing > index);
-  walk.landings = [...walk.landings, ...landings];
+  const openTargets = [target, stopOf(rule, state.rules)].filter((openTarget) => openTarget > index);
+  state.openTargets = [...state.openTargets, ...openTargets];
 }
 
-/** Where a match that ends the phase, or everything, goes on; -1: it ends nothing. */
+/** The place where processing continues after a match that ends the phase or the inspection; -1: it ends neither. */
 function stopOf({ disruption, phase, conditions }: DraftRule, rules: readonly DraftRule[]): number {
   if (disruption === 'allowPhase') {
     const next = rules.findIndex((rule) => rule.phase > phase);
@@ -182,30 +194,30 @@ function stopOf({ disruption, phase, conditions }: DraftRule, rules: readonly Dr
   return stops || switches ? rules.length : -1;
 }
 
-/** Keeps a rule that every request matches, because something of it cannot be done ahead. */
-function keepAlways(walk: Walk, { rule, index, target }: Step, writes: Writes | null): void {
-  keep(walk, { rule, index, target: -1 });
+/** Adds a rule that every request matches, because some of its actions cannot be executed now. */
+function keepUnconditional(state: Evaluation, { rule, index, target }: Step, writes: Writes | null): void {
+  keepRule(state, { rule, index, target: -1 });
   if (writes !== null) {
-    const { values, unknown } = walk.knowledge;
+    const { values, unknown } = state.tx;
     for (const name of writes.keys()) unknown.names.delete(name);
     assign(values, writes);
   }
-  walk.deadUntil = Math.max(walk.deadUntil, target);
+  state.skippedUntil = Math.max(state.skippedUntil, target);
 }
 
-/** Whether a match may end the phase, or everything. */
+/** Whether a match may end the phase or the inspection. */
 function isDisruptive({ disruption }: DraftRule): boolean {
   return disruption !== 'pass' && disruption !== 'block';
 }
 
-/** A rule that always matches as one unconditional action, unless it speaks of what was matched. */
+/** Converts a rule that always matches to one unconditional action, unless it reads what was matched. */
 function unconditional(rule: DraftRule): DraftRule {
   const texts = [rule.message, rule.logData];
   for (const { setVars } of rule.conditions) {
     for (const setVar of setVars) texts.push(setVar.name, setVar.kind === 'unset' ? [] : setVar.value);
   }
-  const speaks = texts.flat().some((part) => part.kind === 'variable' && /^MATCHED_/.test(part.variable));
-  if (speaks || rule.conditions.some(({ capture }) => capture)) return rule;
+  const readsMatch = texts.flat().some((part) => part.kind === 'variable' && /^MATCHED_/.test(part.variable));
+  if (readsMatch || rule.conditions.some(({ capture }) => capture)) return rule;
   const [first] = rule.conditions;
   return {
     ...rule,
@@ -224,7 +236,7 @@ function unconditional(rule: DraftRule): DraftRule {
   };
 }
 
-/** The level and the threshold are set from outside; what the text has for every request does not count. */
+/** Removes assignments to variables that settings determine. */
 function withoutPinned(rule: DraftRule): DraftRule {
   const free = (name: string | null): boolean => name === null || !PINNED.has(name.toLowerCase());
   const [first, ...rest] = rule.conditions.map((condition) => {
@@ -233,11 +245,15 @@ function withoutPinned(rule: DraftRule): DraftRule {
   return { ...rule, conditions: [first!, ...rest] };
 }
 
+/** The rules in the order of execution. */
 function inPhaseOrder(rules: readonly DraftRule[]): readonly DraftRule[] {
   return [...rules.filter(({ phase }) => phase === 1), ...rules.filter(({ phase }) => phase === 2)];
 }
 
-/** Where a match goes on; -1: with the next rule. Without such a marker the rest of the phase is left out. */
+/**
+ * The place of the first rule after a jump, or the end of the phase without such a marker; -1: the rule does not
+ * jump.
+ */
 function targetOf(rule: DraftRule, rules: readonly DraftRule[], { markers }: SignatureDraft): number {
   if (rule.skipAfter === null) return -1;
   const places = markers.get(rule.skipAfter) ?? [];
@@ -248,19 +264,21 @@ function targetOf(rule: DraftRule, rules: readonly DraftRule[], { markers }: Sig
   return target === -1 ? rules.length : target;
 }
 
-/** Jumps to rules that are kept: to the first one at or after the target. */
-function renumber({ kept }: Walk): readonly EmittedRule[] {
-  return kept.map(({ rule, target }) => {
+/** Converts jump targets to places among the residual rules: the first one at or after the target. */
+function renumber({ residual }: Evaluation): readonly EmittedRule[] {
+  return residual.map(({ rule, target }) => {
     if (target === -1) return { rule, skipTo: -1 };
-    const first = kept.findIndex(({ index }) => index >= target);
-    return { rule, skipTo: first === -1 ? kept.length : first };
+    const first = residual.findIndex(({ index }) => index >= target);
+    return { rule, skipTo: first === -1 ? residual.length : first };
   });
 }
 
+/** The entries of a map as an object, sorted by name, so that equal programs have equal digests. */
 function sorted(values: ReadonlyMap<string, string>): Readonly<Record<string, string>> {
   return Object.fromEntries([...values].sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
+/** Warns of a rule that denies every request. */
 function warnOfDenial(rule: DraftRule, report: SecLangReport): void {
   const message = plainText(rule.message) ?? '';
   report.warn('denies_all', rule.place, {

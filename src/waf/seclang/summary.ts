@@ -1,36 +1,46 @@
-/** What a signature program holds, in numbers. */
+/** Statistics of a signature program, for `edgeplan waf`. */
 import type { SignatureProgram, SignatureRule, WafLevel } from '../../plan/signature-program.ts';
 
+/** Statistics of one paranoia level. */
 export interface LevelSummary {
+  /** 1 to 4. */
   readonly paranoia: number;
-  /** Rules of phase 1, which look at the request's headers. */
+  /** The number of rules of phase 1, which inspect the request head. */
   readonly headers: number;
-  /** Rules of phase 2, which look at its body too. */
+  /** The number of rules of phase 2, which also inspect the body. */
   readonly body: number;
-  /** Rules that are reported, by category; those without one under `other`. */
+  /** By category, the number of rules that are reported; rules without category are `other`. */
   readonly categories: Readonly<Record<string, number>>;
-  /** Different patterns in use. */
+  /** The number of distinct patterns. */
   readonly patterns: number;
-  /** Those without required literals, which run on every value they are for: with an automaton, and without. */
+  /**
+   * The number of patterns without required literals, which run on every value of their targets: with a compiled
+   * DFA, with a guard only, and without both.
+   */
   readonly unfiltered: { readonly automaton: number; readonly guard: number; readonly neither: number };
 }
 
+/** Statistics of a program. */
 export interface SignatureSummary {
   readonly name: string;
   readonly levels: readonly LevelSummary[];
   readonly patterns: {
     readonly total: number;
+    /** The number of patterns with a compiled DFA. */
     readonly automaton: number;
+    /** The number of patterns with a guard. */
     readonly guard: number;
+    /** The number of patterns that require a literal. */
     readonly literals: number;
-    /** Octets of automata and guards. */
+    /** The octets of all compiled DFAs and guards. */
     readonly octets: number;
   };
+  /** The number of lists of `@pm`. */
   readonly phraseLists: number;
   readonly literals: { readonly total: number; readonly octets: number };
 }
 
-/** Counts what a program holds. */
+/** Computes the statistics. */
 export function summariseSignatures(program: SignatureProgram): SignatureSummary {
   const { patterns, literals, phraseLists, name } = program;
   const octets = patterns.reduce(
@@ -52,6 +62,7 @@ export function summariseSignatures(program: SignatureProgram): SignatureSummary
   };
 }
 
+/** Computes the statistics of one level. */
 function summariseLevel({ patterns }: SignatureProgram, { rules }: WafLevel, paranoia: number): LevelSummary {
   const used = [...patternsOf(rules)].map((number) => patterns[number]!);
   const unfiltered = used.filter(({ required }) => required === null);
@@ -74,6 +85,7 @@ function summariseLevel({ patterns }: SignatureProgram, { rules }: WafLevel, par
   };
 }
 
+/** The numbers of the patterns in conditions of these rules. */
 function patternsOf(rules: readonly SignatureRule[]): ReadonlySet<number> {
   const used = new Set<number>();
   for (const { conditions } of rules) {

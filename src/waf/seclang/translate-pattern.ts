@@ -1,26 +1,31 @@
 /**
- * PCRE syntax → RE2 syntax, for what both can say but say differently (pcre2pattern(3);
- * https://github.com/google/re2/wiki/Syntax). ModSecurity 2 compiles with DOTALL and DOLLAR_ENDONLY, which is RE2 with
- * `s` and without `m`. What RE2 lacks is left as it is, for the parser to refuse.
+ * Translates PCRE syntax to RE2 syntax where both have a feature with different notation (pcre2pattern(3);
+ * https://github.com/google/re2/wiki/Syntax). ModSecurity 2 compiles with DOTALL and DOLLAR_ENDONLY, which is RE2
+ * with `s` and without `m`. Features that RE2 lacks are left as they are, and the parser refuses them.
  */
 
+/** A translated pattern. */
 export interface TranslatedPattern {
+  /** The pattern in RE2 syntax. */
   readonly source: string;
-  /** The pattern starts with `(?i)`, which is taken off. */
+  /** Whether the pattern began with `(?i)`, which is removed. */
   readonly ignoreCase: boolean;
   /** The first possessive quantifier or atomic group, which became an ordinary one; `null`: there is none. */
   readonly loosened: string | null;
 }
 
-/** PCRE's `\s` has the vertical tab since 8.34, RE2's has not. */
+/** Classes as ranges of code points. PCRE's `\s` includes the vertical tab since 8.34, RE2's does not. */
 const SPACE = '\\x09-\\x0d\\x20';
+/** PCRE's `\S`. */
 const NOT_SPACE = '\\x00-\\x08\\x0e-\\x1f\\x21-\\x{10ffff}';
+/** PCRE's `\h` and `\H`, horizontal white space, within Latin-1. */
 const HORIZONTAL = '\\x09\\x20\\xa0';
 const NOT_HORIZONTAL = '\\x00-\\x08\\x0a-\\x1f\\x21-\\x9f\\xa1-\\x{10ffff}';
+/** PCRE's `\v` and `\V`, vertical white space, within Latin-1. */
 const VERTICAL = '\\x0a-\\x0d\\x85';
 const NOT_VERTICAL = '\\x00-\\x09\\x0e-\\x84\\x86-\\x{10ffff}';
 
-/** Escapes that stand for a class, as what stands between its brackets. */
+/** By letter of an escape for a class, the ranges of the class. */
 const CLASSES: Readonly<Record<string, string>> = {
   s: SPACE,
   S: NOT_SPACE,
@@ -30,14 +35,15 @@ const CLASSES: Readonly<Record<string, string>> = {
   V: NOT_VERTICAL,
 };
 
-/** Escapes that stand for one character in PCRE and not in RE2. */
+/** By letter of an escape for one character in PCRE only, its notation in RE2. */
 const CHARACTERS: Readonly<Record<string, string>> = { e: '\\x1b' };
 
-/** Letters that mean something after a backslash; PCRE takes the others for themselves. */
+/** Letters with a meaning after a backslash; PCRE accepts any other letter as itself. */
 const MEANINGFUL = /[abdfnrtwxzABCDEGKNPQRUWXZgklpuoc]/;
 
-/** A quantifier that takes no step back, or a group that does not. */
+/** A possessive quantifier. */
 const POSSESSIVE = /^(?:[*+?]|\{\d+(?:,\d*)?\})\+/;
+/** The start of an atomic group. */
 const ATOMIC = '(?>';
 
 /** Translates a pattern. */
@@ -55,13 +61,15 @@ export function translatePattern(written: string): TranslatedPattern {
   return { source, ignoreCase: flags.includes('i'), loosened };
 }
 
+/** A translated piece and the end of its original. */
 interface Piece {
   readonly text: string;
   readonly end: number;
+  /** Whether the piece was a possessive quantifier or atomic group. */
   readonly loosened: boolean;
 }
 
-/** Translates what starts at `at`: an escape, a class, a quantifier, or one character. */
+/** Translates the piece at `at`: an escape, a class, a quantifier, or one character. */
 function pieceAt(pattern: string, at: number): Piece {
   const character = pattern[at]!;
   if (character === '\\' && at + 1 < pattern.length) {
@@ -76,7 +84,7 @@ function pieceAt(pattern: string, at: number): Piece {
   return { text: character, end: at + 1, loosened: false };
 }
 
-/** Translates a bracketed class; inside one, `[` and a leading `]` stand for themselves. */
+/** Translates a bracketed class; in it, `[` and a leading `]` are ordinary characters. */
 function translateClass(pattern: string, from: number): { readonly text: string; readonly end: number } {
   const opening = /^\[\^?\]?/.exec(pattern.slice(from, from + 3))![0];
   let text = opening.endsWith(']') ? `${opening.slice(0, -1)}\\]` : opening;
@@ -97,6 +105,7 @@ function translateClass(pattern: string, from: number): { readonly text: string;
   return at < pattern.length ? { text: `${text}]`, end: at + 1 } : { text, end: at };
 }
 
+/** Translates the escape of a letter, inside a class or outside. */
 function translateEscape(letter: string, inClass: boolean): string {
   const members = CLASSES[letter];
   if (members !== undefined) return inClass ? members : `[${members}]`;

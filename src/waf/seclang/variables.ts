@@ -1,20 +1,24 @@
-/** SecLang's variables: those a program looks at, those that are always empty, those it cannot have. */
+/** The variables of SecLang: supported ones, those that are always empty, and those that are not supported. */
 import { WAF_COLLECTIONS, WAF_SCALARS, type WafVariable } from '../../plan/signature-program.ts';
 
+/** The result of a lookup. */
 export type FoundVariable =
-  | { readonly kind: 'kept'; readonly name: WafVariable; readonly collection: boolean }
+  | { readonly kind: 'supported'; readonly name: WafVariable; readonly collection: boolean }
   /** `why` continues the sentence "it is always empty:". */
   | { readonly kind: 'empty'; readonly why: string }
   | { readonly kind: 'unsupported' }
   | { readonly kind: 'unknown' };
 
+/** Variables with members, as opposed to scalars. */
 const COLLECTIONS: ReadonlySet<string> = new Set(WAF_COLLECTIONS);
-const KEPT: ReadonlySet<string> = new Set<string>([...WAF_SCALARS, ...WAF_COLLECTIONS]);
+/** The variables that a program can inspect. */
+const SUPPORTED: ReadonlySet<string> = new Set<string>([...WAF_SCALARS, ...WAF_COLLECTIONS]);
 
-const STATELESS = 'nothing is kept from one request to the next';
-const RESPONSE = 'signatures look at requests, before there is a response';
+/** Reasons. */
+const STATELESS = 'no state is stored between requests';
+const RESPONSE = 'signatures inspect requests only';
 
-/** Variables that hold nothing for any request. */
+/** By variable that is empty for every request, the reason. */
 const EMPTY: Readonly<Record<string, string>> = {
   GLOBAL: STATELESS,
   IP: STATELESS,
@@ -31,7 +35,7 @@ const EMPTY: Readonly<Record<string, string>> = {
   STATUS_LINE: RESPONSE,
 };
 
-/** ModSecurity's other variables (Reference Manual v3, "Variables"). */
+/** ModSecurity's other variables (reference manual v3, "Variables"). */
 const UNSUPPORTED: ReadonlySet<string> = new Set([
   'DURATION',
   'ENV',
@@ -75,10 +79,11 @@ const UNSUPPORTED: ReadonlySet<string> = new Set([
   'WEBSERVER_ERROR_LOG',
 ]);
 
-/** Finds a variable by its name in any case. */
+/** Looks up a variable by its name, without case. */
 export function findVariable(written: string): FoundVariable {
   const name = written.toUpperCase();
-  if (KEPT.has(name)) return { kind: 'kept', name: name as WafVariable, collection: COLLECTIONS.has(name) };
+  if (SUPPORTED.has(name))
+    return { kind: 'supported', name: name as WafVariable, collection: COLLECTIONS.has(name) };
   const why = EMPTY[name];
   if (why !== undefined) return { kind: 'empty', why };
   return { kind: UNSUPPORTED.has(name) ? 'unsupported' : 'unknown' };

@@ -1,4 +1,4 @@
-/** A step of `npm run build`: compiles the starter signatures of the directory it is given and writes `starter.bin` beside itself. */
+/** A step of `npm run build`: compiles the starter signatures in the directory of its argument and writes `starter.bin`. */
 import { writeFileSync } from 'node:fs';
 import { argv } from 'node:process';
 import { assert } from '../../base/assert.ts';

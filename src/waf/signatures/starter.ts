@@ -1,6 +1,6 @@
 /**
- * The starter signatures: what a `waf` rule inspects with where nothing else is installed. They are written in the
- * `.conf` files beside this one; the build seals them into `starter.bin`, so that nobody waits for a compiler.
+ * The starter signatures: the default of `waf` rules if no other set is installed. Their text is in the `.conf` files
+ * beside this one. The build seals them into `starter.bin`, so that no process waits for the compiler.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -13,15 +13,15 @@ import { type CompiledSignatures, compileSignatures, readSignatureDirectory } fr
 const SEALED = new URL('starter.bin', import.meta.url);
 
 /**
- * The starter program. Built: the sealed file, opened in milliseconds. Run from source: compiled, which takes seconds;
- * keep what comes back.
- * @throws PlanFault when the sealed file is of another version, or damaged
+ * Returns the starter program. In a build, opens the sealed file, which takes milliseconds. From source, compiles the
+ * text, which takes seconds; cache the result.
+ * @throws PlanFault if the sealed file has another version or is damaged
  */
 export function starterProgram(): SignatureProgram {
   return openSignatures(starterBytes());
 }
 
-/** The starter program, sealed; like `starterProgram` at once where it was built, and in seconds from source. */
+/** Returns the sealed starter program; takes as long as `starterProgram`. @throws Error if the text does not compile */
 export function starterBytes(): Uint8Array {
   if (existsSync(SEALED)) return readFileSync(SEALED);
   const { program, diagnostics } = compileStarter(fileURLToPath(new URL('.', import.meta.url)));
@@ -29,7 +29,7 @@ export function starterBytes(): Uint8Array {
   return sealSignatures(program);
 }
 
-/** Compiles the starter signatures from the directory that holds their text. */
+/** Compiles the starter signatures; `directory` contains their text. */
 export function compileStarter(directory: string): CompiledSignatures {
   const { sources, readData, reader, diagnostics } = readSignatureDirectory(directory);
   const compiled = compileSignatures(sources, { readData, reader });

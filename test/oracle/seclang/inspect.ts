@@ -10,12 +10,12 @@ import type {
   WafFinding,
   WafInput,
   WafSettings,
-} from '../../../src/waf/runtime/inspection.ts';
-import { TRANSFORMATIONS } from '../../../src/waf/runtime/transformations/transformations.ts';
+} from '../../../src/waf/request/inspection.ts';
 import type { WrittenTarget } from '../../../src/waf/seclang/directives.ts';
 import { parseSecLang } from '../../../src/waf/seclang/parse.ts';
 import { parseTargets } from '../../../src/waf/seclang/parse-targets.ts';
 import type { Source, SourceReader } from '../../../src/waf/seclang/source.ts';
+import { TRANSFORMATIONS } from '../../../src/waf/transformations/transformations.ts';
 import { membersOf, type Seen, takes, variableOf } from './members.ts';
 import { holds } from './operators.ts';
 import { type Entry, isNamed, type Link, type Rule, readEntries } from './read.ts';

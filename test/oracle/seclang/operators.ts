@@ -11,7 +11,7 @@ import {
   prepareIpMatch,
   TEXT_OPERATORS,
   validateByteRange,
-} from '../../../src/waf/runtime/operators/operators.ts';
+} from '../../../src/waf/operators/operators.ts';
 import { translatePattern } from '../../../src/waf/seclang/translate-pattern.ts';
 
 /** What an operator found: TX.0 and, for a pattern, its groups. `null`: it does not hold. */

@@ -9,7 +9,7 @@ import {
   signaturesChecksum,
 } from '../../../src/plan/seal-signatures.ts';
 import { SIGNATURE_PROGRAM_VERSION, type SignatureProgram } from '../../../src/plan/signature-program.ts';
-import { loadSignatures } from '../../../src/waf/runtime/load.ts';
+import { loadSignatures } from '../../../src/waf/load/load.ts';
 import { compileSignatures } from '../../../src/waf/seclang/compile.ts';
 import { seeded } from '../../support/generate-random.ts';
 import { input } from '../../support/signatures.ts';

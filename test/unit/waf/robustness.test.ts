@@ -6,7 +6,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { compile, seal } from '../../../src/compiler/index.ts';
 import { type Decision, type EdgeRequest, loadPlan } from '../../../src/evaluator/index.ts';
-import type { WafFinding, WafInput } from '../../../src/waf/runtime/inspection.ts';
+import type { WafFinding, WafInput } from '../../../src/waf/request/inspection.ts';
 import { request, rule, ruleSet } from '../../oracle/sample.ts';
 import { starter } from '../../support/starter.ts';
 import { ATTACK, BAD_BODIES, FORM, MULTIPART } from './bad-bodies.ts';
@@ -38,7 +38,7 @@ function expectSmall({ ids, matches, score, exhausted, bodyError }: WafFinding):
   }
 }
 
-describe('a body that is made to break its parser', () => {
+describe('a hostile body is inspected without a fault and within the step budget', () => {
   test.each(BAD_BODIES)('$what', ({ type, body, error, found = false }) => {
     const { waf, action } = decide(request({ method: 'POST', headers: { 'content-type': type }, body }));
     expect(waf).not.toBeNull();
@@ -49,7 +49,7 @@ describe('a body that is made to break its parser', () => {
     if (found) expect([action, waf!.exhausted || waf!.score >= 5]).toEqual(['block', true]);
   });
 
-  test.each(BAD_BODIES)('$what, cut anywhere', ({ type, body }) => {
+  test.each(BAD_BODIES)('$what, truncated anywhere', ({ type, body }) => {
     const octets = typeof body === 'string' ? new TextEncoder().encode(body) : body;
     for (let share = 1; share < 8; share++) {
       const cut = octets.subarray(0, Math.floor((octets.length * share) / 8));
@@ -59,7 +59,7 @@ describe('a body that is made to break its parser', () => {
   });
 });
 
-describe('a head that is made to tire', () => {
+describe('a hostile request head is inspected within the step budget', () => {
   test.each<readonly [string, Partial<EdgeRequest>, boolean]>([
     ['a cookie of 64 KiB', { headers: { cookie: `a=${'b'.repeat(65_536)}` } }, false],
     [
@@ -106,7 +106,7 @@ const TYPES = [
   '',
 ];
 
-test('whatever octets come as a body of whatever type, there is a finding', () => {
+test('any octets as a body of any type have a finding', () => {
   const piece = fc.constantFrom(
     '--edge',
     '\r\n',
@@ -143,7 +143,7 @@ test('whatever octets come as a body of whatever type, there is a finding', () =
   );
 });
 
-test('whatever comes as a request, there is a decision and a finding', () => {
+test('any request has a decision and a finding', () => {
   const odd = fc.anything({ withNullPrototype: true, withBigInt: true, withSparseArray: true });
   const value = fc.oneof(
     { weight: 3, arbitrary: fc.string({ unit: 'binary' }) },

@@ -1,4 +1,4 @@
-/** What follows a value through `AND` and `OR`, or through an operator. */
+/** Rules for conditions: what follows a value after `AND` or `OR`, or after an operator. */
 import { hasCall, isCall } from './calls.ts';
 import { isGrouping } from './clauses.ts';
 import { bodyIsShort, endsValue, isQuotedComment } from './ending.ts';
@@ -20,43 +20,51 @@ import {
 } from './kinds.ts';
 import { wordNumber } from './lexicon.ts';
 import type { Reading } from './reading.ts';
-import { bindsStrings, isFeet, isLater, isOpenEnd, kindAt } from './reading.ts';
+import { bindsStrings, followsDigit, isLater, isOpenEnd, kindAt } from './reading.ts';
 import { isQuery } from './statements.ts';
 
 const NULL = wordNumber('NULL');
 
-/** What stands after `AND`, `OR` and their like. */
+/** Whether the tokens at `i`, after `AND`, `OR`, `XOR`, `&&` or `||`, are a condition of SQL. */
 export function isCondition(reading: Reading, i: number): boolean {
   const { scan, quoted } = reading;
   const next = kindAt(reading, i + 1);
   if (scan.names === 0 && isLater(reading, i + 1, COMMENT) && endsValue(reading)) return true;
   switch (kindAt(reading, i)) {
     case FUNCTION:
+      // `OR sleep(5)`
       if (isCall(reading, i)) return true;
       return (
         next === OPEN &&
         (quoted || scan.constant || kindAt(reading, 0) === NUMBER || hasComparedCall(reading, i))
       );
     case OPEN:
+      // `OR (1=1)`
       return isBracketed(reading, i + 1);
     case EXPRESSION:
+      // `OR CASE WHEN …`
       return isQuery(reading, i);
     case KEYWORD:
+      // `AND EXISTS (SELECT …`
       return next === OPEN || (next === EXPRESSION && isQuery(reading, i + 1));
     case VARIABLE:
+      // `OR @@version`
       return quoted || scan.compares || next !== 0;
     case STRING:
+      // `OR 'a'='a`
       return isStringCondition(reading, i);
     case NUMBER:
+      // `OR 1=1`
       return isNumberCondition(reading, i);
     case BAREWORD:
+      // `OR id=1`
       return isNameCondition(reading, i);
     default:
       return false;
   }
 }
 
-/** `COS(3) = SIN(4)`, `PI() = 3`: a call that is compared with a number or another call. */
+/** `COS(3) = SIN(4)`, `PI() = 3`: whether a call is compared with a number or another call. */
 function hasComparedCall(reading: Reading, i: number): boolean {
   if (!reading.scan.compares) return false;
   for (let at = i + 2; at < reading.folded.size; at++) {
@@ -67,7 +75,7 @@ function hasComparedCall(reading: Reading, i: number): boolean {
   return false;
 }
 
-/** What stands in the bracket after `AND` or `OR`. */
+/** Whether the tokens at `i`, in the bracket after `AND` or `OR`, are a condition. */
 function isBracketed(reading: Reading, i: number): boolean {
   const { scan, quoted } = reading;
   const kind = kindAt(reading, i);
@@ -80,6 +88,7 @@ function isBracketed(reading: Reading, i: number): boolean {
   return scan.compares && scan.names === 0;
 }
 
+/** Whether the name at `i` begins a condition: it needs a comparison, or an open string at the end. */
 function isNameCondition(reading: Reading, i: number): boolean {
   const { scan, quoted } = reading;
   const next = kindAt(reading, i + 1);
@@ -91,6 +100,7 @@ function isNameCondition(reading: Reading, i: number): boolean {
   return (next === 0 || next === CLOSE) && scan.tests;
 }
 
+/** Whether the string at `i` begins a condition, or is the open string that the statement's own quote closes. */
 function isStringCondition(reading: Reading, i: number): boolean {
   const { scan, quoted } = reading;
   const next = kindAt(reading, i + 1);
@@ -99,6 +109,7 @@ function isStringCondition(reading: Reading, i: number): boolean {
   return quoted && next === 0 && bindsStrings(reading, i);
 }
 
+/** Whether the number at `i` begins a condition. */
 function isNumberCondition(reading: Reading, i: number): boolean {
   const { scan, quoted } = reading;
   const next = kindAt(reading, i + 1);
@@ -108,10 +119,10 @@ function isNumberCondition(reading: Reading, i: number): boolean {
   if (next === GROUPING) return isGrouping(reading, i + 2);
   if (next === OPERATOR || next === COMMA) return scan.names === 0;
   if (next !== 0 && next !== CLOSE && next !== LOGIC) return false;
-  return quoted && !isFeet(reading);
+  return quoted && !followsDigit(reading);
 }
 
-/** What stands after an operator that the value before it could not be folded with. */
+/** Whether the tokens at `i`, after an operator that folding kept, are an operand of SQL. */
 export function isOperand(reading: Reading, i: number): boolean {
   const { scan, quoted } = reading;
   const next = kindAt(reading, i + 1);
@@ -122,21 +133,26 @@ export function isOperand(reading: Reading, i: number): boolean {
     return isBound(reading);
   switch (kindAt(reading, i)) {
     case OPEN:
+      // `1 = (SELECT …`
       return next === EXPRESSION || (next === FUNCTION && quoted) || hasCall(reading, i + 1);
     case FUNCTION:
+      // `a' + sleep(5)`
       return next === OPEN && (quoted || hasCall(reading, i));
     case EXPRESSION:
+      // `1 = CASE WHEN …`
       return isQuery(reading, i);
     case VARIABLE:
+      // `1 = @@version`
       return (quoted || kindAt(reading, 0) === NUMBER) && reading.folded.word[i] !== NULL;
     case STRING:
+      // `a' + 'b`
       return quoted && next === 0 && bindsStrings(reading, i);
     default:
       return false;
   }
 }
 
-/** Arithmetic and then a condition: one that compares, or that ends in the string the value's quote will close. */
+/** Whether arithmetic is followed by a condition: one that compares, or that ends in an open string. */
 function isJoined(reading: Reading): boolean {
   const { scan, quoted, folded } = reading;
   if (scan.constant) return true;
@@ -144,7 +160,7 @@ function isJoined(reading: Reading): boolean {
   return quoted && kindAt(reading, folded.size - 2) === LOGIC && isOpenEnd(reading, folded.size - 1);
 }
 
-/** The value ends in a string that its own first quote binds it to. */
+/** Whether the value ends in an open string that belongs to its first quote. */
 function isBound(reading: Reading): boolean {
   return bindsStrings(reading, reading.folded.size - 1);
 }

@@ -1,19 +1,22 @@
 /**
- * Looks a word up without making a string of it: an open-addressing table over the upper-cased characters, built once
- * at load from `words.ts`. A word is its number here; 0 is any word that SQL does not know.
+ * Looks up words of the vocabulary without allocating a string: an open-addressing hash table over the upper-cased
+ * characters, built once from `words.ts` when the module loads. Words are represented by their number; 0 is any word that
+ * is not in the vocabulary.
  */
 import { BAREWORD } from './kinds.ts';
 import { ORDINARY_FUNCTIONS, PHRASES, WORDS } from './words.ts';
 
-/** Longest word that is looked up, in characters. Longer ones are not in the vocabulary, which the lexicon's test holds. */
+/** The longest word of the vocabulary in characters; longer words are not looked up. Asserted by the lexicon's test. */
 export const LONGEST_WORD = 36;
 
-/** A power of two, some four times the number of words: most look-ups end at the first slot. */
+/** A power of two, about four times the number of words, so that most lookups end at the first slot. */
 const SLOTS = 8192;
 const MASK = SLOTS - 1;
 
+/** By number: the word or phrase, its kind, and whether a phrase begins with it. `pairs` maps two numbers to a phrase. */
 const texts: string[] = [''];
 const kinds: number[] = [BAREWORD];
+/** The hash table: by slot, the number of a word; 0: the slot is free. */
 const slots = new Uint16Array(SLOTS);
 const pairs = new Map<number, number>();
 const opensPhrase: boolean[] = [false];
@@ -29,12 +32,14 @@ function upper(code: number): number {
   return code >= 0x61 && code <= 0x7a ? code - 0x20 : code;
 }
 
+/** Adds a word or phrase; returns its number. */
 function add(text: string, kind: number): number {
   texts.push(text);
   opensPhrase.push(false);
   return kinds.push(kind) - 1;
 }
 
+/** Adds a word to the table, unless it is there; returns its number. */
 function enter(word: string, kind: number): number {
   const known = lookUp(word, 0, word.length);
   if (known !== 0) return known;
@@ -47,7 +52,7 @@ function enter(word: string, kind: number): number {
   return number;
 }
 
-/** Each shorter beginning becomes a phrase too, so that a phrase can grow by one word at a time. */
+/** Adds a phrase and all its prefixes, so that `phraseOf` can extend a phrase by one word at a time. */
 function enterPhrase(words: readonly string[], kind: number): void {
   let phrase = enter(words[0]!, BAREWORD);
   for (let i = 1; i < words.length; i++) {
@@ -59,16 +64,17 @@ function enterPhrase(words: readonly string[], kind: number): void {
   }
 }
 
+/** The key of two words in `pairs`; numbers have 16 bits. */
 function pairKey(first: number, second: number): number {
   return first * 65_536 + second;
 }
 
-/** The hash of a word goes on by one character, in any case. */
+/** Extends the hash of a word by one character, without case. */
 export function hashed(hash: number, code: number): number {
   return (Math.imul(hash, 31) + upper(code)) | 0;
 }
 
-/** The word that `text[start, end)` is, in any case; 0: none. */
+/** Returns the number of the word `text[start, end)`, without case; 0: it is not in the vocabulary. */
 export function lookUp(text: string, start: number, end: number): number {
   if (end - start > LONGEST_WORD) return 0;
   let hash = 0;
@@ -76,7 +82,7 @@ export function lookUp(text: string, start: number, end: number): number {
   return find(text, start, end, hash);
 }
 
-/** The word that `text[start, end)` is, whose hash is known; 0: none. */
+/** As `lookUp`, with the hash that the caller has computed already. */
 export function find(text: string, start: number, end: number, hash: number): number {
   if (end - start > LONGEST_WORD) return 0;
   for (let slot = hash & MASK; slots[slot] !== 0; slot = (slot + 1) & MASK) {
@@ -85,6 +91,7 @@ export function find(text: string, start: number, end: number, hash: number): nu
   return 0;
 }
 
+/** Whether `text[start, end)` is `word`, which is in upper case. */
 function sameWord(word: string, text: string, start: number, end: number): boolean {
   if (word.length !== end - start) return false;
   for (let i = 0; i < word.length; i++)
@@ -92,27 +99,28 @@ function sameWord(word: string, text: string, start: number, end: number): boole
   return true;
 }
 
-/** The kind a word or phrase has by itself. */
+/** The kind of a word or phrase, regardless of its context. */
 export function kindOf(word: number): number {
   return kinds[word]!;
 }
 
-/** The phrase that two words make, or that a phrase and one more word make; 0: none. */
+/** Returns the phrase of two words, or of a phrase and one more word; 0: there is none. */
 export function phraseOf(first: number, second: number): number {
   if (second === 0 || !opensPhrase[first]) return 0;
   return pairs.get(pairKey(first, second)) ?? 0;
 }
 
-/** The number of a word or phrase that is known to be in the vocabulary. */
+/** Returns the number of a word or phrase. @throws Error if it is not in the vocabulary: a mistake in our own tables */
 export function wordNumber(text: string): number {
   const number = texts.indexOf(text);
   if (number < 0) throw new Error(`\`${text}\` is not in the vocabulary`);
   return number;
 }
 
+/** The numbers of `ORDINARY_FUNCTIONS`. */
 const ordinary: ReadonlySet<number> = new Set(ORDINARY_FUNCTIONS.split(/\s+/).map(wordNumber));
 
-/** Whether a function is one that text without SQL calls too. */
+/** Whether text without SQL also mentions a function (`ORDINARY_FUNCTIONS`). */
 export function isOrdinary(word: number): boolean {
   return ordinary.has(word);
 }

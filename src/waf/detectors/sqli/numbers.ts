@@ -1,10 +1,10 @@
-/** Numbers of all dialects. */
+/** Reads numbers of all dialects: decimal, hexadecimal, binary, money. */
 import { isDigit, isHexDigit, isInWord, isSpace } from './characters.ts';
 import { BAREWORD, DOT, NUMBER } from './kinds.ts';
 import type { Scan } from './scan.ts';
 import { take } from './scan.ts';
 
-/** Reads the number, or the dot, at `scan.at`. An exponent without digits makes a name of it: MySQL's `1.e.column`. */
+/** Reads the number, or the dot, at `scan.at`; with an exponent without digits it is a name: MySQL's `1.e.column`. */
 export function readNumber(scan: Scan): true {
   const { text, at } = scan;
   if (text.charCodeAt(at) === 0x30 && readBased(scan)) return true;
@@ -23,13 +23,14 @@ export function readNumber(scan: Scan): true {
   return take(scan, NUMBER, end + suffix(text, end) - at);
 }
 
+/** The place after the digits at `from`. */
 function digits(text: string, from: number): number {
   let end = from;
   while (end < text.length && isDigit(text.charCodeAt(end))) end++;
   return end;
 }
 
-/** `0x1F` and `0b01`; without a digit they are names. */
+/** Reads `0x1F` or `0b01`, without a digit as a name; `false`: it is neither, and nothing is read. */
 function readBased(scan: Scan): boolean {
   const { text, at } = scan;
   const letter = text.charCodeAt(at + 1) | 0x20;
@@ -43,7 +44,7 @@ function readBased(scan: Scan): boolean {
   return true;
 }
 
-/** Oracle's `1f` and `1d`, where no other word begins; `1Funion` is a number and `UNION` all the same. */
+/** The length of Oracle's suffix `f` or `d`: 0 if a word begins there, except in `1Funion`, a number and `UNION`. */
 function suffix(text: string, at: number): number {
   const letter = text.charCodeAt(at) | 0x20;
   if (letter !== 0x66 && letter !== 0x64) return 0;
@@ -53,7 +54,7 @@ function suffix(text: string, at: number): number {
   return isInWord(next) ? 0 : 1;
 }
 
-/** T-SQL's `$1.00`. `false`: the dollar sign begins something else. */
+/** Reads T-SQL's `$1.00`; `false`: the dollar sign begins another token, and nothing is read. */
 export function readMoney(scan: Scan): boolean {
   const { text, at } = scan;
   let end = at + 1;

@@ -1,4 +1,4 @@
-/** Strings and quoted names, with what dialects put before the quote. */
+/** Reads strings and quoted names, with the prefixes of all dialects. */
 import { isHexDigit, isLetter } from './characters.ts';
 import { BAREWORD, CLOSED, EMPTY, FUNCTION, NUMBER, OPENED, STRING, TICK } from './kinds.ts';
 import { kindOf, lookUp } from './lexicon.ts';
@@ -10,7 +10,7 @@ const SINGLE = 0x27;
 const DOUBLE = 0x22;
 const BACKQUOTE = 0x60;
 
-/** PostgreSQL cuts identifiers, and so the tags of dollar quotes, at 63 octets. */
+/** PostgreSQL truncates identifiers, and thus the tags of dollar quotes, at 63 octets. */
 const LONGEST_TAG = 63;
 
 /** Reads the quoted token at `scan.at`. */
@@ -22,7 +22,7 @@ export function readQuoted(scan: Scan, quote: number): true {
   return true;
 }
 
-/** Reads on as though the quote had been opened just before `scan.at`. */
+/** Reads the rest of a string whose opening quote is before `scan.at`, in the value or assumed. */
 export function readRest(scan: Scan, quote: number): true {
   const { text, at } = scan;
   const close = closingQuote(text, at, quote);
@@ -32,7 +32,7 @@ export function readRest(scan: Scan, quote: number): true {
   return true;
 }
 
-/** The quote that ends a string: neither after an odd number of backslashes nor doubled; -1: none. */
+/** The place of the closing quote: not doubled, and not after an odd number of backslashes; -1: there is none. */
 function closingQuote(text: string, from: number, quote: number): number {
   const mark = quote === SINGLE ? "'" : quote === DOUBLE ? '"' : '`';
   for (let at = text.indexOf(mark, from); at >= 0; at = text.indexOf(mark, at + 1)) {
@@ -45,7 +45,7 @@ function closingQuote(text: string, from: number, quote: number): number {
   return -1;
 }
 
-/** A name, or a function where it is one's name: MySQL allows `` `version`() ``. */
+/** Reads a name in backquotes; the name of a function is a function, since MySQL allows `` `version`() ``. */
 function readBackquoted(scan: Scan): true {
   scan.at++;
   const start = scan.at;
@@ -59,8 +59,8 @@ function readBackquoted(scan: Scan): true {
 }
 
 /**
- * Strings with letters before the quote: `b'01'`, `x'ff'` (numbers), `e''`, `n''`, `u&''`, Oracle's `q'(…)'` and `nq'(…)'`.
- * `false`: the letter begins a word.
+ * Reads a string with letters before the quote: `b'01'`, `x'ff'` (numbers), `e''`, `n''`, `u&''`, Oracle's `q'(…)'` and
+ * `nq'(…)'`. `false`: the letter begins a word, and nothing is read.
  */
 export function readPrefixed(scan: Scan, code: number): boolean {
   const { text, at } = scan;
@@ -84,11 +84,12 @@ export function readPrefixed(scan: Scan, code: number): boolean {
   }
 }
 
-/** The string whose first character is `length` on; a quote that ends the value is left to be a string of its own. */
+/** Reads the string that begins `length` characters on; a quote at the end of the value stays for a string of its own. */
 function readAfter(scan: Scan, length: number): boolean {
   return scan.at + length < scan.text.length && readWhole(scan, length);
 }
 
+/** Reads the string that begins `length` characters on. */
 function readWhole(scan: Scan, length: number): boolean {
   scan.at += length;
   readRest(scan, SINGLE);
@@ -96,6 +97,7 @@ function readWhole(scan: Scan, length: number): boolean {
   return true;
 }
 
+/** Reads `b'01'` or `x'ff'`; `false`: other characters are in the quotes, and nothing is read. */
 function readDigits(scan: Scan, hex: boolean): boolean {
   const { text, at } = scan;
   let end = at + 2;
@@ -108,7 +110,7 @@ function readDigits(scan: Scan, hex: boolean): boolean {
   return true;
 }
 
-/** `q'!…!'`: the character after the quote, or the bracket that closes it, and a quote end the string. */
+/** Reads `q'!…!'`: the character after the quote, or its closing bracket, followed by a quote ends the string. */
 function readOracle(scan: Scan, length: number): boolean {
   const { text, at } = scan;
   const open = text.charCodeAt(at + length);
@@ -122,7 +124,7 @@ function readOracle(scan: Scan, length: number): boolean {
   return true;
 }
 
-/** Money (`$1,000.00`), PostgreSQL's `$tag$…$tag$`, or a dollar sign that is a name. */
+/** Reads money (`$1,000.00`), PostgreSQL's `$tag$…$tag$`, or a dollar sign as a name. */
 export function readDollar(scan: Scan): true {
   if (readMoney(scan)) return true;
   const { text, at } = scan;
@@ -136,7 +138,7 @@ export function readDollar(scan: Scan): true {
   return true;
 }
 
-/** Where the tag `text[start, end)` stands again; -1: nowhere. */
+/** The next place of the tag `text[start, end)`; -1: there is none. */
 function closingTag(text: string, start: number, end: number): number {
   const length = end - start;
   for (let at = text.indexOf('$', end); at >= 0; at = text.indexOf('$', at + 1)) {

@@ -1,4 +1,4 @@
-/** One reading of a value, and what the rules ask about it. */
+/** A reading: the value tokenized in one context (assumed quote, dialect), with predicates that the grammar uses. */
 import { isDigit, isInWord, isLetter, isSpace } from './characters.ts';
 import type { Folded } from './fold.ts';
 import { WINDOW } from './fold.ts';
@@ -7,13 +7,14 @@ import type { Scan } from './scan.ts';
 
 const DOUBLE = 0x22;
 
-/** Two strings with an operator of two words between them, in tokens. */
+/** The number of tokens of two strings with an operator of two words between. */
 const PHRASE = 4;
 
+/** The state of one reading. */
 export interface Reading {
   readonly scan: Scan;
   readonly folded: Folded;
-  /** The value was read as though a quote stood before it: its first token is the rest of that string. */
+  /** Whether a quote is assumed before the value; then its first token is the rest of that string. */
   quoted: boolean;
 }
 
@@ -22,26 +23,26 @@ export function kindAt({ folded }: Reading, i: number): number {
   return i < folded.size ? folded.kind[i]! : 0;
 }
 
-/** Whether a token of a kind stands at `from` or after it. */
+/** Whether a token of a kind is at `from` or later. */
 export function isLater(reading: Reading, from: number, kind: number): boolean {
   for (let i = from; i < WINDOW; i++) if (kindAt(reading, i) === kind) return true;
   return false;
 }
 
-/** `5' or 6"`: a quote after a digit is feet or inches as long as nothing is compared. */
-export function isFeet({ scan, folded }: Reading): boolean {
+/** Whether the first closing quote follows a digit, as in `5' or 6"`: feet or inches, as long as nothing is compared. */
+export function followsDigit({ scan, folded }: Reading): boolean {
   return isDigit(scan.text.charCodeAt(folded.end[0]! - 2));
 }
 
-/** Whether the string at `i` is opened by the quote that closed the first one and runs on to the end: `…a' … 'b…`. */
+/** Whether the string at `i` opens with the quote that closed the first one and has no end: `…a' … 'b…`. */
 export function isOpenEnd({ scan, folded }: Reading, i: number): boolean {
   if (i < 1 || folded.kind[i] !== STRING || (folded.flags[i]! & (OPENED | CLOSED)) !== OPENED) return false;
   return scan.text.charCodeAt(folded.end[0]! - 1) === scan.text.charCodeAt(folded.start[i]!);
 }
 
 /**
- * Whether the token after the first string is all there is between two quotes that look like its own: the word in
- * `["select", …]`, `token '=' expected`, `the word 'or' is`.
+ * Whether the token after the first string is itself a quoted word of ordinary text: the word in `["select", …]`,
+ * `token '=' expected`, `the word 'or' is`.
  */
 export function isQuotedWord({ scan, folded, quoted }: Reading): boolean {
   if (!quoted || folded.size < 2 || (scan.count === 3 && folded.kind[1] === OPERATOR)) return false;
@@ -57,8 +58,8 @@ function isQuote(code: number): boolean {
 }
 
 /**
- * `…a' + 'b…`: an open end that ties two strings together. Where the first quote opens a word and the second closes one
- * (`token '=' expected`, `q="like"&`), it is the part between that is quoted.
+ * Whether the open string at `i` and the first one are operands of what is between: `…a' + 'b…`. Not where the first quote
+ * opens a word and the second closes it (`token '=' expected`, `q="like"&`).
  */
 export function bindsStrings(reading: Reading, i: number): boolean {
   if (!isOpenEnd(reading, i)) return false;
@@ -66,7 +67,8 @@ export function bindsStrings(reading: Reading, i: number): boolean {
   const { text } = scan;
   const close = folded.end[0]! - 1;
   const open = folded.start[i]!;
-  if (text.charCodeAt(close) === DOUBLE && folded.kind[i - 1] !== LOGIC && isFeet(reading)) return false;
+  if (text.charCodeAt(close) === DOUBLE && folded.kind[i - 1] !== LOGIC && followsDigit(reading))
+    return false;
   if (scan.count > 3 && scan.compares && scan.names === 0 && isBlank(text, close)) {
     return text.charCodeAt(close) !== DOUBLE;
   }
@@ -79,7 +81,7 @@ function isBlank(text: string, end: number): boolean {
   return true;
 }
 
-/** Whether no letter or digit stands at `at`: a space, a sign, or the text's end does. */
+/** Whether there is no letter or digit at `at`, but white space, a sign, or an end of the text. */
 export function isEdge(text: string, at: number): boolean {
   if (at < 0 || at >= text.length) return true;
   const code = text.charCodeAt(at);
@@ -87,8 +89,8 @@ export function isEdge(text: string, at: number): boolean {
 }
 
 /**
- * Whether a value that is a string from end to end is one to MySQL only by what stands in it: `'='` asks whether an empty
- * string equals one, and `' is 0 = '` is no words. `'not like'` and `"*"` are words in quotes.
+ * Whether a value from quote to quote is an operator between two empty strings: `'='` and `' is 0 = '` are; `'not like'`
+ * and `"*"` are words in quotes.
  */
 function isBareOperator({ scan }: Reading, close: number, open: number): boolean {
   const { text } = scan;

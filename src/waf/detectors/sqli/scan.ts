@@ -1,35 +1,37 @@
-/** Where the reading of a value stands, and the token read last. One is made at load and used over and over. */
+/** The state of the tokenizer: its place in the value, facts about the tokens so far, and the last token. */
 export interface Scan {
+  /** The value, Latin-1. */
   text: string;
-  /** Where the next token is looked for. */
+  /** The place after the last token. */
   at: number;
-  /** `#` begins a comment, and `--` only where a space follows: MySQL's rules rather than ANSI's. */
+  /** Whether MySQL's comment rules apply: `#` begins a comment, `--` only before white space. Else those of ANSI. */
   mysql: boolean;
-  /** A comment or operator was met that the other rules read differently. */
+  /** Whether a comment or operator occurred that the other rules read differently. */
   dialect: boolean;
-  /** A query may stand anywhere in the text; otherwise only at its beginning. */
+  /** Whether a query is possible anywhere in the value, not only at its beginning (`prefilter.ts`). */
   mayQuery: boolean;
-  /** Tokens read, comments among them. */
+  /** The number of tokens, including comments. */
   count: number;
-  /** Names among them: words that SQL does not know. */
+  /** The number of names: words that are not in the vocabulary. */
   names: number;
-  /** A comparison was among them: `=`, `<`, `>` and their kin, `LIKE`, `IS`, `BETWEEN`, …; not a lone `!` or `&`. */
+  /** Whether a comparison occurred: `=`, `<`, `>`, `!=`, `LIKE`, `IS`, `BETWEEN` …; not a single `!` or `&`. */
   compares: boolean;
-  /** A word or sign like `AND` was among them. */
+  /** Whether `AND`, `OR`, `XOR`, `&&` or `||` occurred. */
   joins: boolean;
-  /** After such a one, a sign of comparison came. */
+  /** Whether a comparison by a sign, not a word, occurred after that. */
   tests: boolean;
-  /** After such a one, two numbers were compared: a condition meant to be always true, or always false. */
+  /** Whether two numbers were compared after that: a condition that is always true or always false. */
   constant: boolean;
-  /** How much of a constant comparison was read last: 1, a number; 2, a number and a comparison. */
+  /** The part of a constant comparison read last: 1, a number; 2, a number and a comparison; 0, none. */
   run: number;
-  /** The last token: its kind, its number in the lexicon (0: none), its flags, its place. It ends at `at`. */
+  /** The last token: its kind, its number in the lexicon (0: none), its flags, its start. It ends at `at`. */
   kind: number;
   word: number;
   flags: number;
   start: number;
 }
 
+/** Allocates a scan; one is enough, since `begin` resets it. */
 export function newScan(): Scan {
   return {
     text: '',
@@ -51,7 +53,7 @@ export function newScan(): Scan {
   };
 }
 
-/** Makes a scan stand before `text`. */
+/** Begins to tokenize `text`. `mayQuery` keeps its value. */
 export function begin(scan: Scan, text: string, mysql: boolean): void {
   scan.text = text;
   scan.at = 0;
@@ -66,7 +68,7 @@ export function begin(scan: Scan, text: string, mysql: boolean): void {
   scan.run = 0;
 }
 
-/** Ends the token that starts at `scan.at`; `true`: as all readers say, a token was read. */
+/** Completes a token of `length` characters at `scan.at`; returns `true`, as every reader that has read a token. */
 export function take(scan: Scan, kind: number, length: number): true {
   scan.kind = kind;
   scan.at += length;

@@ -1,4 +1,4 @@
-/** Whether a query or another statement begins at a token, rather than a word of prose that is also a verb of SQL. */
+/** Rules for statements: whether a verb begins a query or statement of SQL, or is a word of prose (`select`, `drop`). */
 import { isSpace } from './characters.ts';
 import { endsValue } from './ending.ts';
 import {
@@ -27,25 +27,31 @@ import { kindOf, wordNumber } from './lexicon.ts';
 import type { Reading } from './reading.ts';
 import { isLater, kindAt } from './reading.ts';
 
+/** Verbs and keywords that have rules of their own. */
 const CASE = wordNumber('CASE');
 const WHEN = wordNumber('WHEN');
 const DELETES: ReadonlySet<number> = new Set(
   ['DELETE FROM', 'DELETE IGNORE FROM', 'DELETE LOW_PRIORITY FROM'].map(wordNumber),
 );
+/** Verbs and keywords of `UPDATE x SET …`. */
 const UPDATE = wordNumber('UPDATE');
+/** Keywords that may follow the columns of a `SELECT`. */
 const SOURCES: ReadonlySet<number> = new Set(
   ['AS', 'FROM', 'HAVING', 'INTO', 'INTO DUMPFILE', 'INTO OUTFILE', 'LIMIT', 'WHERE'].map(wordNumber),
 );
 const INSERT = wordNumber('INSERT');
 const VALUES = wordNumber('VALUES');
 const SET = wordNumber('SET');
+/** `SELECT` and its phrases. */
 const SELECTS: ReadonlySet<number> = new Set(['SELECT', 'SELECT ALL', 'SELECT DISTINCT'].map(wordNumber));
 const CURSOR = wordNumber('CURSOR');
 const DECLARE = wordNumber('DECLARE');
 const GOTO = wordNumber('GOTO');
+/** Verbs that run a procedure. */
 const CALLS: ReadonlySet<number> = new Set(['EXEC', 'EXECUTE', 'CALL'].map(wordNumber));
 const WAITFOR = wordNumber('WAITFOR');
 const SHUTDOWN = wordNumber('SHUTDOWN');
+/** Phrases that change a database object, whose name follows. */
 const OBJECTS: ReadonlySet<number> = new Set(
   [
     'DROP TABLE',
@@ -58,7 +64,7 @@ const OBJECTS: ReadonlySet<number> = new Set(
   ].map(wordNumber),
 );
 
-/** Whether the expression verb at `i` begins a query. */
+/** Whether the `EXPRESSION` at `i` begins a query. */
 export function isQuery(reading: Reading, i: number): boolean {
   const { folded } = reading;
   const word = folded.word[i]!;
@@ -68,13 +74,13 @@ export function isQuery(reading: Reading, i: number): boolean {
   if (word === CASE) return isCase(reading, i);
   if (next !== BAREWORD) return false;
   if (DELETES.has(word) && third === 0) return i > 0 && (reading.quoted || kindAt(reading, 0) === NUMBER);
-  if (word === UPDATE) return folded.word[i + 2] === SET && third === KEYWORD && isWritten(reading);
+  if (word === UPDATE) return folded.word[i + 2] === SET && third === KEYWORD && hasCodeCharacter(reading);
   if (word === INSERT) return folded.word[i + 2] === VALUES || folded.word[i + 2] === SET;
   const follows = third === OPEN || third === KEYWORD || third === EXPRESSION;
-  return (follows && isWritten(reading)) || (third === COMMENT && endsValue(reading));
+  return (follows && hasCodeCharacter(reading)) || (third === COMMENT && endsValue(reading));
 }
 
-/** `CASE WHEN 2>1 …`, `CASE x WHEN 1 …`; not a case of wine when one needs it. */
+/** `CASE WHEN 2>1 …`, `CASE x WHEN 1 …`; not "a case of wine when needed". */
 function isCase(reading: Reading, i: number): boolean {
   const next = kindAt(reading, i + 1);
   if (next === FUNCTION) return kindAt(reading, i + 2) === OPEN;
@@ -83,20 +89,26 @@ function isCase(reading: Reading, i: number): boolean {
   return next !== BAREWORD || reading.folded.word[i + 2] === WHEN;
 }
 
+/** Whether the tokens at `i`, after `SELECT`, are columns. */
 function isSelect(reading: Reading, i: number): boolean {
   const next = kindAt(reading, i + 1);
   switch (kindAt(reading, i)) {
     case FUNCTION:
+      // `SELECT version()`
       return next === OPEN;
     case VARIABLE:
     case EXPRESSION:
+      // `SELECT @@version`, `SELECT CASE …`
       return true;
     case OPEN:
+      // `SELECT (1)`
       return next !== BAREWORD || (kindAt(reading, i + 2) === CLOSE && kindAt(reading, i + 3) !== 0);
     case OPERATOR:
+      // `SELECT * FROM …`
       return reading.scan.text.charCodeAt(reading.folded.start[i]!) === 0x2a && next !== BAREWORD;
     case STRING:
     case NUMBER:
+      // `SELECT 1,2`, `SELECT 1 FROM users`
       if (next === BAREWORD)
         return kindAt(reading, i + 2) === KEYWORD && reading.scan.text.trimStart().startsWith('(');
       if (next === KEYWORD) return isSourced(reading, i + 1);
@@ -104,8 +116,10 @@ function isSelect(reading: Reading, i: number): boolean {
       if (next === 0) return reading.scan.text.includes(',');
       return next !== BAREWORD && next !== STRING;
     case BAREWORD:
+      // `SELECT name FROM …`
       return isColumn(reading, i + 1);
     case KEYWORD:
+      // `SELECT TOP 1 …`
       return next === NUMBER || next === OPEN || next === FUNCTION;
     default:
       return false;
@@ -118,29 +132,34 @@ function isSourced(reading: Reading, i: number): boolean {
   return kindAt(reading, i + 1) !== BAREWORD || kindAt(reading, i + 2) !== BAREWORD;
 }
 
-/** What stands after a column's name: a list, a call, a table with something to it. */
+/** Whether the tokens at `i`, after the name of a column, continue a query: a list, a call, a table. */
 function isColumn(reading: Reading, i: number): boolean {
   const next = kindAt(reading, i + 1);
   switch (kindAt(reading, i)) {
     case COMMA:
+      // `name, version()`
       return next === FUNCTION || next === OPEN || next === OPERATOR;
     case LOGIC:
+      // `name AND 1=1`
       return reading.scan.compares;
     case OPERATOR:
     case OPEN:
     case UNION:
-      return isWritten(reading);
+      // `name + 1`, `name (…`, `name UNION …`
+      return hasCodeCharacter(reading);
     case COMMENT:
+      // `name--`
       return endsValue(reading);
     case KEYWORD:
-      return next !== 0 && isWritten(reading);
+      // `name FROM users`
+      return next !== 0 && hasCodeCharacter(reading);
     default:
       return false;
   }
 }
 
-/** Whether a statement that is all words has a character that prose seldom has: a digit, `=`, `*`, `(`, `_`, `@` … */
-function isWritten({ scan }: Reading): boolean {
+/** Whether the value has a character that prose rarely has: a digit, `=`, `*`, `(`, `_`, `@` … */
+function hasCodeCharacter({ scan }: Reading): boolean {
   const { text } = scan;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
@@ -151,12 +170,13 @@ function isWritten({ scan }: Reading): boolean {
   return false;
 }
 
+/** Whether a word of the lexicon occurs at `from` or later. */
 function isLaterWord({ folded }: Reading, from: number, word: number): boolean {
   for (let i = from; i < folded.size; i++) if (folded.word[i] === word) return true;
   return false;
 }
 
-/** Whether the statement verb at `i` begins a statement. */
+/** Whether the `STATEMENT` at `i` begins a statement. */
 export function isStatement(reading: Reading, i: number): boolean {
   const { folded, quoted } = reading;
   const word = folded.word[i]!;
@@ -164,28 +184,37 @@ export function isStatement(reading: Reading, i: number): boolean {
   const third = kindAt(reading, i + 2);
   switch (next) {
     case VARIABLE:
+      // `DECLARE @x`
       return folded.word[i + 1] === 0;
     case STRING:
+      // `EXEC 'x'`
       if (i === 0 && !quoted && !CALLS.has(word)) return false;
       return (folded.flags[i + 1]! & (OPENED | CLOSED | EMPTY)) === (OPENED | CLOSED) && third !== BAREWORD;
     case OPEN:
+      // `EXEC ('x')`
       if (quoted || isLater(reading, i, EXPRESSION) || (third === VARIABLE && folded.word[i + 2] === 0))
         return true;
       return i > 0 && third !== BAREWORD;
     case STATEMENT:
+      // `BEGIN DROP …`
       return quoted || (i > 0 && third !== BAREWORD);
     case EXPRESSION:
+      // `EXPLAIN SELECT …`
       return (quoted || i > 0) && third !== BAREWORD;
     case NUMBER:
+      // `KILL 5`
       return i > 0 && (third === 0 || reading.scan.compares);
     case FUNCTION:
+      // `CALL sleep(5)`
       return third === OPEN;
     case 0:
     case COMMENT:
     case SEMICOLON:
     case KEYWORD:
+      // `SHUTDOWN`
       return word === SHUTDOWN && i > 0;
     case BAREWORD:
+      // `DROP TABLE users`, `DECLARE x INT`, `EXEC xp_cmdshell …`
       if (word === DECLARE) return third === TYPE || folded.word[i + 2] === CURSOR;
       if (word === GOTO) return quoted || i > 0;
       if (CALLS.has(word) && kindOf(folded.word[i + 1]!) === FUNCTION) return true;

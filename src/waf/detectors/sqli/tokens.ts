@@ -1,7 +1,7 @@
 /**
- * Reads one SQL token after another out of a value that may be any dialect's text, or a piece of it cut anywhere. No
- * text is an error: what no dialect knows is a token of its own kind. Every call goes forward, and what one token looks
- * ahead over it either takes or leaves to a token that does, so reading a value is linear in its length.
+ * The tokenizer of SQL: accepts the text of any dialect, cut off anywhere. No text is an error; an unknown character is a
+ * token of kind `OTHER`. Each token begins after the one before, and characters read ahead become part of a token, so that
+ * tokenizing takes linear time.
  */
 import { isDigit, isInWord, isLetter, isSpace } from './characters.ts';
 import {
@@ -37,13 +37,14 @@ import { take } from './scan.ts';
 
 const FROM = wordNumber('FROM');
 const NOT = wordNumber('NOT');
+/** The words that compare. */
 const COMPARISONS: ReadonlySet<number> = new Set(
   ['BETWEEN', 'GLOB', 'ILIKE', 'IS', 'ISNULL', 'LIKE', 'NOTNULL', 'REGEXP', 'RLIKE', 'SIMILAR', 'SOUNDS'].map(
     wordNumber,
   ),
 );
 
-/** Reads the next token into `scan`; `false` at the end of the value. */
+/** Reads the next token into `scan`; `false`: the value has ended. */
 export function nextToken(scan: Scan): boolean {
   const { text } = scan;
   const before = scan.at;
@@ -60,12 +61,12 @@ export function nextToken(scan: Scan): boolean {
   read(scan, text.charCodeAt(at));
   if (at === before) scan.flags |= ADJACENT;
   scan.count++;
-  observe(scan);
+  recordToken(scan);
   return true;
 }
 
-/** Counts what the token read last adds to the whole. */
-function observe(scan: Scan): void {
+/** Updates the counts and flags of the whole value for the last token. */
+function recordToken(scan: Scan): void {
   const { run } = scan;
   if (scan.kind === OPEN || scan.kind === CLOSE || (run === 2 && (scan.flags & UNARY) !== 0)) return;
   scan.run = 0;
@@ -81,13 +82,14 @@ function observe(scan: Scan): void {
   if (run === 1) scan.run = 2;
 }
 
-/** `=`, `<`, `>`, `!=`, `^=`, and the words that compare. */
+/** Whether the last token is `=`, `<`, `>`, `!=`, `^=` or a word that compares. */
 function isComparison({ text, start, at, word }: Scan): boolean {
   if (word !== 0) return COMPARISONS.has(word);
   const first = text.charCodeAt(start);
   return (first >= 0x3c && first <= 0x3e) || (at - start > 1 && text.charCodeAt(at - 1) === 0x3d);
 }
 
+/** Reads the token that begins with the character `code` at `scan.at`. */
 function read(scan: Scan, code: number): true {
   if (isLetter(code)) return readPrefixed(scan, code) || readWord(scan);
   if (isDigit(code)) return readNumber(scan);
@@ -129,7 +131,7 @@ function read(scan: Scan, code: number): true {
   }
 }
 
-/** A word ends at a dot or a backquote where what stands before it is a keyword: `SELECT.1`, `CURRENT_USER``x`. */
+/** Reads a word; a dot or a backquote ends it if the text before is a keyword: `SELECT.1`, `CURRENT_USER``x`. */
 function readWord(scan: Scan): true {
   const { text, at } = scan;
   let end = at;
@@ -149,7 +151,7 @@ function readWord(scan: Scan): true {
 
 /**
  * Whether the word ends at the dot or backquote at `end`. A name, a function or a type before a dot is part of a longer
- * name (`date.now`), and so is a keyword where letters follow (`table.id`); but `FROM.users` and `SELECT.id` are MySQL's.
+ * name (`date.now`), and so is a keyword before letters (`table.id`); but MySQL accepts `FROM.users` and `SELECT.id`.
  */
 function endsWord({ text, at }: Scan, end: number): boolean {
   const word = lookUp(text, at, end);
@@ -160,6 +162,7 @@ function endsWord({ text, at }: Scan, end: number): boolean {
   return word === FROM || (kind !== KEYWORD && kind !== STATEMENT) || isDigit(text.charCodeAt(end + 1));
 }
 
+/** Reads a minus sign, or a comment `--`, for which MySQL requires white space after it. */
 function readDash(scan: Scan): true {
   const { text, at } = scan;
   if (text.charCodeAt(at + 1) !== 0x2d) return takeOperator(scan, 1, UNARY | ARITHMETIC);
@@ -170,18 +173,21 @@ function readDash(scan: Scan): true {
   return readLineComment(scan);
 }
 
+/** Reads `#`: a comment in MySQL, an operator in other dialects. */
 function readHash(scan: Scan): true {
   scan.dialect = true;
   if (!scan.mysql) return takeOperator(scan, 1, 0);
   return readLineComment(scan);
 }
 
+/** Reads a comment up to the end of the line. */
 function readLineComment(scan: Scan): true {
   const { text, at } = scan;
   const end = text.indexOf('\n', at);
   return take(scan, COMMENT, (end < 0 ? text.length : end + 1) - at);
 }
 
+/** Reads a division sign or a comment; a nested comment or MySQL's conditional comment (`/*!`) is `EVIL`. */
 function readSlash(scan: Scan): true {
   const { text, at } = scan;
   if (text.charCodeAt(at + 1) !== 0x2a) return takeOperator(scan, 1, ARITHMETIC);
@@ -192,7 +198,7 @@ function readSlash(scan: Scan): true {
   return take(scan, nested || conditional ? EVIL : COMMENT, end - at);
 }
 
-/** `@name`, `@@name`, `@'name'`, `` @`name` ``. */
+/** Reads a variable: `@name`, `@@name`, `@'name'`, `` @`name` ``. */
 function readVariable(scan: Scan): true {
   const { text, at } = scan;
   let end = at + 1;
@@ -208,20 +214,20 @@ function readVariable(scan: Scan): true {
   return take(scan, VARIABLE, end - at);
 }
 
-/** T-SQL's `[name]`. */
+/** Reads a quoted name of T-SQL: `[name]`. */
 function readBracket(scan: Scan): true {
   const { text, at } = scan;
   const end = text.indexOf(']', at);
   return take(scan, BAREWORD, (end < 0 ? text.length : end + 1) - at);
 }
 
-/** MySQL's `\N` is null; any other backslash is T-SQL's number without digits. */
+/** Reads MySQL's `\N` (null), or another backslash, which T-SQL accepts as a number without digits. */
 function readBackslash(scan: Scan): true {
   const isNull = scan.text.charCodeAt(scan.at + 1) === 0x4e;
   return take(scan, isNull ? NUMBER : BACKSLASH, isNull ? 2 : 1);
 }
 
-/** Operators of two characters; `<=>` is the only one of three, and ends like one of two. */
+/** Operators of two characters, as numbers; `<=>` is the only one of three. */
 const TWO = new Set(
   [
     '!!',
@@ -252,6 +258,7 @@ const TWO = new Set(
   ].map((pair) => pair.charCodeAt(0) * 256 + pair.charCodeAt(1)),
 );
 
+/** Reads an operator, a colon or an unknown character. */
 function readOperator(scan: Scan, code: number): true {
   const { text, at } = scan;
   const next = at + 1 < text.length ? text.charCodeAt(at + 1) : 0;
@@ -282,6 +289,7 @@ function readOperator(scan: Scan, code: number): true {
   }
 }
 
+/** Completes an operator of `length` characters. */
 function takeOperator(scan: Scan, length: number, flags: number): true {
   take(scan, OPERATOR, length);
   scan.flags = flags;

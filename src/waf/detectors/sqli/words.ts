@@ -1,25 +1,34 @@
 /**
- * The vocabulary of the SQL dialects, by the part a word plays in a statement. Assembled from the dialects' published
- * lists of keywords and built-in functions (MySQL 8 reference manual, PostgreSQL appendix C, T-SQL reserved keywords
- * and function reference, Oracle SQL language reference, SQLite keyword list). A word stands in one class only.
+ * The vocabulary of the SQL dialects, by the role of a word in a statement. Assembled from the dialects' published lists
+ * of keywords and built-in functions (MySQL 8 reference manual, PostgreSQL appendix C, T-SQL reserved keywords and
+ * function reference, Oracle SQL language reference, SQLite keyword list). Each word is in one class only.
  */
 
-/** Class letter (see `kinds.ts`) → words. */
+/** By kind (`kinds.ts`), its words, separated by white space. */
 export const WORDS: Readonly<Record<string, string>> = {
+  // Logical connectives.
   '&': 'AND OR XOR',
+  // Operators that are words.
   o: `BETWEEN DIV EQV GLOB ILIKE IS ISNULL LIKE MOD NOT NOTNULL REGEXP RLIKE SIMILAR SOUNDS OVERLAPS ESCAPE
     ANY SOME`,
+  // Set operations.
   U: 'UNION INTERSECT EXCEPT MINUS',
+  // Precedes the name of a collation.
   A: 'COLLATE',
+  // Constants that dialects treat as numbers.
   1: `TRUE FALSE BINARY_DOUBLE_INFINITY BINARY_DOUBLE_NAN BINARY_FLOAT_INFINITY BINARY_FLOAT_NAN`,
+  // Values without brackets: session properties, dates, pseudo-columns.
   v: `NULL UNKNOWN CURRENT_USER CURRENT_DATE CURRENT_TIME CURRENT_TIMESTAMP CURRENT_ROLE CURRENT_CATALOG
     CURRENT_SCHEMA LOCALTIME LOCALTIMESTAMP SESSION_USER SYSTEM_USER SYSDATE SYSTIMESTAMP UTC_DATE UTC_TIME
     UTC_TIMESTAMP ROWNUM ROWID`,
+  // Verbs that query or change rows.
   E: 'SELECT INSERT UPDATE DELETE MERGE CASE',
+  // Verbs of all other statements.
   T: `ALTER ATTACH BACKUP BEGIN BULK CALL CHECKPOINT COMMIT CREATE DBCC DEALLOCATE DECLARE DENY DETACH DROP EXEC
     EXECUTE EXPLAIN GOTO GRANT HANDLER KILL OPENDATASOURCE OPENQUERY OPENROWSET PRAGMA PRINT RAISERROR
     RECONFIGURE RENAME RESTORE REVERT REVOKE ROLLBACK SAVEPOINT SHUTDOWN TRUNCATE UPDATETEXT USE VACUUM WAITFOR WHILE
     WRITETEXT`,
+  // Keywords of clauses.
   k: `ADD ALL ANALYSE ANALYZE AS ASC BEFORE BY CASCADE CHECK CONSTRAINT DEFAULT DELAYED DESC DESCRIBE DISTINCT
     DISTINCTROW DUAL DUMPFILE ELSE ENCLOSED END ESCAPED EXISTS FETCH FIRST FOR FOREIGN FROM FULL FULLTEXT HAVING
     IGNORE IN INDEX INFILE INNER INTERVAL INTO JOIN KEY KEYS LAST LEADING LIMIT LINES LOAD LOCK LOOP
@@ -28,6 +37,7 @@ export const WORDS: Readonly<Record<string, string>> = {
     TERMINATED THEN TO TOP TRAILING TRIGGER UNIQUE UNLOCK USING VALUES VIEW WHEN WHERE WINDOW WITH WITHIN WRITE
     SQL_BIG_RESULT SQL_BUFFER_RESULT SQL_CACHE SQL_CALC_FOUND_ROWS SQL_NO_CACHE SQL_SMALL_RESULT HIGH_PRIORITY
     LOW_PRIORITY INFORMATION_SCHEMA QUALIFY PIVOT UNPIVOT TABLESAMPLE`,
+  // Types, and the introducers of MySQL's character sets.
   t: `BIGINT BIGSERIAL BINARY BLOB BOOL BOOLEAN BYTEA CHARACTER CIDR CLOB DATETIME2 DATETIMEOFFSET DEC DECIMAL DOUBLE
     FLOAT FLOAT4 FLOAT8 GEOMETRY IMAGE INET INT INT1 INT2 INT3 INT4 INT8 INTEGER JSONB LONG LONGBLOB LONGTEXT
     MACADDR MEDIUMBLOB MEDIUMINT MEDIUMTEXT MONEY NATIONAL NCLOB NTEXT NUMBER NUMERIC NVARCHAR NVARCHAR2 RAW REAL
@@ -37,10 +47,12 @@ export const WORDS: Readonly<Record<string, string>> = {
     _ARMSCII8 _ASCII _BIG5 _BINARY _CP1250 _CP1251 _CP1256 _CP1257 _CP850 _CP852 _CP866 _CP932 _DEC8 _EUCJPMS _EUCKR
     _GB18030 _GB2312 _GBK _GEOSTD8 _GREEK _HEBREW _HP8 _KEYBCS2 _KOI8R _KOI8U _LATIN1 _LATIN2 _LATIN5 _LATIN7 _MACCE
     _MACROMAN _SJIS _SWE7 _TIS620 _UCS2 _UJIS _UTF16 _UTF16LE _UTF32 _UTF8 _UTF8MB3 _UTF8MB4`,
+  // Keywords that are frequent as names: they count as names unless a phrase includes them.
   n: `BOTH CROSS CHANGE CLOSE CLUSTERED CONTINUE CURRENT CURSOR DATABASES DAY_HOUR DUMP EACH ENGINE EXIT
     EXPLICIT FILE FOUND FREE GENERAL GROUP ORDER HOLDLOCK IDENTITY IMMEDIATE LANGUAGE MODE NO NONCLUSTERED OF OFF
     OLD ONLY OPEN OPTION OTHERS OUT PLAN PUBLIC QUERY RESTRICT ROUTINE RULE SAVE SESSION SHARE SPATIAL SYSTEM
     TABLES TRAN TRANSACTION TYPE UNDO USAGE WORK ZONE DELAY LABEL DATA SIBLINGS STATISTICS COLUMNS ACCOUNT`,
+  // Built-in functions, and packages of Oracle that send requests or wait.
   f: `ABS ACOS ADDDATE ADDTIME ADD_MONTHS AES_DECRYPT AES_ENCRYPT AGE ANY_VALUE APP_NAME ARRAY_AGG ARRAY_TO_STRING
     ASCII ASCIISTR ASIN ASYMKEY_ID ATAN ATAN2 ATN2 AVG BENCHMARK BFILENAME BIN BINARY_CHECKSUM BIN_TO_NUM BIN_TO_UUID
     BITAND BIT_AND BIT_COUNT BIT_LENGTH BIT_OR BIT_XOR BOOL_AND BOOL_OR BTRIM CARDINALITY CAST CBRT CDATE CDBL CEIL
@@ -94,7 +106,7 @@ export const WORDS: Readonly<Record<string, string>> = {
     SYS.STANDARD.SLEEP MASTER.DBO.XP_CMDSHELL MASTER..XP_CMDSHELL MASTER.DBO.XP_DIRTREE MASTER..XP_DIRTREE`,
 };
 
-/** Phrases of two words or more that play one part. Each beginning of a phrase is a phrase of the same class. */
+/** By kind, phrases of two or more words that are one token. Each prefix of a phrase is a phrase of the same kind. */
 export const PHRASES: Readonly<Record<string, readonly string[]>> = {
   U: [
     'UNION ALL',
@@ -184,7 +196,7 @@ export const PHRASES: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Functions that code, style sheets, spreadsheets and prose call or name as well: a call of one says nothing by itself. */
+/** Functions that code, style sheets, spreadsheets and prose mention too: a call alone is no sign of an injection. */
 export const ORDINARY_FUNCTIONS = `ABS ACOS AGE ASIN ATAN ATAN2 AVG BIN CEIL CEILING CHAR CHECKSUM CHOOSE COLLECT COMPOSE
   COMPRESS CONVERT CONCAT COS COSH COUNT DATABASE DATE DATEDIFF DATETIME DAY DECODE DECOMPRESS DEGREES DIFFERENCE ENCODE
   ENCRYPT EXP EXTRACT FIELD FLOOR FORMAT GREATEST GROUPING HEX HOUR IF LAG LEAD LEAST LEFT LEN LENGTH LIKE LIKELY LOCATE

@@ -1,66 +1,79 @@
 /**
- * Reads HTML piece by piece: tags, attribute names and values, comments, after "Tokenization" of the WHATWG HTML standard,
- * with what browsers took beyond it (Internet Explorer's back quotes around values, `<%`, NUL and vertical tab as space),
- * and with the pieces that the end of the text cuts off. Every call goes forward: reading a text is linear in its length.
+ * A tokenizer of HTML: text, tags, attribute names and values, comments, after "Tokenization" of the WHATWG HTML standard.
+ * In addition it accepts what browsers accepted (Internet Explorer's back quotes around values, `<%`, NUL and vertical tab
+ * as white space), and it returns tokens that the end of the text cuts off. Each token begins after the one before, so
+ * that tokenizing takes linear time.
  */
 
+/** Kinds of pieces. */
 export const TEXT = 1;
+/** The name of an opening tag. */
 export const TAG = 2;
 /** The `>` of a tag. */
 export const TAG_END = 3;
 /** The `/>` of a tag. */
 export const SELF_CLOSE = 4;
-/** `</name>`; one with a space after its name is read as a tag. */
+/** `</name>`; a closing tag with white space after its name is a `TAG`. */
 export const CLOSING_TAG = 5;
+/** The name of an attribute. */
 export const ATTRIBUTE = 6;
+/** The value of an attribute, without quotes. */
 export const VALUE = 7;
+/** The content of a comment, also of `<!…>`, `<?…>`, `<%…%>` and `</…>` without a name. */
 export const COMMENT = 8;
 export const DOCTYPE = 9;
 
-/** What is read next. The first three letters of a value's state say what ends it. */
+/** States: in text; in an unquoted value; in a value in single, double or back quotes. */
 export const IN_DATA = 0;
 export const IN_UNQUOTED = 1;
 export const IN_SINGLE = 2;
 export const IN_DOUBLE = 3;
 export const IN_BACK = 4;
+/** States: between attributes; after the name of an attribute; before a value; before `>`. */
 const IN_TAG = 5;
 const AFTER_NAME = 6;
 const BEFORE_VALUE = 7;
 const AT_TAG_END = 8;
 
-/** A text and how far it was read; `text[start, end)` is the piece read last. */
+/** The state of the tokenizer. */
 export interface Html {
+  /** The text, Latin-1. */
   text: string;
+  /** The place after the last piece. */
   at: number;
+  /** One of the states above. */
   state: number;
+  /** The kind of the last piece, which is `text[start, end)`. */
   kind: number;
   start: number;
   end: number;
 }
 
-/** Where a character code stands in `text[start, end)`; -1: nowhere. Never looks beyond `end`, unlike `indexOf`. */
+/** The first place of a character code in `text[start, end)`; -1: none. Unlike `indexOf` it stops at `end`. */
 export function indexWithin(text: string, code: number, { start, end }: Span): number {
   for (let at = start; at < end; at++) if (text.charCodeAt(at) === code) return at;
   return -1;
 }
 
+/** A part of a text, from `start` up to but not including `end`. */
 export interface Span {
   readonly start: number;
   readonly end: number;
 }
 
+/** Allocates a tokenizer; one is enough, since `beginHtml` resets it. */
 export function newHtml(): Html {
   return { text: '', at: 0, state: IN_DATA, kind: 0, start: 0, end: 0 };
 }
 
-/** Makes `html` stand at the beginning of `text`, in one of the `IN_` states. */
+/** Begins to tokenize `text` in one of the exported `IN_` states. */
 export function beginHtml(html: Html, text: string, state: number): void {
   html.text = text;
   html.at = 0;
   html.state = state;
 }
 
-/** Reads the next piece; `false` at the end of the text. */
+/** Reads the next piece; `false`: the text has ended. */
 export function nextPiece(html: Html): boolean {
   switch (html.state) {
     case IN_DATA:
@@ -84,15 +97,17 @@ export function nextPiece(html: Html): boolean {
   }
 }
 
+/** A piece of the text, and how tokenizing continues. */
 interface Piece {
   readonly kind: number;
   readonly start: number;
   readonly end: number;
-  /** Where reading goes on, and in what state. */
+  /** The place and the state in which tokenizing continues. */
   readonly at: number;
   readonly state: number;
 }
 
+/** Stores a piece in `html`. */
 function emit(html: Html, piece: Piece): true {
   html.kind = piece.kind;
   html.start = piece.start;
@@ -102,11 +117,12 @@ function emit(html: Html, piece: Piece): true {
   return true;
 }
 
+/** Stores a piece of text. */
 function emitText(html: Html, start: number, end: number): true {
   return emit(html, { kind: TEXT, start, end, at: end, state: IN_DATA });
 }
 
-/** Emits what ends at the first `end` from `from` on, or with the text. */
+/** Stores a piece from `from` up to the first `end`, or to the end of the text. */
 function emitUntil(
   html: Html,
   kind: number,
@@ -123,20 +139,24 @@ function emitUntil(
   });
 }
 
+/** White space of the HTML standard, vertical tab, or NUL. */
 function isSpace(code: number): boolean {
   return code === 0x20 || (code >= 0x09 && code <= 0x0d) || code === 0;
 }
 
+/** An ASCII letter. */
 function isLetter(code: number): boolean {
   return (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
 }
 
+/** The place after the white space at `at`. */
 function skipSpace({ text, at }: Html): number {
   let end = at;
   while (end < text.length && isSpace(text.charCodeAt(end))) end++;
   return end;
 }
 
+/** Reads text up to the next `<`, or the markup that begins there (the data state of the standard). */
 function readData(html: Html): boolean {
   const { text, at } = html;
   if (at >= text.length) return false;
@@ -158,6 +178,7 @@ function readData(html: Html): boolean {
   }
 }
 
+/** Reads `</`: a closing tag, `</>` (ignored), or else a bogus comment. */
 function readClosing(html: Html): boolean {
   const { text, at } = html;
   const code = text.charCodeAt(at + 2);
@@ -169,7 +190,7 @@ function readClosing(html: Html): boolean {
   return emitUntil(html, COMMENT, { from: at + 2, end: '>' });
 }
 
-/** The name that begins at `start`, up to a space, a slash or the tag's end. */
+/** Reads the name of a tag that begins at `start`, up to white space, a slash or `>`. */
 function readTag(html: Html, start: number): true {
   const { text, at } = html;
   let end = start;
@@ -183,6 +204,7 @@ function readTag(html: Html, start: number): true {
   return emit(html, { kind: TAG, start, end, at: end, state: ends ? AT_TAG_END : IN_TAG });
 }
 
+/** Reads `<!`: a comment, CDATA, a doctype, or else a bogus comment. */
 function readDeclaration(html: Html): true {
   const { text, at } = html;
   if (text.startsWith('--', at + 2)) return readComment(html);
@@ -191,7 +213,7 @@ function readDeclaration(html: Html): true {
   return emitUntil(html, isDoctype ? DOCTYPE : COMMENT, { from: at + 2, end: '>' });
 }
 
-/** `<!-->` and `<!--->` are whole comments; `--!>` ends one like `-->`. */
+/** Reads a comment. `<!-->` and `<!--->` are complete; `--!>` ends a comment as `-->` does. */
 function readComment(html: Html): true {
   const { text, at } = html;
   const start = at + 4;
@@ -213,7 +235,7 @@ function readComment(html: Html): true {
   return emit(html, { kind: COMMENT, start, end, at: end, state: IN_DATA });
 }
 
-/** Between a tag's attributes: a slash is a separator unless it ends the tag. */
+/** Reads on between attributes: a slash separates them unless it ends the tag. */
 function readInTag(html: Html): boolean {
   const { text } = html;
   for (;;) {
@@ -231,7 +253,7 @@ function readInTag(html: Html): boolean {
   }
 }
 
-/** An attribute's name; an equals sign may begin it. */
+/** Reads the name of an attribute; an equals sign may be its first character. */
 function readName(html: Html): true {
   const { text, at } = html;
   let end = at + 1;
@@ -242,6 +264,7 @@ function readName(html: Html): true {
   return emit(html, { kind: ATTRIBUTE, start: at, end, at: end, state: AFTER_NAME });
 }
 
+/** Reads a value if `=` follows the name, else the next attribute. */
 function readAfterName(html: Html): boolean {
   html.at = skipSpace(html);
   if (html.text.charCodeAt(html.at) !== 0x3d) return readInTag(html);
@@ -249,6 +272,7 @@ function readAfterName(html: Html): boolean {
   return readValue(html);
 }
 
+/** Reads a quoted or unquoted value. */
 function readValue(html: Html): boolean {
   const at = skipSpace(html);
   html.at = at;
@@ -259,12 +283,14 @@ function readValue(html: Html): boolean {
   return readUntilQuote(html, html.text.charAt(at));
 }
 
+/** Reads a value up to its closing quote. */
 function readUntilQuote(html: Html, quote: string): true {
   emitUntil(html, VALUE, { from: html.at, end: quote });
   html.state = IN_TAG;
   return true;
 }
 
+/** Reads a value up to white space or `>`. */
 function readUnquoted(html: Html): true {
   const { text, at } = html;
   let end = at;

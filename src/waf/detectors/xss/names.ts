@@ -1,15 +1,19 @@
-/** Which tags and attributes of HTML and SVG run script, load it, or change what the page does. */
+/** The tags and attributes of HTML and SVG that run script, load it, or change the behaviour of a page. */
 import { indexWithin } from './html.ts';
 
-/** Tags that are dangerous by themselves, without namespace. */
+/** Tags that are dangerous with any attributes; names without namespace. */
 const TAGS: ReadonlySet<string> = new Set(
   `applet base bgsound blink comment embed frame frameset handler ilayer import iframe isindex layer link listener math
    meta noembed noscript object portal script style template vmlframe xml xmp xss`.split(/\s+/),
 );
 
-/** What an attribute's value can do. */
+/**
+ * How the value of an attribute is dangerous: not at all; always; as script of an event; as CSS; as a URL; as the name of
+ * another attribute.
+ */
 export type Danger = 'none' | 'always' | 'event' | 'style' | 'url' | 'names';
 
+/** By name of an attribute, its danger. */
 const ATTRIBUTES: ReadonlyMap<string, Danger> = new Map([
   ...each(
     'always',
@@ -25,7 +29,7 @@ const ATTRIBUTES: ReadonlyMap<string, Danger> = new Map([
 ]);
 
 /**
- * Events of the HTML and SVG standards and of the DOM, without `on`: where no tag was seen, an attribute has to be one of
+ * Events of the HTML and SVG standards and of the DOM, without `on`. Before any tag, an event attribute must be one of
  * these, since prose has `once =`, `online =` and `only =`.
  */
 const EVENTS: ReadonlySet<string> = new Set(
@@ -49,34 +53,38 @@ const EVENTS: ReadonlySet<string> = new Set(
    webkitanimationstart webkittransitionend wheel zoom`.split(/\s+/),
 );
 
-/** Longest name looked at, in characters; the longest event has 26. */
+/** The longest part of a name that is compared, in characters; the longest event has 26. */
 const LONGEST_NAME = 48;
 
+/** Entries of a map: each name with the same danger. */
 function each(danger: Danger, names: string): readonly (readonly [string, Danger])[] {
   return names.split(/\s+/).map((name) => [name, danger] as const);
 }
 
-/** A name in lower case, without the NUL characters that old browsers skipped. */
+/** A name in lower case, without NUL characters, which old browsers skipped. */
 function nameOf(text: string, start: number, end: number): string {
   const name = text.slice(start, Math.min(end, start + LONGEST_NAME));
   return (name.includes('\0') ? name.replaceAll('\0', '') : name).toLowerCase();
 }
 
 /**
- * PERF: lengths (as bits) that listed names have, by their first letter: most names of a page are turned away here, before
- * a string is made of them. A name with a colon or a NUL, or one of a family, is always looked up.
+ * By first letter, the lengths of listed names, a bit each. PERF: most names are excluded by their length before a string
+ * is allocated. A name with a colon or a NUL, or one of a family, is always looked up.
  */
 const lengths = new Uint32Array(128);
 for (const name of [...TAGS, ...ATTRIBUTES.keys()]) lengths[name.charCodeAt(0)]! |= 1 << name.length;
 
+/** The first two letters of names that are matched by prefix: `on…`, `svg…`, `xmlns…`, `xlink…`, `xsl…`. */
 const FAMILIES: ReadonlySet<number> = new Set(
   ['on', 'sv', 'xm', 'xl', 'xs'].map((two) => pair(two.charCodeAt(0), two.charCodeAt(1))),
 );
 
+/** Two letters, without case, as one number. */
 function pair(first: number, second: number): number {
   return (first | 0x20) * 256 + (second | 0x20);
 }
 
+/** Whether `text[start, end)` can be a listed name, by its first letters and length. */
 function mayBeListed(text: string, start: number, end: number): boolean {
   const first = text.charCodeAt(start) | 0x20;
   if (end - start < 32 && first < 128 && ((lengths[first]! >>> (end - start)) & 1) === 1) return true;
@@ -88,7 +96,7 @@ function mayBeListed(text: string, start: number, end: number): boolean {
   return false;
 }
 
-/** Whether the tag `text[start, end)` is dangerous by itself. Browsers skip a NUL in its name, or end the name there. */
+/** Whether the tag `text[start, end)` is dangerous with any attributes. Browsers skip a NUL in a name, or end it there. */
 export function isDangerousTag(text: string, start: number, end: number): boolean {
   if (!mayBeListed(text, start, end)) return false;
   if (isDangerousName(nameOf(text, start, end))) return true;
@@ -96,13 +104,13 @@ export function isDangerousTag(text: string, start: number, end: number): boolea
   return nul > start && isDangerousName(nameOf(text, start, nul));
 }
 
-/** A namespace (`x:script`) changes nothing. */
+/** Whether a name is dangerous, with or without a namespace (`x:script`). */
 function isDangerousName(name: string): boolean {
   const local = name.slice(name.indexOf(':') + 1);
   return TAGS.has(local) || local.startsWith('svg') || name.startsWith('svg') || name.startsWith('xsl');
 }
 
-/** What the attribute `text[start, end)` can do. */
+/** The danger of the attribute `text[start, end)`. */
 export function dangerOf(text: string, start: number, end: number): Danger {
   if (end - start < 2 || !mayBeListed(text, start, end)) return 'none';
   const name = nameOf(text, start, end);
@@ -111,7 +119,7 @@ export function dangerOf(text: string, start: number, end: number): Danger {
   return ATTRIBUTES.get(name.slice(name.indexOf(':') + 1)) ?? ATTRIBUTES.get(name) ?? 'none';
 }
 
-/** `onabc` at least. */
+/** Whether three letters are at `from`: an event attribute is at least `onabc`. */
 function isLetters(name: string, from: number): boolean {
   if (name.length < from + 3) return false;
   for (let i = from; i < from + 3; i++)
@@ -119,7 +127,7 @@ function isLetters(name: string, from: number): boolean {
   return true;
 }
 
-/** Whether an attribute's name has a quote in it, which only hides where a value ends. */
+/** Whether the name of an attribute has a quote in it, which serves only to hide the end of a value. */
 export function hasQuote(text: string, start: number, end: number): boolean {
   for (let i = start; i < end; i++) {
     const code = text.charCodeAt(i);
@@ -128,7 +136,7 @@ export function hasQuote(text: string, start: number, end: number): boolean {
   return false;
 }
 
-/** Whether an attribute whose name begins with `on` is an event that browsers know. */
+/** Whether an attribute whose name begins with `on` is one of `EVENTS`. */
 export function isKnownEvent(text: string, start: number, end: number): boolean {
   return EVENTS.has(nameOf(text, start, end).slice(2));
 }

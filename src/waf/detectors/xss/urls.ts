@@ -1,5 +1,6 @@
-/** Whether an attribute's value is a URL that runs script, as browsers read it: entities decoded, controls skipped. */
+/** Recognises URLs that run script, as browsers parse them: character references decoded, control characters skipped. */
 
+/** The beginnings of such URLs. */
 const SCHEMES = [
   'javascript:',
   'vbscript:',
@@ -10,8 +11,8 @@ const SCHEMES = [
   'feed:javascript:',
 ] as const;
 
-/** Pictures are what `data:` is mostly for; a drawing (`svg+xml`) has script. */
-const PICTURES = [
+/** Harmless `data:` URLs. SVG is not among them, since it can contain script. */
+const IMAGES = [
   'data:image/png',
   'data:image/gif',
   'data:image/jpeg',
@@ -20,12 +21,12 @@ const PICTURES = [
   'data:image/avif',
 ] as const;
 
-/** Longest beginning of a URL looked at, in characters after decoding: more than the longest of the lists above. */
-const LOOKED_AT = 24;
-/** Longest text such a beginning is decoded from, with room for long entities and skipped spaces. */
+/** The decoded characters of a URL that are compared: more than the longest text of the lists above. */
+const LONGEST_PREFIX = 24;
+/** The most characters that are decoded for it, with room for long character references and skipped white space. */
 const LONGEST_SOURCE = 1024;
 
-/** Entities that stand for what a scheme is made of or may be interrupted by. */
+/** Named references to characters of a scheme, and to characters that browsers skip in it. */
 const ENTITIES: Readonly<Record<string, string>> = {
   colon: ':',
   tab: '',
@@ -39,15 +40,15 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 /** Whether `text[start, end)` is a URL that runs script. */
 export function isScriptUrl(text: string, start: number, end: number): boolean {
-  const url = beginning(text, start, Math.min(end, start + LONGEST_SOURCE));
+  const url = decodedPrefix(text, start, Math.min(end, start + LONGEST_SOURCE));
   if (!SCHEMES.some((scheme) => url.startsWith(scheme))) return false;
-  return !PICTURES.some((picture) => url.startsWith(picture));
+  return !IMAGES.some((image) => url.startsWith(image));
 }
 
-/** The first characters of a URL, decoded, in lower case, without spaces, controls and octets above ASCII. */
-function beginning(text: string, start: number, end: number): string {
+/** The first characters of a URL, decoded and in lower case, without white space, controls and octets above ASCII. */
+function decodedPrefix(text: string, start: number, end: number): string {
   let url = '';
-  for (let at = start; at < end && url.length < LOOKED_AT; ) {
+  for (let at = start; at < end && url.length < LONGEST_PREFIX; ) {
     const code = text.charCodeAt(at);
     if (code !== 0x26) {
       url += visible(code);
@@ -61,11 +62,12 @@ function beginning(text: string, start: number, end: number): string {
   return url.toLowerCase();
 }
 
+/** The character of a code, if it is visible ASCII, else the empty text. */
 function visible(code: number): string {
   return code > 0x20 && code < 0x7f ? String.fromCharCode(code) : '';
 }
 
-/** How many characters the entity at `at` has, its semicolon among them; at least 1. */
+/** The length of the character reference at `at`, including its semicolon; at least 1. */
 function entityLength(text: string, at: number, end: number): number {
   let stop = at + 1;
   if (text.charCodeAt(stop) === 0x23) stop++;
@@ -77,7 +79,7 @@ function isWordCharacter(code: number): boolean {
   return (code >= 0x30 && code <= 0x39) || ((code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a);
 }
 
-/** What an entity stands for; its digits may be followed by letters that are not its own. */
+/** Decodes a character reference; letters after its digits are copied. */
 function decoded(entity: string): string {
   const name = entity.endsWith(';') ? entity.slice(0, -1) : entity;
   if (!name.startsWith('#')) return ENTITIES[name.toLowerCase()] ?? `&${entity}`;
@@ -92,6 +94,7 @@ function decoded(entity: string): string {
   return visible(code) + name.slice(at);
 }
 
+/** The value of a decimal or hexadecimal digit; -1: it is none. */
 function digitOf(code: number, hex: boolean): number {
   if (code >= 0x30 && code <= 0x39) return code - 0x30;
   const letter = code | 0x20;

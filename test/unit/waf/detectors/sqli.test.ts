@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { KINDS } from '../../../../src/base/octet-kinds.ts';
-import { GLANCED_KINDS } from '../../../../src/waf/detectors/sqli/glance.ts';
+import { PREFILTER_KINDS } from '../../../../src/waf/detectors/sqli/prefilter.ts';
 import { detectSqli, SHORTEST_SQLI } from '../../../../src/waf/detectors/sqli.ts';
 import { detectorStrings } from '../../../support/detector-strings.ts';
 
@@ -57,7 +57,7 @@ test('no value is shorter, and none is without the kinds of octets, than what ru
   const octets = Array.from({ length: 256 }, (_, octet) => String.fromCharCode(octet));
   expect(octets.filter((octet) => detectSqli(octet) !== null)).toEqual([]);
   expect(detectSqli('.#')).toHaveLength(SHORTEST_SQLI);
-  const harmless = octets.filter((octet) => (KINDS[octet.charCodeAt(0)]! & GLANCED_KINDS) === 0);
+  const harmless = octets.filter((octet) => (KINDS[octet.charCodeAt(0)]! & PREFILTER_KINDS) === 0);
   expect(harmless.length).toBeGreaterThan(15);
   const values = fc.array(fc.constantFrom(...harmless), { maxLength: 12 }).map((all) => all.join(''));
   fc.assert(fc.property(values, (value) => detectSqli(value) === null));

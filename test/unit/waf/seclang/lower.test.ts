@@ -87,7 +87,7 @@ describe('a rule', () => {
     const { program, diagnostics } = compileText(text);
     expect(program?.levels[0]?.rules.map(({ id }) => id)).toEqual([1]);
     expect(diagnostics.map(({ code, message }) => [code, message])).toEqual([
-      ['seclang_responses_left_out', '2 rules of phases 3 to 5 left out: signatures look at requests only'],
+      ['seclang_responses_left_out', '2 rules of phases 3 to 5 left out: signatures inspect requests only'],
     ]);
   });
 });
@@ -298,7 +298,7 @@ describe('every mistake is told', () => {
     ['SecRule NOPE x id:1', 'error: SecLang has no variable of this name, found `NOPE`'],
     [
       'SecRule GEO:COUNTRY x id:1',
-      'error: this variable cannot be looked at here, found `GEO`; take the target out of the rule, or the rule out of the text',
+      'error: this variable is not supported, found `GEO`; take the target out of the rule, or the rule out of the text',
     ],
     [
       'SecRule REQUEST_URI:a x id:1',
@@ -310,12 +310,12 @@ describe('every mistake is told', () => {
     ],
     [
       'SecRule ARGS "@rbl x" id:1',
-      'error: this operator cannot run here, found `@rbl`; take the rule out of the text',
+      'error: this operator is not supported, found `@rbl`; take the rule out of the text',
     ],
     ['SecRule ARGS "@pm " id:1', 'error: no phrase is given, found ``'],
     [
       'SecRule ARGS "@pmf no" id:1',
-      'error: the data file is not there, found `no`; put it beside the file that names it',
+      'error: the data file does not exist, found `no`; put it beside the file that names it',
     ],
     ['SecRule ARGS "@pmf empty" id:1', 'error: the data file holds no entry, found `empty`'],
     [
@@ -324,7 +324,7 @@ describe('every mistake is told', () => {
     ],
     [
       'SecRule ARGS "@validateByteRange 3-300" id:1',
-      'error: this is no range of octets, found `3-300`; write octets from 0 to 255, such as `9,10,32-126`',
+      'error: this is not a range of octets, found `3-300`; write octets from 0 to 255, such as `9,10,32-126`',
     ],
     [
       'SecRule ARGS "@rx (?=a)" id:1',
@@ -336,19 +336,19 @@ describe('every mistake is told', () => {
     ],
     [
       'SecRule ARGS "@eq %{TIME}" id:1',
-      'error: this macro names nothing that is known here, found `%{TIME}`; name a variable of the request, such as `%{MATCHED_VAR}` or `%{tx.name}`',
+      'error: this macro names no known variable, found `%{TIME}`; name a variable of the request, such as `%{MATCHED_VAR}` or `%{tx.name}`',
     ],
     [
       'SecRule ARGS x "id:1,exec:x"',
-      'error: this action cannot be done here, found `exec`; take it out of the rule',
+      'error: this action is not supported, found `exec`; take it out of the rule',
     ],
     [
       'SecRule ARGS x "id:1,skip:2"',
-      'error: this action cannot be done here, found `skip`; write `skipAfter` and a marker',
+      'error: this action is not supported, found `skip`; write `skipAfter` and a marker',
     ],
     ['SecRule ARGS x "id:1,nope"', 'error: SecLang has no action of this name, found `nope`'],
     ['SecRule ARGS x "id:1,constructor"', 'error: SecLang has no action of this name, found `constructor`'],
-    ['SecRule ARGS x "id:1,t:nope"', 'error: there is no such transformation here, found `t:nope`'],
+    ['SecRule ARGS x "id:1,t:nope"', 'error: this transformation is not supported, found `t:nope`'],
     [
       'SecRule ARGS x "id:1,severity:9"',
       'error: there is no such severity, found `9`; write one of EMERGENCY, ALERT, CRITICAL, ERROR, WARNING, NOTICE, INFO, DEBUG, or 0 to 7',
@@ -367,7 +367,7 @@ describe('every mistake is told', () => {
     ],
     [
       'SecRule ARGS x "id:1,ctl:nope=1"',
-      'error: this control cannot be had here, found `ctl:nope=1`; take the action out of the rule',
+      'error: this control is not supported, found `ctl:nope=1`; take the action out of the rule',
     ],
     [
       'SecRule ARGS x "id:1,ctl:ruleRemoveById=x"',
@@ -379,11 +379,11 @@ describe('every mistake is told', () => {
     ],
     [
       'SecRule ARGS x "id:1,ctl:ruleRemoveTargetById=1;&ARGS"',
-      'error: one target is named here, without `!` or `&`, found `&ARGS`',
+      'error: exactly one target is expected, without `!` or `&`, found `&ARGS`',
     ],
     [
       'SecRule ARGS x "id:1,ctl:ruleEngine=Maybe"',
-      'error: one of On, Off, DetectionOnly is meant here, found `ctl:ruleEngine=Maybe`',
+      'error: the value must be one of On, Off, DetectionOnly, found `ctl:ruleEngine=Maybe`',
     ],
     [
       'SecRule ARGS x "id:1,chain"',
@@ -395,18 +395,18 @@ describe('every mistake is told', () => {
     ],
     [
       'SecDefaultAction "log"',
-      'error: a default names a phase and what to do; write it as `SecDefaultAction "phase:2,log,pass"`',
+      'error: a default action needs a phase and a disruptive action; write it as `SecDefaultAction "phase:2,log,pass"`',
     ],
-    ['SecNope on', 'error: this setting cannot be had here, found `SecNope`; take it out of the text'],
+    ['SecNope on', 'error: this setting is not supported, found `SecNope`; take it out of the text'],
     ['SecRuleRemoveById x', 'error: ids are numbers or ranges, such as `1,5-9`, found `x`'],
     ['SecRuleRemoveByTag (', 'error: missing closing ), found `(`'],
     [
       'SecRuleRemoveById 7',
-      'warning: no rule is named by this, found `7`; look for a mistyped id, tag or message',
+      'warning: no rule matches this subject, found `7`; look for a mistyped id, tag or message',
     ],
     [
       'SecRuleUpdateActionById 7 "nolog"',
-      'warning: no rule is named by this, found `7`; look for a mistyped id, tag or message',
+      'warning: no rule matches this subject, found `7`; look for a mistyped id, tag or message',
     ],
     [
       'SecRuleUpdateActionById x "nolog"',
@@ -418,15 +418,15 @@ describe('every mistake is told', () => {
     ],
     [
       'SecRuleEngine Off',
-      'warning: whether requests are blocked is the waf rule’s mode; set the waf rule’s mode instead',
+      'warning: the waf rule’s mode decides whether requests are blocked; set the waf rule’s mode instead',
     ],
     [
       'SecCollectionTimeout 600',
-      'info: the setting does nothing here: nothing is kept from one request to the next, found `SecCollectionTimeout`',
+      'info: the setting has no effect: no state is stored between requests, found `SecCollectionTimeout`',
     ],
     [
       'SecRule ARGS "@rx a*+b" id:1',
-      'warning: this is read as if it gave back what it took: the pattern may match more than in PCRE, found `*+`',
+      'warning: this is compiled as an ordinary quantifier or group: the pattern may match more than in PCRE, found `*+`',
     ],
     [
       'SecAction "id:1,deny,msg:\'no\'"',
@@ -445,7 +445,7 @@ describe('every mistake is told', () => {
   test('a rule inside a chain cannot decide', () => {
     expect(saidOf('SecRule ARGS x "id:1,chain"\nSecRule ARGS y "deny,skipAfter:M,phase:1"')).toEqual(
       ['deny', 'skipAfter', 'phase'].map((found) => {
-        return `a.conf:2:1: error: a rule inside a chain cannot say this, found \`${found}\`; move it to the rule that starts the chain`;
+        return `a.conf:2:1: error: this action is allowed only in the first rule of a chain, found \`${found}\`; move it to the rule that starts the chain`;
       }),
     );
   });

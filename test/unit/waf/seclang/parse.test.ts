@@ -156,7 +156,7 @@ describe('mistakes are told with place and remedy, all of them', () => {
     ],
     [
       'SecRule ARGS "a"b" "id:1"',
-      'a.conf:1:17: error: a quote closed and text follows at once, found `b" "id:1"`; write \\" for a quote inside quotes, or put a space after the closing one',
+      'a.conf:1:17: error: text follows a closing quote without a space, found `b" "id:1"`; write \\" for a quote inside quotes, or put a space after the closing one',
     ],
     [
       'SecRule ARGS',
@@ -168,13 +168,16 @@ describe('mistakes are told with place and remedy, all of them', () => {
     ],
     [
       'Rule x',
-      'a.conf:1:1: error: this is no SecLang directive, found `Rule`; directives start with `Sec` or are `Include`',
+      'a.conf:1:1: error: this is not a SecLang directive, found `Rule`; directives start with `Sec` or are `Include`',
     ],
     [
       'SecRule 1 x',
       'a.conf:1:9: error: a target is a variable, such as `ARGS` or `REQUEST_HEADERS:Host`, found `1`',
     ],
-    ['SecRule ARGS:/a x', 'a.conf:1:9: error: a pattern in a selector stands between slashes, found `/a`'],
+    [
+      'SecRule ARGS:/a x',
+      'a.conf:1:9: error: a pattern in a selector is written between slashes, found `/a`',
+    ],
     [
       "SecRule ARGS:'a\\' x\" y",
       "a.conf:1:9: error: the quote that opens here is never closed, found `ARGS:'a\\' x\" y`; close it with '; a line that goes on ends with \\",
@@ -185,9 +188,9 @@ describe('mistakes are told with place and remedy, all of them', () => {
     ],
     [
       'SecAction "id:1,msg:\'a\'b"',
-      "a.conf:1:11: error: a single quote closed and text follows before the comma, found `'a'b`; write \\' for a single quote inside quotes",
+      "a.conf:1:11: error: text follows a closing single quote before the comma, found `'a'b`; write \\' for a single quote inside quotes",
     ],
-    ['SecAction "id:1,a b"', 'a.conf:1:11: error: this is no action, found `a b`'],
+    ['SecAction "id:1,a b"', 'a.conf:1:11: error: this is not an action, found `a b`'],
     [
       'Include x.conf',
       'a.conf:1:9: error: files cannot be included here, found `x.conf`; give the files one after the other',
@@ -197,7 +200,7 @@ describe('mistakes are told with place and remedy, all of them', () => {
       'a.conf:2:1: warning: this line belongs to the comment before it, which ends with `\\`; put the comment mark in front of this line too, or take the `\\` off the comment',
     ],
     ['a\0', 'a.conf:1:1: error: the file holds a NUL; it is not SecLang text'],
-    ['# \u0100', 'a.conf:1:1: error: the file holds a character that is no octet; it is not SecLang text'],
+    ['# \u0100', 'a.conf:1:1: error: the file holds a character above U+00FF; it is not SecLang text'],
   ])('%s', (text, expected) => {
     expect(said(text)).toEqual([expected]);
   });

@@ -1,0 +1,83 @@
+/**
+ * Finds the rules whose captured groups (TX.0 to TX.9) some rule reads. Only for these does an inspection search groups,
+ * which is slow; most rules of the Core Rule Set capture only for their log line.
+ */
+import type {
+  SignatureProgram,
+  SignatureRule,
+  WafCondition,
+  WafLevel,
+  WafOperator,
+  WafSelector,
+  WafText,
+} from '../../plan/signature-program.ts';
+import { startMeter } from '../octets/meter.ts';
+import { type Matcher, patternEnd } from '../patterns/pattern.ts';
+import { CAPTURE_NAMES } from '../request/tx.ts';
+
+/**
+ * Returns by rule whether its captures are needed: for all rules if some rule can read a capture of another rule, else
+ * for the rules that read their own.
+ */
+export function capturesNeeded(
+  program: SignatureProgram,
+  level: WafLevel,
+  matchers: readonly Matcher[],
+): readonly boolean[] {
+  const inspects = captureInspector(program, matchers);
+  const reads = level.rules.map((rule) => readsCapture(rule, inspects));
+  const foreign = level.rules.some((rule, at) => reads[at]! && !capturesFirst(rule, inspects));
+  return level.rules.map((_, at) => foreign || reads[at]!);
+}
+
+/** Whether the targets or the operator of a condition read a capture. */
+type CaptureInspector = (condition: WafCondition) => boolean;
+
+/** Whether a rule reads a capture in its message, a condition or a `setvar`. */
+function readsCapture(rule: SignatureRule, inspects: CaptureInspector): boolean {
+  return namesCapture(rule.message) || rule.conditions.some((one) => inspects(one) || writesCapture(one));
+}
+
+/** Whether a rule captures before it first reads a capture, so that it never reads one of another rule. */
+function capturesFirst({ conditions }: SignatureRule, inspects: CaptureInspector): boolean {
+  for (const condition of conditions) {
+    if (inspects(condition)) return false;
+    // A negated operator matches where its pattern does not, and then there are no groups.
+    if (condition.capture && !condition.negated) return true;
+    if (writesCapture(condition)) return false;
+  }
+  return false;
+}
+
+function captureInspector(program: SignatureProgram, matchers: readonly Matcher[]): CaptureInspector {
+  const selectsCapture = (selector: WafSelector): boolean => {
+    if (selector.kind === 'all') return true;
+    if (selector.kind === 'name') return isCaptureName(selector.name);
+    const matcher = matchers[selector.pattern]!;
+    const meter = startMeter(Number.MAX_SAFE_INTEGER);
+    return CAPTURE_NAMES.some((name) => patternEnd(matcher, name, meter) >= 0);
+  };
+  const lists = program.targets.map(({ include }) =>
+    include.some(({ variable, selector }) => variable === 'TX' && selectsCapture(selector)),
+  );
+  return ({ targets, operator }) => (targets >= 0 && lists[targets]!) || operatorReads(operator);
+}
+
+/** Whether a `setvar` of the condition uses a capture in its name or value. */
+function writesCapture({ setVars }: WafCondition): boolean {
+  return setVars.some((one) => namesCapture(one.name) || (one.kind !== 'unset' && namesCapture(one.value)));
+}
+
+function operatorReads(operator: WafOperator): boolean {
+  return 'value' in operator && namesCapture(operator.value);
+}
+
+function namesCapture(text: WafText): boolean {
+  return text.some(
+    (part) => part.kind === 'variable' && part.variable === 'TX' && isCaptureName(part.name ?? ''),
+  );
+}
+
+function isCaptureName(name: string): boolean {
+  return CAPTURE_NAMES.includes(name);
+}

@@ -1,0 +1,26 @@
+/** The octets of the text under inspection, in one reused array that automata read. */
+
+/** The largest array reused between texts, in octets: the largest body that is inspected (`MAX_BODY_CAP_KB`). */
+const MAX_REUSED = 1_048_576;
+
+let octets: Uint8Array = new Uint8Array(4_096);
+/** The text whose octets the array holds. */
+let current = '';
+
+/** Returns the octets of a Latin-1 text, valid until the next call; undefined past the length of the text. */
+// PERF: several automata read the same text one after the other, and an array is faster to index than a string that was
+// concatenated from parts.
+export function octetsOf(text: string): Uint8Array {
+  if (text === current) return octets;
+  if (octets.length < text.length) octets = new Uint8Array(Math.max(text.length, octets.length * 2));
+  const into = octets;
+  for (let at = 0; at < text.length; at++) into[at] = text.charCodeAt(at);
+  current = text;
+  return into;
+}
+
+/** Drops the reference to the last text, and an array larger than `MAX_REUSED`. */
+export function releaseOctets(): void {
+  current = '';
+  if (octets.length > MAX_REUSED) octets = new Uint8Array(4_096);
+}

@@ -1,0 +1,118 @@
+/** The text of a reported match: an excerpt of the value around the match, without anything that may be a secret. */
+import type { WafText } from '../../plan/signature-program.ts';
+import { literalOf } from '../patterns/literal-index.ts';
+import { patternEnd } from '../patterns/pattern.ts';
+import { MAX_REPORTED_MESSAGE, MAX_REPORTED_PIECE } from './limits.ts';
+import { expand } from './macros.ts';
+import type { CompiledRuleSet } from './rule-set.ts';
+import type { RuleMatch } from './rules.ts';
+import type { Transaction } from './transaction.ts';
+
+/** Headers whose values are never shown. */
+const SECRET_HEADERS: ReadonlySet<string> = new Set([
+  'authorization',
+  'cookie',
+  'proxy-authorization',
+  'set-cookie',
+]);
+
+/** Words in names of secrets, in lower case and without `-` and `_`. */
+const SECRET_WORDS = [
+  'accesskey',
+  'apikey',
+  'auth',
+  'credential',
+  'cvv',
+  'passphrase',
+  'passwd',
+  'password',
+  'privatekey',
+  'pwd',
+  'secret',
+  'session',
+  'signature',
+  'token',
+];
+
+/** The most octets of a value that are searched for the name of a secret; longer values are not shown. */
+const MAX_SEARCHED = 4_096;
+
+function namesSecret(text: string): boolean {
+  const bare = text.slice(0, MAX_SEARCHED).toLowerCase().replaceAll('-', '').replaceAll('_', '');
+  return SECRET_WORDS.some((word) => bare.includes(word));
+}
+
+/** Whether a matched value may be a secret: by its name, or because it contains whole arguments that may be secret. */
+function isSecret({ member, text }: RuleMatch): boolean {
+  const name = member.name.toLowerCase();
+  switch (member.variable) {
+    case 'REQUEST_HEADERS':
+      return SECRET_HEADERS.has(name) || namesSecret(name);
+    case 'REQUEST_COOKIES':
+      return true;
+    case 'QUERY_STRING':
+    case 'REQUEST_BODY':
+    case 'REQUEST_LINE':
+    case 'REQUEST_URI':
+    case 'REQUEST_URI_RAW':
+    case 'XML':
+      return text.length > MAX_SEARCHED || namesSecret(text);
+    case 'MATCHED_VAR':
+    case 'MATCHED_VARS':
+      return true;
+    default:
+      return namesSecret(name);
+  }
+}
+
+/** Returns the excerpt around the match, or only the length of a value that may be a secret. */
+export function reportedValue(found: RuleMatch, level: CompiledRuleSet, transaction: Transaction): string {
+  if (isSecret(found)) return `(${found.text.length} octets, not shown)`;
+  const end = endOf(found, level, transaction);
+  return excerpt(found.text, end);
+}
+
+/** The approximate end of the match in octets; 0 where the operator does not tell a place. */
+function endOf({ link, text }: RuleMatch, level: CompiledRuleSet, transaction: Transaction): number {
+  const { operator, negated } = link.condition;
+  if (negated) return 0;
+  if (operator.kind === 'rx') return patternEnd(level.matchers[operator.pattern]!, text, transaction.meter);
+  if (operator.kind !== 'pm') return 0;
+  const phrase = literalOf(level.index, level.setOfPhrases(operator.phrases), text);
+  return phrase === null ? 0 : text.indexOf(phrase) + phrase.length;
+}
+
+/** At most `MAX_REPORTED_PIECE` characters around a place, with `…` where text was cut off. */
+function excerpt(text: string, end: number): string {
+  if (text.length <= MAX_REPORTED_PIECE) return printable(text);
+  const room = MAX_REPORTED_PIECE - 2;
+  const from = Math.max(0, Math.min(end - (room >> 1), text.length - room));
+  const to = Math.min(text.length, from + room);
+  return `${from > 0 ? '…' : ''}${printable(text.slice(from, to))}${to < text.length ? '…' : ''}`;
+}
+
+/** Replaces control characters and octets above 127 by `\xXX`. */
+function printable(text: string): string {
+  let out = '';
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    out += code >= 32 && code < 127 ? text[at] : `\\x${code.toString(16).padStart(2, '0')}`;
+  }
+  return out;
+}
+
+/** Expands a signature's message. Macros over the request become `value`, so that the message shows no more than it. */
+export function reportedMessage(message: WafText, value: string, transaction: Transaction): string {
+  let out = '';
+  for (const part of message) {
+    if (part.kind === 'literal') out += part.text;
+    else if (part.variable === 'TX' && !isCapture(part.name)) out += expand([part], transaction);
+    else if (part.variable === 'MATCHED_VAR_NAME') out += expand([part], transaction);
+    else out += value;
+  }
+  return printable(out.slice(0, MAX_REPORTED_MESSAGE));
+}
+
+function isCapture(name: string | null): boolean {
+  return name !== null && name.length === 1 && name >= '0' && name <= '9';
+}

@@ -1,0 +1,237 @@
+/**
+ * The transaction of one inspection (ModSecurity's word): the request's variables, read on demand, and the state that
+ * rules change. Phase 1 has the request head; `openBody` begins phase 2.
+ */
+import type { WafCollection, WafScalar, WafVariable } from '../../plan/signature-program.ts';
+import { WAF_SCALARS } from '../../plan/signature-program.ts';
+import { type Meter, startMeter } from '../octets/meter.ts';
+import type { BodyProcessor } from './bodies/body.ts';
+import type { MultipartFlag, ParsedBody } from './bodies/parsed-body.ts';
+import type { Exclusions } from './exclusions.ts';
+import type { WafInput } from './inspection.ts';
+import { allTx, createTx, type Tx, type TxStart } from './tx.ts';
+import { queryArguments } from './variables/arguments.ts';
+import { hostOf, portOf } from './variables/authority.ts';
+import { processorOf, type ReadBody, readBody } from './variables/body.ts';
+import { headerOf, type NamedValue, readCookies, readHeaders } from './variables/headers.ts';
+import { type RequestLine, readRequestLine } from './variables/request-line.ts';
+
+/** The state of one inspection. */
+export interface Transaction {
+  readonly input: WafInput;
+  readonly line: RequestLine;
+  readonly headers: readonly NamedValue[];
+  readonly cookies: readonly NamedValue[];
+  readonly query: readonly NamedValue[];
+  /** The parser of the body; rules of phase 1 can choose another, rules of phase 2 cannot. `null`: none. */
+  processor: BodyProcessor | null;
+  /** Whether REQUEST_BODY is filled for every processor (`ctl:forceRequestBodyVariable`). */
+  forced: boolean;
+  /** REQUEST_BODY; `null` in phase 1, and for processors that do not fill it. */
+  rawBody: string | null;
+  /** `null` in phase 1. */
+  body: ReadBody | null;
+  /** Whether rules run, and whether they may deny (`ctl:ruleEngine`). */
+  engine: 'On' | 'Off' | 'DetectionOnly';
+  readonly tx: Tx;
+  /** MATCHED_VARS: the members that the current rule has matched, in order. */
+  readonly matched: NamedValue[];
+  readonly exclusions: Exclusions;
+  readonly meter: Meter;
+}
+
+/** Opens the transaction of a request; `steps` is its step budget. */
+export function openTransaction(
+  input: WafInput,
+  from: {
+    readonly start: TxStart;
+    readonly exclusions: Exclusions;
+    readonly steps: number;
+  },
+): Transaction {
+  const line = readRequestLine(input.request);
+  const headers = readHeaders(input.request);
+  return {
+    input,
+    line,
+    headers,
+    cookies: readCookies(headers),
+    query: line.query === null ? [] : queryArguments(line.query),
+    processor: processorOf(headerOf(headers, 'content-type')),
+    forced: false,
+    rawBody: null,
+    body: null,
+    engine: 'On',
+    tx: createTx(from.start),
+    matched: [],
+    exclusions: from.exclusions,
+    meter: startMeter(from.steps),
+  };
+}
+
+/** Steps of parsing a body, for each octet. */
+const BODY_STEPS = 6;
+
+/** Begins phase 2: parses the body, if there is one. */
+export function openBody(transaction: Transaction): void {
+  const { input, processor, headers, forced, meter } = transaction;
+  if (input.body === null || input.body.length === 0) return;
+  meter.left -= BODY_STEPS * input.body.length;
+  const contentType = headerOf(headers, 'content-type') ?? '';
+  const read = readBody(input.body, { processor, contentType, truncated: input.truncated });
+  const error = input.bodyError ?? null;
+  transaction.body = error === null ? read : { ...read, parsed: { ...read.parsed, error } };
+  transaction.rawBody = forced || hasRawBody(processor) ? transaction.body.text : null;
+}
+
+const SCALARS: ReadonlySet<string> = new Set(WAF_SCALARS);
+
+/** Whether a variable has one value, as opposed to a collection of members. */
+export function isScalar(variable: WafVariable): variable is WafScalar {
+  return SCALARS.has(variable);
+}
+
+const NONE: readonly NamedValue[] = [];
+
+/** The members of a collection, in the order of the request. */
+export function membersOf(transaction: Transaction, variable: WafCollection): readonly NamedValue[] {
+  const { body, query } = transaction;
+  switch (variable) {
+    case 'ARGS':
+      return body === null || body.parsed.args.length === 0 ? query : [...query, ...body.parsed.args];
+    case 'ARGS_GET':
+      return query;
+    case 'ARGS_POST':
+      return body?.parsed.args ?? NONE;
+    case 'ARGS_NAMES':
+      return namesOf(membersOf(transaction, 'ARGS'));
+    case 'ARGS_GET_NAMES':
+      return namesOf(query);
+    case 'ARGS_POST_NAMES':
+      return namesOf(body?.parsed.args ?? NONE);
+    case 'REQUEST_COOKIES':
+      return transaction.cookies;
+    case 'REQUEST_COOKIES_NAMES':
+      return namesOf(transaction.cookies);
+    case 'REQUEST_HEADERS':
+      return transaction.headers;
+    case 'REQUEST_HEADERS_NAMES':
+      return namesOf(transaction.headers);
+    case 'FILES':
+      return (body?.parsed.files ?? []).map(({ name, filename }) => ({ name, value: filename }));
+    case 'FILES_NAMES':
+      return (body?.parsed.files ?? []).map(({ name }) => ({ name, value: name }));
+    case 'FILES_SIZES':
+      return (body?.parsed.files ?? []).map(({ name, size }) => ({ name, value: String(size) }));
+    case 'MULTIPART_NAME':
+      return (body?.parsed.partNames ?? []).map((name) => ({ name, value: name }));
+    case 'MULTIPART_FILENAME':
+      return (body?.parsed.partFilenames ?? []).map((name) => ({ name, value: name }));
+    case 'MULTIPART_PART_HEADERS':
+      return body?.parsed.partHeaders ?? NONE;
+    case 'XML':
+      return body === null ? NONE : xmlMembers(body.parsed);
+    case 'MATCHED_VARS':
+      return transaction.matched;
+    case 'MATCHED_VARS_NAMES':
+      return transaction.matched.map(({ name }) => ({ name, value: name }));
+    case 'TX':
+      return allTx(transaction.tx);
+    default:
+      return variable satisfies never;
+  }
+}
+
+function namesOf(members: readonly NamedValue[]): readonly NamedValue[] {
+  return members.map(({ name }) => ({ name, value: name }));
+}
+
+/** Members of XML are named by XPath expressions: `/*` is the text of the document, `//@*` each attribute. */
+function xmlMembers({ xmlText, xmlAttributes }: ParsedBody): readonly NamedValue[] {
+  const attributes = xmlAttributes.map((value) => ({ name: '//@*', value }));
+  return xmlText === null ? attributes : [{ name: '/*', value: xmlText }, ...attributes];
+}
+
+/** The value of a scalar; `null`: the request does not have it. */
+export function scalarOf(transaction: Transaction, variable: WafScalar): string | null {
+  const { line, body, headers, input } = transaction;
+  switch (variable) {
+    case 'REQUEST_METHOD':
+      return line.method;
+    case 'REQUEST_PROTOCOL':
+      return line.protocol;
+    case 'REQUEST_LINE':
+      return `${line.method} ${line.raw} ${line.protocol}`;
+    case 'REQUEST_URI':
+      return line.uri;
+    case 'REQUEST_URI_RAW':
+      return line.raw;
+    case 'REQUEST_FILENAME':
+      return line.filename;
+    case 'REQUEST_BASENAME':
+      return line.basename;
+    case 'QUERY_STRING':
+      return line.query;
+    case 'REMOTE_ADDR':
+      return typeof input.request.ip === 'string' ? input.request.ip : null;
+    case 'SERVER_NAME':
+      return hostOf(headerOf(headers, 'host'));
+    case 'SERVER_PORT':
+      return portOf(headerOf(headers, 'host'), input.request.scheme);
+    case 'AUTH_TYPE':
+      return headerOf(headers, 'authorization')?.split(' ', 1)[0] ?? null;
+    case 'UNIQUE_ID':
+      return null;
+    case 'MATCHED_VAR':
+      return transaction.matched.at(-1)?.value ?? null;
+    case 'MATCHED_VAR_NAME':
+      return transaction.matched.at(-1)?.name ?? null;
+    case 'ARGS_COMBINED_SIZE':
+      return String(combinedSize(membersOf(transaction, 'ARGS')));
+    case 'FULL_REQUEST_LENGTH':
+      return String(headSize(transaction) + (body?.text.length ?? 0));
+    default:
+      return bodyScalar(transaction, variable);
+  }
+}
+
+function combinedSize(args: readonly NamedValue[]): number {
+  return args.reduce((sum, { name, value }) => sum + name.length + value.length, 0);
+}
+
+/** The length in octets of the request head in HTTP/1.1 (RFC 9112 §2.1). */
+function headSize({ line, headers }: Transaction): number {
+  const first = line.method.length + line.raw.length + line.protocol.length + 4;
+  return headers.reduce((sum, { name, value }) => sum + name.length + value.length + 4, first + 2);
+}
+
+/**
+ * Whether REQUEST_BODY is filled: for forms as in ModSecurity, for JSON as in libmodsecurity 3 (the Core Rule Set
+ * searches `"key":` there). Members of XML and multipart bodies are inspected one by one.
+ */
+function hasRawBody(processor: BodyProcessor | null): boolean {
+  return processor === 'URLENCODED' || processor === 'JSON';
+}
+
+/** The value of a scalar of the body. */
+function bodyScalar({ body, processor, rawBody }: Transaction, variable: WafScalar): string | null {
+  switch (variable) {
+    case 'REQBODY_PROCESSOR':
+      return processor ?? '';
+    case 'REQUEST_BODY':
+      return rawBody;
+    case 'REQUEST_BODY_LENGTH':
+      return String(body?.text.length ?? 0);
+    case 'REQBODY_ERROR':
+    case 'REQBODY_PROCESSOR_ERROR':
+      return (body?.parsed.error ?? null) === null ? '0' : '1';
+    case 'REQBODY_ERROR_MSG':
+      return body?.parsed.error ?? '';
+    case 'FILES_COMBINED_SIZE':
+      return String((body?.parsed.files ?? []).reduce((sum, { size }) => sum + size, 0));
+    default:
+      return body?.processor !== 'MULTIPART'
+        ? null
+        : String(body.parsed.multipart[variable as MultipartFlag]);
+  }
+}

@@ -1,4 +1,0 @@
-/** The value is the argument, octet for octet. */
-export function streq(value: string, argument: string): boolean {
-  return value === argument;
-}

@@ -1,0 +1,4 @@
+/** The transformation `length`: replaces the value by its length in octets, in decimal. */
+export function length(value: string): string {
+  return String(value.length);
+}
