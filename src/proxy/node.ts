@@ -10,14 +10,14 @@ import { createCounters, type WafProgram } from '../evaluator/index.ts';
 import type { HttpCache } from '../http-cache/request.ts';
 import type { MarkdownRenderer } from '../markdown/renderer.ts';
 import { createPlanTable, type PlanTable } from '../sync/plan-table.ts';
-import type { OwnTokens } from './acme-tokens.ts';
 import type { Classifier } from './classifier.ts';
-import { createHandler, type Handler } from './handle.ts';
 import type { RequestLog } from './log/request-log.ts';
 import type { OriginBounds } from './origin/guard.ts';
 import { createOrigins } from './origin/origins.ts';
 import type { Origins } from './origin/request.ts';
+import { createHandler, type Handler } from './serve-request.ts';
 import type { Buffers, Challenges, ProxyServices } from './services.ts';
+import type { OwnTokens } from './stages/own-tokens.ts';
 
 export interface NodeOptions {
   readonly challenges: Challenges;
@@ -113,10 +113,10 @@ export function createNode(options: NodeOptions): EdgeNode {
     requestLog: journal,
     buffers,
     keepUnderscores,
+    ownTokens: options.ownTokens ?? null,
   };
   const handler = createHandler({
     services,
-    ownTokens: options.ownTokens ?? null,
     onFault: (error) => onFault(error, 'a request'),
   });
   return {

@@ -8,6 +8,7 @@ import type { Plans } from '../sync/plan-table.ts';
 import type { Classifier } from './classifier.ts';
 import type { RequestLog } from './log/request-log.ts';
 import type { Origins } from './origin/request.ts';
+import type { OwnTokens } from './stages/own-tokens.ts';
 
 export type { Challenges } from '../answers/challenge/challenge.ts';
 
@@ -29,6 +30,8 @@ export interface ProxyServices {
   readonly classifier: Classifier;
   readonly requestLog: RequestLog;
   readonly buffers: Buffers;
-  /** Origins get headers with `_` in their names. */
+  /** Whether origins get headers with `_` in their names. */
   readonly keepUnderscores: boolean;
+  /** The node's own answers to a certificate authority; `null`: it requests no certificates. */
+  readonly ownTokens: OwnTokens | null;
 }

@@ -6,10 +6,10 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ClientRequest } from '../../http/client-messages.ts';
-import type { Incoming } from '../decide.ts';
-import type { Handler } from '../handle.ts';
 import { HEAD_MS, IDLE_MS, MAX_HEAD_OCTETS, REQUEST_MS, STALL_MS } from '../limits.ts';
 import { lingerOver } from '../linger.ts';
+import type { Incoming } from '../request-context.ts';
+import type { Handler } from '../serve-request.ts';
 import {
   type ConnectionFacts,
   type Listener,

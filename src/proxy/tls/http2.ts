@@ -12,7 +12,6 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
-import type { Handler } from '../handle.ts';
 import {
   CONTROL_FRAMES_PER_SECOND,
   IDLE_MS,
@@ -26,6 +25,7 @@ import {
   STALL_MS,
 } from '../limits.ts';
 import { type ConnectionOrigin, incomingOf } from '../listen/http.ts';
+import type { Handler } from '../serve-request.ts';
 import type { Listener, TrustedProxies } from '../visitor.ts';
 
 export interface Http2Options {
