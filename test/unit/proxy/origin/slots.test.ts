@@ -117,7 +117,7 @@ describe("slots of an origin's connections", () => {
   });
 
   test('of clients that send next to nothing are taken from them while others wait, the slowest first', async () => {
-    const slots = createSlots({ ...BOUNDS, maxConnections: 3, lookMs: 20 });
+    const slots = createSlots({ ...BOUNDS, maxConnections: 3, measureMs: 20 });
     const [slow, slower, busy] = [ask(slots, 'a'), ask(slots, 'b'), ask(slots, 'c')];
     const timer = setInterval(() => {
       slow.flow = { waitedMs: slow.flow.waitedMs + 10, octets: slow.flow.octets + 50 };
@@ -132,7 +132,7 @@ describe("slots of an origin's connections", () => {
   });
 
   test('of slow clients are left to them while nobody waits', async () => {
-    const slots = createSlots({ ...BOUNDS, maxConnections: 1, lookMs: 5 });
+    const slots = createSlots({ ...BOUNDS, maxConnections: 1, measureMs: 5 });
     const slow = ask(slots, 'a');
     const timer = setInterval(() => {
       slow.flow = { waitedMs: slow.flow.waitedMs + 10, octets: 0 };
