@@ -1,4 +1,4 @@
-/** The services that handle a request, one interface a room. */
+/** The services that the stages of a request use: one interface for each room. */
 import type { Challenges } from '../answers/challenge/challenge.ts';
 import type { RateBounds } from '../buffers/limits.ts';
 import type { BufferSpace } from '../buffers/space.ts';
@@ -12,19 +12,21 @@ import type { OwnTokens } from './stages/own-tokens.ts';
 
 export type { Challenges } from '../answers/challenge/challenge.ts';
 
-/** What is stored for slow clients, and how slow they may be. */
+/** The storage of bodies for slow clients, and their minimum rate. */
 export interface Buffers {
   readonly space: BufferSpace;
-  /** Octets of a request's body that are read before its origin is asked. */
+  /** Octets of a request's body that are read before its origin is contacted. */
   readonly bodyOctets: number;
   readonly rate: RateBounds;
 }
 
+/** Everything that a node shares among its requests. */
 export interface ProxyServices {
   readonly plans: Plans;
   readonly origins: Origins;
+  /** `null`: cache rules have no effect. */
   readonly cache: HttpCache | null;
-  /** `null`: pages go out as they come. */
+  /** `null`: pages are not rendered as Markdown. */
   readonly markdown: MarkdownRenderer | null;
   readonly challenges: Challenges;
   readonly classifier: Classifier;

@@ -33,14 +33,14 @@ test('addresses are believed as long as the DNS says, within bounds', async () =
   expect(await resolve('www.origin.test')).toMatchObject({
     kind: 'addresses',
     four: ['192.0.2.1'],
-    keptMs: 60_000,
+    validMs: 60_000,
   });
-  for (const [ttl, keptMs] of [
+  for (const [ttl, validMs] of [
     [0, NAME_CACHE_MS.least],
     [86_400, NAME_CACHE_MS.most],
   ] as const) {
     dns.tell(() => ({ answers: [{ type: 'A', name: 'www.origin.test', ttl, data: '192.0.2.1' }] }));
-    expect(await resolve('www.origin.test')).toMatchObject({ keptMs });
+    expect(await resolve('www.origin.test')).toMatchObject({ validMs });
   }
 });
 
@@ -64,7 +64,7 @@ test('aliases are gone along', async () => {
       { type: 'A', name: 'there.test', ttl: 60, data: '192.0.2.1' },
     ],
   }));
-  expect(await resolve('www.origin.test')).toMatchObject({ four: ['192.0.2.1'], keptMs: 9_000 });
+  expect(await resolve('www.origin.test')).toMatchObject({ four: ['192.0.2.1'], validMs: 9_000 });
 });
 
 test('that there is nothing is told from that nobody could say', async () => {
