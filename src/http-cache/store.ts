@@ -32,7 +32,7 @@ export interface ResponseStore {
   /** The variant for a request, or nothing. */
   find(resource: Resource, headers: RequestHeaders): CacheEntry | null | Promise<CacheEntry | null>;
   /**
-   * The key of a request's variant as far as memory knows the headers the resource varies by; `null`:
+   * The key of a request's variant, by the headers the resource varies by as far as they are in memory; `null`:
    * unknown.
    */
   keyOf(resource: Resource, headers: RequestHeaders): string | null;

@@ -155,7 +155,7 @@ export async function startTlsNode(options: TlsNodeOptions): Promise<TlsNode> {
   const node = createNode({
     challenges: options.challenges ?? NO_CHALLENGES,
     classifier: options.classifier ?? NOBODY,
-    journal: { done: (entry) => entries.push(entry) },
+    requestLog: { done: (entry) => entries.push(entry) },
     cache: options.cache ?? null,
     waf: options.waf ?? null,
     nodeId: null,

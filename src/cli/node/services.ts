@@ -68,7 +68,7 @@ export async function createNodeProcess(
     ownTokens: parts.tokens,
     challenges: createChallenges({ secrets: (domain) => parts.secrets.of(node.plans, domain) }),
     classifier: classifierOf(files, settings.resolvers),
-    journal: combineRequestLogs(journal, (error) =>
+    requestLog: combineRequestLogs(journal, (error) =>
       log.error({ err: error }, 'a request could not be counted'),
     ),
     cache: openCache(settings, log),
