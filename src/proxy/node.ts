@@ -16,8 +16,7 @@ import type { OriginBounds } from './origin/guard.ts';
 import { createOrigins } from './origin/origins.ts';
 import type { Origins } from './origin/request.ts';
 import { createHandler, type Handler } from './serve-request.ts';
-import type { Buffers, Challenges, ProxyServices } from './services.ts';
-import type { OwnTokens } from './stages/own-tokens.ts';
+import type { Buffers, Challenges, OwnTokens, ProxyServices } from './services.ts';
 
 export interface NodeOptions {
   readonly challenges: Challenges;

@@ -8,7 +8,6 @@ import type { Plans } from '../sync/plan-table.ts';
 import type { Classifier } from './classifier.ts';
 import type { RequestLog } from './log/request-log.ts';
 import type { Origins } from './origin/request.ts';
-import type { OwnTokens } from './stages/own-tokens.ts';
 
 export type { Challenges } from '../answers/challenge/challenge.ts';
 
@@ -19,6 +18,9 @@ export interface Buffers {
   readonly bodyOctets: number;
   readonly rate: RateBounds;
 }
+
+/** The key authorizations of the node's own ACME challenges, by token (RFC 8555 §8.1). */
+export type OwnTokens = Pick<ReadonlyMap<string, string>, 'get'>;
 
 /** Everything that a node shares among its requests. */
 export interface ProxyServices {

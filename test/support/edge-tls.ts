@@ -15,8 +15,7 @@ import { listenHttp, type RunningListener } from '../../src/proxy/listen/http.ts
 import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
 import { createNode, type EdgeNode } from '../../src/proxy/node.ts';
 import type { OriginBounds } from '../../src/proxy/origin/guard.ts';
-import type { Challenges } from '../../src/proxy/services.ts';
-import type { OwnTokens } from '../../src/proxy/stages/own-tokens.ts';
+import type { Challenges, OwnTokens } from '../../src/proxy/services.ts';
 import { type Certificates, openCertificates } from '../../src/proxy/tls/certificates.ts';
 import { listenTls } from '../../src/proxy/tls/listen.ts';
 import { trustProxies } from '../../src/proxy/visitor.ts';

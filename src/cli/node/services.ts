@@ -15,7 +15,7 @@ import { combineRequestLogs, type DecisionLog } from '../../proxy/log/decision-l
 import { createNodeMetrics, type NodeMetrics } from '../../proxy/log/metrics.ts';
 import type { RequestLog } from '../../proxy/log/request-log.ts';
 import { createNode, type EdgeNode } from '../../proxy/node.ts';
-import type { OwnTokens } from '../../proxy/stages/own-tokens.ts';
+import type { OwnTokens } from '../../proxy/services.ts';
 import { trustProxies } from '../../proxy/visitor.ts';
 import { FILES_MS } from './limits.ts';
 import type { ResourceShare } from './resource-shares.ts';

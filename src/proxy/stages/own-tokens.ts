@@ -7,9 +7,6 @@ import type { EdgeAnswer } from '../../http/response.ts';
 import { MAX_TOKEN_CHARACTERS } from '../limits.ts';
 import type { NodeContext } from '../request-context.ts';
 
-/** The key authorizations to answer with, by token. */
-export type OwnTokens = Pick<ReadonlyMap<string, string>, 'get'>;
-
 const PATH = '/.well-known/acme-challenge/';
 
 /** The answer to a request for one of the node's own tokens; `null`: the request is for something else. */
