@@ -1,6 +1,7 @@
 /**
- * The body of an answer whose client takes it slowly. Octets pass through as long as the client takes them; once it has
- * held the answer up for a while, they are taken from the origin for it, so that the origin's connection is free.
+ * Buffers a response for a client that reads it slowly. In: the body from the origin. Out: the same body to the client, as
+ * fast as that reads. Octets pass through while the client reads; once it has paused the origin for a while, its octets are
+ * read from the origin into a spool, so that the origin's connection becomes free.
  */
 import type { HeaderList, ResponseFault, ResponseSink, ResponseSource } from '../http/response.ts';
 import type { Drain, DrainPlace } from './drain-queue.ts';
@@ -8,210 +9,258 @@ import { HOLD_UP_MS, MAX_ANSWER_OCTETS } from './limits.ts';
 import type { BufferSpace } from './space.ts';
 import { createSpool, type Spool } from './spool.ts';
 
-/** Opens where the answer for one client is stored; `onRoom` is called when it has room again. */
+/** Opens storage for one client's response; `onRoom` is called when it has room again. */
 export type OpenSpool = (onRoom: () => void) => Spool;
 
-/** Stores answers for clients of one network. */
+/** Opens spools for clients of one network, of at most `MAX_ANSWER_OCTETS` each. */
 export function answerSpools(space: BufferSpace, network: string): OpenSpool {
   return (onRoom) => createSpool({ space, network, most: MAX_ANSWER_OCTETS, onRoom });
 }
 
 export interface AnswerBufferOptions {
-  /** Takes the answer's body. */
+  /** The client's end. */
   readonly sink: Pick<ResponseSink, 'data' | 'end' | 'fail'>;
-  /** Where the body comes from. */
+  /** The origin's end. */
   readonly source: ResponseSource;
   readonly openSpool: OpenSpool;
-  /** Whether others wait for the origin's connection, so that it is given up at once. Default: they do not. */
+  /** Whether other requests wait for the origin's connection, so that storing begins at once. Default: none do. */
   readonly isWanted?: () => boolean;
-  /** Asks for turns in which the answer is taken while its client takes nothing. Default: it needs none. */
+  /** Joins the queue in which responses are read while their clients read nothing. Default: no queue. */
   readonly joinDrains?: (drain: Drain) => DrainPlace;
 }
 
 /** A source for the client, and a sink for the origin. */
 export interface AnswerBuffer extends ResponseSource, Pick<ResponseSink, 'data' | 'end' | 'fail'> {
-  /** Ends it at once, with a fault for the client. */
+  /** Ends the response at once, with a fault for the client. */
   cut(fault: ResponseFault): void;
-  /** Others wait for the origin's connection: stores at once what the client holds up. */
+  /** Other requests wait for the origin's connection: stores at once what the client does not read. */
   hurry(): void;
-  /** Octets that the client took. */
+  /** Octets pushed to the client so far. */
   octets(): number;
   /** Milliseconds so far in which the origin was paused for the client. */
   waitedMs(): number;
 }
 
-/** How an answer ends: with trailers, or by a fault. */
+/** How a response ends: with trailers, or by a fault. */
 type Ending = { readonly trailers: HeaderList } | { readonly fault: ResponseFault };
 
-export function createAnswerBuffer(options: AnswerBufferOptions): AnswerBuffer {
-  const { sink, source, openSpool, isWanted = () => false, joinDrains = null } = options;
-  let spool: Spool | null = null;
-  /** The client takes nothing now. */
-  let paused = false;
-  /** Since when the origin is paused; `null`: it is not. */
-  let pausedSince: number | null = null;
-  let waited = 0;
-  let taken = 0;
-  let late: NodeJS.Timeout | null = null;
-  let ending: Ending | null = null;
-  let pushing = false;
-  /** In the queue of those whose clients take nothing; `null`: it is not. */
-  let place: DrainPlace | null = null;
-  let hasTurn = false;
+interface BufferState {
+  readonly options: AnswerBufferOptions;
+  /** `null`: octets pass through. */
+  spool: Spool | null;
+  /** The client reads nothing now. */
+  paused: boolean;
+  /** The start of the origin's pause (`performance.now()`); `null`: it is not paused. */
+  pausedSince: number | null;
+  /** Milliseconds of earlier pauses. */
+  pausedMs: number;
+  /** Octets pushed to the client. */
+  pushed: number;
+  /** Starts storing after `HOLD_UP_MS`. */
+  timer: NodeJS.Timeout | null;
+  /** Set once the origin has sent everything. */
+  ending: Ending | null;
+  /** Octets of the spool are being read and pushed. */
+  pushing: boolean;
+  /** The place in the queue of responses whose clients read nothing; `null`: none. */
+  place: DrainPlace | null;
+  hasTurn: boolean;
   /** The next octet of the spool for the client. */
-  let at = 0;
-  let over = false;
+  at: number;
+  over: boolean;
+}
 
-  function pauseSource(): void {
-    if (pausedSince !== null || ending !== null) return;
-    pausedSince = performance.now();
-    source.pause();
-  }
-  function resumeSource(): void {
-    if (pausedSince === null) return;
-    waited += performance.now() - pausedSince;
-    pausedSince = null;
-    source.resume();
-  }
-  function give(chunk: Uint8Array): void {
-    taken += chunk.length;
-    sink.data(chunk);
-  }
-  /** Lets the origin send into the spool: at once for a client that takes octets, else in its turn. */
-  function fill(): void {
-    if (over || ending !== null || !spool!.hasRoom()) return;
-    if (!paused || joinDrains === null || hasTurn) resumeSource();
-    else place ??= joinDrains(drain);
-  }
-  const drain: Drain = {
-    start() {
-      hasTurn = true;
-      resumeSource();
-    },
-    stop() {
-      hasTurn = false;
-      pauseSource();
-      if (!spool!.hasRoom()) leaveQueue();
-    },
+export function createAnswerBuffer(options: AnswerBufferOptions): AnswerBuffer {
+  const state: BufferState = {
+    options,
+    spool: null,
+    paused: false,
+    pausedSince: null,
+    pausedMs: 0,
+    pushed: 0,
+    timer: null,
+    ending: null,
+    pushing: false,
+    place: null,
+    hasTurn: false,
+    at: 0,
+    over: false,
   };
-
-  function leaveQueue(): void {
-    hasTurn = false;
-    place?.leave();
-    place = null;
-  }
-
-  function close(): void {
-    over = true;
-    leaveQueue();
-    if (late !== null) clearTimeout(late);
-    spool?.close();
-  }
-  function finish(how: Ending): void {
-    close();
-    if ('fault' in how) sink.fail(how.fault);
-    else sink.end(how.trailers);
-  }
-
-  /** The client holds the answer up: what comes is stored. */
-  function store(): void {
-    if (late !== null) clearTimeout(late);
-    late = null;
-    if (over || !paused || spool !== null || ending !== null) return;
-    spool = openSpool(fill);
-    fill();
-  }
-
-  async function push(from: Spool): Promise<void> {
-    while (!paused && !over && at < from.length) {
-      const found = from.read(at);
-      const chunk = found instanceof Promise ? await found : found;
-      if (over) return;
-      at += chunk.length;
-      give(chunk);
-      from.release(at);
-    }
-    if (!paused && !over && ending !== null) finish(ending);
-  }
-
-  /** Gives the client what is stored, as fast as it takes it. */
-  function go(): void {
-    if (pushing || over || spool === null) return;
-    pushing = true;
-    push(spool)
-      .catch((error: unknown) => {
-        if (over) return;
-        finish({ fault: { code: 'cut', reason: error instanceof Error ? error.message : 'a file failed' } });
-        source.abort();
-      })
-      .finally(() => {
-        pushing = false;
-        if (!paused && !over && (at < spool!.length || ending !== null)) go();
-      });
-  }
-
   return {
-    data(chunk) {
-      if (over) return;
-      if (spool === null) return give(chunk);
-      spool.write(chunk);
-      place?.took(chunk.length);
-      if (!spool.hasRoom()) pauseSource();
-      if (!paused) go();
-    },
-    end(trailers) {
-      if (over) return;
-      ending = { trailers };
-      settle();
-    },
-    fail(fault) {
-      if (over) return;
-      ending = { fault };
-      settle();
-    },
-    pause() {
-      paused = true;
-      if (over || ending !== null) return;
-      if (spool !== null) {
-        fill();
-        if (joinDrains !== null && !hasTurn) pauseSource();
-        return;
-      }
-      pauseSource();
-      if (isWanted()) store();
-      else late ??= setTimeout(store, HOLD_UP_MS);
-    },
-    resume() {
-      paused = false;
-      if (spool !== null) {
-        leaveQueue();
-        fill();
-        go();
-        return;
-      }
-      if (late !== null) clearTimeout(late);
-      late = null;
-      resumeSource();
-    },
+    data: (chunk) => receive(state, chunk),
+    end: (trailers) => receiveEnding(state, { trailers }),
+    fail: (fault) => receiveEnding(state, { fault }),
+    pause: () => pause(state),
+    resume: () => resume(state),
     abort() {
-      if (over) return;
-      close();
-      source.abort();
+      if (state.over) return;
+      close(state);
+      options.source.abort();
     },
     cut(fault) {
-      if (over) return;
-      finish({ fault });
-      source.abort();
+      if (state.over) return;
+      finish(state, { fault });
+      options.source.abort();
     },
-    hurry: store,
-    octets: () => taken,
-    waitedMs: () => (pausedSince === null ? waited : waited + performance.now() - pausedSince),
+    hurry: () => store(state),
+    octets: () => state.pushed,
+    waitedMs: () => {
+      const { pausedSince, pausedMs } = state;
+      return pausedSince === null ? pausedMs : pausedMs + performance.now() - pausedSince;
+    },
   };
+}
 
-  /** Passes the end on at once where nothing is stored before it. */
-  function settle(): void {
-    leaveQueue();
-    if (spool === null || (at === spool.length && !pushing)) finish(ending!);
-    else if (!paused) go();
+function receive(state: BufferState, chunk: Uint8Array): void {
+  const { spool } = state;
+  if (state.over) return;
+  if (spool === null) return void pushChunk(state, chunk);
+  spool.write(chunk);
+  state.place?.took(chunk.length);
+  if (!spool.hasRoom()) pauseSource(state);
+  if (!state.paused) pushStored(state);
+}
+
+/** Passes the end on at once where nothing is stored before it. */
+function receiveEnding(state: BufferState, ending: Ending): void {
+  const { spool } = state;
+  if (state.over) return;
+  state.ending = ending;
+  leaveQueue(state);
+  if (spool === null || (state.at === spool.length && !state.pushing)) finish(state, ending);
+  else if (!state.paused) pushStored(state);
+}
+
+/** The client reads no more for now. */
+function pause(state: BufferState): void {
+  const { joinDrains, isWanted } = state.options;
+  state.paused = true;
+  if (state.over || state.ending !== null) return;
+  if (state.spool !== null) {
+    fillSpool(state);
+    if (joinDrains !== undefined && !state.hasTurn) pauseSource(state);
+    return;
   }
+  pauseSource(state);
+  if (isWanted?.() === true) store(state);
+  else state.timer ??= setTimeout(() => store(state), HOLD_UP_MS);
+}
+
+/** The client reads again. */
+function resume(state: BufferState): void {
+  state.paused = false;
+  if (state.spool !== null) {
+    leaveQueue(state);
+    fillSpool(state);
+    pushStored(state);
+    return;
+  }
+  clearTimer(state);
+  resumeSource(state);
+}
+
+function clearTimer(state: BufferState): void {
+  if (state.timer !== null) clearTimeout(state.timer);
+  state.timer = null;
+}
+
+function pauseSource(state: BufferState): void {
+  if (state.pausedSince !== null || state.ending !== null) return;
+  state.pausedSince = performance.now();
+  state.options.source.pause();
+}
+
+function resumeSource(state: BufferState): void {
+  if (state.pausedSince === null) return;
+  state.pausedMs += performance.now() - state.pausedSince;
+  state.pausedSince = null;
+  state.options.source.resume();
+}
+
+function pushChunk(state: BufferState, chunk: Uint8Array): void {
+  state.pushed += chunk.length;
+  state.options.sink.data(chunk);
+}
+
+/** Starts storing: the client has paused the origin for too long, or other requests wait for its connection. */
+function store(state: BufferState): void {
+  clearTimer(state);
+  if (state.over || !state.paused || state.spool !== null || state.ending !== null) return;
+  state.spool = state.options.openSpool(() => fillSpool(state));
+  fillSpool(state);
+}
+
+/** Lets the origin send into the spool: at once for a client that reads, else in the response's turn. */
+function fillSpool(state: BufferState): void {
+  const { joinDrains } = state.options;
+  if (state.over || state.ending !== null || !state.spool!.hasRoom()) return;
+  if (!state.paused || joinDrains === undefined || state.hasTurn) resumeSource(state);
+  else state.place ??= joinDrains(drainOf(state));
+}
+
+/** The response's turns in the queue. */
+function drainOf(state: BufferState): Drain {
+  return {
+    start() {
+      state.hasTurn = true;
+      resumeSource(state);
+    },
+    stop() {
+      state.hasTurn = false;
+      pauseSource(state);
+      if (!state.spool!.hasRoom()) leaveQueue(state);
+    },
+  };
+}
+
+function leaveQueue(state: BufferState): void {
+  state.hasTurn = false;
+  state.place?.leave();
+  state.place = null;
+}
+
+/** Pushes stored octets to the client, as fast as it reads. */
+function pushStored(state: BufferState): void {
+  const { spool } = state;
+  if (state.pushing || state.over || spool === null) return;
+  state.pushing = true;
+  pushUntilPaused(state, spool)
+    .catch((error: unknown) => {
+      if (state.over) return;
+      const reason = error instanceof Error ? error.message : 'a file failed';
+      finish(state, { fault: { code: 'cut', reason } });
+      state.options.source.abort();
+    })
+    .finally(() => {
+      state.pushing = false;
+      // Octets, or the end, may have arrived after the last read.
+      if (!state.paused && !state.over && (state.at < spool.length || state.ending !== null))
+        pushStored(state);
+    });
+}
+
+async function pushUntilPaused(state: BufferState, spool: Spool): Promise<void> {
+  while (!state.paused && !state.over && state.at < spool.length) {
+    const read = spool.read(state.at);
+    const chunk = read instanceof Promise ? await read : read;
+    if (state.over) return;
+    state.at += chunk.length;
+    pushChunk(state, chunk);
+    spool.release(state.at);
+  }
+  if (!state.paused && !state.over && state.ending !== null) finish(state, state.ending);
+}
+
+function finish(state: BufferState, ending: Ending): void {
+  const { sink } = state.options;
+  close(state);
+  if ('fault' in ending) sink.fail(ending.fault);
+  else sink.end(ending.trailers);
+}
+
+function close(state: BufferState): void {
+  state.over = true;
+  leaveQueue(state);
+  if (state.timer !== null) clearTimeout(state.timer);
+  state.spool?.close();
 }

@@ -1,6 +1,7 @@
 /**
- * The body of a request on its way to an origin. It is read before a connection to an origin is taken, so that a slow
- * client holds none: whole, or as far as the bound allows. What is longer is sent while it still comes.
+ * The body of a request on its way to an origin. In: the client's message. Out: octets, or a stream. The body is read before
+ * a connection to an origin is taken, so that a slow client occupies none: whole, or up to a limit. What exceeds the limit
+ * is sent while it still arrives.
  */
 import { Readable } from 'node:stream';
 import type { ClientRequest } from '../http/client-messages.ts';
@@ -12,12 +13,12 @@ import { createSpool, type Spool } from './spool.ts';
 
 export interface ClientBodyOptions {
   readonly message: ClientRequest;
-  /** What was read of it already. */
+  /** The octets that inspection has read already. */
   readonly read: Uint8Array | null;
-  /** Octets that are read before an origin is asked. */
+  /** Octets that are read before an origin is contacted. */
   readonly most: number;
   readonly space: BufferSpace;
-  /** The client network that its octets count for. */
+  /** The client network that the octets count for. */
   readonly network: string;
   readonly rate: RateBounds;
 }
@@ -25,183 +26,218 @@ export interface ClientBodyOptions {
 export interface ClientBody {
   /** Reads it as far as it is buffered. @throws BodyFault */
   ready(): Promise<void>;
-  /** Whether it can be sent from its first octet once more. */
+  /** Whether it can be sent again from its first octet. */
   isReplayable(): boolean;
   /** The body for an origin, from its first octet. Only after `ready`, and again only where it is replayable. */
   open(): Uint8Array | Readable;
-  /** Whether the origin takes more than the client has sent. */
+  /** Whether the origin reads faster than the client sends. */
   isAwaited(): boolean;
-  /** How the client sends; `null`: it has sent everything, or nothing was asked of it. */
+  /** The client's pace; `null`: it has sent everything, or nothing was requested of it. */
   pace(): Pace | null;
-  /** Ends it with a fault, where an origin is getting it. */
+  /** Ends it with a fault, also while an origin reads it. */
   stop(fault: BodyFault): void;
   close(): void;
 }
 
-export function createClientBody(options: ClientBodyOptions): ClientBody {
-  const { message, read, most, space, network, rate } = options;
-  let spool: Spool | null = null;
-  let pace: Pace | null = null;
-  let whole = false;
-  let fault: BodyFault | null = null;
-  /** What came since it left the buffer: it cannot be sent again. */
-  let consumed = false;
-  let closed = false;
-  /** The client is asked for more. */
-  let flowing = false;
-  /** Who takes what comes. */
-  let taker: Taker | null = null;
-
-  function listen(): void {
-    // A stream that is not paused flows to its first listener.
-    message.pause();
-    message.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose);
-  }
-  function unlisten(): void {
-    message.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose);
-  }
-  function onData(chunk: Buffer): void {
-    pace?.move(chunk.length);
-    taker?.data(chunk);
-  }
-  function onEnd(): void {
-    whole = true;
-    pace?.end();
-    unlisten();
-    taker?.end();
-  }
-  function onError(): void {
-    stop(brokenOff());
-  }
-  function onClose(): void {
-    onError();
-  }
-  function stop(why: BodyFault): void {
-    if (whole || fault !== null || closed) return;
-    fault = why;
-    pace?.end();
-    unlisten();
-    message.pause();
-    // The stream stays a source of errors, which nobody else may listen to.
-    message.on('error', ignore);
-    taker?.fail(why);
-  }
-
-  function go(): void {
-    flowing = true;
-    pace?.wait();
-    message.resume();
-  }
-  function hold(): void {
-    flowing = false;
-    pace?.rest();
-    message.pause();
-  }
-
-  function fill(buffer: Spool): Promise<void> {
-    return new Promise((resolve, reject) => {
-      taker = {
-        data(chunk) {
-          buffer.write(chunk);
-          if (buffer.length < most && buffer.hasRoom()) return;
-          hold();
-          taker = null;
-          resolve();
-        },
-        end: () => {
-          taker = null;
-          resolve();
-        },
-        fail: reject,
-      };
-      go();
-    });
-  }
-
-  /** The octets of the buffer, and then what the client sends. */
-  function stream(buffer: Spool): Readable {
-    let at = 0;
-    let reading = false;
-    const body = new Readable({
-      read: () => void pull(),
-      destroy(error, done) {
-        if (taker === live) {
-          taker = null;
-          hold();
-        }
-        done(error);
-      },
-    });
-    const live: Taker = {
-      data(chunk) {
-        if (!consumed) buffer.close();
-        consumed = true;
-        if (!body.push(chunk)) hold();
-      },
-      end: () => void body.push(null),
-      fail: (why) => void body.destroy(why),
-    };
-    async function pull(): Promise<void> {
-      if (reading) return;
-      if (at < buffer.length) {
-        reading = true;
-        try {
-          const chunk = await buffer.read(at);
-          at += chunk.length;
-          reading = false;
-          body.push(chunk);
-        } catch (error) {
-          body.destroy(error as Error);
-        }
-        return;
-      }
-      if (whole) body.push(null);
-      else if (fault !== null) body.destroy(fault);
-      else {
-        taker = live;
-        go();
-      }
-    }
-    return body;
-  }
-
-  return {
-    async ready() {
-      if (fault !== null) throw fault;
-      if (spool !== null) return;
-      spool = createSpool({ space, network, most: Number.POSITIVE_INFINITY, onRoom: ignore });
-      if (read !== null) spool.write(read);
-      pace = createPace({ bounds: rate, onSlow: (reason) => stop(tooSlow(reason)) });
-      if (message.destroyed && !message.readableEnded) {
-        fault = brokenOff();
-        throw fault;
-      }
-      listen();
-      if (spool.length < most && spool.hasRoom()) await fill(spool);
-    },
-    isReplayable: () => fault === null && (whole || !consumed),
-    open() {
-      const inMemory = whole ? spool!.inMemory() : null;
-      return inMemory ?? stream(spool!);
-    },
-    isAwaited: () => flowing && fault === null && !whole,
-    pace: () => (whole ? null : pace),
-    stop,
-    close() {
-      if (closed) return;
-      unlisten();
-      closed = true;
-      pace?.end();
-      taker = null;
-      spool?.close();
-    },
-  };
-}
-
-interface Taker {
+/** Receives what the client sends. */
+interface Receiver {
   data(chunk: Buffer): void;
   end(): void;
   fail(fault: BodyFault): void;
 }
 
-function ignore(): void {}
+interface BodyState {
+  readonly options: ClientBodyOptions;
+  /** The listeners on the message. */
+  readonly listeners: Listeners;
+  /** Set by `ready`. */
+  spool: Spool | null;
+  pace: Pace | null;
+  /** Everything has arrived. */
+  whole: boolean;
+  fault: BodyFault | null;
+  /** Octets have been sent that are not in the spool: the body cannot be sent again. */
+  consumed: boolean;
+  closed: boolean;
+  /** The message is not paused. */
+  flowing: boolean;
+  receiver: Receiver | null;
+}
+
+export function createClientBody(options: ClientBodyOptions): ClientBody {
+  const state: BodyState = {
+    options,
+    listeners: {
+      data: (chunk) => {
+        state.pace?.move(chunk.length);
+        state.receiver?.data(chunk);
+      },
+      end: () => complete(state),
+      error: () => stop(state, brokenOff()),
+    },
+    spool: null,
+    pace: null,
+    whole: false,
+    fault: null,
+    consumed: false,
+    closed: false,
+    flowing: false,
+    receiver: null,
+  };
+  return {
+    ready: () => ready(state),
+    isReplayable: () => state.fault === null && (state.whole || !state.consumed),
+    open() {
+      const inMemory = state.whole ? state.spool!.inMemory() : null;
+      return inMemory ?? streamOf(state, state.spool!);
+    },
+    isAwaited: () => state.flowing && state.fault === null && !state.whole,
+    pace: () => (state.whole ? null : state.pace),
+    stop: (fault) => stop(state, fault),
+    close() {
+      if (state.closed) return;
+      unlisten(state);
+      state.closed = true;
+      state.pace?.end();
+      state.receiver = null;
+      state.spool?.close();
+    },
+  };
+}
+
+async function ready(state: BodyState): Promise<void> {
+  const { message, read, most, space, network, rate } = state.options;
+  if (state.fault !== null) throw state.fault;
+  if (state.spool !== null) return;
+  const spool = createSpool({ space, network, most: Number.POSITIVE_INFINITY, onRoom: nothing });
+  state.spool = spool;
+  if (read !== null) spool.write(read);
+  state.pace = createPace({ bounds: rate, onSlow: (reason) => stop(state, tooSlow(reason)) });
+  if (message.destroyed && !message.readableEnded) {
+    state.fault = brokenOff();
+    throw state.fault;
+  }
+  listen(state);
+  if (spool.length < most && spool.hasRoom()) await fillSpool(state, spool);
+}
+
+interface Listeners {
+  readonly data: (chunk: Buffer) => void;
+  readonly end: () => void;
+  readonly error: () => void;
+}
+
+function listen({ options: { message }, listeners: { data, end, error } }: BodyState): void {
+  // A stream that is not paused begins to flow at its first `data` listener.
+  message.pause();
+  message.on('data', data).on('end', end).on('error', error).on('close', error);
+}
+
+function unlisten({ options: { message }, listeners: { data, end, error } }: BodyState): void {
+  message.off('data', data).off('end', end).off('error', error).off('close', error);
+}
+
+/** The client has sent everything. */
+function complete(state: BodyState): void {
+  state.whole = true;
+  state.pace?.end();
+  unlisten(state);
+  state.receiver?.end();
+}
+
+function stop(state: BodyState, fault: BodyFault): void {
+  const { message } = state.options;
+  if (state.whole || state.fault !== null || state.closed) return;
+  state.fault = fault;
+  state.pace?.end();
+  unlisten(state);
+  message.pause();
+  // An error of the stream without a listener would end the process.
+  message.on('error', nothing);
+  state.receiver?.fail(fault);
+}
+
+/** Reads from the client; the time until octets arrive is the client's. */
+function resume(state: BodyState): void {
+  state.flowing = true;
+  state.pace?.wait();
+  state.options.message.resume();
+}
+
+function pause(state: BodyState): void {
+  state.flowing = false;
+  state.pace?.rest();
+  state.options.message.pause();
+}
+
+/** Resolves when everything, or as much as the limit and the spool allow, has arrived. @throws BodyFault */
+function fillSpool(state: BodyState, spool: Spool): Promise<void> {
+  const { most } = state.options;
+  return new Promise((resolve, reject) => {
+    state.receiver = {
+      data(chunk) {
+        spool.write(chunk);
+        if (spool.length < most && spool.hasRoom()) return;
+        pause(state);
+        state.receiver = null;
+        resolve();
+      },
+      end: () => {
+        state.receiver = null;
+        resolve();
+      },
+      fail: reject,
+    };
+    resume(state);
+  });
+}
+
+/** The stored octets, then those that the client still sends. */
+function streamOf(state: BodyState, spool: Spool): Readable {
+  /** The next octet of the spool. */
+  let at = 0;
+  let reading = false;
+  const body = new Readable({
+    read: () => void pull(),
+    destroy(error, done) {
+      if (state.receiver === live) {
+        state.receiver = null;
+        pause(state);
+      }
+      done(error);
+    },
+  });
+  const live: Receiver = {
+    data(chunk) {
+      if (!state.consumed) spool.close();
+      state.consumed = true;
+      if (!body.push(chunk)) pause(state);
+    },
+    end: () => void body.push(null),
+    fail: (fault) => void body.destroy(fault),
+  };
+  async function pullStored(): Promise<void> {
+    reading = true;
+    try {
+      const chunk = await spool.read(at);
+      at += chunk.length;
+      reading = false;
+      body.push(chunk);
+    } catch (error) {
+      body.destroy(error as Error);
+    }
+  }
+  async function pull(): Promise<void> {
+    if (reading) return;
+    if (at < spool.length) await pullStored();
+    else if (state.whole) body.push(null);
+    else if (state.fault !== null) body.destroy(state.fault);
+    else {
+      state.receiver = live;
+      resume(state);
+    }
+  }
+  return body;
+}
+
+function nothing(): void {}

@@ -1,16 +1,17 @@
 /**
- * Measures how fast a client sends or takes octets, in the time in which it is the client that is waited for, and reports
- * one that stays below the minimum rate.
+ * Measures the rate at which a client sends or reads octets. In: the periods in which the node waits for the client, and the
+ * octets moved. Out: a report when the rate over such periods is below the minimum.
  */
 import type { RateBounds } from './limits.ts';
 
+/** The pace of one client. */
 export interface Pace {
-  /** The client is waited for, until `rest`. */
+  /** The node begins to wait for the client; ends with `rest`. */
   wait(): void;
   rest(): void;
-  /** The client sent or took octets. */
+  /** Counts octets that the client has sent or read. */
   move(octets: number): void;
-  /** Milliseconds waited for the client so far. */
+  /** Milliseconds of waiting for the client so far. */
   waitedMs(): number;
   /** Octets moved so far. */
   octets(): number;
@@ -24,20 +25,21 @@ export interface PaceOptions {
   readonly onSlow: (reason: string) => void;
 }
 
+/** A measurement that starts with the first `wait`. */
 export function createPace({ bounds, onSlow }: PaceOptions): Pace {
   const { minRate, graceMs, windowMs } = bounds;
   let waitingSince: number | null = null;
   let waited = 0;
   let moved = 0;
-  /** Both at the start of the window, once the grace is over. */
+  /** `waited` and `moved` at the start of the window; `null`: the grace period has not ended. */
   let from: { readonly waited: number; readonly moved: number } | null = null;
   let timer: NodeJS.Timeout | null = null;
   let ended = minRate === 0;
 
   const waitedMs = (): number => (waitingSince === null ? waited : waited + performance.now() - waitingSince);
 
-  /** Looks at what a window brought. PERF: at most one timer, which is not changed as octets come. */
-  function look(): void {
+  /** Ends the grace period or a window. PERF: at most one timer, which octets do not restart. */
+  function checkWindow(): void {
     timer = null;
     const now = waitedMs();
     const left = from === null ? graceMs - now : windowMs - (now - from.waited);
@@ -58,15 +60,15 @@ export function createPace({ bounds, onSlow }: PaceOptions): Pace {
   }
 
   function arm(ms: number): void {
-    // A client that is not waited for starts the timer when it is.
-    if (waitingSince !== null) timer = setTimeout(look, Math.ceil(ms));
+    // Outside of waiting periods no timer runs; `wait` starts it.
+    if (waitingSince !== null) timer = setTimeout(checkWindow, Math.ceil(ms));
   }
 
   return {
     wait() {
       if (waitingSince !== null) return;
       waitingSince = performance.now();
-      if (!ended && timer === null) look();
+      if (!ended && timer === null) checkWindow();
     },
     rest() {
       if (waitingSince === null) return;

@@ -1,4 +1,7 @@
-/** The room that bodies of slow clients may take in a process: memory, and files without names. */
+/**
+ * The memory and disk space that a process may use for the bodies of slow clients. Counts octets by client network, and opens
+ * the files, which have no names.
+ */
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
@@ -6,48 +9,51 @@ import { join } from 'node:path';
 import { ALL_MEMORY_OCTETS, NETWORK_SHARE, REST_MS } from './limits.ts';
 
 export interface BufferSpaceOptions {
-  /** The folder of the files; `null`: none are written. */
+  /** The folder of the files; `null`: no files are written. */
   readonly folder: string | null;
-  /** Octets of files in all. */
+  /** Octets of all files at most. */
   readonly diskOctets: number;
-  /** Milliseconds that never jump. Default: `performance.now`. */
+  /** Milliseconds, monotonic. Default: `performance.now`. */
   readonly clock?: () => number;
   /** Called when a file cannot be created or written. */
   readonly onFault: (error: unknown) => void;
 }
 
+/** The space of one process, shared by its spools. */
 export interface BufferSpace {
   /** Octets in memory, counted by the spools. */
   readonly memory: { octets: number };
-  /** Whether memory is used up, so that even small bodies go to files. */
+  /** Whether memory is exhausted, so that even small bodies are written to files. */
   isMemoryFull(): boolean;
   /** Takes octets of files for a client network. @returns `false`: there is no room */
   takeDisk(network: string, octets: number): boolean;
   giveDisk(network: string, octets: number): void;
-  /** Opens a file that no folder lists: it is gone with its handle, and with the process. */
+  /** Opens an unlinked file, which the system removes when its handle or the process ends. */
   openFile(): Promise<FileHandle>;
-  /** Stops using files for a while. */
+  /** Stops the use of files for `REST_MS`, after a failure. */
   fail(error: unknown): void;
-  /** Octets of files now. */
+  /** Octets of all files now. */
   diskOctets(): number;
 }
 
+/** An empty space. */
 export function createBufferSpace(options: BufferSpaceOptions): BufferSpace {
   const { folder, clock = () => performance.now(), onFault } = options;
-  const mostOfNetwork = options.diskOctets * NETWORK_SHARE;
+  const maxOfNetwork = options.diskOctets * NETWORK_SHARE;
   const byNetwork = new Map<string, number>();
   const memory = { octets: 0 };
   let disk = 0;
-  let restsUntil = Number.NEGATIVE_INFINITY;
-  let isMade = false;
+  /** On the clock: no files before this time. */
+  let pausedUntil = Number.NEGATIVE_INFINITY;
+  let folderExists = false;
 
   return {
     memory,
     isMemoryFull: () => memory.octets >= ALL_MEMORY_OCTETS,
     takeDisk(network, octets) {
-      if (folder === null || clock() < restsUntil) return false;
+      if (folder === null || clock() < pausedUntil) return false;
       const taken = byNetwork.get(network) ?? 0;
-      if (disk + octets > options.diskOctets || taken + octets > mostOfNetwork) return false;
+      if (disk + octets > options.diskOctets || taken + octets > maxOfNetwork) return false;
       disk += octets;
       byNetwork.set(network, taken + octets);
       return true;
@@ -61,8 +67,8 @@ export function createBufferSpace(options: BufferSpaceOptions): BufferSpace {
     },
     async openFile() {
       if (folder === null) throw new Error('bodies are not written to files here');
-      if (!isMade) mkdirSync(folder, { recursive: true, mode: 0o700 });
-      isMade = true;
+      if (!folderExists) mkdirSync(folder, { recursive: true, mode: 0o700 });
+      folderExists = true;
       const path = join(folder, randomUUID());
       const handle = await open(path, 'wx+', 0o600);
       try {
@@ -74,8 +80,8 @@ export function createBufferSpace(options: BufferSpaceOptions): BufferSpace {
       return handle;
     },
     fail(error) {
-      if (clock() >= restsUntil) onFault(error);
-      restsUntil = clock() + REST_MS;
+      if (clock() >= pausedUntil) onFault(error);
+      pausedUntil = clock() + REST_MS;
     },
     diskOctets: () => disk,
   };

@@ -1,4 +1,7 @@
-/** Builds cache entries from origin responses. */
+/**
+ * Builds cache entries. In: a response of the origin, and for a 304 the stored entry. Out: an entry whose headers, lifetime and
+ * validators are those to store (RFC 9111 §3, §4.3.4).
+ */
 import { headerOf, type ResponseHead } from '../http/response.ts';
 import { type CacheEntry, isShared, isValidatable } from './entry.ts';
 import { freshenedHeaders, storedHeaders, validatorsOf, withLength } from './headers.ts';
@@ -14,6 +17,7 @@ export interface EntryDraft {
   readonly announced: number | null;
 }
 
+/** A response of the origin, with what its storage depends on. Times in milliseconds since the epoch. */
 export interface OriginAnswer {
   readonly head: Pick<ResponseHead, 'status' | 'headers'>;
   readonly directive: CacheSettings;
@@ -26,15 +30,15 @@ export interface OriginAnswer {
 /** A draft of a response that may be stored and can be reused; `null`: the response is not stored. */
 export function draftOf(answered: OriginAnswer): EntryDraft | null {
   const { head, now } = answered;
-  const plan = storagePolicy(answered);
+  const policy = storagePolicy(answered);
   const names = varyNames(head.headers);
-  if (plan === null || names === null) return null;
-  const headers = storedHeaders({ headers: head.headers, omit: plan.omit, now });
-  const draft = { entry: entryOf(answered, plan, headers), names, announced: announcedLength(head) };
+  if (policy === null || names === null) return null;
+  const headers = storedHeaders({ headers: head.headers, omit: policy.omit, now });
+  const draft = { entry: entryOf(answered, policy, headers), names, announced: announcedLength(head) };
   // Without a lifetime and without a validator an entry could never be used.
   const useful =
-    isShared(draft.entry) || isValidatable(draft.entry) || plan.lifetime.staleWhileRevalidate > 0;
-  return useful || (plan.lifetime.staleIfError ?? 0) > 0 ? draft : null;
+    isShared(draft.entry) || isValidatable(draft.entry) || policy.lifetime.staleWhileRevalidate > 0;
+  return useful || (policy.lifetime.staleIfError ?? 0) > 0 ? draft : null;
 }
 
 function entryOf(
@@ -63,21 +67,21 @@ export function finished({ entry }: EntryDraft, length: number): Omit<CacheEntry
  * The entry after a 304 (RFC 9111 §4.3.4). `keep` is `false` where the updated entry may no longer be stored.
  */
 export function freshened(
-  held: CacheEntry,
+  stored: CacheEntry,
   answered: OriginAnswer,
 ): { readonly entry: CacheEntry; readonly keep: boolean } {
   const { head, now } = answered;
-  const merged = freshenedHeaders(held.headers, { headers: head.headers, omit: [], now });
+  const merged = freshenedHeaders(stored.headers, { headers: head.headers, omit: [], now });
   const age = headerOf(head.headers, 'age');
-  const seen = { status: held.status, headers: age === null ? merged : [...merged, 'Age', age] };
-  const plan = storagePolicy({ ...answered, head: seen });
-  if (plan === null) {
-    const entry = { ...held, headers: merged, prepared: { browserTtl: null, headers: merged } };
+  const seen = { status: stored.status, headers: age === null ? merged : [...merged, 'Age', age] };
+  const policy = storagePolicy({ ...answered, head: seen });
+  if (policy === null) {
+    const entry = { ...stored, headers: merged, prepared: { browserTtl: null, headers: merged } };
     return { entry, keep: false };
   }
-  const headers = storedHeaders({ headers: merged, omit: plan.omit, now });
-  const made = entryOf({ ...answered, head: seen }, plan, headers);
-  return { entry: { ...made, body: held.body, length: held.length }, keep: true };
+  const headers = storedHeaders({ headers: merged, omit: policy.omit, now });
+  const made = entryOf({ ...answered, head: seen }, policy, headers);
+  return { entry: { ...made, body: stored.body, length: stored.length }, keep: true };
 }
 
 /** Whether a 304 refers to another response than the stored one: its strong tag differs. */

@@ -1,5 +1,5 @@
 /**
- * The HTTP cache of a node. In: a request that a cache rule covers, and a function that sends it to the
+ * The HTTP cache of a node. In: a request with its cache settings, and a function that sends it to the
  * origin. Out: a response from memory, from disk or from the origin, stored where that is allowed. A shared
  * cache by RFC 9111, with these decisions where the RFC leaves a choice:
  *
@@ -25,10 +25,10 @@ import {
   mayServeUnreached,
   mayServeWhile,
 } from './entry.ts';
-import { askOrigin, type FetchContext, type FetchResult } from './in-flight.ts';
+import { type FetchContext, type FetchResult, requestOrigin } from './in-flight.ts';
 import { invalidated } from './invalidate.ts';
 import { BODY_SHARE, MAX_MEMORY_BODY, RECORDING_SHARE } from './limits.ts';
-import { answerUnavailable, createLaterSource, type Lookup, NO_CLIENT, pass } from './lookup.ts';
+import { answerUnavailable, createDeferredSource, type Lookup, NO_CLIENT, pass } from './lookup.ts';
 import { createNegativeCache } from './negative-cache.ts';
 import { fetchFromOrigin } from './origin-fetch.ts';
 import type { CacheRequest, HttpCache } from './request.ts';
@@ -64,29 +64,31 @@ const SAFE: ReadonlySet<string> = new Set([
 
 export function createCache(options: CacheOptions): HttpCache {
   const { memoryOctets, directory, diskShare = 1, clock = Date.now, onFault } = options;
-  const mostInMemory = Math.floor(Math.min(MAX_MEMORY_BODY, memoryOctets * BODY_SHARE));
+  const maxInMemory = Math.floor(Math.min(MAX_MEMORY_BODY, memoryOctets * BODY_SHARE));
   const disk = directory === null ? null : createDisk({ directory, share: diskShare, clock, onFault });
-  const tower: FetchContext = {
-    store: createResponseStore({ memoryOctets, maxInMemory: mostInMemory, disk }),
+  const context: FetchContext = {
+    store: createResponseStore({ memoryOctets, maxInMemory, disk }),
     budget: createBudget(memoryOctets * RECORDING_SHARE),
-    maxInMemory: mostInMemory,
+    maxInMemory,
     clock,
-    flights: new Map(),
+    inFlightRequests: new Map(),
     recent: createNegativeCache(clock),
     onFault,
-    lead: (ask, held, key) => fetchFromOrigin(tower, ask, held, key),
+    fetch: (lookup, stored, key) => fetchFromOrigin(context, lookup, stored, key),
   };
   return {
     answer(request, sink, fetch) {
       const { directive, domain, method } = request;
       const key = keyOf(domain.name, directive.key ?? '');
-      const ask: Lookup = { request, sink, fetch, resource: { domain, key }, gone: false };
+      const lookup: Lookup = { request, sink, fetch, resource: { domain, key }, gone: false };
       if (directive.mode === 'bypass' || directive.key === null) {
-        return pass(ask, { why: 'bypass', result: 'bypass' });
+        return pass(lookup, { why: 'bypass', result: 'bypass' });
       }
-      if (!SAFE.has(method)) return change(tower, ask);
-      if (method !== 'GET' && method !== 'HEAD') return pass(ask, { why: 'method', result: 'pass' });
-      return isPlain(request.headers) ? look(tower, ask) : pass(ask, { why: 'request', result: 'pass' });
+      if (!SAFE.has(method)) return change(context, lookup);
+      if (method !== 'GET' && method !== 'HEAD') return pass(lookup, { why: 'method', result: 'pass' });
+      return isPlain(request.headers)
+        ? find(context, lookup)
+        : pass(lookup, { why: 'request', result: 'pass' });
     },
     async close() {
       await disk?.close();
@@ -94,67 +96,71 @@ export function createCache(options: CacheOptions): HttpCache {
   };
 }
 
-/** Looks the entry up; synchronous where memory has it. */
-function look(tower: FetchContext, ask: Lookup): ResponseSource {
-  const found = tower.store.find(ask.resource, ask.request.headers);
-  if (!(found instanceof Promise)) return serve(tower, ask, found);
-  const later = createLaterSource();
-  found
-    .then((entry) => {
-      if (!later.aborted) later.become(serve(tower, ask, entry));
+/** Finds the entry; synchronous where memory has it. */
+function find(context: FetchContext, lookup: Lookup): ResponseSource {
+  const entry = context.store.find(lookup.resource, lookup.request.headers);
+  if (!(entry instanceof Promise)) return serve(context, lookup, entry);
+  const deferred = createDeferredSource();
+  entry
+    .then((read) => {
+      if (!deferred.aborted) deferred.become(serve(context, lookup, read));
     })
     .catch((error: unknown) => {
-      tower.onFault(error);
-      ask.sink.fail({ code: 'cut', reason: 'an error of the cache' });
+      context.onFault(error);
+      lookup.sink.fail({ code: 'cut', reason: 'an error of the cache' });
     });
-  return later;
+  return deferred;
 }
 
-/** Responds with the entry that was found, fresh or stale, or fetches from the origin. */
-function serve(tower: FetchContext, ask: Lookup, found: CacheEntry | null): ResponseSource {
-  const { request } = ask;
+/** Responds with the entry, fresh or stale, or fetches from the origin. */
+function serve(context: FetchContext, lookup: Lookup, entry: CacheEntry | null): ResponseSource {
+  const { request } = lookup;
   const { directive, domain, headers, now } = request;
-  const held = found !== null && isUsable(found, directive, domain.purgeEpoch) ? found : null;
-  const result = held === null ? null : resultOf(tower, ask, held);
-  if (held !== null && result !== null) {
-    const answered = respond(tower, ask, held, { result, status: `hit; ttl=${ttlOf(held, now)}` });
-    if (result === 'stale') renew(tower, ask, held);
+  const stored = entry !== null && isUsable(entry, directive, domain.purgeEpoch) ? entry : null;
+  const result = stored === null ? null : resultOf(context, lookup, stored);
+  if (stored !== null && result !== null) {
+    const answered = respond(context, lookup, stored, { result, status: `hit; ttl=${ttlOf(stored, now)}` });
+    if (result === 'stale') renew(context, lookup, stored);
     return answered;
   }
-  const said = parseCacheControl(textOf(headers, 'cache-control'));
-  if (said.onlyIfCached) return answerUnavailable(ask);
-  if (said.noStore) return pass(ask, { why: 'request', result: 'pass' });
-  if (request.method === 'HEAD') return tower.lead(ask, held, null);
+  const directives = parseCacheControl(textOf(headers, 'cache-control'));
+  if (directives.onlyIfCached) return answerUnavailable(lookup);
+  if (directives.noStore) return pass(lookup, { why: 'request', result: 'pass' });
+  if (request.method === 'HEAD') return context.fetch(lookup, stored, null);
   const range = textOf(headers, 'range');
-  if (held === null && range !== null && range.trim() !== 'bytes=0-') {
-    return pass(ask, { why: 'partial', result: 'pass' });
+  if (stored === null && range !== null && range.trim() !== 'bytes=0-') {
+    return pass(lookup, { why: 'partial', result: 'pass' });
   }
-  return askOrigin(tower, ask, held, sharedKey(tower, ask, held));
+  return requestOrigin(context, lookup, stored, sharedKey(context, lookup, stored));
 }
 
-/** The cache result with which an entry may be used without the origin; `null`: the origin must be asked. */
+/** The cache result with which an entry may be used without the origin; `null`: the origin must be requested. */
 function resultOf(
   { recent }: FetchContext,
   { request, resource }: Lookup,
-  held: CacheEntry,
+  stored: CacheEntry,
 ): FetchResult['result'] | null {
   const { now } = request;
-  if (isFresh(held, now)) return 'hit';
-  if (mayServeWhile(held, now)) return 'stale';
+  if (isFresh(stored, now)) return 'hit';
+  if (mayServeWhile(stored, now)) return 'stale';
   // The origin failed a moment ago: waiting for it again would take time and fail as well.
   const failure = recent.failureOf(resource.key);
   if (failure === null) return null;
-  const may = failure === 'error' ? mayServeOnError(held, now) : mayServeUnreached(held, now);
+  const may = failure === 'error' ? mayServeOnError(stored, now) : mayServeUnreached(stored, now);
   return may ? 'stale' : null;
 }
 
 /** Revalidates in the background, unless a fetch is in flight or one has just failed. */
-function renew({ store, flights, recent, lead: ask }: FetchContext, one: Lookup, held: CacheEntry): void {
+function renew(
+  { store, inFlightRequests, recent, fetch: lookup }: FetchContext,
+  one: Lookup,
+  stored: CacheEntry,
+): void {
   if (one.request.method !== 'GET' || recent.failureOf(one.resource.key) !== null) return;
   const key = store.keyOf(one.resource, one.request.headers);
-  if (key === null || flights.has(key)) return;
+  if (key === null || inFlightRequests.has(key)) return;
   const request: CacheRequest = { ...one.request, note: () => undefined };
-  ask({ ...one, request, sink: NO_CLIENT, gone: false }, held, key);
+  lookup({ ...one, request, sink: NO_CLIENT, gone: false }, stored, key);
 }
 
 /**
@@ -164,26 +170,28 @@ function renew({ store, flights, recent, lead: ask }: FetchContext, one: Lookup,
 function sharedKey(
   { store, recent }: FetchContext,
   { request, resource }: Lookup,
-  held: CacheEntry | null,
+  stored: CacheEntry | null,
 ): string | null {
   if (request.headers['authorization'] !== undefined) return null;
-  if (held !== null && !isShared(held)) return null;
+  if (stored !== null && !isShared(stored)) return null;
   const key = store.keyOf(resource, request.headers);
   return key === null || recent.isShareable(key) ? key : null;
 }
 
 /** Handles an unsafe method: a successful one invalidates the stored entry (RFC 9111 §4.4). */
-function change({ store, recent }: FetchContext, ask: Lookup): ResponseSource {
+function change({ store, recent }: FetchContext, lookup: Lookup): ResponseSource {
   const onHead = ({ status, headers }: ResponseHead): void => {
     if (status < 200 || status >= 400) return;
-    const { domain, key } = ask.resource;
-    const others = invalidated(ask.request.directive.key!, headers).map((other) => keyOf(domain.name, other));
+    const { domain, key } = lookup.resource;
+    const others = invalidated(lookup.request.directive.key!, headers).map((other) =>
+      keyOf(domain.name, other),
+    );
     for (const gone of [key, ...others]) {
       recent.setChanged(gone);
       store.remove({ domain, key: gone });
     }
   };
-  return pass(ask, { why: 'method', result: 'pass', onHead });
+  return pass(lookup, { why: 'method', result: 'pass', onHead });
 }
 
 /** Seconds until the entry is stale, negative once it is (RFC 9211 §2.4). */

@@ -6,6 +6,7 @@ import { ageOf, type CacheEntry } from './entry.ts';
 import { headersOf206, setsBrowserLifetime, withBrowserLifetime } from './headers.ts';
 import type { CacheRequest } from './request.ts';
 
+/** A response as stored, or as it is being stored. */
 export interface StoredResponse {
   readonly status: number;
   readonly headers: HeaderList;
@@ -15,41 +16,47 @@ export interface StoredResponse {
 
 /** Applies a request's method, conditions and range (RFC 9110 §13.2.2) to a whole response. */
 export function shape({ status, headers, length }: StoredResponse, request: CacheRequest): ResponsePart {
-  const { headers: asked, method } = request;
+  const { headers: requested, method } = request;
   const success = status >= 200 && status < 300;
-  if (success && (asked['if-none-match'] !== undefined || asked['if-modified-since'] !== undefined)) {
-    if (isNotModified(asked, headers, request.now)) {
+  if (success && (requested['if-none-match'] !== undefined || requested['if-modified-since'] !== undefined)) {
+    if (isNotModified(requested, headers, request.now)) {
       return { status: 304, headers: headersOf304(headers), from: 0, to: 0 };
     }
   }
   if (method === 'HEAD') return { status, headers, from: 0, to: 0 };
   const to = length ?? Number.POSITIVE_INFINITY;
-  if (status !== 200 || length === null || asked['range'] === undefined)
+  if (status !== 200 || length === null || requested['range'] === undefined)
     return { status, headers, from: 0, to };
-  const range = rangeOf(asked, headers, length);
+  const range = rangeOf(requested, headers, length);
   if (range === 'whole') return { status, headers, from: 0, to };
   if (range === 'none') {
-    const refused = [...headersOf304(headers), 'Content-Range', `bytes */${length}`, 'Content-Length', '0'];
-    return { status: 416, headers: refused, from: 0, to: 0 };
+    const unsatisfied = [
+      ...headersOf304(headers),
+      'Content-Range',
+      `bytes */${length}`,
+      'Content-Length',
+      '0',
+    ];
+    return { status: 416, headers: unsatisfied, from: 0, to: 0 };
   }
   return { status: 206, headers: headersOf206(headers, { ...range, of: length }), ...range };
 }
 
 /**
- * The client headers of an entry, with a rule's browser lifetime where one is set. Cached in the entry for
- * the next client.
+ * The client headers of an entry, with the settings' browser lifetime where there is one. Cached in the entry
+ * for the next client.
  */
 function clientHeaders(entry: CacheEntry, browserTtl: number | null): HeaderList {
   const { prepared, status, headers, terms } = entry;
   if (prepared.browserTtl !== browserTtl) {
     prepared.browserTtl = browserTtl;
-    prepared.headers = ruledHeaders({ status, headers, length: null }, browserTtl, terms.mode === 'force');
+    prepared.headers = browserHeaders({ status, headers, length: null }, browserTtl, terms.mode === 'force');
   }
   return prepared.headers;
 }
 
-/** The headers of a response with a rule's browser lifetime, where the lifetime applies to it. */
-export function ruledHeaders(
+/** The headers of a response with a browser lifetime, where the lifetime applies to it. */
+export function browserHeaders(
   { status, headers }: StoredResponse,
   browserTtl: number | null,
   forced: boolean,

@@ -1,6 +1,10 @@
-/** The known cache files of one domain under one purge epoch: their sizes, and the order of eviction. */
+/**
+ * The index of the cache files of one domain under one purge epoch: their sizes, and the order of eviction (least recently
+ * used first). Plain data and functions on it; `disk.ts` removes the files themselves.
+ */
 
 export interface PartitionFile {
+  /** Octets. */
   readonly size: number;
   /** Time of writing, milliseconds since the epoch. */
   readonly at: number;
@@ -12,11 +16,13 @@ export interface DiskPartition {
   /** Octets the partition may use, and milliseconds after which a file expires. */
   maxOctets: number;
   maxAgeMs: number;
+  /** Octets of all files. */
   used: number;
   /** By name, the least recently used first. */
   readonly files: Map<string, PartitionFile>;
 }
 
+/** A partition without files. */
 export function createDiskPartition(
   path: string,
   { maxOctets, maxAgeMs }: Pick<DiskPartition, 'maxOctets' | 'maxAgeMs'>,
@@ -24,44 +30,46 @@ export function createDiskPartition(
   return { path, maxOctets, maxAgeMs, used: 0, files: new Map() };
 }
 
-export function putFile(shelf: DiskPartition, name: string, file: PartitionFile): void {
-  dropFile(shelf, name);
-  shelf.files.set(name, file);
-  shelf.used += file.size;
+/** Adds a file as the most recently used; replaces one of the same name. */
+export function putFile(partition: DiskPartition, name: string, file: PartitionFile): void {
+  dropFile(partition, name);
+  partition.files.set(name, file);
+  partition.used += file.size;
 }
 
-export function dropFile(shelf: DiskPartition, name: string): void {
-  const file = shelf.files.get(name);
+/** Removes a file from the index, if it is in it. */
+export function dropFile(partition: DiskPartition, name: string): void {
+  const file = partition.files.get(name);
   if (file === undefined) return;
-  shelf.files.delete(name);
-  shelf.used -= file.size;
+  partition.files.delete(name);
+  partition.used -= file.size;
 }
 
 /** Marks a file as most recently used. */
-export function touchFile(shelf: DiskPartition, name: string): void {
-  const file = shelf.files.get(name);
+export function touchFile(partition: DiskPartition, name: string): void {
+  const file = partition.files.get(name);
   if (file === undefined) return;
-  shelf.files.delete(name);
-  shelf.files.set(name, file);
+  partition.files.delete(name);
+  partition.files.set(name, file);
 }
 
 /** Removes from the partition the least recently used files beyond its limits, and returns them. */
-export function takeOverflow(shelf: DiskPartition, mostFiles: number): readonly string[] {
+export function takeOverflow(partition: DiskPartition, mostFiles: number): readonly string[] {
   const taken: string[] = [];
-  for (const name of shelf.files.keys()) {
-    if (shelf.used <= shelf.maxOctets && shelf.files.size <= mostFiles) break;
-    dropFile(shelf, name);
+  for (const name of partition.files.keys()) {
+    if (partition.used <= partition.maxOctets && partition.files.size <= mostFiles) break;
+    dropFile(partition, name);
     taken.push(name);
   }
   return taken;
 }
 
 /** Removes from the partition the files that have expired, and returns them. */
-export function takeExpired(shelf: DiskPartition, now: number): readonly string[] {
+export function takeExpired(partition: DiskPartition, now: number): readonly string[] {
   const taken: string[] = [];
-  for (const [name, { at }] of shelf.files) {
-    if (now - at <= shelf.maxAgeMs) continue;
-    dropFile(shelf, name);
+  for (const [name, { at }] of partition.files) {
+    if (now - at <= partition.maxAgeMs) continue;
+    dropFile(partition, name);
     taken.push(name);
   }
   return taken;

@@ -14,6 +14,7 @@ import {
   createDiskPartition,
   type DiskPartition,
   dropFile,
+  type PartitionFile,
   putFile,
   takeExpired,
   takeOverflow,
@@ -67,238 +68,297 @@ export interface Disk {
 const DAY_MS = 86_400_000;
 const GB = 1024 ** 3;
 
-export function createDisk({ directory, share, clock, onFault }: DiskOptions): Disk {
-  const entries = join(directory, 'entries');
-  const temporary = join(directory, 'tmp');
-  const shelves = new Map<string, DiskPartition>();
-  const epochs = new Map<string, number>();
+interface DiskState {
+  readonly options: DiskOptions;
+  /** The folder of the cache files, and the folder of files being written. */
+  readonly entries: string;
+  readonly temporary: string;
+  /** By path. */
+  readonly partitions: Map<string, DiskPartition>;
+  /** The current purge epoch of each domain's folder. */
+  readonly epochs: Map<string, number>;
   /** Paths being written; `false`: the content has been invalidated meanwhile. */
-  const writing = new Map<string, boolean>();
-  const work = new Set<Promise<unknown>>();
-  let backlog = 0;
-  let restUntil = 0;
-  let serial = 0;
-  let known = false;
-  let closed = false;
+  readonly writing: Map<string, boolean>;
+  /** Background work, which `close` waits for. */
+  readonly work: Set<Promise<unknown>>;
+  /** Octets queued for writing. */
+  backlog: number;
+  /** On the clock: no writes before this time, after a failed one. */
+  pausedUntil: number;
+  /** Number of the next temporary file. */
+  serial: number;
+  /** The files of an earlier run are indexed. */
+  indexed: boolean;
+  closed: boolean;
+}
 
-  function background<T>(promise: Promise<T>): Promise<T> {
-    const tracked = promise.finally(() => work.delete(tracked));
-    work.add(tracked);
-    return tracked;
+export function createDisk(options: DiskOptions): Disk {
+  const { directory } = options;
+  const state: DiskState = {
+    options,
+    entries: join(directory, 'entries'),
+    temporary: join(directory, 'tmp'),
+    partitions: new Map(),
+    epochs: new Map(),
+    writing: new Map(),
+    work: new Set(),
+    backlog: 0,
+    pausedUntil: 0,
+    serial: 0,
+    indexed: false,
+    closed: false,
+  };
+  resetTemporary(state);
+  const ready = inBackground(state, indexFiles(state));
+  const sweeping = setInterval(() => removeExpired(state), SWEEP_MS).unref();
+  return {
+    ready,
+    enter: (domain, key) => placeIn(partitionOf(state, domain), key),
+    place: (domain, key) =>
+      state.epochs.get(folderOf(domain.name)) === domain.purgeEpoch
+        ? placeIn(partitionOf(state, domain), key)
+        : null,
+    mayHave: ({ partition, name }) => !state.closed && (!state.indexed || partition.files.has(name)),
+    read: (place, most) => readFile(state, place, most),
+    write: (place, head, body) => writeFile(state, place, { head, body }),
+    openBodyFile: (place, onRest) => openBodyFile(state, place, onRest),
+    remove: (place) => removeFile(state, place),
+    async close() {
+      state.closed = true;
+      clearInterval(sweeping);
+      while (state.work.size > 0) await Promise.allSettled([...state.work]);
+    },
+  };
+}
+
+/** Removes incomplete files of a process that was killed. */
+function resetTemporary(state: DiskState): void {
+  try {
+    rmSync(state.temporary, { recursive: true, force: true });
+    mkdirSync(state.temporary, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    pauseWrites(state, error);
   }
+}
 
-  function failed(error: unknown): void {
-    restUntil = clock() + DISK_REST_MS;
-    onFault(error);
+function inBackground<T>({ work }: DiskState, promise: Promise<T>): Promise<T> {
+  const tracked = promise.finally(() => work.delete(tracked));
+  work.add(tracked);
+  return tracked;
+}
+
+/** Stops writing for a while after an error of the disk, and reports the error. */
+function pauseWrites(state: DiskState, error: unknown): void {
+  const { clock, onFault } = state.options;
+  state.pausedUntil = clock() + DISK_REST_MS;
+  onFault(error);
+}
+
+function isPaused({ closed, pausedUntil, options }: DiskState): boolean {
+  return closed || isStillFailing(pausedUntil, DISK_REST_MS, options.clock());
+}
+
+/** Removes a file or folder; a missing one counts as removed. */
+function discard(state: DiskState, path: string): void {
+  void inBackground(state, rm(path, { recursive: true, force: true }).catch(state.options.onFault));
+}
+
+/** The partition of a domain under its purge epoch, with its current limits. A new epoch removes the files of others. */
+function partitionOf(state: DiskState, { name, purgeEpoch, settings }: CachedDomain): DiskPartition {
+  const folder = folderOf(name);
+  const path = join(state.entries, folder, String(purgeEpoch));
+  let partition = state.partitions.get(path);
+  if (partition === undefined) {
+    partition = createDiskPartition(path, { maxOctets: 0, maxAgeMs: 0 });
+    state.partitions.set(path, partition);
   }
-
-  /** Removes files or folders; a missing one counts as removed. */
-  function discard(path: string): void {
-    void background(rm(path, { recursive: true, force: true }).catch(onFault));
+  partition.maxOctets = settings.diskMaxGb * GB * state.options.share;
+  partition.maxAgeMs = settings.diskTtlDays * DAY_MS;
+  if (state.epochs.get(folder) !== purgeEpoch) {
+    state.epochs.set(folder, purgeEpoch);
+    void inBackground(state, purge(state, folder, String(purgeEpoch)));
   }
+  return partition;
+}
 
-  function shelfOf({ name, purgeEpoch, settings }: CachedDomain): DiskPartition {
-    const folder = folderOf(name);
-    const path = join(entries, folder, String(purgeEpoch));
-    let shelf = shelves.get(path);
-    if (shelf === undefined) {
-      shelf = createDiskPartition(path, { maxOctets: 0, maxAgeMs: 0 });
-      shelves.set(path, shelf);
-    }
-    shelf.maxOctets = settings.diskMaxGb * GB * share;
-    shelf.maxAgeMs = settings.diskTtlDays * DAY_MS;
-    if (epochs.get(folder) !== purgeEpoch) {
-      epochs.set(folder, purgeEpoch);
-      void background(purge(folder, String(purgeEpoch)));
-    }
-    return shelf;
+/** Removes a domain's files of other purge epochs. */
+async function purge(state: DiskState, folder: string, epoch: string): Promise<void> {
+  const epochs = await readdir(join(state.entries, folder)).catch(() => []);
+  for (const other of epochs.filter((one) => one !== epoch)) {
+    const path = join(state.entries, folder, other);
+    state.partitions.delete(path);
+    discard(state, path);
   }
+}
 
-  /** Removes a domain's files of other purge epochs. */
-  async function purge(folder: string, epoch: string): Promise<void> {
-    const others = (await readdir(join(entries, folder)).catch(() => [])).filter((one) => one !== epoch);
-    for (const other of others) {
-      const path = join(entries, folder, other);
-      shelves.delete(path);
-      discard(path);
-    }
-  }
-
-  /** Registers a file that is in place; `false`: it is no longer valid. */
-  function placed({ partition, name, path }: FilePlace, size: number): boolean {
-    putFile(partition, name, { size, at: clock() });
-    for (const over of takeOverflow(partition, MAX_FILES)) discard(pathOf(partition, over));
-    // A purge has removed the partition meanwhile, or an invalidation the file.
-    if (shelves.get(partition.path) === partition && writing.get(path) !== false) return true;
+async function readFile(state: DiskState, place: FilePlace, most: number): Promise<FileContent | null> {
+  const { partition, name, path } = place;
+  const { clock, onFault } = state.options;
+  const handle = await open(path, 'r').catch(() => null);
+  if (handle === null) {
     dropFile(partition, name);
-    discard(path);
-    return false;
+    return null;
   }
-
-  /** Runs `fill` on a new file and renames the file into place. */
-  async function create(place: FilePlace, fill: (path: string) => Promise<number>): Promise<boolean> {
-    const path = join(temporary, `${process.pid}-${serial++}`);
-    try {
-      const size = await fill(path);
-      await mkdir(join(place.path, '..'), { recursive: true, mode: 0o700 });
-      await rename(path, place.path);
-      placed(place, size);
-      return true;
-    } catch (error) {
-      await unlink(path).catch(() => undefined);
-      failed(error);
-      return false;
+  try {
+    const file = partition.files.get(name);
+    const content = await readContent(handle, most);
+    if (content !== null && (file === undefined || clock() - file.at <= partition.maxAgeMs)) {
+      touchFile(partition, name);
+      return content;
     }
+  } catch (error) {
+    onFault(error);
+  } finally {
+    await handle.close().catch(onFault);
   }
+  dropFile(partition, name);
+  discard(state, path);
+  return null;
+}
 
-  function isResting(): boolean {
-    return closed || isStillFailing(restUntil, DISK_REST_MS, clock());
+interface WrittenEntry {
+  readonly head: unknown;
+  readonly body: Uint8Array;
+}
+
+function writeFile(state: DiskState, place: FilePlace, { head, body }: WrittenEntry): void {
+  const { writing } = state;
+  const ending = encodeEnding({ head, bodyOctets: body.length, bodySum: crc32(body) });
+  // A write under way has the content that this one replaces.
+  if (writing.has(place.path)) writing.set(place.path, false);
+  if (ending === null || isPaused(state) || state.backlog + body.length > MAX_WRITE_BACKLOG) return;
+  if (place.partition.maxOctets < body.length || writing.has(place.path)) return;
+  state.backlog += body.length;
+  writing.set(place.path, true);
+  const written = createFile(state, place, [body, ending]).finally(() => {
+    state.backlog -= body.length;
+    writing.delete(place.path);
+  });
+  void inBackground(state, written);
+}
+
+/** Writes the parts to a temporary file, and moves it into place. */
+async function createFile(state: DiskState, place: FilePlace, parts: readonly Uint8Array[]): Promise<void> {
+  const path = temporaryPath(state);
+  try {
+    const handle = await open(path, 'wx', 0o600);
+    try {
+      for (const part of parts) await writeAll(handle, part);
+    } finally {
+      await handle.close();
+    }
+    await moveIntoPlace(path, place);
+    register(
+      state,
+      place,
+      parts.reduce((octets, part) => octets + part.length, 0),
+    );
+  } catch (error) {
+    await unlink(path).catch(() => undefined);
+    pauseWrites(state, error);
   }
+}
 
-  async function scan(): Promise<void> {
+function openBodyFile(state: DiskState, place: FilePlace, onRest: () => void): CommittableBodyFile | null {
+  const { writing } = state;
+  if (isPaused(state) || writing.has(place.path)) return null;
+  writing.set(place.path, true);
+  const path = temporaryPath(state);
+  const file = createBodyFile(path, {
+    failed: (error) => pauseWrites(state, error),
+    onRest,
+    move: async (size) => {
+      await moveIntoPlace(path, place);
+      return register(state, place, size);
+    },
+    over: () => writing.delete(place.path),
+  });
+  void inBackground(state, file.finished);
+  return file;
+}
+
+function temporaryPath(state: DiskState): string {
+  return join(state.temporary, `${process.pid}-${state.serial++}`);
+}
+
+async function moveIntoPlace(path: string, place: FilePlace): Promise<void> {
+  await mkdir(join(place.path, '..'), { recursive: true, mode: 0o700 });
+  await rename(path, place.path);
+}
+
+/** Adds a file that is in place to its partition; `false`: it is no longer valid, and has been removed. */
+function register(state: DiskState, { partition, name, path }: FilePlace, size: number): boolean {
+  putFile(partition, name, { size, at: state.options.clock() });
+  for (const evicted of takeOverflow(partition, MAX_FILES)) discard(state, pathOf(partition, evicted));
+  // A purge has removed the partition meanwhile, or an invalidation the file.
+  if (state.partitions.get(partition.path) === partition && state.writing.get(path) !== false) return true;
+  dropFile(partition, name);
+  discard(state, path);
+  return false;
+}
+
+function removeFile(state: DiskState, { partition, name, path }: FilePlace): void {
+  if (state.writing.has(path)) state.writing.set(path, false);
+  if (state.indexed && !partition.files.has(name)) return;
+  dropFile(partition, name);
+  discard(state, path);
+}
+
+/** Indexes the files of an earlier run; those of epochs known to be over are left to `purge`. */
+async function indexFiles(state: DiskState): Promise<void> {
+  const { entries, epochs } = state;
+  try {
     for (const folder of await readdir(entries).catch(() => [])) {
       for (const epoch of await readdir(join(entries, folder)).catch(() => [])) {
         const current = epochs.get(folder);
-        if (current === undefined || String(current) === epoch) await scanShelf(join(entries, folder, epoch));
+        if (current !== undefined && String(current) !== epoch) continue;
+        await indexPartition(state, join(entries, folder, epoch));
       }
     }
-  }
-
-  async function scanShelf(path: string): Promise<void> {
-    let shelf = shelves.get(path);
-    if (shelf === undefined) {
-      shelf = createDiskPartition(path, {
-        maxOctets: Number.POSITIVE_INFINITY,
-        maxAgeMs: DEFAULT_DISK_DAYS * DAY_MS,
-      });
-      shelves.set(path, shelf);
-    }
-    const found: (readonly [string, { readonly size: number; readonly at: number }])[] = [];
-    for (const part of await readdir(path).catch(() => [])) {
-      for (const rest of await readdir(join(path, part)).catch(() => [])) {
-        const facts = await stat(join(path, part, rest)).catch(() => null);
-        if (facts !== null) found.push([part + rest, { size: facts.size, at: facts.mtimeMs }]);
-        if (closed) return;
-      }
-    }
-    found.sort((a, b) => a[1].at - b[1].at);
-    for (const [name, file] of found) if (!shelf.files.has(name)) putFile(shelf, name, file);
-  }
-
-  function sweep(): void {
-    for (const shelf of shelves.values()) {
-      const gone = [...takeExpired(shelf, clock()), ...takeOverflow(shelf, MAX_FILES)];
-      for (const name of gone) discard(pathOf(shelf, name));
-    }
-  }
-
-  try {
-    // Incomplete files of a process that was killed.
-    rmSync(temporary, { recursive: true, force: true });
-    mkdirSync(temporary, { recursive: true, mode: 0o700 });
+    state.indexed = true;
   } catch (error) {
-    failed(error);
+    pauseWrites(state, error);
   }
-  const ready = background(
-    scan().then(
-      () => {
-        known = true;
-      },
-      (error: unknown) => failed(error),
-    ),
-  );
-  const sweeping = setInterval(sweep, SWEEP_MS).unref();
+}
 
-  return {
-    ready,
-    enter: (domain, key) => placeIn(shelfOf(domain), key),
-    place: (domain, key) =>
-      epochs.get(folderOf(domain.name)) === domain.purgeEpoch ? placeIn(shelfOf(domain), key) : null,
-    mayHave: ({ partition, name }) => !closed && (!known || partition.files.has(name)),
-    async read({ partition, name, path }, most) {
-      const handle = await open(path, 'r').catch(() => null);
-      if (handle === null) {
-        dropFile(partition, name);
-        return null;
-      }
-      try {
-        const file = partition.files.get(name);
-        const content = await readContent(handle, most);
-        if (content !== null && (file === undefined || clock() - file.at <= partition.maxAgeMs)) {
-          touchFile(partition, name);
-          return content;
-        }
-      } catch (error) {
-        onFault(error);
-      } finally {
-        await handle.close().catch(onFault);
-      }
-      dropFile(partition, name);
-      discard(path);
-      return null;
-    },
-    write(place, head, body) {
-      const ending = encodeEnding({ head, bodyOctets: body.length, bodySum: crc32(body) });
-      if (writing.has(place.path)) writing.set(place.path, false);
-      if (ending === null || isResting() || backlog + body.length > MAX_WRITE_BACKLOG) return;
-      if (place.partition.maxOctets < body.length || writing.has(place.path)) return;
-      backlog += body.length;
-      writing.set(place.path, true);
-      const written = create(place, async (path) => {
-        const handle = await open(path, 'wx', 0o600);
-        try {
-          await writeAll(handle, body);
-          await writeAll(handle, ending);
-        } finally {
-          await handle.close();
-        }
-        return body.length + ending.length;
-      });
-      void background(
-        written.finally(() => {
-          backlog -= body.length;
-          writing.delete(place.path);
-        }),
-      );
-    },
-    openBodyFile(place, onRest) {
-      if (isResting() || writing.has(place.path)) return null;
-      writing.set(place.path, true);
-      const path = join(temporary, `${process.pid}-${serial++}`);
-      const spill = createBodyFile(path, {
-        failed,
-        onRest,
-        move: async (size) => {
-          await mkdir(join(place.path, '..'), { recursive: true, mode: 0o700 });
-          await rename(path, place.path);
-          return placed(place, size);
-        },
-        over: () => writing.delete(place.path),
-      });
-      void background(spill.finished);
-      return spill;
-    },
-    remove({ partition, name, path }) {
-      if (writing.has(path)) writing.set(path, false);
-      if (known && !partition.files.has(name)) return;
-      dropFile(partition, name);
-      discard(path);
-    },
-    async close() {
-      closed = true;
-      clearInterval(sweeping);
-      while (work.size > 0) await Promise.allSettled([...work]);
-    },
-  };
+async function indexPartition(state: DiskState, path: string): Promise<void> {
+  let partition = state.partitions.get(path);
+  if (partition === undefined) {
+    partition = createDiskPartition(path, {
+      maxOctets: Number.POSITIVE_INFINITY,
+      maxAgeMs: DEFAULT_DISK_DAYS * DAY_MS,
+    });
+    state.partitions.set(path, partition);
+  }
+  const files: (PartitionFile & { readonly name: string })[] = [];
+  for (const part of await readdir(path).catch(() => [])) {
+    for (const rest of await readdir(join(path, part)).catch(() => [])) {
+      const facts = await stat(join(path, part, rest)).catch(() => null);
+      if (facts !== null) files.push({ name: part + rest, size: facts.size, at: facts.mtimeMs });
+      if (state.closed) return;
+    }
+  }
+  // The order of writing stands in for the order of use, which is not stored.
+  files.sort((a, b) => a.at - b.at);
+  for (const { name, size, at } of files) {
+    if (!partition.files.has(name)) putFile(partition, name, { size, at });
+  }
+}
+
+function removeExpired(state: DiskState): void {
+  for (const partition of state.partitions.values()) {
+    const removed = [...takeExpired(partition, state.options.clock()), ...takeOverflow(partition, MAX_FILES)];
+    for (const name of removed) discard(state, pathOf(partition, name));
+  }
 }
 
 function pathOf({ path }: DiskPartition, name: string): string {
   return join(path, name.slice(0, 2), name.slice(2));
 }
 
-function placeIn(shelf: DiskPartition, key: string): FilePlace {
+function placeIn(partition: DiskPartition, key: string): FilePlace {
   const name = sha256Hex(key);
-  return { partition: shelf, name, path: pathOf(shelf, name) };
+  return { partition, name, path: pathOf(partition, name) };
 }
 
 /** The folder name of a domain: its name, or a hash of it where the name has other characters. */

@@ -6,6 +6,7 @@ import type { FilePlace } from './disk.ts';
 import { CLOCK_SLACK_MS, DISCONNECTED_SEC } from './limits.ts';
 import type { CacheSettings } from './request.ts';
 
+/** A stored response (RFC 9111 §3). */
 export interface CacheEntry {
   readonly status: number;
   /** End-to-end headers with `Date` and, for a response with a body, `Content-Length`; without `Age`. */
@@ -16,18 +17,20 @@ export interface CacheEntry {
   readonly body: Uint8Array | FiledBody;
   readonly lifetime: Lifetime;
   readonly validators: Validators;
-  /** The rule settings and purge epoch the entry was stored under; under others it must not be used. */
+  /** The settings and purge epoch under which the entry was stored; under others it must not be used. */
   readonly terms: Terms;
   /** The client headers as last computed, for one browser lifetime. */
   readonly prepared: { browserTtl: number | null; headers: HeaderList };
 }
 
+/** A body in a cache file. */
 export interface FiledBody {
   readonly place: FilePlace;
-  /** Checksum of the body; tells the file from one that replaced it. */
+  /** Checksum of the body, which identifies the file: another one may have replaced it. */
   readonly sum: number;
 }
 
+/** The conditions of storage. An entry is used only for a request under the same ones. */
 export interface Terms {
   readonly epoch: number;
   readonly mode: CacheMode;
@@ -66,15 +69,15 @@ export function isFresh({ lifetime }: CacheEntry, now: number): boolean {
 }
 
 /**
- * The clock was set back since the entry was stored: its age is unknown, and only the origin can tell whether
- * it is valid.
+ * The clock was set back since the entry was stored: its age is unknown, and it has to be
+ * revalidated.
  */
 function isFromFuture({ storedAt }: Lifetime, now: number): boolean {
   return now < storedAt - CLOCK_SLACK_MS;
 }
 
 /** Whether the entry may be used stale at all. */
-function maySpoil({ lifetime }: CacheEntry, now: number): boolean {
+function mayServeStale({ lifetime }: CacheEntry, now: number): boolean {
   return !lifetime.neverStale && !lifetime.validateAlways && !isFromFuture(lifetime, now);
 }
 
@@ -86,14 +89,14 @@ export function isShared({ lifetime }: Pick<CacheEntry, 'lifetime'>): boolean {
 /** Whether the entry may be used stale during a background revalidation (RFC 5861 §3). */
 export function mayServeWhile(entry: CacheEntry, now: number): boolean {
   const { lifetime } = entry;
-  if (!maySpoil(entry, now)) return false;
+  if (!mayServeStale(entry, now)) return false;
   return now < lifetime.freshUntil + lifetime.staleWhileRevalidate * 1_000;
 }
 
 /** Whether the entry may replace an error of the origin (RFC 5861 §4). */
 export function mayServeOnError(entry: CacheEntry, now: number): boolean {
   const { lifetime } = entry;
-  if (!maySpoil(entry, now)) return false;
+  if (!mayServeStale(entry, now)) return false;
   return now < lifetime.freshUntil + (lifetime.staleIfError ?? 0) * 1_000;
 }
 
@@ -102,7 +105,7 @@ export function mayServeOnError(entry: CacheEntry, now: number): boolean {
  */
 export function mayServeUnreached(entry: CacheEntry, now: number): boolean {
   const { lifetime } = entry;
-  if (!maySpoil(entry, now)) return false;
+  if (!mayServeStale(entry, now)) return false;
   const seconds = lifetime.staleIfError ?? (lifetime.staleIfSaid ? 0 : DISCONNECTED_SEC);
   return now < lifetime.freshUntil + seconds * 1_000;
 }

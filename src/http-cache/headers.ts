@@ -5,7 +5,7 @@ import { endToEnd } from '../http/end-to-end.ts';
 import { type HeaderList, headerOf, withoutHeaders } from '../http/response.ts';
 
 /** Headers for proxies only (RFC 9111 §3.1), and headers computed for each response; never stored. */
-const NEVER_KEPT = ['age', 'proxy-authentication-info', 'proxy-authorization'] as const;
+const NEVER_STORED = ['age', 'proxy-authentication-info', 'proxy-authorization'] as const;
 /** Headers that a 304 does not update, since they describe the stored body (RFC 9111 §3.2). */
 const BODY_HEADERS: ReadonlySet<string> = new Set([
   'content-length',
@@ -18,6 +18,7 @@ const BODY_HEADERS: ReadonlySet<string> = new Set([
 const LENGTH: ReadonlySet<string> = new Set(['content-length']);
 const LIFETIME: ReadonlySet<string> = new Set(['cache-control', 'expires', 'pragma', 'age', 'date']);
 
+/** The headers of a response, and those of them that its directives exclude from storage. */
 export interface StorableHeaders {
   readonly headers: HeaderList;
   /** Lower-case names of headers to leave out. */
@@ -27,9 +28,9 @@ export interface StorableHeaders {
 
 /** The headers to store; adds `Date` where the origin sent none (RFC 9110 §6.6.1). */
 export function storedHeaders({ headers, omit, now }: StorableHeaders): string[] {
-  const kept = withoutHeaders(endToEnd(headers), new Set([...NEVER_KEPT, ...omit]));
-  if (headerOf(kept, 'date') === null) kept.push('Date', new Date(now).toUTCString());
-  return kept;
+  const storable = withoutHeaders(endToEnd(headers), new Set([...NEVER_STORED, ...omit]));
+  if (headerOf(storable, 'date') === null) storable.push('Date', new Date(now).toUTCString());
+  return storable;
 }
 
 /** Adds the length of the complete body. */
@@ -40,23 +41,26 @@ export function withLength(headers: HeaderList, length: number): HeaderList {
 /**
  * Stored headers after a 304 (RFC 9111 §3.2): a header of the 304 replaces the stored one of the same name.
  */
-export function freshenedHeaders(held: HeaderList, update: StorableHeaders): string[] {
+export function freshenedHeaders(stored: HeaderList, update: StorableHeaders): string[] {
   const changes = withoutHeaders(storedHeaders(update), BODY_HEADERS);
   const names = new Set<string>();
   for (let at = 0; at < changes.length; at += 2) names.add(changes[at]!.toLowerCase());
-  return [...withoutHeaders(held, names), ...changes];
+  return [...withoutHeaders(stored, names), ...changes];
 }
 
+/** The validators of a response (RFC 9110 §8.8). */
 export function validatorsOf(headers: HeaderList): Validators {
   return { etag: headerOf(headers, 'etag'), lastModified: headerOf(headers, 'last-modified') };
 }
 
+/** The headers of a 206 with one part; `to` is excluded (RFC 9110 §15.3.7). */
 export function headersOf206(headers: HeaderList, part: { from: number; to: number; of: number }): string[] {
   const { from, to, of } = part;
   const range = `bytes ${from}-${to - 1}/${of}`;
   return [...withoutHeaders(headers, LENGTH), 'Content-Range', range, 'Content-Length', String(to - from)];
 }
 
+/** A lifetime for browsers that differs from the origin's. */
 export interface BrowserLifetime {
   readonly status: number;
   readonly headers: HeaderList;
@@ -67,7 +71,7 @@ export interface BrowserLifetime {
 }
 
 /**
- * Whether a rule's browser lifetime applies to a response: not to errors, and not to one that must not be
+ * Whether a browser lifetime applies to a response: not to errors, and not to one that must not be
  * stored.
  */
 export function setsBrowserLifetime({ status, headers, browserTtl, forced }: BrowserLifetime): boolean {
@@ -76,12 +80,12 @@ export function setsBrowserLifetime({ status, headers, browserTtl, forced }: Bro
 }
 
 /**
- * Headers that give browsers a rule's lifetime. Removes `Date` and `Age`: a browser computes the age from
+ * Headers that give browsers another lifetime. Removes `Date` and `Age`: a browser computes the age from
  * them, and the time in the edge's cache would shorten the lifetime.
  */
 export function withBrowserLifetime({ headers, browserTtl, forced }: BrowserLifetime): string[] {
-  const said = splitList(headerOf(headers, 'cache-control') ?? '');
-  const stays = said.filter((one) => nameOf(one) !== 'max-age' && !(forced && isOwn(nameOf(one))));
+  const directives = splitList(headerOf(headers, 'cache-control') ?? '');
+  const stays = directives.filter((one) => nameOf(one) !== 'max-age' && !(forced && isOwn(nameOf(one))));
   return [
     ...withoutHeaders(headers, LIFETIME),
     'Cache-Control',

@@ -6,11 +6,11 @@
 import type { Budget } from '../buffers/budget.ts';
 import type { ResponseSource } from '../http/response.ts';
 import type { EntryDraft } from './build-entry.ts';
-import { ruledHeaders, shape } from './deliver.ts';
+import { browserHeaders, shape } from './deliver.ts';
 import { ageOf, type CacheEntry } from './entry.ts';
 import type { Fill } from './fill.ts';
 import { WAIT_MS } from './limits.ts';
-import { type CacheResult, createLaterSource, type Lookup } from './lookup.ts';
+import { type CacheResult, createDeferredSource, type Lookup } from './lookup.ts';
 import type { NegativeCache } from './negative-cache.ts';
 import type { ResponseStore } from './store.ts';
 import { variantOf } from './vary.ts';
@@ -23,11 +23,11 @@ export interface FetchContext {
   readonly maxInMemory: number;
   readonly clock: () => number;
   /** In-flight requests that others may share, by the key of the requested variant. */
-  readonly flights: Map<string, InFlightRequest>;
+  readonly inFlightRequests: Map<string, InFlightRequest>;
   readonly recent: NegativeCache;
   readonly onFault: (error: unknown) => void;
   /** Fetches from the origin; `key` is the variant that others may share, `null`: not shared. */
-  readonly lead: (ask: Lookup, held: CacheEntry | null, key: string | null) => ResponseSource;
+  readonly fetch: (lookup: Lookup, stored: CacheEntry | null, key: string | null) => ResponseSource;
 }
 
 /** The result of a lookup for the request log and for `Cache-Status`. */
@@ -48,7 +48,7 @@ export interface InFlightRequest {
 
 export interface WaitingRequest {
   readonly lookup: Lookup;
-  readonly held: CacheEntry | null;
+  readonly stored: CacheEntry | null;
   /** Ends the wait; called by the code that answers next. */
   readonly leave: () => void;
 }
@@ -61,68 +61,70 @@ export interface Shared {
 }
 
 /**
- * Joins the in-flight request for the same entry, or fetches from the origin. `held` is the stale entry, if
+ * Joins the in-flight request for the same entry, or fetches from the origin. `stored` is the stale entry, if
  * any.
  */
-export function askOrigin(
-  tower: FetchContext,
-  ask: Lookup,
-  held: CacheEntry | null,
+export function requestOrigin(
+  context: FetchContext,
+  lookup: Lookup,
+  stored: CacheEntry | null,
   key: string | null,
 ): ResponseSource {
-  const flight = key === null ? undefined : tower.flights.get(key);
-  if (key === null || flight === undefined) return tower.lead(ask, held, key);
+  const inFlight = key === null ? undefined : context.inFlightRequests.get(key);
+  if (key === null || inFlight === undefined) return context.fetch(lookup, stored, key);
   // The in-flight response is older than an invalidation; later requests share the next one.
-  if (tower.recent.isChangedSince(ask.resource.key, flight.startedAt)) return tower.lead(ask, held, key);
-  if (flight.shared === null) return wait(tower, flight, { lookup: ask, held });
-  return join(flight.shared, ask) ?? tower.lead(ask, held, null);
+  if (context.recent.isChangedSince(lookup.resource.key, inFlight.startedAt))
+    return context.fetch(lookup, stored, key);
+  if (inFlight.shared === null) return wait(context, inFlight, { lookup, stored });
+  return join(inFlight.shared, lookup) ?? context.fetch(lookup, stored, null);
 }
 
 function wait(
-  tower: FetchContext,
-  flight: InFlightRequest,
-  { lookup, held }: Pick<WaitingRequest, 'lookup' | 'held'>,
+  context: FetchContext,
+  inFlight: InFlightRequest,
+  { lookup, stored }: Pick<WaitingRequest, 'lookup' | 'stored'>,
 ): ResponseSource {
-  const later = createLaterSource();
+  const deferred = createDeferredSource();
   const waiting: WaitingRequest = {
     lookup,
-    held,
+    stored,
     leave: () => {
-      flight.waiting.delete(waiting);
+      inFlight.waiting.delete(waiting);
       clearTimeout(late);
     },
   };
   const late = setTimeout(() => {
     waiting.leave();
-    later.become(tower.lead(lookup, held, null));
+    deferred.become(context.fetch(lookup, stored, null));
   }, WAIT_MS);
-  flight.waiting.add(waiting);
+  inFlight.waiting.add(waiting);
   return {
-    pause: later.pause,
-    resume: later.resume,
+    pause: deferred.pause,
+    resume: deferred.resume,
     abort: () => {
       lookup.gone = true;
       waiting.leave();
-      later.abort();
+      deferred.abort();
     },
   };
 }
 
 /** Removes the in-flight request; later requests start a new one. */
-export function settle({ flights }: FetchContext, flight: InFlightRequest | null): void {
-  if (flight !== null && flights.get(flight.key) === flight) flights.delete(flight.key);
+export function settle({ inFlightRequests }: FetchContext, inFlight: InFlightRequest | null): void {
+  if (inFlight !== null && inFlightRequests.get(inFlight.key) === inFlight)
+    inFlightRequests.delete(inFlight.key);
 }
 
-/** Ends the wait of all requests: `take` answers those it can, the others each ask the origin. */
+/** Ends the wait of all requests: `take` answers those it can; each of the others sends its own request to the origin. */
 export function release(
-  tower: FetchContext,
-  flight: InFlightRequest | null,
+  context: FetchContext,
+  inFlight: InFlightRequest | null,
   take: (waiting: WaitingRequest) => boolean,
 ): void {
-  if (flight === null) return;
-  for (const waiting of [...flight.waiting]) {
+  if (inFlight === null) return;
+  for (const waiting of [...inFlight.waiting]) {
     waiting.leave();
-    if (!waiting.lookup.gone && !take(waiting)) tower.lead(waiting.lookup, waiting.held, null);
+    if (!waiting.lookup.gone && !take(waiting)) context.fetch(waiting.lookup, waiting.stored, null);
   }
 }
 
@@ -130,9 +132,9 @@ export function release(
  * Reads the body with the others, where the response matches the request and recording is complete so far;
  * else `null`.
  */
-export function join({ fill, draft, variant }: Shared, ask: Lookup): ResponseSource | null {
-  const fits = variantOf(draft.names, ask.request.headers) === variant;
-  return fits && fill.isRecording() ? read(ask, { fill, draft, result: 'shared' }) : null;
+export function join({ fill, draft, variant }: Shared, lookup: Lookup): ResponseSource | null {
+  const fits = variantOf(draft.names, lookup.request.headers) === variant;
+  return fits && fill.isRecording() ? read(lookup, { fill, draft, result: 'shared' }) : null;
 }
 
 export interface ResponseReading {
@@ -144,9 +146,9 @@ export interface ResponseReading {
 /** Delivers to one client its part of a response that is arriving. */
 export function read({ request, sink }: Lookup, { fill, draft, result }: ResponseReading): ResponseSource {
   const { entry, announced } = draft;
-  const held = { status: entry.status, headers: entry.headers, length: announced };
-  const headers = ruledHeaders(held, request.directive.browserTtl, entry.terms.mode === 'force');
-  const shaped = shape({ ...held, headers }, request);
+  const stored = { status: entry.status, headers: entry.headers, length: announced };
+  const headers = browserHeaders(stored, request.directive.browserTtl, entry.terms.mode === 'force');
+  const shaped = shape({ ...stored, headers }, request);
   const age = ageOf(entry, request.now);
   const aged = age > 0 && headers === entry.headers ? ['Age', String(age)] : [];
   request.note(result);
@@ -160,8 +162,8 @@ export function read({ request, sink }: Lookup, { fill, draft, result }: Respons
     openSpool,
   });
   const status = `edgeplan; fwd=miss; ${result === 'shared' ? 'collapsed' : 'stored'}`;
-  const told = [...shaped.headers, ...aged, 'Cache-Status', status];
-  sink.head({ status: shaped.status, headers: told, madeBy: 'origin' }, reader);
+  const asStale = [...shaped.headers, ...aged, 'Cache-Status', status];
+  sink.head({ status: shaped.status, headers: asStale, madeBy: 'origin' }, reader);
   reader.start();
   return reader;
 }

@@ -51,7 +51,7 @@ export const MAX_VARIANT_OCTETS = 4 * 1024;
  * Part of the time since `Last-Modified` for which a response without a lifetime is fresh (RFC 9111 §4.2.2).
  */
 export const HEURISTIC_SHARE = 0.1;
-/** Seconds of heuristic freshness at most: after a day the origin must be asked. */
+/** Seconds of heuristic freshness at most: after a day the response must be revalidated. */
 export const MAX_HEURISTIC = 86_400;
 /**
  * Seconds for which a stale entry is used while the origin is unreachable (RFC 9111 §4.2.4), unless

@@ -1,7 +1,7 @@
 /** One request at the cache, and the ways to respond to it. */
 import { pushMemory } from '../http/push-memory.ts';
 import type { HeaderList, ResponseHead, ResponseSink, ResponseSource } from '../http/response.ts';
-import { ruledHeaders, shapeEntry } from './deliver.ts';
+import { browserHeaders, shapeEntry } from './deliver.ts';
 import type { CacheEntry } from './entry.ts';
 import type { CacheRequest, HttpCache } from './request.ts';
 import type { Resource } from './store.ts';
@@ -17,6 +17,7 @@ export type CacheResult =
   | 'bypass'
   | 'unavailable';
 
+/** One request at the cache, with its client. */
 export interface Lookup {
   readonly request: CacheRequest;
   readonly sink: ResponseSink;
@@ -43,12 +44,12 @@ const NO_SOURCE: ResponseSource = {
 
 /** Responds from an entry whose body is in memory. `result` is for `Cache-Status` (RFC 9211). */
 export function answerStored(
-  ask: Lookup,
+  lookup: Lookup,
   entry: CacheEntry,
   body: Uint8Array,
   result: string,
 ): ResponseSource {
-  return pushMemory(shapeEntry(entry, ask.request, result), body, ask.sink);
+  return pushMemory(shapeEntry(entry, lookup.request, result), body, lookup.sink);
 }
 
 export interface PassOptions {
@@ -60,16 +61,16 @@ export interface PassOptions {
 }
 
 /** Forwards a request unchanged and stores nothing. */
-export function pass(ask: Lookup, { why, result, onHead }: PassOptions): ResponseSource {
-  const { sink, request } = ask;
+export function pass(lookup: Lookup, { why, result, onHead }: PassOptions): ResponseSource {
+  const { sink, request } = lookup;
   request.note(result);
-  return ask.fetch(
+  return lookup.fetch(
     {},
     {
       informational: (status, headers) => sink.informational(status, headers),
       head: (head, source) => {
         onHead?.(head);
-        sink.head({ ...head, headers: passedHeaders(ask, head, why) }, source);
+        sink.head({ ...head, headers: passedHeaders(lookup, head, why) }, source);
       },
       data: (chunk) => sink.data(chunk),
       end: (trailers) => sink.end(trailers),
@@ -86,11 +87,11 @@ export function passedHeaders(
 ): HeaderList {
   const { browserTtl, mode } = request.directive;
   const reading = request.method === 'GET' || request.method === 'HEAD';
-  const ruled = reading && mode !== 'bypass';
-  const given = ruled
-    ? ruledHeaders({ status, headers, length: null }, browserTtl, mode === 'force')
+  const isChanged = reading && mode !== 'bypass';
+  const forwarded = isChanged
+    ? browserHeaders({ status, headers, length: null }, browserTtl, mode === 'force')
     : headers;
-  return [...given, 'Cache-Status', `edgeplan; fwd=${why}`];
+  return [...forwarded, 'Cache-Status', `edgeplan; fwd=${why}`];
 }
 
 /** Responds 504 to a client that accepts only a stored response (`only-if-cached`), where none is stored. */
@@ -103,13 +104,13 @@ export function answerUnavailable({ sink, request }: Lookup): ResponseSource {
 }
 
 /** The source of a response whose real source is not known yet. */
-export interface LaterSource extends ResponseSource {
+export interface DeferredSource extends ResponseSource {
   /** Passes all commands so far, and all later ones, to the real source. */
   become(source: ResponseSource): void;
   readonly aborted: boolean;
 }
 
-export function createLaterSource(): LaterSource {
+export function createDeferredSource(): DeferredSource {
   let real: ResponseSource | null = null;
   let paused = false;
   let aborted = false;

@@ -1,15 +1,15 @@
 /**
  * Whether a response may be stored, and for how long it is fresh: RFC 9111 §3 and §4.2 for a shared cache,
- * RFC 9213 for what an origin sends to edges alone, and the changes by a rule's mode and lifetimes.
+ * RFC 9213 for directives that an origin sends to edges alone, and the settings' mode and lifetimes.
  *
  * - `standard` stores what the origin allows. An edge lifetime replaces the origin's for statuses that are
- *   cacheable without one; it never overrides `no-store`, `private` or `no-cache`, since those say for whom the
- *   response is.
- * - `force` ignores `Cache-Control` and `Expires` for those statuses, except for a lifetime where the rule
- *   sets none. Errors are stored for minutes at most.
+ *   cacheable without one; it never overrides `no-store`, `private` or `no-cache`, since those restrict
+ *   who may get the response.
+ * - `force` ignores `Cache-Control` and `Expires` for those statuses, except for a lifetime where the
+ *   settings have none. Errors are stored for minutes at most.
  * - In both modes a response that sets a cookie, or that belongs to a request with `Authorization`, is stored
- *   only where the origin allows it for shared caches: a rule for images must not deliver a session to a
- *   stranger.
+ *   only where the origin allows it for shared caches: a setting for images must not deliver one visitor's
+ *   session to another.
  */
 import { type Directives, parseCacheControl, parseSeconds, parseTargeted } from '../http/cache-control.ts';
 import { parseHttpDate } from '../http/http-date.ts';
@@ -51,11 +51,11 @@ export function storagePolicy(received: ReceivedResponse): StoragePolicy | null 
   const { status, headers } = head;
   if (status < 200 || status === 206 || status === 304) return null;
   const targeted = parseTargeted(headerOf(headers, 'cdn-cache-control'));
-  const said = targeted ?? parseCacheControl(headerOf(headers, 'cache-control'));
+  const directives = targeted ?? parseCacheControl(headerOf(headers, 'cache-control'));
   const forced = directive.mode === 'force' && FORCED_SEC[status] !== undefined;
-  if (!forced && isForbidden(said, status)) return null;
-  if (!maySharePrivate(received, said, targeted !== null)) return null;
-  const span = spanOf(received, said, targeted !== null);
+  if (!forced && isForbidden(directives, status)) return null;
+  if (!maySharePrivate(received, directives, targeted !== null)) return null;
+  const span = spanOf(received, directives, targeted !== null);
   if (span === null) return null;
   const age = ageOnArrival(received);
   const left = span.ownAge ? span.seconds : span.seconds - age;
@@ -64,13 +64,13 @@ export function storagePolicy(received: ReceivedResponse): StoragePolicy | null 
       storedAt: received.now,
       initialAge: age,
       freshUntil: received.now + Math.max(0, left) * 1_000,
-      validateAlways: !forced && said.noCache === true,
-      neverStale: said.mustRevalidate || said.proxyRevalidate,
-      staleIfSaid: said.sharedMaxAge !== null,
-      staleWhileRevalidate: said.staleWhileRevalidate ?? 0,
-      staleIfError: said.staleIfError,
+      validateAlways: !forced && directives.noCache === true,
+      neverStale: directives.mustRevalidate || directives.proxyRevalidate,
+      staleIfSaid: directives.sharedMaxAge !== null,
+      staleWhileRevalidate: directives.staleWhileRevalidate ?? 0,
+      staleIfError: directives.staleIfError,
     },
-    omit: [...namesOf(said.noCache), ...namesOf(said.private)],
+    omit: [...namesOf(directives.noCache), ...namesOf(directives.private)],
   };
 }
 
@@ -78,10 +78,10 @@ function namesOf(fields: boolean | readonly string[]): readonly string[] {
   return typeof fields === 'boolean' ? [] : fields;
 }
 
-function isForbidden(said: Directives, status: number): boolean {
-  if (said.private === true) return true;
-  if (said.mustUnderstand) return !UNDERSTOOD.has(status);
-  return said.noStore;
+function isForbidden(directives: Directives, status: number): boolean {
+  if (directives.private === true) return true;
+  if (directives.mustUnderstand) return !UNDERSTOOD.has(status);
+  return directives.noStore;
 }
 
 /**
@@ -90,11 +90,11 @@ function isForbidden(said: Directives, status: number): boolean {
  */
 function maySharePrivate(
   { head, authorized }: ReceivedResponse,
-  said: Directives,
+  directives: Directives,
   targeted: boolean,
 ): boolean {
-  const allowed = said.public || said.sharedMaxAge !== null;
-  if (authorized && !allowed && !said.mustRevalidate) return false;
+  const allowed = directives.public || directives.sharedMaxAge !== null;
+  if (authorized && !allowed && !directives.mustRevalidate) return false;
   return headerOf(head.headers, 'set-cookie') === null || allowed || targeted;
 }
 
@@ -105,7 +105,7 @@ interface Span {
 }
 
 /** How long a response is fresh; `null`: nothing allows storing it. */
-function spanOf(received: ReceivedResponse, said: Directives, targeted: boolean): Span | null {
+function spanOf(received: ReceivedResponse, directives: Directives, targeted: boolean): Span | null {
   const { head, directive } = received;
   const { status } = head;
   const ruled = FORCED_SEC[status] !== undefined;
@@ -113,12 +113,12 @@ function spanOf(received: ReceivedResponse, said: Directives, targeted: boolean)
     const seconds = status >= 400 ? Math.min(directive.edgeTtl, MAX_FORCED_ERROR) : directive.edgeTtl;
     return { seconds, ownAge: true };
   }
-  const explicit = said.sharedMaxAge ?? said.maxAge ?? (targeted ? null : expiresIn(received));
+  const explicit = directives.sharedMaxAge ?? directives.maxAge ?? (targeted ? null : expiresIn(received));
   if (directive.mode === 'force' && ruled && (explicit === null || explicit <= 0)) {
     return { seconds: FORCED_SEC[status]!, ownAge: true };
   }
   if (explicit !== null) return { seconds: explicit, ownAge: false };
-  if (!said.public && !HEURISTIC.has(status)) return null;
+  if (!directives.public && !HEURISTIC.has(status)) return null;
   return { seconds: heuristic(received), ownAge: false };
 }
 
@@ -147,9 +147,9 @@ function dateOf({ headers }: ReceivedResponse['head'], now: number): number {
 /** Age in seconds at arrival (RFC 9111 §4.2.3): the larger of the apparent age and the `Age` header. */
 function ageOnArrival({ head, sentAt, now }: ReceivedResponse): number {
   const apparent = Math.max(0, (now - dateOf(head, now)) / 1_000);
-  const said = (parseAge(headerOf(head.headers, 'age')) ?? 0) + (now - sentAt) / 1_000;
+  const directives = (parseAge(headerOf(head.headers, 'age')) ?? 0) + (now - sentAt) / 1_000;
   // `Date` has a resolution of one second, so an apparent age below that is noise.
-  return Math.max(apparent < 1 ? 0 : Math.floor(apparent), said);
+  return Math.max(apparent < 1 ? 0 : Math.floor(apparent), directives);
 }
 
 /** The first member of an `Age` value, sent by the nearest cache; `null` where it is not a number. */

@@ -1,16 +1,18 @@
-/** The cache as the proxy calls it: a request, its cache directive, and the answer. */
+/** The interface of the cache: a request with its settings, and the response. */
 import type { CacheMode } from '../base/vocabulary.ts';
 import type { OpenSpool } from '../buffers/answer-buffer.ts';
 import type { RequestHeaders } from '../http/conditions.ts';
 import type { ResponseSink, ResponseSource } from '../http/response.ts';
 
-/** What a cache rule asks for one request. */
+/** How to cache the response to one request, in addition to RFC 9111. */
 export interface CacheSettings {
+  /** `standard`: as the origin allows; `force`: also where its directives do not; `bypass`: not at all. */
   readonly mode: CacheMode;
-  /** Seconds; `null` follows the origin. */
+  /** Seconds for which this cache uses the response; `null`: as the origin states. */
   readonly edgeTtl: number | null;
+  /** Seconds for which browsers use it; `null`: as the origin states. */
   readonly browserTtl: number | null;
-  /** `null` under `bypass`. */
+  /** The cache key: the URL, as far as it selects the response; `null` under `bypass`. */
   readonly key: string | null;
 }
 
@@ -29,6 +31,7 @@ export interface CachedDomain {
   };
 }
 
+/** A request to the cache. */
 export interface CacheRequest {
   readonly domain: CachedDomain;
   readonly directive: CacheSettings;

@@ -32,7 +32,7 @@ export interface ResponseStore {
   /** The variant for a request, or nothing. */
   find(resource: Resource, headers: RequestHeaders): CacheEntry | null | Promise<CacheEntry | null>;
   /**
-   * The key of a request's variant as far as memory knows the headers the resource varies by; `null`:
+   * The key of a request's variant, by the headers the resource varies by as far as they are in memory; `null`:
    * unknown.
    */
   keyOf(resource: Resource, headers: RequestHeaders): string | null;
@@ -74,109 +74,148 @@ export interface StoreOptions {
   readonly disk: Disk | null;
 }
 
+interface StoreState {
+  readonly memory: LRUCache<string, Stored>;
+  /** Reads from disk under way, by key. A read that an invalidation has removed from here is outdated. */
+  readonly loading: Map<string, Promise<Stored | null>>;
+  readonly maxInMemory: number;
+  readonly disk: Disk | null;
+}
+
 export function createResponseStore({ memoryOctets, maxInMemory, disk }: StoreOptions): ResponseStore {
   const memory = new LRUCache<string, Stored>({ maxSize: memoryOctets });
-  const loading = new Map<string, Promise<Stored | null>>();
-
-  /** The value of a key, read from disk where memory does not have it. */
-  function load(domain: CachedDomain, key: string): Promise<Stored | null> | null {
-    if (disk === null) return null;
-    const place = disk.enter(domain, key);
-    if (!disk.mayHave(place)) return null;
-    const before = loading.get(key);
-    if (before !== undefined) return before;
-    const loaded: Promise<Stored | null> = disk.read(place, maxInMemory).then((content) => {
-      // Invalidated meanwhile: the value just read is outdated.
-      if (loading.get(key) !== loaded) return memory.get(key) ?? null;
-      loading.delete(key);
-      const stored = content === null ? null : decode(content, key, place);
-      if (stored !== null && !memory.has(key)) memory.set(key, stored, { size: sizeOf(stored) });
-      return memory.get(key) ?? stored;
-    });
-    loading.set(key, loaded);
-    return loaded;
-  }
-
-  function get(domain: CachedDomain, key: string): Stored | null | Promise<Stored | null> {
-    return memory.get(key) ?? load(domain, key);
-  }
-
-  function select(
-    { domain, key }: Resource,
-    stored: Stored | null,
-    headers: RequestHeaders,
-  ): CacheEntry | null | Promise<CacheEntry | null> {
-    if (stored === null || !isIndex(stored)) return stored;
-    const variant = variantKey(key, stored, headers);
-    if (variant === null) return null;
-    const found = get(domain, variant);
-    return found instanceof Promise ? found.then(entryOf) : entryOf(found);
-  }
-
-  function write({ domain, key }: Resource, stored: Stored, body: Uint8Array): void {
-    const place = disk === null ? null : disk.place(domain, key);
-    if (place !== null) disk?.write(place, encode(key, stored), body);
-  }
-
-  /** The index after an entry that varies by `names`; `null`: by too many. */
-  function indexFor({ domain, key }: Resource, names: readonly string[]): VaryIndex | 'none' | null {
-    const before = memory.get(key);
-    const index = before !== undefined && isIndex(before) ? before : null;
-    const all = index === null ? names : joinNames(index.names, names);
-    if (all === null) return null;
-    if (all.length === 0) return 'none';
-    if (index !== null && all.length === index.names.length) return index;
-    const next: VaryIndex = { names: all, generation: randomBytes(9).toString('base64url') };
-    memory.set(key, next, { size: sizeOf(next) });
-    write({ domain, key }, next, new Uint8Array(0));
-    return next;
-  }
-
-  function keyFor(resource: Resource, headers: RequestHeaders, names: readonly string[]): string | null {
-    const index = indexFor(resource, names);
-    return index === null || index === 'none'
-      ? index && resource.key
-      : variantKey(resource.key, index, headers);
-  }
-
+  const state: StoreState = { memory, loading: new Map(), maxInMemory, disk };
   return {
     find(resource, headers) {
-      const first = get(resource.domain, resource.key);
-      if (first instanceof Promise) return first.then((stored) => select(resource, stored, headers));
-      return select(resource, first, headers);
+      const first = get(state, resource.domain, resource.key);
+      if (first instanceof Promise)
+        return first.then((stored) => select(state, { resource, stored, headers }));
+      return select(state, { resource, stored: first, headers });
     },
     keyOf({ key }, headers) {
       const stored = memory.get(key);
       return stored === undefined || !isIndex(stored) ? key : variantKey(key, stored, headers);
     },
     put(resource, headers, { entry, names }) {
-      const key = keyFor(resource, headers, names);
+      const key = keyFor(state, { resource, headers, names });
       if (key === null) return;
       memory.set(key, entry, { size: sizeOf(entry) });
-      if (entry.body instanceof Uint8Array) write({ domain: resource.domain, key }, entry, entry.body);
+      const { body } = entry;
+      if (body instanceof Uint8Array) write(state, { resource: { ...resource, key }, stored: entry, body });
     },
-    openBodyFile(resource, headers, { names, onRest }) {
-      const key = disk === null ? null : keyFor(resource, headers, names);
-      if (disk === null || key === null) return null;
-      const place = disk.place(resource.domain, key);
-      if (place === null) return null;
-      const file = disk.openBodyFile(place, onRest);
-      if (file === null) return null;
-      return {
-        file,
-        commit: (head) => {
-          const entry: CacheEntry = { ...head, body: { place, sum: file.sum() } };
-          void file.commit(encode(key, entry)).then((done) => {
-            if (done) memory.set(key, entry, { size: sizeOf(entry) });
-          });
-        },
-      };
-    },
+    openBodyFile: (resource, headers, options) => openBodyFile(state, { resource, headers, ...options }),
     remove({ domain, key }) {
       memory.delete(key);
-      loading.delete(key);
+      state.loading.delete(key);
       const place = disk === null ? null : disk.place(domain, key);
       if (place !== null) disk?.remove(place);
+    },
+  };
+}
+
+function get(state: StoreState, domain: CachedDomain, key: string): Stored | null | Promise<Stored | null> {
+  return state.memory.get(key) ?? load(state, domain, key);
+}
+
+/** The value of a key, read from disk where memory does not have it; concurrent requests share one read. */
+function load(state: StoreState, domain: CachedDomain, key: string): Promise<Stored | null> | null {
+  const { memory, loading, disk, maxInMemory } = state;
+  if (disk === null) return null;
+  const place = disk.enter(domain, key);
+  if (!disk.mayHave(place)) return null;
+  const before = loading.get(key);
+  if (before !== undefined) return before;
+  const loaded: Promise<Stored | null> = disk.read(place, maxInMemory).then((content) => {
+    // Invalidated meanwhile: the value just read is outdated.
+    if (loading.get(key) !== loaded) return memory.get(key) ?? null;
+    loading.delete(key);
+    const stored = content === null ? null : decode(content, key, place);
+    if (stored !== null && !memory.has(key)) memory.set(key, stored, { size: sizeOf(stored) });
+    return memory.get(key) ?? stored;
+  });
+  loading.set(key, loaded);
+  return loaded;
+}
+
+interface Selection {
+  readonly resource: Resource;
+  readonly stored: Stored | null;
+  readonly headers: RequestHeaders;
+}
+
+/** The entry for a request: the stored one, or the variant that its index leads to. */
+function select(
+  state: StoreState,
+  { resource: { domain, key }, stored, headers }: Selection,
+): CacheEntry | null | Promise<CacheEntry | null> {
+  if (stored === null || !isIndex(stored)) return stored;
+  const variant = variantKey(key, stored, headers);
+  if (variant === null) return null;
+  const entry = get(state, domain, variant);
+  return entry instanceof Promise ? entry.then(entryOf) : entryOf(entry);
+}
+
+interface Writing {
+  readonly resource: Resource;
+  readonly stored: Stored;
+  readonly body: Uint8Array;
+}
+
+/** Writes a value to disk, unless the domain's plan has been replaced since its request. */
+function write({ disk }: StoreState, { resource: { domain, key }, stored, body }: Writing): void {
+  const place = disk === null ? null : disk.place(domain, key);
+  if (place !== null) disk?.write(place, encode(key, stored), body);
+}
+
+/** The index after an entry that varies by `names`; `none`: it varies by nothing; `null`: by too many. */
+function indexFor(
+  state: StoreState,
+  resource: Resource,
+  names: readonly string[],
+): VaryIndex | 'none' | null {
+  const { key } = resource;
+  const before = state.memory.get(key);
+  const index = before !== undefined && isIndex(before) ? before : null;
+  const all = index === null ? names : joinNames(index.names, names);
+  if (all === null) return null;
+  if (all.length === 0) return 'none';
+  if (index !== null && all.length === index.names.length) return index;
+  const next: VaryIndex = { names: all, generation: randomBytes(9).toString('base64url') };
+  state.memory.set(key, next, { size: sizeOf(next) });
+  write(state, { resource, stored: next, body: new Uint8Array(0) });
+  return next;
+}
+
+interface Variant {
+  readonly resource: Resource;
+  readonly headers: RequestHeaders;
+  readonly names: readonly string[];
+}
+
+/** The key to store an entry under; `null`: it varies by too much. */
+function keyFor(state: StoreState, { resource, headers, names }: Variant): string | null {
+  const index = indexFor(state, resource, names);
+  if (index === null) return null;
+  return index === 'none' ? resource.key : variantKey(resource.key, index, headers);
+}
+
+function openBodyFile(
+  state: StoreState,
+  variant: Variant & Pick<StreamedEntryOptions, 'onRest'>,
+): StreamedEntry | null {
+  const { memory, disk } = state;
+  const key = disk === null ? null : keyFor(state, variant);
+  if (disk === null || key === null) return null;
+  const place = disk.place(variant.resource.domain, key);
+  const file = place === null ? null : disk.openBodyFile(place, variant.onRest);
+  if (place === null || file === null) return null;
+  return {
+    file,
+    commit: (head) => {
+      const entry: CacheEntry = { ...head, body: { place, sum: file.sum() } };
+      void file.commit(encode(key, entry)).then((isPlaced) => {
+        if (isPlaced) memory.set(key, entry, { size: sizeOf(entry) });
+      });
     },
   };
 }

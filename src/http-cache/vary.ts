@@ -32,7 +32,7 @@ export function variantOf(names: readonly string[], headers: RequestHeaders): st
     const sent = headers[name];
     const value =
       sent === undefined ? '' : normalized(name, typeof sent === 'string' ? sent : sent.join(','));
-    // Tells a missing header from an empty one.
+    // Distinguishes a missing header from an empty one.
     variant += `${sent === undefined ? '-' : '='}${value}\n`;
   }
   return variant.length > MAX_VARIANT_OCTETS ? null : variant;

@@ -1,15 +1,15 @@
 /**
- * What `Cache-Control` (RFC 9111 §5.2) and `CDN-Cache-Control` (RFC 9213) say. The first is read as leniently as its
- * grammar, invalid lifetimes counting as none; the second is a structured field, taken whole or not at all.
+ * Parses `Cache-Control` (RFC 9111 §5.2) and `CDN-Cache-Control` (RFC 9213). The first has a lenient grammar, and an invalid
+ * lifetime counts as 0; the second is a structured field (RFC 8941), which is valid as a whole or ignored.
  */
 import { MAX_SECONDS } from './limits.ts';
 
-/** Seconds where a directive carries a time. `null`: the directive is not there; an invalid time is 0 (RFC 9111 §4.2.1). */
+/** The directives of a message. Times in seconds; `null`: absent; an invalid time is 0 (RFC 9111 §4.2.1). */
 export interface Directives {
   readonly maxAge: number | null;
   readonly sharedMaxAge: number | null;
   readonly noStore: boolean;
-  /** `true`: as a whole; names: these headers only, lower case. */
+  /** `true`: the whole response; names: only these headers, lower case. */
   readonly noCache: boolean | readonly string[];
   readonly private: boolean | readonly string[];
   readonly public: boolean;
@@ -18,7 +18,7 @@ export interface Directives {
   readonly mustUnderstand: boolean;
   readonly staleWhileRevalidate: number | null;
   readonly staleIfError: number | null;
-  /** Of requests. */
+  /** In requests only. */
   readonly onlyIfCached: boolean;
 }
 
@@ -26,7 +26,7 @@ type Value = string | true;
 
 const NOTHING = directivesOf(new Map());
 
-/** Reads a `Cache-Control` value, several lines joined by `, `; `null` where there is none. */
+/** Parses a `Cache-Control` value, several joined by `, `; `null`: the header is absent. */
 export function parseCacheControl(value: string | null): Directives {
   if (value === null) return NOTHING;
   const found = new Map<string, Value>();
@@ -41,8 +41,8 @@ export function parseCacheControl(value: string | null): Directives {
 }
 
 /**
- * Reads a `CDN-Cache-Control` value; `null` where it is absent, empty, no structured dictionary, or a time in it is no
- * integer: then `Cache-Control` holds (RFC 9213 §2.1).
+ * Parses a `CDN-Cache-Control` value; `null`: it is absent, empty, no structured dictionary, or has a time that is no integer.
+ * `Cache-Control` applies then (RFC 9213 §2.1).
  */
 export function parseTargeted(value: string | null): Directives | null {
   if (value === null || value.trim() === '') return null;
@@ -60,6 +60,7 @@ export function parseTargeted(value: string | null): Directives | null {
   return directivesOf(found);
 }
 
+/** Directives whose value is a number of seconds. */
 const TIMES: ReadonlySet<string> = new Set([
   'max-age',
   's-maxage',
@@ -95,7 +96,7 @@ function directivesOf(found: ReadonlyMap<string, Value>): Directives {
   };
 }
 
-/** Of a directive sent twice: the shorter time, every header named, the form without headers before one with. */
+/** The value of a directive that occurs twice: the shorter time, or all header names; none names all of the response. */
 function stricter(before: Value, given: Value): Value {
   if (before === true || given === true) return true;
   const times = [parseSeconds(before), parseSeconds(given)];
@@ -103,7 +104,7 @@ function stricter(before: Value, given: Value): Value {
   return times[0]! <= times[1]! ? before : given;
 }
 
-/** delta-seconds (RFC 9111 §1.2.2), a larger one than can be held taken for the largest; `null` for anything else. */
+/** Parses delta-seconds (RFC 9111 §1.2.2), at most `MAX_SECONDS`; `null`: the text has other characters than digits. */
 export function parseSeconds(text: string): number | null {
   return isDigits(text) ? Math.min(Number(text), MAX_SECONDS) : null;
 }
@@ -117,7 +118,7 @@ function isDigits(text: string): boolean {
   return true;
 }
 
-/** The elements of a comma-separated list, trimmed, without empty ones; commas in quoted strings do not part them. */
+/** The elements of a list (RFC 9110 §5.6.1), trimmed, without empty ones; a comma in a quoted string separates nothing. */
 export function splitList(value: string): readonly string[] {
   const elements: string[] = [];
   let from = 0;
@@ -144,7 +145,7 @@ function unquoted(text: string): string {
   return text.slice(1, -1).replaceAll('\\', '');
 }
 
-/** A key of a structured dictionary (RFC 8941 §3.2), letters of either case. */
+/** Whether a name in lower case is a key of a structured dictionary (RFC 8941 §3.2). */
 function isKey(name: string): boolean {
   if (name === '') return false;
   for (let at = 0; at < name.length; at++) {
@@ -157,8 +158,8 @@ function isKey(name: string): boolean {
 }
 
 /**
- * A member's value without its parameters: integers and tokens as they stand, strings in quotes and so never a time;
- * `null` for what is none of these.
+ * The value of a dictionary member without its parameters: integers and tokens as written, strings with their quotes, so that
+ * none is a time; `null`: the value is none of these.
  */
 function bareItem(text: string): Value | null {
   if (text.startsWith('"')) {

@@ -1,4 +1,4 @@
-/** Conditions and ranges of requests (RFC 9110 §13, §14) against an answer that is held. */
+/** Evaluates conditions and ranges of requests (RFC 9110 §13, §14) for a stored response. Sections here are of RFC 9110. */
 import { splitList } from './cache-control.ts';
 import { parseHttpDate } from './http-date.ts';
 import { type HeaderList, headerOf, withoutHeaders } from './response.ts';
@@ -6,30 +6,31 @@ import { type HeaderList, headerOf, withoutHeaders } from './response.ts';
 /** Request headers by lower-case name. */
 export type RequestHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** First octet and the one after the last. */
+/** Octets from `from` up to `to`, which is excluded. */
 export interface Range {
   readonly from: number;
   readonly to: number;
 }
 
+/** The value of a request header, several joined by `, `; `null`: absent. */
 export function textOf(headers: RequestHeaders, name: string): string | null {
   const value = headers[name];
   return value === undefined ? null : typeof value === 'string' ? value : value.join(', ');
 }
 
-/** Whether the client holds this answer already (§13.2.2, steps 3 and 4). */
-export function isNotModified(request: RequestHeaders, held: HeaderList, now: number): boolean {
+/** Whether the client has this response already (§13.2.2, steps 3 and 4). */
+export function isNotModified(request: RequestHeaders, stored: HeaderList, now: number): boolean {
   const tags = textOf(request, 'if-none-match');
-  if (tags !== null) return matchesTag(tags, headerOf(held, 'etag'));
+  if (tags !== null) return matchesTag(tags, headerOf(stored, 'etag'));
   const since = textOf(request, 'if-modified-since');
-  // Without `Last-Modified` the answer cannot have changed after it was made (RFC 9111 §4.3.2).
-  const modified = headerOf(held, 'last-modified') ?? headerOf(held, 'date');
+  // Without `Last-Modified`, `Date` is the latest possible modification (RFC 9111 §4.3.2).
+  const modified = headerOf(stored, 'last-modified') ?? headerOf(stored, 'date');
   if (since === null || modified === null) return false;
-  const [asked, changed] = [parseHttpDate(since, now), parseHttpDate(modified, now)];
-  return asked !== null && changed !== null && changed <= asked;
+  const [limit, changed] = [parseHttpDate(since, now), parseHttpDate(modified, now)];
+  return limit !== null && changed !== null && changed <= limit;
 }
 
-/** Weak comparison (§8.8.3.2) with any of a list; `*` is any answer. */
+/** Weak comparison (§8.8.3.2) with any tag of a list; `*` matches any response. */
 function matchesTag(list: string, tag: string | null): boolean {
   if (list.trim() === '*') return true;
   if (tag === null) return false;
@@ -43,23 +44,27 @@ function opaqueOf(tag: string): string {
 }
 
 /**
- * The part asked for of a body of `length` octets. `whole`: all of it, since nothing is asked for, the answer changed
- * (`If-Range`), it is several parts, or not understood (§14.2 allows that); `none`: it lies beyond the end.
+ * The requested part of a body of `length` octets. `whole`: there is no Range header, the response has changed (`If-Range`), or
+ * the range has several parts or another form, which §14.2 allows to ignore; `none`: the range starts beyond the end.
  */
-export function rangeOf(request: RequestHeaders, held: HeaderList, length: number): Range | 'whole' | 'none' {
-  const asked = textOf(request, 'range');
-  if (asked === null || !isUnchanged(textOf(request, 'if-range'), held)) return 'whole';
-  return parseRange(asked, length);
+export function rangeOf(
+  request: RequestHeaders,
+  stored: HeaderList,
+  length: number,
+): Range | 'whole' | 'none' {
+  const range = textOf(request, 'range');
+  if (range === null || !isUnchanged(textOf(request, 'if-range'), stored)) return 'whole';
+  return parseRange(range, length);
 }
 
-function isUnchanged(condition: string | null, held: HeaderList): boolean {
+function isUnchanged(condition: string | null, stored: HeaderList): boolean {
   if (condition === null) return true;
-  if (condition.startsWith('"')) return headerOf(held, 'etag') === condition;
-  // A weak tag never fits (§13.1.5), a date only when it is the very same.
-  return !condition.startsWith('W/') && headerOf(held, 'last-modified') === condition;
+  if (condition.startsWith('"')) return headerOf(stored, 'etag') === condition;
+  // A weak tag never matches (§13.1.5), and a date only as an exact copy.
+  return !condition.startsWith('W/') && headerOf(stored, 'last-modified') === condition;
 }
 
-/** One byte range (§14.1.2) within `length` octets. */
+/** Parses one byte range (§14.1.2) for a body of `length` octets. */
 export function parseRange(value: string, length: number): Range | 'whole' | 'none' {
   const spec = value.trim().toLowerCase();
   if (!spec.startsWith('bytes=')) return 'whole';
@@ -77,7 +82,7 @@ export function parseRange(value: string, length: number): Range | 'whole' | 'no
   return { from: first, to: last < 0 ? length : Math.min(length, last + 1) };
 }
 
-/** A number of octets; -1 where none is given, `null` where it is no number. */
+/** A number of octets; -1: the text is empty, `null`: it is no number. */
 function position(text: string): number | null {
   const digits = text.trim();
   if (digits === '') return -1;
@@ -91,21 +96,23 @@ function position(text: string): number | null {
   return number;
 }
 
-/** Headers by which the origin is asked whether what is held has changed. */
+/** The headers of a conditional request that revalidates a stored response (§13.1). */
 export function validation({ etag, lastModified }: Validators): Readonly<Record<string, string | null>> {
   return { 'if-none-match': etag, 'if-modified-since': lastModified };
 }
 
+/** The validators of a response (§8.8); `null`: absent. */
 export interface Validators {
   readonly etag: string | null;
   readonly lastModified: string | null;
 }
 
+/** The headers of a 304 from those of the 200. */
 export function headersOf304(headers: HeaderList): string[] {
   return withoutHeaders(headers, NOT_IN_304);
 }
 
-/** What a 304 leaves out of the answer it stands for (RFC 9110 §15.4.5). */
+/** Headers of a 200 that a 304 in its place does not have (§15.4.5). */
 export const NOT_IN_304: ReadonlySet<string> = new Set([
   'content-length',
   'content-encoding',

@@ -2,7 +2,7 @@
 import type { HeaderList } from './answer.ts';
 import { lowerName } from './header-names.ts';
 
-/** Lower-case names listed in `Connection`, which are for this connection as well. */
+/** Lower-case names listed in `Connection`, which are hop-by-hop as well; `null`: none. */
 export function namedInConnection(raw: HeaderList): ReadonlySet<string> | null {
   let named: Set<string> | null = null;
   for (let at = 0; at < raw.length; at += 2) {
@@ -17,32 +17,34 @@ export function namedInConnection(raw: HeaderList): ReadonlySet<string> | null {
 }
 
 /**
- * The headers of an answer without those for the connection to its origin.
- * @param isDropped by lower-case names, which others are left out
+ * The headers of a response without the hop-by-hop ones of the connection to its origin.
+ * @param isDropped whether to leave out another header, by its lower-case name
  */
 export function endToEnd(headers: HeaderList, isDropped: (name: string) => boolean = isNone): string[] {
   const named = namedInConnection(headers);
-  const kept: string[] = [];
+  const forwarded: string[] = [];
   for (let at = 0; at < headers.length; at += 2) {
     const name = lowerName(headers[at]!);
     if (ORIGIN_HOP.has(name) || named?.has(name) === true || isDropped(name)) continue;
-    kept.push(headers[at]!, headers[at + 1]!);
+    forwarded.push(headers[at]!, headers[at + 1]!);
   }
-  return kept;
+  return forwarded;
 }
 
 /**
- * Whether an answer of this status goes out without Content-Length (RFC 9110 §8.6). One to HEAD and 304 may have it: the
- * length of what a GET would have got.
+ * Whether a response of this status has no Content-Length (RFC 9110 §8.6). A response to HEAD and a 304 may have one: the length
+ * of the body that a GET would get.
  */
 export function hasNoLength(status: number): boolean {
   return status < 200 || status === 204;
 }
 
+/** Drops no header. */
 export function isNone(): boolean {
   return false;
 }
 
+/** The hop-by-hop headers of responses, lower case (RFC 9110 §7.6.1). */
 export const ORIGIN_HOP: ReadonlySet<string> = new Set([
   'connection',
   'keep-alive',

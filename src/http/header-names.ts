@@ -1,6 +1,6 @@
-/** Names of header fields, which mean the same in any case. */
+/** Header field names, which are case-insensitive (RFC 9110 §5.1), in lower case. */
 
-/** Those that most messages have. INVARIANT: written out in lower case, see `lowerName`. */
+/** The names in most messages. INVARIANT: literals in lower case, see `lowerName`. */
 const COMMON = [
   'accept',
   'accept-encoding',
@@ -54,6 +54,7 @@ const COMMON = [
   'x-requested-with',
 ] as const;
 
+/** Lower-case names by their common spellings: `content-type`, `Content-Type`. */
 const LOWER: ReadonlyMap<string, string> = new Map([
   ['ETag', 'etag'],
   ...COMMON.flatMap((name): (readonly [string, string])[] => [
@@ -63,8 +64,8 @@ const LOWER: ReadonlyMap<string, string> = new Map([
 ]);
 
 /**
- * A name in lower case. PERF: that of a common one stands in this text, so that V8 knows it as a key of objects and its
- * hash; one made anew takes half a microsecond to become a key, as often as a request has headers.
+ * A name in lower case. PERF: a common one is a literal of this file, which V8 has internalised and hashed as an object key; a
+ * new string takes half a microsecond for that, for each header of each request.
  */
 export function lowerName(sent: string): string {
   return LOWER.get(sent) ?? sent.toLowerCase();

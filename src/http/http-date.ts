@@ -1,13 +1,12 @@
-/** HTTP-dates (RFC 9110 §5.6.7), read as strictly as a cache should: what is no date is no promise either. */
+/** Parses HTTP-dates (RFC 9110 §5.6.7) strictly: a lenient parser could make a response fresh for longer than meant. */
 
 const DAYS = ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'];
 const LONG_DAYS = ['sunday', 'monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday'];
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
 /**
- * Milliseconds since the epoch; `null` for anything that is none of the three forms. The case of letters is not looked at
- * (a common mistake that leaves no doubt); a weekday that does not fit its date is not either. `now` settles the century
- * of two-digit years.
+ * Milliseconds since the epoch; `null`: the text has none of the three forms. Ignores the case of letters (a common and
+ * unambiguous mistake) and whether the weekday fits the date. `now` determines the century of two-digit years.
  */
 export function parseHttpDate(text: string, now: number): number | null {
   const value = text.trim().toLowerCase();
@@ -20,7 +19,7 @@ export function parseHttpDate(text: string, now: number): number | null {
   return LONG_DAYS.includes(day) ? rfc850(rest, now) : null;
 }
 
-/** ` 06 Nov 1994 08:49:37 GMT` */
+/** The preferred form after its weekday: ` 06 Nov 1994 08:49:37 GMT`. */
 function imfFixdate(rest: string): number | null {
   if (rest.length !== 25 || rest[0] !== ' ' || rest[3] !== ' ' || rest[7] !== ' ' || rest[12] !== ' ')
     return null;
@@ -33,7 +32,7 @@ function imfFixdate(rest: string): number | null {
   );
 }
 
-/** ` 06-Nov-94 08:49:37 GMT` */
+/** The obsolete form of RFC 850 after its weekday: ` 06-Nov-94 08:49:37 GMT`. */
 function rfc850(rest: string, now: number): number | null {
   if (rest.length !== 23 || rest[0] !== ' ' || rest[3] !== '-' || rest[7] !== '-' || rest[10] !== ' ')
     return null;
@@ -42,7 +41,7 @@ function rfc850(rest: string, now: number): number | null {
   if (short < 0) return null;
   const year = new Date(now).getUTCFullYear();
   const full = year - (year % 100) + short;
-  // More than 50 years ahead is the most recent past year with these digits.
+  // A date more than 50 years ahead is one of the past century (RFC 9110 §5.6.7).
   return instant(
     full > year + 50 ? full - 100 : full,
     MONTHS.indexOf(rest.slice(4, 7)),
@@ -51,7 +50,7 @@ function rfc850(rest: string, now: number): number | null {
   );
 }
 
-/** `Sun Nov  6 08:49:37 1994` */
+/** The obsolete form of ANSI C's `asctime`: `Sun Nov  6 08:49:37 1994`. */
 function asctime(value: string): number | null {
   if (value.length !== 24 || !DAYS.includes(value.slice(0, 3)) || value[3] !== ' ' || value[7] !== ' ')
     return null;
@@ -68,11 +67,11 @@ function instant(year: number, month: number, day: number, time: string): number
   if (year < 0 || month < 0 || day < 1 || day > 31 || hour < 0 || hour > 23) return null;
   if (minute < 0 || minute > 59 || second < 0 || second > 60) return null;
   const at = Date.UTC(year, month, day, hour, minute, second);
-  // Years below 100 are taken for the 1900s by `Date.UTC`; no answer is as old.
+  // `Date.UTC` maps years below 100 to the 1900s; no response is as old.
   return Number.isNaN(at) || year < 100 ? null : at;
 }
 
-/** The number in a part of a text; -1 where it is not all digits. */
+/** The number in a part of a text; -1: the part has other characters than digits. */
 function digits(text: string, from: number, to: number): number {
   let number = 0;
   for (let at = from; at < to; at++) {

@@ -1,6 +1,6 @@
-/** Bounds of HTTP message parsing and pushing, each with its reason. */
+/** Limits of parsing and pushing messages, each with its reason. */
 
-/** Seconds; RFC 9111 §1.2.2 asks for at least 2^31, and no page is older than 68 years. */
+/** The largest delta-seconds: RFC 9111 §1.2.2 requires at least 2^31, which are 68 years. */
 export const MAX_SECONDS = 2 ** 31;
-/** Octets pushed to a client at once; a larger write would be encrypted whole for clients that read slowly. */
+/** Octets pushed at once: TLS encrypts a whole write at once, also for a client that reads slowly. */
 export const PUSH_OCTETS = 256 * 1024;

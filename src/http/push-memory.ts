@@ -1,18 +1,18 @@
-/** Pushes a response body that is in memory. */
+/** Pushes a response whose body is in memory. */
 import type { HeaderList } from './answer.ts';
 import { PUSH_OCTETS } from './limits.ts';
 import type { ResponseSink, ResponseSource } from './response.ts';
 
-/** What a client gets of an answer. */
+/** The part of a response that a client gets: the whole, a range, or the head alone. */
 export interface ResponsePart {
   readonly status: number;
   readonly headers: HeaderList;
-  /** Octets of the body; none where both are the same. `to` is `Infinity` where the length is not known. */
+  /** The octets of the body, `to` excluded; equal: none. `to` is `Infinity` where the length is unknown. */
   readonly from: number;
   readonly to: number;
 }
 
-/** Pushes an answer whose body lies in memory. */
+/** Pushes head and body in chunks of `PUSH_OCTETS`, and pauses with the sink. PERF: one whole chunk is pushed uncopied. */
 export function pushMemory(shaped: ResponsePart, body: Uint8Array, sink: ResponseSink): ResponseSource {
   let at = shaped.from;
   let paused = false;

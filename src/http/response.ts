@@ -1,22 +1,23 @@
 /**
- * How an answer moves through the node: pushed, piece by piece, from a source (an origin, the cache) through filters to
- * the client. Push and not streams, since a small proxied answer costs less than the streams it would pass through.
+ * The interface by which responses move through the node: a source (an origin, the cache) pushes chunks through response
+ * filters to the client. Push instead of Node's streams, which would cost more than a small proxied response itself.
  */
 import type { HeaderList } from './answer.ts';
 import { lowerName } from './header-names.ts';
 
 export type { EdgeAnswer, HeaderList } from './answer.ts';
 
-/** Who made the status: pages for errors tell an origin's from the edge's own (semantics §5 error_page). */
+/** The origin of a status: error pages treat an origin's and the edge's own differently (semantics §5 error_page). */
 export type MadeBy = 'edge' | 'origin';
 
+/** The status and headers of a response. */
 export interface ResponseHead {
   readonly status: number;
   readonly headers: HeaderList;
   readonly madeBy: MadeBy;
 }
 
-/** Why no answer came, or why it ends early. */
+/** Why there is no response, or why it ends early (`ResponseFault`). */
 export const RESPONSE_FAULTS = [
   'unresolved',
   'forbidden',
@@ -35,18 +36,19 @@ export const RESPONSE_FAULTS = [
 export type ResponseFaultCode = (typeof RESPONSE_FAULTS)[number];
 
 /**
- * - `unresolved` its name has no address: nothing was sent
- * - `forbidden` its address is one that origins may not have: nothing was sent
- * - `refused`, `unreachable` no connection: nothing was sent
- * - `unreached` no connection in time: nothing was sent either
- * - `reset` the connection ended before the answer's head
- * - `timeout` the head did not come in time
- * - `malformed` what came is not HTTP
- * - `cut` the body ended early
- * - `aborted` the client is gone
+ * A failed exchange with an origin, by code:
+ * - `unresolved` the origin's name has no address: nothing was sent
+ * - `forbidden` the guard refuses the origin's address: nothing was sent
+ * - `refused`, `unreachable` no connection could be made: nothing was sent
+ * - `unreached` no connection could be made in time: nothing was sent
+ * - `reset` the connection ended before the response's head
+ * - `timeout` the head did not arrive in time
+ * - `malformed` the response is not valid HTTP
+ * - `cut` the response's body ended early
+ * - `aborted` the client has left
  * - `body` the client's own body broke off or is malformed
  * - `busy` all connections to the origin were in use for too long: nothing was sent
- * - `slow` the client sends or takes fewer octets a second than it must
+ * - `slow` the client sends or reads below the minimum rate
  */
 export interface ResponseFault {
   readonly code: ResponseFaultCode;
@@ -54,23 +56,23 @@ export interface ResponseFault {
   readonly reason: string;
 }
 
-/** The status told of a client that left before it was answered; nginx made the number up. */
+/** The logged status of a client that left before any response: nginx's 499. */
 export const GONE = 499;
 
-/** Where an answer comes from, as its taker sees it. `pause` and `resume` may be called in any number and order. */
+/** The source of a response, as its sink controls it. `pause` and `resume` may be called in any number and order. */
 export interface ResponseSource {
   pause(): void;
   resume(): void;
-  /** The taker wants no more; nothing is pushed any more. */
+  /** Ends the response; nothing is pushed after it. */
   abort(): void;
 }
 
 /**
- * Takes one answer: any number of `informational`, one `head`, any number of `data`, one `end`; or `fail` at any point,
- * after which nothing comes. Chunks are the taker's to keep.
+ * Receives one response: any number of `informational`, one `head`, any number of `data`, one `end`; or `fail` at any point,
+ * after which nothing follows. The sink may keep chunks without a copy.
  */
 export interface ResponseSink {
-  /** 103 and the like. */
+  /** An interim response, such as 103 (RFC 9110 §15.2). */
   informational(status: number, headers: HeaderList): void;
   head(head: ResponseHead, source: ResponseSource): void;
   data(chunk: Uint8Array): void;
@@ -78,22 +80,22 @@ export interface ResponseSink {
   fail(fault: ResponseFault): void;
 }
 
-/** The value of a header, the values of one sent several times joined by `, `; `null` where there is none. */
+/** The value of a header by its lower-case name, several joined by `, ` (RFC 9110 §5.3); `null`: the header is absent. */
 export function headerOf(headers: HeaderList, name: string): string | null {
-  let found: string | null = null;
+  let value: string | null = null;
   for (let at = 0; at < headers.length; at += 2) {
     const sent = headers[at]!;
     if (sent.length !== name.length || sent.toLowerCase() !== name) continue;
-    found = found === null ? headers[at + 1]! : `${found}, ${headers[at + 1]!}`;
+    value = value === null ? headers[at + 1]! : `${value}, ${headers[at + 1]!}`;
   }
-  return found;
+  return value;
 }
 
 /** The list without the headers of these lower-case names. */
 export function withoutHeaders(headers: HeaderList, names: ReadonlySet<string>): string[] {
-  const kept: string[] = [];
+  const others: string[] = [];
   for (let at = 0; at < headers.length; at += 2) {
-    if (!names.has(lowerName(headers[at]!))) kept.push(headers[at]!, headers[at + 1]!);
+    if (!names.has(lowerName(headers[at]!))) others.push(headers[at]!, headers[at + 1]!);
   }
-  return kept;
+  return others;
 }

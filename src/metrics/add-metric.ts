@@ -1,10 +1,11 @@
-/** Metrics whose values are made when they are read. */
+/** Metrics whose values are computed at each scrape, instead of being stored in prom-client's objects. */
 import type { Metric, MetricObject, Registry } from 'prom-client';
 
-/** One line of a metric. */
+/** One sample of a metric: a line of the exposition format. */
 export interface MetricValue {
   readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
+  /** The name of the sample where it differs from the metric's: `…_bucket`, `…_sum`, `…_count`. */
   readonly metricName?: string;
 }
 
@@ -12,12 +13,13 @@ export interface MetricOptions {
   readonly name: string;
   readonly help: string;
   readonly type: 'counter' | 'histogram';
+  /** Called at each scrape. */
   readonly values: () => readonly MetricValue[];
 }
 
-/** Adds a metric whose values are made when they are read; several processes' values are added up. */
+/** Adds a metric to a registry; the values of several processes are added up. */
 export function addMetric(registry: Registry, { name, help, type, values }: MetricOptions): void {
-  // What a registry asks of a metric is its name and `get`; the types name prom-client's classes only.
+  // A registry uses the name and `get` of a metric; its types allow prom-client's own classes only.
   const metric = {
     name,
     help,

@@ -1,7 +1,7 @@
 /**
- * The files that classification reads, kept up to date: a country database, and a folder of ranges that operators
- * publish, `<kind>.json` or `<kind>.<anything>.json` (`googlebot.json`, `googlebot.special.json`). What breaks keeps
- * what it last held, and is reported.
+ * The files of the classifier: a country database, and a folder of address ranges that bot operators publish, `<kind>.json`
+ * or `<kind>.<anything>.json` (`googlebot.json`, `googlebot.special.json`). Changed files are read again. A file that cannot
+ * be used is reported, and its previous content stays in use.
  */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,26 +13,27 @@ import { fileMark } from '../platform/file-mark.ts';
 import { MAX_COUNTRY_OCTETS, MAX_RANGES_OCTETS } from './limits.ts';
 
 export interface ClassificationFilesOptions {
-  /** A database in MaxMind's format; `null` none. */
+  /** The path of a database in MaxMind's format; `null`: none. */
   readonly database: string | null;
-  /** A folder of published ranges; `null` none. */
+  /** The path of a folder of published ranges; `null`: none. */
   readonly ranges: string | null;
-  /** Milliseconds between looks. */
+  /** Milliseconds between two checks for changes. */
   readonly pollMs: number;
-  /** Told of a file that cannot be used, once for each of its versions. */
+  /** Called with a file that cannot be used, once for each version of it. */
   readonly onProblem: (problem: { readonly file: string; readonly reason: string }) => void;
 }
 
+/** The current content of the files. */
 export interface ClassificationFiles {
   countries(): Countries | null;
   ranges(kind: BotKind): Ranges | undefined;
-  /** Looks now. */
+  /** Checks for changes now; resolves when they are in use. */
   reload(): Promise<void>;
   close(): void;
 }
 
-/** A file as it was last read. */
-interface Read<T> {
+/** The last reading of a file. */
+interface FileReading<T> {
   readonly mark: string;
   readonly value: T | null;
 }
@@ -42,11 +43,16 @@ export async function openClassificationFiles(
   options: ClassificationFilesOptions,
 ): Promise<ClassificationFiles> {
   const { database, ranges: folder, pollMs, onProblem } = options;
-  let countries: Read<Countries> = { mark: '', value: null };
-  let lists: ReadonlyMap<string, Read<readonly IpInterval[]>> = new Map();
+  let countries: FileReading<Countries> = { mark: '', value: null };
+  let lists: ReadonlyMap<string, FileReading<readonly IpInterval[]>> = new Map();
   let byKind: ReadonlyMap<BotKind, Ranges> = new Map();
 
-  async function follow<T>(file: string, before: Read<T> | undefined, how: Reading<T>): Promise<Read<T>> {
+  /** Reads a file where it has changed. */
+  async function update<T>(
+    file: string,
+    before: FileReading<T> | undefined,
+    how: Parsing<T>,
+  ): Promise<FileReading<T>> {
     const mark = await fileMark(file);
     if (before?.mark === mark) return before;
     try {
@@ -59,33 +65,35 @@ export async function openClassificationFiles(
     }
   }
 
+  /** Reads the changed lists of the folder. @throws Error when the folder cannot be read */
   async function readLists(at: string): Promise<void> {
     const names = (await readdir(at))
       .filter((name) => name.endsWith('.json') && !name.startsWith('.'))
       .sort();
-    const next = new Map<string, Read<readonly IpInterval[]>>();
+    const next = new Map<string, FileReading<readonly IpInterval[]>>();
     for (const name of names) {
       const parse = (octets: Buffer): readonly IpInterval[] => readKnown(name, octets.toString('utf8'));
-      next.set(name, await follow(join(at, name), lists.get(name), { most: MAX_RANGES_OCTETS, parse }));
+      next.set(name, await update(join(at, name), lists.get(name), { most: MAX_RANGES_OCTETS, parse }));
     }
     const same = next.size === lists.size && [...next].every(([name, read]) => lists.get(name) === read);
     lists = next;
     if (!same) byKind = joinedByKind(next);
   }
 
-  let told = '';
+  /** The last problem of the folder itself. */
+  let folderProblem = '';
   async function reload(): Promise<void> {
     if (database !== null) {
-      countries = await follow(database, countries, { most: MAX_COUNTRY_OCTETS, parse: openCountries });
+      countries = await update(database, countries, { most: MAX_COUNTRY_OCTETS, parse: openCountries });
     }
     if (folder === null) return;
     await readLists(folder).then(
       () => {
-        told = '';
+        folderProblem = '';
       },
       (error: NodeJS.ErrnoException) => {
-        if (told !== error.message) onProblem({ file: folder, reason: error.message });
-        told = error.message;
+        if (folderProblem !== error.message) onProblem({ file: folder, reason: error.message });
+        folderProblem = error.message;
       },
     );
   }
@@ -101,7 +109,7 @@ export async function openClassificationFiles(
   };
 }
 
-interface Reading<T> {
+interface Parsing<T> {
   /** Octets at most. */
   readonly most: number;
   readonly parse: (octets: Buffer) => T;
@@ -119,7 +127,9 @@ function readKnown(name: string, text: string): readonly IpInterval[] {
   return readRanges(text);
 }
 
-function joinedByKind(lists: ReadonlyMap<string, Read<readonly IpInterval[]>>): ReadonlyMap<BotKind, Ranges> {
+function joinedByKind(
+  lists: ReadonlyMap<string, FileReading<readonly IpInterval[]>>,
+): ReadonlyMap<BotKind, Ranges> {
   const intervals = new Map<BotKind, IpInterval[]>();
   for (const [name, { value }] of lists) {
     const kind = kindOf(name);

@@ -1,6 +1,6 @@
 /**
- * What the node finds out about visitors: their country, and which bot they are. In: databases and lists that are kept
- * up to date by others (`classification-files.ts`), the DNS. Out: answers at once, from what is known.
+ * Classifies visitors: their country, and the bot that they are. In: databases and lists (`classification-files.ts` updates
+ * them), the DNS. Out: an immediate answer from cached results; DNS queries run in the background.
  */
 import { Resolver } from 'node:dns/promises';
 import { LRUCache } from 'lru-cache';
@@ -14,26 +14,27 @@ import { classifyUserAgent } from '../evaluator/user-agent.ts';
 import { DNS_MS, DNS_TRIES, MAX_AGENT_CHARACTERS, MAX_AGENTS } from './limits.ts';
 
 export interface ClassifierOptions {
-  /** The country database in use now; `null` none. */
+  /** The current country database; `null`: none. */
   readonly countries: () => Countries | null;
-  /** Published ranges of a bot in use now. */
+  /** The current published ranges of a bot; `undefined`: none. */
   readonly ranges: (kind: BotKind) => Ranges | undefined;
-  /** `null`: bots are verified by ranges alone. */
+  /** The DNS for verification; `null`: bots are verified by their ranges alone. */
   readonly resolver: BotResolver | null;
-  /** Milliseconds, from wherever, that never jump. */
+  /** Milliseconds, monotonic. */
   readonly clock: () => number;
 }
 
+/** A classifier with an empty cache. */
 export function createClassifier({ countries, ranges, resolver, clock }: ClassifierOptions): Classifier {
   const verifier = createBotVerifier({ ranges, resolver, clock });
-  /** PERF: few programs send most requests; this keeps isbot's pattern off all but their first. */
-  const agents = new LRUCache<string, BotKind | 'nobody'>({ max: MAX_AGENTS });
+  /** By User-Agent. PERF: few programs send most requests, so isbot's large pattern runs at the first of each only. */
+  const agents = new LRUCache<string, BotKind | 'none'>({ max: MAX_AGENTS });
 
-  function kindOf(userAgent: string): BotKind | 'nobody' {
-    const known = agents.get(userAgent);
-    if (known !== undefined) return known;
+  function kindOf(userAgent: string): BotKind | 'none' {
+    const cached = agents.get(userAgent);
+    if (cached !== undefined) return cached;
     const declared = classifyUserAgent(userAgent);
-    const kind = declared >= 0 ? BOT_KINDS[declared]! : isGenericBot(userAgent) ? 'generic-bot' : 'nobody';
+    const kind = declared >= 0 ? BOT_KINDS[declared]! : isGenericBot(userAgent) ? 'generic-bot' : 'none';
     if (userAgent.length <= MAX_AGENT_CHARACTERS) agents.set(userAgent, kind);
     return kind;
   }
@@ -42,17 +43,17 @@ export function createClassifier({ countries, ranges, resolver, clock }: Classif
     country: (ip) => countries()?.country(ip) ?? null,
     bot(ip, userAgent) {
       const kind = kindOf(userAgent);
-      if (kind === 'nobody') return null;
+      if (kind === 'none') return null;
       return { kind, verified: ip !== null && kind !== 'generic-bot' && verifier.verified(kind, ip) };
     },
   };
 }
 
-/** Codes by which the DNS says that there is nothing. */
+/** Error codes of names that do not exist or have no such record. */
 const NOTHING = ['ENOTFOUND', 'ENODATA'];
 
 /**
- * The DNS for verifying bots.
+ * The DNS queries that verify bots: forward-confirmed reverse DNS.
  * @param servers addresses with an optional port each (`192.0.2.53`, `192.0.2.53:5353`, `[::1]:53`); none: the system's
  */
 export function createBotResolver(servers: readonly string[]): BotResolver {
@@ -63,14 +64,14 @@ export function createBotResolver(servers: readonly string[]): BotResolver {
     throw error;
   };
   return {
-    // Node's own `reverse` says of a server that fails that the address has no name.
+    // Node's own `reverse` reports the failure of a server as an address without a name.
     reverse: (ip) => resolver.resolvePtr(reverseName(ip)).catch(orNothing),
     addresses: (name, family) =>
       (family === 4 ? resolver.resolve4(name) : resolver.resolve6(name)).catch(orNothing),
   };
 }
 
-/** The name under which the names of an address are kept (RFC 1035 §3.5, RFC 3596 §2.5). */
+/** The name for a reverse query (RFC 1035 §3.5, RFC 3596 §2.5). */
 function reverseName(ip: string): string {
   const words = new Uint32Array(4);
   if (parseIp(ip, words) === 4) return `${formatIp(4, words).split('.').reverse().join('.')}.in-addr.arpa`;
@@ -78,7 +79,7 @@ function reverseName(ip: string): string {
   return `${[...digits].reverse().join('.')}.ip6.arpa`;
 }
 
-/** What is found out about a visitor outside the evaluator. Answers at once from what is known; looks up behind. */
+/** Facts about a visitor from outside the evaluator. Answers from cached results, and queries in the background. */
 export interface Classifier {
   /** ISO 3166-1 alpha-2, `null` unknown. */
   country(ip: string): string | null;

@@ -1,8 +1,11 @@
-/** The client's end of an answer: writes what is pushed, holds the source back while the client does not read. */
+/**
+ * The client's end of a response: a sink that writes what is pushed into it, and pauses the source while the client does
+ * not read. A client that takes its response below the minimum rate is disconnected.
+ */
 import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { RateBounds } from '../buffers/limits.ts';
 import type { ClientRequest, ClientResponse } from '../http/client-messages.ts';
-import { lowerName } from '../http/header-names.ts';
 import {
   type EdgeAnswer,
   GONE,
@@ -12,10 +15,20 @@ import {
   type ResponseSink,
   type ResponseSource,
 } from '../http/response.ts';
+import {
+  addTrailers,
+  endWithBody,
+  isBodiless,
+  isComplete,
+  writeHead,
+  writeInterim,
+} from './write-response.ts';
 
+/** How a response ended. */
 export interface ClientOutcome {
+  /** The status that was sent; 499 (`GONE`) where the client left before one was. */
   readonly status: number;
-  /** Octets of body handed to the connection. */
+  /** Octets of body written to the connection. */
   readonly octets: number;
   readonly fault: ResponseFault | null;
 }
@@ -23,43 +36,65 @@ export interface ClientOutcome {
 export interface ClientSinkOptions {
   readonly request: ClientRequest;
   readonly response: ClientResponse;
-  /** How slowly the client may take its answer; absent: as it likes. */
+  /** The minimum rate at which the client has to take its response; absent: none. */
   readonly rate?: RateBounds;
-  /** Called once, when the answer is over, however it ends. */
+  /** Called once, when the response has ended, however it ends. */
   readonly done: (outcome: ClientOutcome) => void;
 }
 
-/** A sink that writes to the client. What fails before the head is not its to answer: see `withErrorPages`. */
+/** A sink that writes to the client. A failure before the head is not answered here but in `stages/respond.ts`. */
 export interface ClientSink extends ResponseSink {
-  /** A whole answer at once. */
+  /** Writes a whole response at once. */
   answer(answer: EdgeAnswer): void;
-  /** The head is out: no other answer can be given. */
+  /** Whether the head is sent, so that no other response can be. */
   started(): boolean;
-  /** Whom to stop when the client goes away before the answer's head: who was asked for it. */
-  attach(asked: ResponseSource): void;
-}
-
-/** Statuses whose answers have no body, whatever the headers say (RFC 9110 §6.4.1). */
-function isBodiless(method: string | undefined, status: number): boolean {
-  return method === 'HEAD' || status === 204 || status === 304;
+  /** Sets the source that is aborted if the client leaves before the head. */
+  attach(source: ResponseSource): void;
 }
 
 /**
- * Octets of an answer that leaves as one string. PERF: over HTTP/1 a first chunk waits for what comes with it, until the
- * end of the tick when it is small, else until the connections that can be read have been read: most answers are whole
- * by then, and one write takes their head and body.
+ * Octets of a body that is written as one string. PERF: over HTTP/1 a first chunk is delayed for the chunks that arrive
+ * with it: to the end of the tick when it is small, else until all readable connections have been read. Most responses are
+ * complete by then, and one write sends head and body.
  */
 const SMALL = 4 * 1024;
 /**
- * Octets that may wait for the connection before the source is asked to wait too. PERF: Node says so after 16 KiB, which
- * is less than one reading from an origin holds; stopping and starting again would happen within most larger answers.
+ * Octets that the connection may queue before the source is paused. PERF: Node's own mark is 16 KiB, less than one read
+ * from an origin; most larger responses would pause and resume.
  */
-const MOST_WAITING = 128 * 1024;
+const MAX_QUEUED = 128 * 1024;
 
-/** Octets that may wait at the end of an answer without a look at the client's rate: a few packets. */
-const LITTLE = 16 * 1024;
+/** Octets queued at the end of a response whose rate is not measured: a few packets. */
+const UNMEASURED = 16 * 1024;
 
 const ANY_RATE: RateBounds = { minRate: 0, graceMs: 0, windowMs: 0 };
+
+/** One response being written. */
+interface Writing {
+  readonly request: ClientRequest;
+  readonly response: ServerResponse;
+  readonly rate: RateBounds;
+  readonly done: (outcome: ClientOutcome) => void;
+  /**
+   * The connection of a response that queues behind others (pipelining, RFC 9112 §9.3.2): Node reports its end to the first
+   * of them alone, which has the socket. `null`: the response has the socket itself.
+   */
+  readonly connection: Socket | null;
+  /** The listener for the end of the response or its connection. */
+  readonly left: () => void;
+  source: ResponseSource | null;
+  /** Octets of body so far. */
+  octets: number;
+  /** `done` was called. */
+  over: boolean;
+  fault: ResponseFault | null;
+  /** A first chunk that waits for more to be written with it. */
+  delayed: Uint8Array | null;
+  /** The connection's queue is above `MAX_QUEUED` and has not drained since. */
+  full: boolean;
+  /** Disconnects the client unless it takes the queued octets in time. */
+  timer: NodeJS.Timeout | null;
+}
 
 export function createClientSink({
   request,
@@ -67,220 +102,156 @@ export function createClientSink({
   rate = ANY_RATE,
   done,
 }: ClientSinkOptions): ClientSink {
-  let source: ResponseSource | null = null;
-  let octets = 0;
-  let over = false;
-  let fault: ResponseFault | null = null;
-  let held: Uint8Array | null = null;
-  /** The connection takes no more for now. */
-  let full = false;
-  /** Ends a client that does not take what waits for it in time. */
-  let late: NodeJS.Timeout | null = null;
   const outgoing = response as ServerResponse;
-  /**
-   * Of answers that wait for each other on a connection (RFC 9112 §9.3.2) Node tells only the first, which alone has it,
-   * that it is gone; `null`: there is nothing to wait for.
-   */
-  const connection = 'stream' in request || outgoing.socket !== null ? null : request.socket;
-
-  function flush(): void {
-    if (held === null) return;
-    const chunk = held;
-    held = null;
-    if (!outgoing.destroyed) write(chunk);
-  }
-
-  function write(chunk: Uint8Array): void {
-    if (outgoing.write(chunk) || outgoing.writableLength < MOST_WAITING) return;
-    source?.pause();
-    if (full) return;
-    full = true;
-    expectTaken();
-    outgoing.once('drain', drained);
-  }
-
-  function drained(): void {
-    full = false;
-    if (late !== null) clearTimeout(late);
-    late = null;
-    source?.resume();
-  }
-
-  /**
-   * Gives the client the time for what waits that it needs at the minimum rate. Node reports only that all of a write was
-   * taken, so this is measured over as many octets as wait.
-   */
-  function expectTaken(): void {
-    const { minRate, graceMs, windowMs } = rate;
-    if (minRate === 0 || late !== null) return;
-    const waits = outgoing.writableLength;
-    const ms = graceMs + Math.max(windowMs, (waits / minRate) * 1_000);
-    late = setTimeout(() => {
-      const reason = `the client takes below ${minRate} octets a second: ${waits} waited ${Math.round(ms / 1_000)} s`;
-      fault = { code: 'slow', reason };
-      source?.abort();
-      outgoing.destroy();
-    }, ms);
-  }
-
-  /** Sees to it that what waits at the end of an answer is taken. */
-  function finishTaking(): void {
-    if (outgoing.writableLength > LITTLE) expectTaken();
-  }
-
-  function finish(): void {
-    if (over) return;
-    over = true;
-    if (late !== null) clearTimeout(late);
-    connection?.off('close', leave);
-    done({ status: response.headersSent ? response.statusCode : GONE, octets, fault });
-  }
-  function leave(): void {
-    if (over) return;
-    if (!isWhole(response)) {
-      fault ??= { code: 'aborted', reason: 'the client went away' };
-      source?.abort();
-    }
-    finish();
-  }
-  outgoing.on('close', leave);
-  // As many may wait as a client asks for.
-  connection?.setMaxListeners(0).once('close', leave);
-  // A connection that breaks is told by `close`.
+  const state: Writing = {
+    request,
+    response: outgoing,
+    rate,
+    done,
+    connection: 'stream' in request || outgoing.socket !== null ? null : request.socket,
+    left: () => leave(state),
+    source: null,
+    octets: 0,
+    over: false,
+    fault: null,
+    delayed: null,
+    full: false,
+    timer: null,
+  };
+  outgoing.on('close', state.left);
+  // A client may pipeline any number of requests, each with a listener.
+  state.connection?.setMaxListeners(0).once('close', state.left);
+  // A broken connection is also reported by `close`.
   outgoing.on('error', ignore);
 
   return {
-    started: () => response.headersSent,
-    attach(asked) {
-      if (over) asked.abort();
-      else source ??= asked;
+    started: () => outgoing.headersSent,
+    attach(source) {
+      if (state.over) source.abort();
+      else state.source ??= source;
     },
-    informational(status, headers) {
-      // Clients of HTTP/1.0 know no interim answers (RFC 9110 §15.2); 100 to one that asked is the edge's own.
-      if (status !== 103 || outgoing.destroyed || request.httpVersion === '1.0') return;
-      if (request.httpVersionMajor >= 2) writeInformation(outgoing, headers);
-      else writeEarlyHints(outgoing, headers);
-    },
-    head(head, from) {
-      if (over || outgoing.destroyed) return from.abort();
-      source = from;
-      writeHead(outgoing, head);
-    },
-    data(chunk) {
-      octets += chunk.length;
-      if (octets === chunk.length && !('stream' in response)) {
-        held = chunk;
-        if (octets <= SMALL) process.nextTick(flush);
-        else setImmediate(flush);
-        return;
-      }
-      flush();
-      write(chunk);
-    },
-    end(trailers) {
-      if (trailers.length > 0) {
-        flush();
-        addTrailers(outgoing, trailers);
-      }
-      if (held === null) outgoing.end();
-      else {
-        const body = held;
-        held = null;
-        if (octets <= SMALL) return endWith(outgoing, body);
-        outgoing.end(body);
-      }
-      finishTaking();
-    },
-    fail(why) {
-      held = null;
-      fault = why;
+    informational: (status, headers) => pushInterim(state, status, headers),
+    head: (head, source) => pushHead(state, head, source),
+    data: (chunk) => pushData(state, chunk),
+    end: (trailers) => pushEnd(state, trailers),
+    fail(fault) {
+      state.delayed = null;
+      state.fault = fault;
       outgoing.destroy();
     },
-    answer({ status, headers, body }) {
-      if (over || outgoing.destroyed) return finish();
-      const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : (body ?? Buffer.alloc(0));
-      const bodiless = status === 204 || status === 304;
-      const length = bodiless ? [] : ['Content-Length', String(bytes.length)];
-      writeHead(outgoing, { status, headers: [...headers, ...length] });
-      if (isBodiless(request.method, status)) return void outgoing.end();
-      octets = bytes.length;
-      if (octets <= SMALL && !('stream' in response)) endWith(outgoing, bytes);
-      else outgoing.end(bytes);
-    },
+    answer: (answer) => pushAnswer(state, answer),
   };
+}
+
+function pushInterim({ request, response }: Writing, status: number, headers: HeaderList): void {
+  // HTTP/1.0 has no interim responses (RFC 9110 §15.2), and the edge itself sends 100 to a client that expects it.
+  if (status !== 103 || response.destroyed || request.httpVersion === '1.0') return;
+  writeInterim(response, headers, request.httpVersionMajor);
+}
+
+function pushHead(state: Writing, head: ResponseHead, source: ResponseSource): void {
+  if (state.over || state.response.destroyed) return void source.abort();
+  state.source = source;
+  writeHead(state.response, head);
+}
+
+function pushData(state: Writing, chunk: Uint8Array): void {
+  state.octets += chunk.length;
+  if (state.octets === chunk.length && !('stream' in state.response)) {
+    state.delayed = chunk;
+    if (state.octets <= SMALL) process.nextTick(writeDelayed, state);
+    else setImmediate(writeDelayed, state);
+    return;
+  }
+  writeDelayed(state);
+  write(state, chunk);
+}
+
+function pushEnd(state: Writing, trailers: HeaderList): void {
+  const { response } = state;
+  if (trailers.length > 0) {
+    writeDelayed(state);
+    addTrailers(response, trailers);
+  }
+  const body = state.delayed;
+  state.delayed = null;
+  if (body === null) response.end();
+  else if (state.octets <= SMALL) return void endWithBody(response, body);
+  else response.end(body);
+  if (response.writableLength > UNMEASURED) limitQueueTime(state);
+}
+
+function pushAnswer(state: Writing, { status, headers, body }: EdgeAnswer): void {
+  const { response } = state;
+  if (state.over || response.destroyed) return void finish(state);
+  const bytes = typeof body === 'string' ? Buffer.from(body, 'utf8') : (body ?? Buffer.alloc(0));
+  const lengthless = status === 204 || status === 304;
+  const length = lengthless ? [] : ['Content-Length', String(bytes.length)];
+  writeHead(response, { status, headers: [...headers, ...length] });
+  if (isBodiless(state.request.method, status)) return void response.end();
+  state.octets = bytes.length;
+  if (bytes.length <= SMALL && !('stream' in response)) endWithBody(response, bytes);
+  else response.end(bytes);
+}
+
+function writeDelayed(state: Writing): void {
+  const chunk = state.delayed;
+  if (chunk === null) return;
+  state.delayed = null;
+  if (!state.response.destroyed) write(state, chunk);
+}
+
+function write(state: Writing, chunk: Uint8Array): void {
+  const { response } = state;
+  if (response.write(chunk) || response.writableLength < MAX_QUEUED) return;
+  state.source?.pause();
+  if (state.full) return;
+  state.full = true;
+  limitQueueTime(state);
+  response.once('drain', () => drained(state));
+}
+
+function drained(state: Writing): void {
+  state.full = false;
+  if (state.timer !== null) clearTimeout(state.timer);
+  state.timer = null;
+  state.source?.resume();
+}
+
+/**
+ * Disconnects the client unless it takes the queued octets in the time that they need at the minimum rate. Node reports
+ * only that all of a write was taken, so the rate is measured over as many octets as are queued.
+ */
+function limitQueueTime(state: Writing): void {
+  const { minRate, graceMs, windowMs } = state.rate;
+  if (minRate === 0 || state.timer !== null) return;
+  const queued = state.response.writableLength;
+  const ms = graceMs + Math.max(windowMs, (queued / minRate) * 1_000);
+  state.timer = setTimeout(() => {
+    const reason = `the client takes below ${minRate} octets a second: ${queued} waited ${Math.round(ms / 1_000)} s`;
+    state.fault = { code: 'slow', reason };
+    state.source?.abort();
+    state.response.destroy();
+  }, ms);
+}
+
+/** The response has closed: completely written, or because the client left. */
+function leave(state: Writing): void {
+  if (state.over) return;
+  if (!isComplete(state.response)) {
+    state.fault ??= { code: 'aborted', reason: 'the client went away' };
+    state.source?.abort();
+  }
+  finish(state);
+}
+
+function finish(state: Writing): void {
+  if (state.over) return;
+  const { response, octets, fault } = state;
+  state.over = true;
+  if (state.timer !== null) clearTimeout(state.timer);
+  state.connection?.off('close', state.left);
+  state.done({ status: response.headersSent ? response.statusCode : GONE, octets, fault });
 }
 
 function ignore(): void {}
-
-/** Ends an answer of HTTP/1 with a small body. */
-function endWith(response: ServerResponse, octets: Uint8Array): void {
-  const body = Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString('latin1');
-  if (response.chunkedEncoding) return void response.end(body, 'latin1');
-  // PERF: Node writes a head together with a first string, but holds the write back until the end of the tick, and
-  // `end` adds an empty one: two pieces to gather. Held here and let go at once, it is a single write.
-  const { socket } = response;
-  // Over TLS no write is done at once, and an `end` that did not wait for it would send the empty one after it.
-  const waits = socket !== null && 'encrypted' in socket;
-  const written = (error: unknown): void => {
-    if (!error) response.end();
-  };
-  socket?.cork();
-  response.write(body, 'latin1', waits ? written : undefined);
-  socket?.uncork();
-  if (!waits) response.end();
-}
-
-/** Whether everything was handed over; a stream that the client resets is ended by Node, and only says `aborted`. */
-function isWhole(response: ClientResponse): boolean {
-  return 'stream' in response ? !response.stream.aborted : response.writableFinished;
-}
-
-type Head = Pick<ResponseHead, 'status' | 'headers'>;
-
-function writeHead(response: ServerResponse, { status, headers }: Head): void {
-  if ('stream' in response) return void response.writeHead(status, grouped(headers));
-  response.writeHead(status, headers as string[]);
-}
-
-/** HTTP/2 takes an object; a header sent several times is a list in it. */
-function grouped(headers: HeaderList): Record<string, string | string[]> {
-  const object: Record<string, string | string[]> = {};
-  for (let at = 0; at < headers.length; at += 2) {
-    const name = lowerName(headers[at]!);
-    const before = object[name];
-    const value = headers[at + 1]!;
-    if (before === undefined) object[name] = value;
-    else if (typeof before === 'string') object[name] = [before, value];
-    else before.push(value);
-  }
-  return object;
-}
-
-function writeEarlyHints(response: ServerResponse, headers: HeaderList): void {
-  const { link, ...rest } = grouped(headers);
-  if (link === undefined || response.headersSent) return;
-  const others = Object.fromEntries(Object.entries(rest).map(([name, value]) => [name, String(value)]));
-  try {
-    response.writeEarlyHints({ ...others, link });
-  } catch (error) {
-    // Node writes no links that it cannot read; a hint less does no harm, and the answer itself is still to come.
-    if (!isInvalidArgument(error)) throw error;
-  }
-}
-
-function isInvalidArgument(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_INVALID_ARG_VALUE';
-}
-
-function writeInformation(response: ServerResponse, headers: HeaderList): void {
-  if (response.headersSent || !('stream' in response)) return;
-  const stream = response.stream as import('node:http2').ServerHttp2Stream;
-  if (!stream.destroyed) stream.additionalHeaders({ ':status': 103, ...grouped(headers) });
-}
-
-function addTrailers(response: ServerResponse, trailers: HeaderList): void {
-  const pairs: [string, string][] = [];
-  for (let at = 0; at < trailers.length; at += 2) pairs.push([trailers[at]!, trailers[at + 1]!]);
-  if ('stream' in response) response.addTrailers(Object.fromEntries(pairs));
-  else response.addTrailers(pairs);
-}

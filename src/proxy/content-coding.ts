@@ -7,23 +7,25 @@ export const CODING_FAULTS = {
   brokenOff: 'does not inflate to its end',
   longer: 'goes on past what was read of it',
 } as const;
+/** Why a coded body could not be inspected whole. */
 export type CodingFault = keyof typeof CODING_FAULTS;
 
-/** Characters of a coding that a report shows: the header is the client's. */
-const MAX_TOLD = 40;
+/** Characters of a coding that a report shows, since the client chooses them. */
+const MAX_SHOWN = 40;
 
-/** A Content-Encoding as codings are compared; `''`: there is none, or it changes nothing. */
+/** The coding of a Content-Encoding header, normalised; `''`: none, or `identity`. */
 export function codingOf(header: string): string {
   const coding = header.trim().toLowerCase();
   return coding === 'identity' ? '' : coding;
 }
 
-/** Octets of a body to read so that `wanted` inflated octets come of them, also where its coding does not compress. */
+/** Octets of a coded body to read for `wanted` inflated octets, also where the coding does not compress. */
 export function codedOctets(coding: string, wanted: number): number {
   return coding === '' ? wanted : wanted + Math.ceil(wanted * CODING_OVERHEAD.share) + CODING_OVERHEAD.octets;
 }
 
+/** The fault as a phrase for reports; `null`: there is none. */
 export function codingError(coding: string, fault: CodingFault | null): string | null {
   if (fault === null) return null;
-  return `content-encoding: \`${coding.slice(0, MAX_TOLD).replace(/[^!-~ ]/g, '?')}\` ${CODING_FAULTS[fault]}`;
+  return `content-encoding: \`${coding.slice(0, MAX_SHOWN).replace(/[^!-~ ]/g, '?')}\` ${CODING_FAULTS[fault]}`;
 }

@@ -1,23 +1,25 @@
-/** One request on its way through the node, and what the parts that handle it need of each other. */
+/** The exchange: a request with its decision, as response filters and logs use it; and its visitor. */
 import type { Decided } from '../answers/decided.ts';
 import type { ServedDomain } from '../sync/plan-table.ts';
 
-/** Who asks, as far as the connection and trusted proxies tell. */
+/** The visitor who sent a request, as far as the connection and trusted proxies show. */
 export interface Visitor {
   /** The address that rules see; `null` unknown. */
   readonly ip: string | null;
-  /** The peer of the connection itself. */
+  /** The address of the connection's peer; `null` unknown. */
   readonly peer: string | null;
   readonly scheme: 'http' | 'https';
-  /** The listener's port as visitors know it. */
+  /** The port under which visitors reach the listener. */
   readonly port: number;
-  /** The peer is a trusted proxy, so its forwarding headers are kept. */
+  /** Whether the peer is a trusted proxy, whose forwarding headers are used. */
   readonly trusted: boolean;
-  /** The name asked for in the TLS handshake; `null` without one. */
+  /** The name in the TLS handshake (SNI); `null`: none. */
   readonly serverName: string | null;
 }
 
+/** One request with its decision. */
 export interface Exchange extends Decided {
+  /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly visitor: Visitor;
   readonly domain: ServedDomain;

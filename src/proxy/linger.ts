@@ -1,16 +1,16 @@
 /**
- * Answers that come before their requests have ended: an upload that is refused, or that its origin does not want whole.
- * A connection that is closed while its client still sends is reset by the kernel, and takes the answer with it
- * (RFC 9112 §9.6): so what is still sent is read and thrown away for a while, then the connection ends.
+ * Lingering close, for responses before the end of their request: an upload that is refused, or that its origin does not
+ * read to the end. The kernel resets a connection that is closed while its client still sends, and the client loses the
+ * response (RFC 9112 §9.6). So what the client still sends is read and discarded for a while before the connection ends.
  */
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { LINGER_MS } from './limits.ts';
 
-/** Sees to it that a client that sends a body gets to read its answer. */
+/** Lets a client that sends a body read its response before the connection closes. */
 export function lingerOver(message: IncomingMessage, response: ServerResponse): void {
   const { socket } = message;
-  // Node's own end of a connection, once its last answer is handed to the kernel, does not wait for the client.
+  // Node itself ends a connection once the kernel has its last response, without waiting for the client.
   socket.destroySoon = () => {
     Reflect.deleteProperty(socket, 'destroySoon');
     if (message.complete) return socket.destroySoon();
@@ -21,17 +21,17 @@ export function lingerOver(message: IncomingMessage, response: ServerResponse): 
     if (message.complete) return;
     message.unpipe();
     message.resume();
-    const late = setTimeout(() => socket.destroy(), LINGER_MS);
-    message.once('end', () => clearTimeout(late));
-    message.once('close', () => clearTimeout(late));
+    const timer = setTimeout(() => socket.destroy(), LINGER_MS);
+    message.once('end', () => clearTimeout(timer));
+    message.once('close', () => clearTimeout(timer));
   });
   message.once('end', () => Reflect.deleteProperty(socket, 'destroySoon'));
 }
 
-/** Ends a connection within `ms` whose last octets are written, and that no server watches any more. */
+/** Ends a connection within `ms`, once its last octets are written and no server handles it any more. */
 export function endSoon(socket: Duplex, ms = LINGER_MS): void {
-  // What a client still sends, its end included, would not be seen.
+  // A paused socket would not report what the client still sends, nor its end.
   socket.resume();
-  const late = setTimeout(() => socket.destroy(), ms);
-  socket.once('close', () => clearTimeout(late));
+  const timer = setTimeout(() => socket.destroy(), ms);
+  socket.once('close', () => clearTimeout(timer));
 }

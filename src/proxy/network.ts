@@ -1,12 +1,12 @@
-/** The network that a client's address stands for wherever clients share something. */
+/** The client network: the unit that shares connections to origins, disk space of buffers, and connection limits. */
 import { parseIp } from '../base/ip.ts';
 
 const words = new Uint32Array(4);
 
-/** An IPv4 address itself; of IPv6 the /64, since the rest is the client's to choose. `null` is a network of its own. */
+/** An IPv4 address itself, or the /64 of an IPv6 address, whose rest clients choose; `null` is a network of its own. */
 export function networkOf(address: string | null): string {
   if (address === null) return '';
-  // PERF: an IPv4 address is written in one way only where connections report it.
+  // PERF: not parsed, since connections report IPv4 addresses in one form only.
   if (!address.includes(':') || parseIp(address, words) !== 6) return address;
   return `${words[0]} ${words[1]}`;
 }

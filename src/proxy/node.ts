@@ -1,6 +1,6 @@
 /**
- * A node put together: the rooms of `edge` around one table of plans. In go settings and what other processes know
- * (certificates, plans, secrets come later, by whoever follows them); out comes a node that serves.
+ * The composition root of a node. In: settings, and the services that other rooms provide. Out: a handler for listeners, and
+ * the table of plans, which sync fills later.
  */
 import { steadyNow } from '../base/steady-clock.ts';
 import { BODY_OCTETS, DISK_OCTETS, RATE, type RateBounds } from '../buffers/limits.ts';
@@ -10,67 +10,69 @@ import { createCounters, type WafProgram } from '../evaluator/index.ts';
 import type { HttpCache } from '../http-cache/request.ts';
 import type { MarkdownRenderer } from '../markdown/renderer.ts';
 import { createPlanTable, type PlanTable } from '../sync/plan-table.ts';
-import type { OwnTokens } from './acme-tokens.ts';
 import type { Classifier } from './classifier.ts';
-import { createHandler, type Handler } from './handle.ts';
 import type { RequestLog } from './log/request-log.ts';
 import type { OriginBounds } from './origin/guard.ts';
 import { createOrigins } from './origin/origins.ts';
 import type { Origins } from './origin/request.ts';
-import type { Buffers, Challenges, ProxyServices } from './services.ts';
+import { createHandler, type Handler } from './serve-request.ts';
+import type { Buffers, Challenges, OwnTokens, ProxyServices } from './services.ts';
 
 export interface NodeOptions {
   readonly challenges: Challenges;
   readonly classifier: Classifier;
-  readonly journal: RequestLog;
+  readonly requestLog: RequestLog;
   readonly cache: HttpCache | null;
-  /** Renders pages of domains that serve them as Markdown; absent: they go out as they come. */
+  /** Renders pages of domains that serve them as Markdown; absent: pages stay HTML. */
   readonly markdown?: MarkdownRenderer;
-  /** The signatures of waf rules; `null`: such rules match and do nothing. */
+  /** The signatures of waf rules; `null`: such rules match without an effect. */
   readonly waf: WafProgram | null;
   /** This node's number, for geo pools. */
   readonly nodeId: number | null;
   /** Connections to one origin at most. */
   readonly perOrigin: number;
+  /** Accepts any certificate of an origin. */
   readonly anyCertificate: boolean;
-  /** Where no connection to an origin may go. */
+  /** The addresses to which no connection to an origin may go. */
   readonly originBounds: OriginBounds;
-  /** Resolvers that origins' names are asked of; absent: the system's. */
+  /** Resolvers for origins' names; absent: the system's. */
   readonly resolvers?: readonly string[];
   /** Milliseconds that a WebSocket may be idle. Default: `WEBSOCKET_IDLE_MS`. */
   readonly websocketIdleMs?: number;
   /** WebSockets at most. Default: `MAX_WEBSOCKETS`. */
   readonly maxWebsockets?: number;
-  /** Passes on headers of clients with `_` in their names; absent: drops them. */
+  /** Forwards client headers with `_` in their names. Default: drops them. */
   readonly keepUnderscores?: boolean;
-  /** The folder of what is stored for slow clients; absent: they are served from memory and their origins wait. */
+  /** The folder of bodies of slow clients; absent: these stay in memory, and their origins are paused. */
   readonly bufferFolder?: string | null;
   /** Octets in it at most. Default: `DISK_OCTETS`. */
   readonly bufferOctets?: number;
-  /** Octets of a request's body that are read before its origin is asked. Default: `BODY_OCTETS`. */
+  /** Octets of a request's body that are read before its origin is contacted. Default: `BODY_OCTETS`. */
   readonly bodyOctets?: number;
-  /** How slow clients may be. Default: `RATE`. */
+  /** The minimum rate of clients. Default: `RATE`. */
   readonly rate?: RateBounds;
-  /** Octets of opened plans kept. */
+  /** Octets of plans open in memory at most. */
   readonly openOctets: number;
-  /** The node's own answers to a certificate authority; absent: it asks none for certificates. */
+  /** The node's own answers to a certificate authority; absent: it requests no certificates. */
   readonly ownTokens?: OwnTokens;
-  /** Told of what should not happen: a bug, or a plan that cannot be read back. */
+  /** Called with unexpected failures: a bug, or a plan that cannot be opened again. */
   readonly onFault: (error: unknown, about: string) => void;
 }
 
+/** A running node. */
 export interface EdgeNode {
   readonly handler: Handler;
   readonly plans: PlanTable;
   readonly origins: Origins;
-  /** Octets that are stored for slow clients now. */
+  /** Octets stored for slow clients now. */
   buffers(): { readonly memory: number; readonly disk: number };
-  /** Ends what outlives requests: connections to origins, probes, the cache's files, threads. */
+  /** Closes what outlives requests: connections to origins, probes, the cache's files, threads. */
   close(): Promise<void>;
 }
 
+/** A node without plans. */
 export function createNode(options: NodeOptions): EdgeNode {
-  const { challenges, classifier, journal, cache, markdown = null, onFault } = options;
+  const { challenges, classifier, requestLog, cache, markdown = null, onFault } = options;
   const buffers: Buffers = {
     space: createBufferSpace({
       folder: options.bufferFolder ?? null,
@@ -110,13 +112,13 @@ export function createNode(options: NodeOptions): EdgeNode {
     markdown,
     challenges,
     classifier,
-    requestLog: journal,
+    requestLog,
     buffers,
     keepUnderscores,
+    ownTokens: options.ownTokens ?? null,
   };
   const handler = createHandler({
     services,
-    ownTokens: options.ownTokens ?? null,
     onFault: (error) => onFault(error, 'a request'),
   });
   return {

@@ -1,4 +1,4 @@
-/** The headers an origin gets: what is for one connection only taken out, what tells about the visitor put in. */
+/** The request headers for an origin: without hop-by-hop ones, with the forwarding headers (RFC 7239, RFC 9110 §7.6). */
 import { isForwarding, shapesStored } from '../answers/forwarding.ts';
 import { ID_HEADER } from '../answers/kinds.ts';
 import { namedInConnection } from '../http/end-to-end.ts';
@@ -8,8 +8,8 @@ import type { Visitor } from './exchange.ts';
 import { loopOf, viaOf } from './loops.ts';
 
 /**
- * Fields that concern one connection (RFC 9110 §7.6.1), and those the edge says itself. `Expect` is answered here: the
- * body is only asked for once the request is let through.
+ * Fields of one connection (RFC 9110 §7.6.1), and those that the edge sets itself. The edge answers `Expect`: it requests the
+ * body once the request is forwarded.
  */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'connection',
@@ -25,7 +25,7 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'expect',
   'host',
   'cookie',
-  // `HTTP_PROXY` to programs behind CGI (httpoxy, CVE-2016-5385); no proxy sends it either.
+  // CGI programs read it as the variable `HTTP_PROXY` (httpoxy, CVE-2016-5385); no legitimate client sends it.
   'proxy',
   'x-edgeplan-id',
   // Appended to.
@@ -33,12 +33,12 @@ const HOP_BY_HOP: ReadonlySet<string> = new Set([
   'cdn-loop',
 ]);
 
-/** Of these a trusted proxy's are replaced by our own, which go on where it ended. */
+/** Fields of a trusted proxy that are replaced by the edge's, which append to their values. */
 const REWRITTEN: ReadonlySet<string> = new Set(['forwarded', 'x-forwarded-for', 'x-forwarded-proto']);
 
 /**
- * Fields that go on here and that the body, the cache or the Markdown of a page set or take out after this: an alias of a
- * condition would have an origin answer 304 to what the cache asks for everybody.
+ * Fields that pass here, and that the body, the cache or the Markdown filter set or remove later: with an alias of a
+ * condition an origin would answer 304 to a request of the cache for all clients.
  */
 const SET_ELSEWHERE: ReadonlySet<string> = new Set([
   'content-length',
@@ -53,19 +53,19 @@ export interface OutgoingOptions {
   readonly id: string;
   readonly method: string;
   readonly visitor: Visitor;
-  /** The Host the visitor asked for. */
+  /** The Host of the visitor's request. */
   readonly host: string;
-  /** The Host the origin gets. */
+  /** The Host for the origin. */
   readonly hostHeader: string;
-  /** The Cookie header without the edge's own; empty: none is left. */
+  /** The Cookie header without the edge's own cookies; empty: none is left. */
   readonly cookies: string;
-  /** The version of HTTP that the request came by: `1.1`, `2.0`. */
+  /** The version of HTTP of the visitor's request: `1.1`, `2.0`. */
   readonly version: string;
-  /** Passes on headers with `_` in their names. */
+  /** Forwards headers with `_` in their names. */
   readonly keepUnderscores: boolean;
 }
 
-/** From the headers as the client sent them (name, value, …) to those for the origin. */
+/** The headers for the origin from those that the client sent (name, value, …). */
 export function outgoingHeaders(raw: HeaderList, options: OutgoingOptions): string[] {
   const { visitor, hostHeader, cookies, method, keepUnderscores } = options;
   const mayBeStored = method === 'GET' || method === 'HEAD';
@@ -79,7 +79,7 @@ export function outgoingHeaders(raw: HeaderList, options: OutgoingOptions): stri
     const sent = raw[at]!;
     if (sent.charCodeAt(0) === 58) continue;
     const name = lowerName(sent);
-    // Before what `Connection` names: with it a client would hide a loop (RFC 8586 §2).
+    // Read even where `Connection` names it: a client could hide a loop in that way (RFC 8586 §2).
     if (name === 'cdn-loop') loop = joined(loop, raw[at + 1]!);
     else if (name === 'via') via = joined(via, raw[at + 1]!);
     if (HOP_BY_HOP.has(name) || named?.has(name) === true || isAmbiguous(name, keepUnderscores)) continue;
@@ -102,13 +102,13 @@ export function outgoingHeaders(raw: HeaderList, options: OutgoingOptions): stri
 }
 
 /**
- * Whether servers that read `_` as `-` (CGI, WSGI, PHP) take a name for another one, whose value rules and the edge have
- * seen. None is passed on, as with nginx, a trusted proxy's neither; where the operator keeps them, none that is one set or
- * taken out here.
+ * Whether servers that read `_` as `-` (CGI, WSGI, PHP) confuse a name with another one, whose value the rules have
+ * inspected. No such header is forwarded, as with nginx, from a trusted proxy neither; where the operator allows them, none
+ * that is confused with one that the edge sets or removes.
  */
-function isAmbiguous(name: string, kept: boolean): boolean {
+function isAmbiguous(name: string, isAllowed: boolean): boolean {
   if (!name.includes('_')) return false;
-  if (!kept) return true;
+  if (!isAllowed) return true;
   const read = name.replaceAll('_', '-');
   return HOP_BY_HOP.has(read) || isForwarding(read) || shapesStored(read) || SET_ELSEWHERE.has(read);
 }
@@ -117,7 +117,7 @@ function joined(before: string, value: string): string {
   return before === '' ? value : `${before}, ${value}`;
 }
 
-/** RFC 7239 §4 and §6: an IPv6 address stands in brackets and quotes, and so does a host with a port. */
+/** An element of `Forwarded` (RFC 7239 §4, §6): an IPv6 address is bracketed and quoted, a host with a port quoted. */
 function forwardedElement(peer: string | null, host: string, scheme: string): string {
   const node = peer === null ? 'unknown' : peer.includes(':') ? `"[${peer}]"` : peer;
   const named = host.includes(':') || host.includes('"') ? `"${host.replaceAll('"', '')}"` : host;

@@ -1,13 +1,13 @@
 /**
- * What a client sent, as the evaluator takes it. Refused here is what no two servers read alike (RFC 9112 §3.2, §6.1,
- * §11.2): a request that the origin could understand differently from the rules must not be passed on.
+ * Reads the head of a request for the evaluator. Refuses heads that servers read differently (request smuggling; RFC 9112
+ * §3.2, §6.1, §11.2): a request that the origin could read otherwise than the rules must not be forwarded.
  */
 import { METHODS } from 'node:http';
 import type { ClientRequest } from '../http/client-messages.ts';
 import { lowerName } from '../http/header-names.ts';
 import { MAX_HEAD_OCTETS, MAX_HEADERS } from './limits.ts';
 
-/** What stands in a request's head. */
+/** The head of a request. */
 export interface ReadRequest {
   readonly ok: true;
   readonly method: string;
@@ -19,9 +19,11 @@ export interface ReadRequest {
   readonly protocol: string;
   /** Lower-case names; a header sent twice is a list. */
   readonly headers: Readonly<Record<string, string | readonly string[]>>;
+  /** Whether a body follows, by its headers or its stream. */
   readonly hasBody: boolean;
 }
 
+/** Why a head is refused. */
 export interface RequestRefusal {
   readonly ok: false;
   readonly status: number;
@@ -34,10 +36,10 @@ const KNOWN_METHODS: ReadonlySet<string> = new Set(METHODS);
 
 type Headers = Record<string, string | string[]>;
 
-/** Fields that may stand once only; of some, servers take the first and of some the last. */
+/** Fields that may occur once only: of several, some servers use the first and some the last. */
 const SINGLE = ['host', 'content-length', 'content-type', 'transfer-encoding', 'authorization', 'expect'];
 
-/** Those of a request in HTTP/2 (RFC 9113 §8.3.1), which Node counts among the fields. */
+/** Pseudo-header fields of an HTTP/2 request (RFC 9113 §8.3.1), which Node lists among the headers. */
 const PSEUDO_HEADERS = 4;
 
 /** Reads the head of a request. */
@@ -52,7 +54,7 @@ export function readRequest(message: ClientRequest): ReadRequest | RequestRefusa
     return refuse(431, `the headers take more than ${MAX_HEAD_OCTETS} octets`);
   }
   const headers = readHeaders(message.rawHeaders);
-  // Node's parser lets versions pass that nobody speaks on such a connection, `HTTP/0.9` and `HTTP/2.0`.
+  // Node's parser accepts versions that a connection of HTTP/1 cannot have, `HTTP/0.9` and `HTTP/2.0`.
   if (!('stream' in message) && (version !== 1 || message.httpVersionMinor > 1)) {
     return refuse(505, `HTTP/${message.httpVersion} is not spoken here`);
   }
@@ -76,12 +78,12 @@ export function readRequest(message: ClientRequest): ReadRequest | RequestRefusa
   const target = message.url ?? '';
   const method = message.method ?? 'GET';
   if (method === 'CONNECT') return refuse(405, 'tunnels are not opened');
-  // It echoes what visitors must not see: cookies they cannot read, headers set here.
+  // A TRACE response echoes what scripts must not read: `HttpOnly` cookies, headers that the edge sets.
   if (method === 'TRACE') return refuse(405, 'requests are not echoed');
-  // Node's parser of HTTP/1 refuses them; over HTTP/2 `get` would pass rules about `GET`.
+  // Node's HTTP/1 parser refuses them; over HTTP/2 `get` would bypass rules for `GET`.
   if (!KNOWN_METHODS.has(method)) return refuse(400, `the method \`${method.slice(0, 32)}\` is not known`);
   const length = headers['content-length'];
-  // HTTP/2 needs no length: a stream that its head did not end has a body to come.
+  // HTTP/2 needs no length: a stream that does not end with its head has a body.
   const streamed =
     version >= 2 && length === undefined && 'stream' in message && !message.stream.endAfterHeaders;
   return {
@@ -99,7 +101,7 @@ function refuse(status: number, reason: string): RequestRefusal {
   return { ok: false, status, reason };
 }
 
-/** `:authority`, with which a Host header beside it must agree (RFC 9113 §8.3.1). */
+/** `:authority`, which must equal a Host header (RFC 9113 §8.3.1); `null`: neither exists, or they differ. */
 function authorityOf(message: ClientRequest, headers: Headers): string | null {
   const authority = 'authority' in message ? message.authority : '';
   const { host } = headers;
@@ -107,6 +109,7 @@ function authorityOf(message: ClientRequest, headers: Headers): string | null {
   return host === undefined || host === authority ? authority : null;
 }
 
+/** Headers by lower-case name, without HTTP/2's pseudo-headers. */
 function readHeaders(raw: readonly string[]): Headers {
   const headers: Headers = Object.create(null);
   for (let at = 0; at < raw.length; at += 2) {
@@ -122,6 +125,7 @@ function readHeaders(raw: readonly string[]): Headers {
   return headers;
 }
 
+/** Octets of all names and values. */
 function octetsOf(raw: readonly string[]): number {
   let octets = 0;
   for (const text of raw) octets += text.length;
@@ -133,7 +137,7 @@ function isAscii(text: string): boolean {
   return true;
 }
 
-/** Node gives octets as Latin-1; percent-encoded they mean the same and lose nothing where they are not UTF-8. */
+/** Percent-encodes non-ASCII octets, which Node decodes as Latin-1: the same target, exact also where it is not UTF-8. */
 function encodeOctets(text: string): string {
   let encoded = '';
   for (let at = 0; at < text.length; at++) {

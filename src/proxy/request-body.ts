@@ -1,4 +1,7 @@
-/** The client's body: the part that rules inspect, and the whole as the origin gets it. */
+/**
+ * Reads request bodies. In: a client's message. Out: the octets that rules inspect, inflated where they are compressed, and
+ * the body for the origin or application.
+ */
 import type { Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { type BodyFault, brokenOff, tooSlow } from '../buffers/body-fault.ts';
@@ -7,14 +10,15 @@ import { createPace } from '../buffers/pace.ts';
 import type { ClientRequest } from '../http/client-messages.ts';
 import { type CodingFault, codedOctets, codingError, codingOf } from './content-coding.ts';
 
+/** The inspected part of a body. */
 export interface InspectedBody {
-  /** Why what is inspected is not what the client means, `content-encoding: …`; `null`: it is, as far as it goes. */
+  /** Why the inspected octets are not the decoded body, `content-encoding: …`; `null`: they are, as far as they go. */
   readonly error: string | null;
-  /** What rules look at: the first `wanted` octets, inflated where the client says it is compressed. */
+  /** The first `wanted` octets of the body, inflated where its Content-Encoding states a compression. */
   readonly inspected: Uint8Array;
 }
 
-/** What was read of a body, and whether that is all of it. */
+/** The octets read of a body, and whether they are all of it. */
 export interface ReadPart {
   readonly read: Buffer;
   readonly ended: boolean;
@@ -32,34 +36,35 @@ export async function inspectBody(
   const coding = codingOfMessage(message);
   const { chunks, ended } = await readUpTo(message, codedOctets(coding, wanted), rate);
   const read = Buffer.concat(chunks);
-  const seen = await asInspected(coding, { read, ended, wanted });
+  const seen = await inspectedPart(coding, { read, ended, wanted });
   return { ...seen, outgoing: { read, ended } };
 }
 
 /**
- * As `inspectBody`, but puts back what was read: whoever reads the message after this gets its whole body.
+ * As `inspectBody`, but puts the octets back: the next reader of the message gets the whole body.
  * @throws Error when the client breaks off
  */
 export async function peekBody(
   message: ClientRequest,
   wanted: number,
 ): Promise<InspectedBody & { readonly outgoing: ClientRequest }> {
-  // What came together with the head is parsed by then: a stream found empty before its end would tell that end at once.
+  // Octets that arrived with the head are parsed by then: reading an empty stream would emit its end at once.
   await Promise.resolve();
   const coding = codingOfMessage(message);
   const { read, ended } = await readAndPutBack(message, codedOctets(coding, wanted));
-  return { ...(await asInspected(coding, { read, ended, wanted })), outgoing: message };
+  return { ...(await inspectedPart(coding, { read, ended, wanted })), outgoing: message };
 }
 
 function codingOfMessage(message: ClientRequest): string {
   return codingOf(String(message.headers['content-encoding'] ?? ''));
 }
 
-async function asInspected(
+/** The inspected part of the octets read. */
+async function inspectedPart(
   coding: string,
   { read, ended, wanted }: ReadPart & { readonly wanted: number },
 ): Promise<Pick<InspectedBody, 'inspected' | 'error'>> {
-  // Nothing in a coding is nothing still (RFC 9110 §8.4): there is no octet that rules could miss.
+  // An empty body has no coded octets that rules could miss (RFC 9110 §8.4).
   if (coding === '' || (read.length === 0 && ended))
     return { inspected: read.subarray(0, wanted), error: null };
   const { octets, fault } = await inflate(read, coding, wanted);
@@ -71,8 +76,8 @@ async function asInspected(
 }
 
 /**
- * Reads by `readable` and never past the last octet: once a stream has told its end, nothing can be put back, and a
- * stream that was found empty tells its end at once.
+ * Reads by `readable` and never past the last octet: after a stream has emitted its end nothing can be put back, and a read
+ * of an empty stream emits the end at once.
  */
 function readAndPutBack(message: ClientRequest, wanted: number): Promise<ReadPart> {
   const length = Number(message.headers['content-length'] ?? Number.POSITIVE_INFINITY);
@@ -111,17 +116,18 @@ function readAndPutBack(message: ClientRequest, wanted: number): Promise<ReadPar
   });
 }
 
-interface Part {
+/** The chunks read of a body, and whether they are all of it. */
+interface ReadChunks {
   readonly chunks: readonly Buffer[];
   readonly ended: boolean;
 }
 
-/** Whether all of a body is here, read or not; HTTP/2's `complete` says so only once the end was told. */
+/** Whether all of a body has arrived, read or not; HTTP/2 sets `complete` only after the stream has emitted its end. */
 function hasArrived(message: ClientRequest): boolean {
   return 'stream' in message ? message.stream.readableEnded : message.complete;
 }
 
-/** A whole body of at most `most` octets; `null`: it is longer, or the client broke off or is too slow. */
+/** A whole body of at most `most` octets; `null`: it is longer, or the client broke off or is too slow. Never rejects. */
 export async function readBody(
   message: ClientRequest,
   most: number,
@@ -134,8 +140,8 @@ export async function readBody(
   return read.length > most ? null : read;
 }
 
-/** @throws BodyFault */
-function readUpTo(message: ClientRequest, wanted: number, rate: RateBounds): Promise<Part> {
+/** Reads at least `wanted` octets, or to the end. @throws BodyFault */
+function readUpTo(message: ClientRequest, wanted: number, rate: RateBounds): Promise<ReadChunks> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let octets = 0;
@@ -151,7 +157,7 @@ function readUpTo(message: ClientRequest, wanted: number, rate: RateBounds): Pro
     const fail = (fault: BodyFault): void => {
       stop();
       message.pause();
-      // Other errors of its stream come to nobody.
+      // A further error of the stream without a listener would end the process.
       message.on('error', ignore);
       reject(fault);
     };
@@ -171,14 +177,15 @@ function readUpTo(message: ClientRequest, wanted: number, rate: RateBounds): Pro
 
 function ignore(): void {}
 
+/** The result of inflating. */
 interface Inflated {
   readonly octets: Buffer;
-  /** What kept it from being inflated whole. */
+  /** Why it could not be inflated whole; `null`: it was. */
   readonly fault: CodingFault | null;
 }
 
 interface Inflater extends Transform {
-  /** Octets of the coding that were read. */
+  /** Octets of coded input that were consumed. */
   readonly bytesWritten: number;
 }
 
@@ -190,8 +197,8 @@ const INFLATERS: Readonly<Record<string, () => Inflater>> = {
 };
 
 /**
- * As much as `wanted` octets of what a coding holds. What does not inflate, or is in a coding that is not known, is
- * inspected as it was sent, and told: an origin may be able to read what this node cannot.
+ * Inflates up to `wanted` octets. A body that does not inflate, or of an unknown coding, is inspected as sent, with a fault:
+ * an origin may be able to read what this node cannot.
  */
 function inflate(bytes: Buffer, coding: string, wanted: number): Promise<Inflated> {
   const create = Object.hasOwn(INFLATERS, coding) ? INFLATERS[coding] : undefined;
@@ -211,7 +218,7 @@ function inflate(bytes: Buffer, coding: string, wanted: number): Promise<Inflate
       octets += chunk.length;
       if (octets >= wanted) settle(null);
     });
-    // zlib leaves alone what comes after the end of its coding; an origin may read on.
+    // zlib ignores octets after the end of the coded data, which an origin may read.
     stream.on('end', () => settle(stream.bytesWritten < bytes.length ? 'brokenOff' : null));
     stream.on('error', () => settle(octets === 0 ? 'broken' : 'brokenOff'));
     stream.end(bytes);

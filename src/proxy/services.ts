@@ -1,4 +1,4 @@
-/** The services that handle a request, one interface a room. */
+/** The services that the stages of a request use: one interface for each room. */
 import type { Challenges } from '../answers/challenge/challenge.ts';
 import type { RateBounds } from '../buffers/limits.ts';
 import type { BufferSpace } from '../buffers/space.ts';
@@ -11,24 +11,31 @@ import type { Origins } from './origin/request.ts';
 
 export type { Challenges } from '../answers/challenge/challenge.ts';
 
-/** What is stored for slow clients, and how slow they may be. */
+/** The storage of bodies for slow clients, and their minimum rate. */
 export interface Buffers {
   readonly space: BufferSpace;
-  /** Octets of a request's body that are read before its origin is asked. */
+  /** Octets of a request's body that are read before its origin is contacted. */
   readonly bodyOctets: number;
   readonly rate: RateBounds;
 }
 
+/** The key authorizations of the node's own ACME challenges, by token (RFC 8555 §8.1). */
+export type OwnTokens = Pick<ReadonlyMap<string, string>, 'get'>;
+
+/** Everything that a node shares among its requests. */
 export interface ProxyServices {
   readonly plans: Plans;
   readonly origins: Origins;
+  /** `null`: cache rules have no effect. */
   readonly cache: HttpCache | null;
-  /** `null`: pages go out as they come. */
+  /** `null`: pages are not rendered as Markdown. */
   readonly markdown: MarkdownRenderer | null;
   readonly challenges: Challenges;
   readonly classifier: Classifier;
   readonly requestLog: RequestLog;
   readonly buffers: Buffers;
-  /** Origins get headers with `_` in their names. */
+  /** Whether origins get headers with `_` in their names. */
   readonly keepUnderscores: boolean;
+  /** The node's own answers to a certificate authority; `null`: it requests no certificates. */
+  readonly ownTokens: OwnTokens | null;
 }

@@ -1,33 +1,35 @@
 /**
- * Who asks. The connection's peer, unless that is a trusted proxy: then the last address in `X-Forwarded-For` that is
- * not a trusted proxy itself, since everything left of it was written by somebody else.
+ * Finds the visitor of a request: the peer of its connection, or, where that is a trusted proxy, the last address in
+ * `X-Forwarded-For` that is not a trusted proxy itself. Untrusted parties may have written everything to the left of it.
  */
 import { BlockList, isIP } from 'node:net';
 import { formatIp, parseIpEntry } from '../base/ip.ts';
 import type { ClientRequest } from '../http/client-messages.ts';
 import type { Visitor } from './exchange.ts';
 
-/** Where a request came in. */
+/** The listener on which a request arrived. */
 export interface Listener {
   readonly scheme: 'http' | 'https';
-  /** The port as visitors know it. */
+  /** The port under which visitors reach it. */
   readonly port: number;
 }
 
-/** What a connection told before its first request: PROXY protocol, TLS. */
+/** What is known of a connection before its first request, by the PROXY protocol and TLS. */
 export interface ConnectionFacts {
+  /** The address of the client; `null` unknown. */
   readonly peer: string | null;
+  /** The name in the TLS handshake (SNI); `null`: none. */
   readonly serverName: string | null;
 }
 
-/** Addresses of proxies whose forwarding headers are believed. */
+/** Addresses of proxies whose forwarding headers are used. */
 export interface TrustedProxies {
   has(address: string): boolean;
 }
 
 /**
  * Reads the addresses and prefixes of trusted proxies.
- * @throws Error naming the entry that is none
+ * @throws Error that names an entry that is neither
  */
 export function trustProxies(entries: readonly string[]): TrustedProxies {
   const list = new BlockList();
@@ -43,14 +45,16 @@ export function trustProxies(entries: readonly string[]): TrustedProxies {
   };
 }
 
-/** Addresses of an IPv4 client on a socket that takes both families. */
+/** The prefix of IPv4 clients' addresses on a socket that accepts both families (RFC 4291 §2.5.5.2). */
 const MAPPED = '::ffff:';
 
+/** An address without the prefix of IPv4-mapped ones; `null`: unknown. */
 export function plainAddress(address: string | undefined): string | null {
   if (address === undefined) return null;
   return address.startsWith(MAPPED) ? address.slice(MAPPED.length) : address;
 }
 
+/** The visitor of a request; forwarding headers count only from a trusted proxy. */
 export function readVisitor(
   message: ClientRequest,
   { listener, facts, trusted }: { listener: Listener; facts: ConnectionFacts; trusted: TrustedProxies },
@@ -60,13 +64,15 @@ export function readVisitor(
   if (peer === null || !trusted.has(peer)) {
     return { ip: peer, peer, scheme: listener.scheme, port, trusted: false, serverName };
   }
-  const told = lastValue(message.headers['x-forwarded-proto']);
-  const scheme = told === 'https' || told === 'http' ? told : listener.scheme;
+  const forwarded = lastValue(message.headers['x-forwarded-proto']);
+  const scheme = forwarded === 'https' || forwarded === 'http' ? forwarded : listener.scheme;
   const ip = clientBehind(message.headers['x-forwarded-for'], trusted) ?? peer;
-  const seen = scheme === 'https' ? 443 : 80;
-  return { ip, peer, scheme, port: scheme === listener.scheme ? port : seen, trusted: true, serverName };
+  const defaultPort = scheme === 'https' ? 443 : 80;
+  const visitorPort = scheme === listener.scheme ? port : defaultPort;
+  return { ip, peer, scheme, port: visitorPort, trusted: true, serverName };
 }
 
+/** The last element of a list, in lower case: the one that the trusted proxy has added. */
 function lastValue(header: string | readonly string[] | undefined): string {
   const text = typeof header === 'string' ? header : (header?.join(',') ?? '');
   return text
@@ -75,7 +81,7 @@ function lastValue(header: string | readonly string[] | undefined): string {
     .toLowerCase();
 }
 
-/** What is no address ends the walk: whoever wrote it, nothing left of it can be believed. */
+/** The last untrusted address of the list. An entry that is no address ends the search: all to its left is unreliable. */
 function clientBehind(
   header: string | readonly string[] | undefined,
   trusted: TrustedProxies,
@@ -92,7 +98,7 @@ function clientBehind(
   return last;
 }
 
-/** `203.0.113.7:4711`, `[2001:db8::1]:4711`, as some proxies write. */
+/** An address without the port that some proxies append: `203.0.113.7:4711`, `[2001:db8::1]:4711`. */
 function withoutPort(hop: string): string {
   if (hop.startsWith('[')) return hop.slice(1, Math.max(1, hop.indexOf(']')));
   const colon = hop.indexOf(':');

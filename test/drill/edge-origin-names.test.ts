@@ -78,7 +78,7 @@ function soon(...addresses: string[]) {
 }
 
 describe(`an origin's name`, requires(OPENSSL_MISSING), () => {
-  test('that nobody knows: 502 at once, the DNS asked once for all, and 200 once it is known', async () => {
+  test('an unknown name causes 502 at once and one DNS query, and 200 once it exists', async () => {
     const origin = await startOrigin();
     const edge = await startNode(origin.port, byName(NAME));
     const { value, ms } = await timed(Promise.all(Array.from({ length: 20 }, () => ask(edge))));
@@ -90,7 +90,7 @@ describe(`an origin's name`, requires(OPENSSL_MISSING), () => {
     await expect.poll(() => ask(edge), { timeout: NAME_RECHECK_MS + 2_000 }).toBe(200);
   });
 
-  test('whose servers say nothing: 502 in time, others answered meanwhile, and 200 once they speak', async () => {
+  test('silent DNS servers cause 502 in time, do not delay other names, and 200 follows once they answer', async () => {
     const origin = await startOrigin();
     const record = { type: 'CNAME', destination: NAME };
     const edge = await startNode(origin.port, { record });
@@ -120,7 +120,7 @@ describe(`an origin's name`, requires(OPENSSL_MISSING), () => {
     await expect.poll(() => ask(edge), { timeout: NAME_RECHECK_MS + 2_000 }).toBe(200);
   });
 
-  test('that was known is used on while the DNS fails or says nothing, and no longer once it is gone', async () => {
+  test('stale addresses are used while the DNS fails, and not after the name is deleted', async () => {
     const origin = await startOrigin(({ socket }) => void socket.end(OK));
     dns.tell(at('127.0.0.1'));
     const edge = await startNode(origin.port, byName(NAME));
@@ -143,7 +143,7 @@ describe(`an origin's name`, requires(OPENSSL_MISSING), () => {
     await expect.poll(() => ask(edge), { timeout: 2 * NAME_RECHECK_MS }).toBe(502);
   });
 
-  test('that moves: requests follow it, though their connections are kept busy, and none is lost', async () => {
+  test('requests follow a name to new addresses, and none is lost', async () => {
     const held: Asked[] = [];
     const before = await startOrigin((asked) => {
       if (asked.path === '/held') held.push(asked);
@@ -169,7 +169,7 @@ describe(`an origin's name`, requires(OPENSSL_MISSING), () => {
     await until(() => before.open.size === 0, 'the old place is left');
   });
 
-  test('of several addresses leads to all of them in turn', async () => {
+  test('connections use the addresses of a name by round robin', async () => {
     const first = await startOrigin(({ socket }) => void socket.end(OK));
     const others = [];
     for (const address of ['127.0.0.2', '127.0.0.3']) {
@@ -182,7 +182,7 @@ describe(`an origin's name`, requires(OPENSSL_MISSING), () => {
     expect([first, ...others].map(({ seen }) => seen.length)).toEqual([3, 3, 3]);
   });
 
-  test('in a pool that has another origin: nobody notices, and it is asked no more for a while', async () => {
+  test('an unresolved origin of a pool is skipped and ejected for a while', async () => {
     const good = await startOrigin();
     const origins = [
       { address: NAME, port: good.port, scheme: 'http' },
@@ -193,7 +193,7 @@ describe(`an origin's name`, requires(OPENSSL_MISSING), () => {
     expect(edge.node.origins.down()).toBe(1);
   });
 
-  test('whose scheme is found out, unknown at first: the scheme is not guessed at for longer', async () => {
+  test('the scheme of a name is probed again after a failed lookup', async () => {
     /** What each connection began with: 22 is a TLS handshake. */
     const began: (number | undefined)[] = [];
     const origin = createServer((socket) => {
@@ -218,7 +218,7 @@ describe(`an origin's name`, requires(OPENSSL_MISSING), () => {
     expect(began[0]).toBe(22);
   });
 
-  test('whose scheme is found out to be TLS, unknown at first: no request goes there in clear', async () => {
+  test('an origin of TLS whose name was unknown at first gets no request in clear text', async () => {
     const { server, port, close } = await startTlsOrigin(NAME);
     clean.push(close);
     const codes: (string | undefined)[] = [];
@@ -232,7 +232,7 @@ describe(`an origin's name`, requires(OPENSSL_MISSING), () => {
     expect(edge.entries.map(({ fault }) => fault)).not.toContain('reset');
   });
 
-  test('whose server speaks TLS and was down when it was asked for its scheme: no request goes there in clear', async () => {
+  test('an origin of TLS that was down during the probe gets no request in clear text', async () => {
     dns.tell(at('127.0.0.1'));
     const { port, close } = await startTlsOrigin(NAME);
     close();
@@ -248,7 +248,7 @@ describe(`an origin's name`, requires(OPENSSL_MISSING), () => {
     expect(edge.entries.map(({ fault }) => fault)).toEqual(['refused', null]);
   });
 
-  test('of a WebSocket that nobody knows: 502', async () => {
+  test('a WebSocket to an unknown name gets 502', async () => {
     const edge = await startNode(1, byName(NAME));
     const socket = connect(edge.httpPort, '127.0.0.1');
     const text = textOf(socket);

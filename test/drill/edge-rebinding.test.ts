@@ -305,7 +305,9 @@ function faults(): ReadonlySet<string> {
 }
 
 describe('a name that is rebound', () => {
-  test('leads nowhere but to allowed addresses, by any way to an origin', { timeout: 120_000 }, async () => {
+  test('a rebound name leads to allowed addresses only, by every way to an origin', {
+    timeout: 120_000,
+  }, async () => {
     for (const bad of BAD) {
       tell(bad);
       await settle(ALONE, '502', bad);
@@ -346,7 +348,9 @@ describe('a name that is rebound', () => {
     expect(refused.text).not.toMatch(/127\.|169\.|origin\.test|localhost/);
   });
 
-  test('from one question to the next leads nowhere else', { timeout: 120_000 }, async () => {
+  test('a name that is rebound between two queries leads to no other address', {
+    timeout: 120_000,
+  }, async () => {
     const counts = new Map<string, number>();
     const inTurns = [GOOD, BAD[0]!, MIXED[0]!, BAD[2]!];
     dns.tell(
@@ -369,7 +373,7 @@ describe('a name that is rebound', () => {
     await expectNobodyInside();
   });
 
-  test("is not reached by an origin's redirect either, which is the visitor's", async () => {
+  test('the redirect of an origin is forwarded to the visitor and not followed', async () => {
     tell(GOOD);
     await settle(ALONE, GOOD_ANSWER, GOOD);
     const answer = await ask({ port: node.port, path: '/redirect', headers: { host: 'cname-0.shop.test' } });
@@ -379,7 +383,7 @@ describe('a name that is rebound', () => {
 });
 
 describe.each(['1', '2'])('a node of %s processes', (workers) => {
-  test('connects a name to none of its own listeners, whatever the operator allows', {
+  test('a node connects to none of its own listeners, whatever the operator allows', {
     timeout: 120_000,
   }, async () => {
     tell({ a: ['127.0.0.1', '127.0.0.3', '0.0.0.0'], aaaa: ['::1'] });

@@ -136,32 +136,38 @@ describe('slow clients', requires(OPENSSL_MISSING), () => {
     },
   );
 
-  test.each(FROM)('that do not read, from %s, hold no connection to the origin', async (_from, addressOf) => {
-    const { edge, origin } = await start();
-    const sockets: Socket[] = [];
-    for (let index = 0; index < CLIENTS; index++) {
-      const socket = open(edge, addressOf(index));
-      socket.pause();
-      socket.write(`GET /large HTTP/1.1\r\nHost: ${HOST}\r\nConnection: close\r\n\r\n`);
-      sockets.push(socket);
-    }
-    await until(() => origin.large === CLIENTS, 'the origin has sent every answer');
-    expect(await visits(edge)).toEqual([200]);
-    expect(edge.node.buffers().disk).toBeGreaterThan(0);
-    const texts = await Promise.all(
-      sockets.map((socket) => {
-        socket.resume();
-        return textOf(socket);
-      }),
-    );
-    for (const text of texts) {
-      const body = Buffer.from(text.slice(text.indexOf('\r\n\r\n') + 4), 'latin1');
-      expect(sum(body)).toBe(sum(LARGE));
-    }
-    await until(() => edge.node.buffers().disk === 0 && edge.node.buffers().memory === 0, 'nothing is left');
-  });
+  test.each(FROM)(
+    'clients that read nothing, from %s, occupy no connection to the origin',
+    async (_from, addressOf) => {
+      const { edge, origin } = await start();
+      const sockets: Socket[] = [];
+      for (let index = 0; index < CLIENTS; index++) {
+        const socket = open(edge, addressOf(index));
+        socket.pause();
+        socket.write(`GET /large HTTP/1.1\r\nHost: ${HOST}\r\nConnection: close\r\n\r\n`);
+        sockets.push(socket);
+      }
+      await until(() => origin.large === CLIENTS, 'the origin has sent every answer');
+      expect(await visits(edge)).toEqual([200]);
+      expect(edge.node.buffers().disk).toBeGreaterThan(0);
+      const texts = await Promise.all(
+        sockets.map((socket) => {
+          socket.resume();
+          return textOf(socket);
+        }),
+      );
+      for (const text of texts) {
+        const body = Buffer.from(text.slice(text.indexOf('\r\n\r\n') + 4), 'latin1');
+        expect(sum(body)).toBe(sum(LARGE));
+      }
+      await until(
+        () => edge.node.buffers().disk === 0 && edge.node.buffers().memory === 0,
+        'nothing is left',
+      );
+    },
+  );
 
-  test('that send below the minimum rate get 408, and those above it are served', async () => {
+  test('clients that send below the minimum rate get 408, and those above it are served', async () => {
     // The faster of the two stays above it with a pause of a second as well.
     const rate = { minRate: 1_000, graceMs: 500, windowMs: 2_000 };
     const { edge, origin } = await start({ rate });
@@ -183,7 +189,7 @@ describe('slow clients', requires(OPENSSL_MISSING), () => {
     expect(edge.entries.map(({ status, fault }) => [status, fault])).toContainEqual([408, 'slow']);
   });
 
-  test('of a body that is inspected get 408 as well', async () => {
+  test('clients that send an inspected body too slowly get 408', async () => {
     const waf = { inspect: () => finding(), has: () => false };
     const rules = [{ id: 1, type: 'waf', path_includes: ['/*'], paranoia: 1, threshold: 5, body_cap_kb: 1 }];
     const rate = { minRate: 2_000, graceMs: 50, windowMs: 200 };
@@ -194,7 +200,7 @@ describe('slow clients', requires(OPENSSL_MISSING), () => {
     expect(origin.bodies).toEqual([]);
   });
 
-  test('over HTTP/2 get 408, and their connection serves on', async () => {
+  test('slow streams of HTTP/2 get 408, and their connection stays open', async () => {
     const { edge } = await start({ rate: { minRate: 2_000, graceMs: 50, windowMs: 200 } });
     const session = connectHttp2(`https://127.0.0.1:${edge.port}`, {
       servername: HOST,
@@ -212,7 +218,7 @@ describe('slow clients', requires(OPENSSL_MISSING), () => {
     expect(await statusOf({}, true)).toBe(200);
   });
 
-  test('that take less than the minimum rate are ended', async () => {
+  test('clients that read below the minimum rate are disconnected', async () => {
     const { edge } = await start({ rate: { minRate: 2_000_000, graceMs: 50, windowMs: 200 } });
     const socket = open(edge, '127.0.0.1');
     socket.pause();
@@ -248,7 +254,7 @@ describe('slow clients', requires(OPENSSL_MISSING), () => {
     },
   );
 
-  test('with a long upload are ended once others wait for their connections', async () => {
+  test('clients with a slow long upload are ended while others wait for their connections', async () => {
     const { edge, origin } = await start({ bodyOctets: 10 });
     const texts: Promise<string>[] = [];
     for (let index = 0; index < PER_ORIGIN; index++) {
@@ -268,7 +274,7 @@ describe('slow clients', requires(OPENSSL_MISSING), () => {
     expect(statusesOf(await Promise.race(texts))).toEqual([408]);
   });
 
-  test('whose body was read whole are sent to another origin of the pool, with the same body', async () => {
+  test('requests whose body was read whole fail over to another origin with the same body', async () => {
     const breaking = createTcpServer((socket) => {
       socket.on('error', () => undefined);
       socket.once('data', () => socket.resetAndDestroy());
@@ -307,7 +313,7 @@ describe('slow clients', requires(OPENSSL_MISSING), () => {
     expect(well.bodies).toEqual(Array(5).fill(`PUT ${sum(body)}`));
   });
 
-  test('are served without a disk too: their origins wait for them, and nothing is lost', async () => {
+  test('without a disk slow clients get everything, and their origins are paused', async () => {
     const { edge, origin } = await start({ bufferOctets: 0 });
     const socket = open(edge, '127.0.0.1');
     socket.pause();

@@ -11,7 +11,7 @@ import { requires } from '../support/requires.ts';
 
 const HOST = 'shop.test';
 
-describe('a client that leaves before the head of its answer', requires(OPENSSL_MISSING), () => {
+describe('a client that leaves before the head of its response', requires(OPENSSL_MISSING), () => {
   let edge: TlsNode;
   let origin: Server;
 
@@ -43,7 +43,7 @@ describe('a client that leaves before the head of its answer', requires(OPENSSL_
     expect(edge.faults).toEqual([]);
   }
 
-  test('takes its request back from the origin, over HTTP/1.1', async () => {
+  test('over HTTP/1.1 its request to the origin is aborted', async () => {
     await leave(() => {
       const headers = { host: HOST };
       const where = { host: '127.0.0.1', port: edge.port, servername: HOST, rejectUnauthorized: false };
@@ -54,7 +54,7 @@ describe('a client that leaves before the head of its answer', requires(OPENSSL_
     });
   });
 
-  test('takes back its own alone, over HTTP/2', async () => {
+  test('over HTTP/2 only the request of its stream is aborted', async () => {
     const client = connectHttp2(`https://127.0.0.1:${edge.port}`, {
       servername: HOST,
       rejectUnauthorized: false,
@@ -73,7 +73,7 @@ describe('a client that leaves before the head of its answer', requires(OPENSSL_
     await once(kept.socket, 'close');
   });
 
-  test('takes back a request whose body is still on its way', async () => {
+  test('a request is aborted while its body is being sent', async () => {
     await leave(() => {
       const headers = { host: HOST, 'content-length': '10' };
       const where = { host: '127.0.0.1', port: edge.port, servername: HOST, rejectUnauthorized: false };

@@ -74,7 +74,7 @@ describe('ACME', requires(PEBBLE_MISSING), () => {
     return `${issuer.CN} ${subjectaltname}`;
   }
 
-  test('a name without a certificate gets one, which is served at once', async () => {
+  test('a name without a certificate gets one, which is in use at once', async () => {
     expect(await issuerOf('new.test')).toBe('shop.test DNS:shop.test, DNS:*.shop.test');
     names = ['new.test', 'shop.test'];
     await running.pass();
@@ -85,7 +85,7 @@ describe('ACME', requires(PEBBLE_MISSING), () => {
     expect(tokens.size).toBe(0);
   });
 
-  test('keys and accounts are for their owner alone, and nothing half-written is left', () => {
+  test('keys and accounts are readable by their owner alone, and no incomplete file remains', () => {
     for (const file of [join(certs, 'new.test.acme.pem'), join(certs, '.acme/account.key')]) {
       expect(statSync(file).mode & 0o777, file).toBe(0o600);
     }
@@ -93,7 +93,7 @@ describe('ACME', requires(PEBBLE_MISSING), () => {
     expect(edge.certificates.problems()).toEqual([]);
   });
 
-  test('nothing is asked for while a certificate lasts; it is renewed before it ends', async () => {
+  test('a valid certificate causes no order, and is renewed before it expires', async () => {
     const before = edge.certificates.find('new.test')!;
     later = before.notAfter - Date.now() - 31 * DAY;
     names = ['new.test'];
@@ -108,7 +108,7 @@ describe('ACME', requires(PEBBLE_MISSING), () => {
     later = 0;
   });
 
-  test('a name that fails is reported, left alone for a while, and holds up no other', async () => {
+  test('a name that fails is reported, tried again later, and delays no other', async () => {
     names = ['nowhere.test', '*.wild.test', 'more.test'];
     obtained.length = 0;
     await running.pass();
@@ -122,7 +122,7 @@ describe('ACME', requires(PEBBLE_MISSING), () => {
     expect(tokens.size).toBe(0);
   });
 
-  test("tokens that are not the node's go to the origin", async () => {
+  test('requests for tokens of others reach the origin', async () => {
     tokens.set('mine', 'mine.print');
     const ask = async (path: string, method = 'GET'): Promise<string> =>
       (

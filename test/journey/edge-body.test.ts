@@ -56,7 +56,7 @@ async function decide(coding: string, body: Uint8Array, octets = body.length): P
   return edge.journal.at(-1)!.exchange!.decision;
 }
 
-describe('a body in a coding', () => {
+describe('a compressed body', () => {
   test.each([
     ['gzip', gzipSync(ATTACK)],
     ['x-gzip', gzipSync(ATTACK)],
@@ -64,7 +64,7 @@ describe('a body in a coding', () => {
     ['deflate', deflateSync(ATTACK)],
     ['br', brotliCompressSync(ATTACK)],
     ['identity', ATTACK],
-  ])('%s is inflated, and nothing is told', async (coding, body) => {
+  ])('a body in %s is inflated for inspection without an error', async (coding, body) => {
     expect((await decide(coding, body)).waf).toMatchObject({ ids: [1], bodyError: null, truncated: false });
   });
 
@@ -73,13 +73,16 @@ describe('a body in a coding', () => {
     ['made up', 'constructor', ATTACK, '`constructor` is not known, the body was inspected as sent'],
     ['one of two', 'gzip, br', ATTACK, '`gzip, br` is not known, the body was inspected as sent'],
     ['not what it says', 'gzip', ATTACK, '`gzip` does not inflate, the body was inspected as sent'],
-  ])('%s: it is inspected as sent, and that is told', async (_name, coding, body, told) => {
-    const { waf, action } = await decide(coding, body);
-    expect(waf).toMatchObject({ ids: [1, 2], bodyError: `content-encoding: ${told}` });
-    expect(action).toBe('block');
-  });
+  ])(
+    'a body in a coding that is %s is inspected as sent, with an error',
+    async (_name, coding, body, told) => {
+      const { waf, action } = await decide(coding, body);
+      expect(waf).toMatchObject({ ids: [1, 2], bodyError: `content-encoding: ${told}` });
+      expect(action).toBe('block');
+    },
+  );
 
-  test('that breaks off is told', async () => {
+  test('a truncated body is inspected with an error', async () => {
     const whole = gzipSync(Buffer.concat([Buffer.from('q=evil&n='), NOISE.subarray(0, 600)]));
     const { waf } = await decide('gzip', whole.subarray(0, whole.length - 20));
     expect(waf?.bodyError).toMatch(/^content-encoding: `gzip` does not inflate/);
@@ -88,21 +91,24 @@ describe('a body in a coding', () => {
   test.each([
     ['deflate', deflateSync],
     ['br', brotliCompressSync],
-  ])('%s with octets after its end is told: an origin may read them', async (coding, compress) => {
-    const body = Buffer.concat([compress(Buffer.from('q=good')), compress(ATTACK)]);
-    const { waf } = await decide(coding, body);
-    expect(waf).toMatchObject({
-      ids: [2],
-      bodyError: `content-encoding: \`${coding}\` does not inflate to its end`,
-    });
-  });
+  ])(
+    'a body in %s with octets after its end has an error, since an origin may read them',
+    async (coding, compress) => {
+      const body = Buffer.concat([compress(Buffer.from('q=good')), compress(ATTACK)]);
+      const { waf } = await decide(coding, body);
+      expect(waf).toMatchObject({
+        ids: [2],
+        bodyError: `content-encoding: \`${coding}\` does not inflate to its end`,
+      });
+    },
+  );
 
-  test('of several members is inflated whole', async () => {
+  test('a gzip body of several members is inflated whole', async () => {
     const body = Buffer.concat([gzipSync(Buffer.from('a=b&')), gzipSync(ATTACK)]);
     expect((await decide('gzip', body)).waf).toMatchObject({ ids: [1], bodyError: null });
   });
 
-  test('that inflates to more than is inspected is cut, which is told', async () => {
+  test('a body that inflates beyond the cap is truncated, and marked so', async () => {
     const { waf } = await decide('gzip', gzipSync(Buffer.alloc(100_000, 'a')));
     expect(waf).toMatchObject({ truncated: true, bodyError: null });
   });
@@ -114,7 +120,7 @@ describe('a body in a coding', () => {
       [CAP + 1, true],
       [CAP + 10, true],
       [4_000, true],
-    ])('is inspected up to the cap: %i octets, cut %s', async (octets, truncated) => {
+    ])('a body of %i octets is inspected up to the cap, truncated: %s', async (octets, truncated) => {
       const body = compress(NOISE.subarray(0, octets));
       expect(body.length).toBeGreaterThan(octets);
       for (const piece of [body.length, CAP + 1, 100]) {
@@ -126,14 +132,14 @@ describe('a body in a coding', () => {
     });
   });
 
-  test('padded before its content so that little of it is inspected counts as not readable', async () => {
+  test('a body padded before its content counts as unreadable', async () => {
     const padding = Buffer.concat(Array.from({ length: 10_000 }, () => gzipSync('')));
     const { waf, action } = await decide('gzip', Buffer.concat([padding, gzipSync(ATTACK)]));
     expect(waf).toMatchObject({ uninspected: 'coding', score: 5 });
     expect(action).toBe('block');
   });
 
-  test('is told in the log, and one that was read whole is not', async () => {
+  test('the decision log has the error of a body, and none for one that was read whole', async () => {
     await decide('zstd', ATTACK);
     expect(decisionLine(edge.journal.at(-1)!, null).waf).toEqual({
       score: 10,

@@ -99,17 +99,20 @@ describe('PROXY protocol', requires(OPENSSL_MISSING), () => {
     },
   );
 
-  test.each(MALFORMED)('%s ends the connection on both listeners', async (_what, start) => {
-    const before = edge.entries.length;
-    for (const port of [edge.httpPort, edge.port]) {
-      const socket = connect(port, '127.0.0.1');
-      socket.write(start);
-      expect(await textOf(socket)).toBe('');
-    }
-    expect(edge.entries.length).toBe(before);
-  });
+  test.each(MALFORMED)(
+    'a malformed header (%s) ends the connection on both listeners',
+    async (_what, start) => {
+      const before = edge.entries.length;
+      for (const port of [edge.httpPort, edge.port]) {
+        const socket = connect(port, '127.0.0.1');
+        socket.write(start);
+        expect(await textOf(socket)).toBe('');
+      }
+      expect(edge.entries.length).toBe(before);
+    },
+  );
 
-  test('a request right behind the header is served, and so is the next on the connection', async () => {
+  test('a request in the segment of the header is served, and the next one on the connection too', async () => {
     const socket = connect(edge.httpPort, '127.0.0.1');
     const get = 'GET /a HTTP/1.1\r\nHost: shop.test\r\n\r\n';
     socket.write(`PROXY TCP4 198.51.100.9 203.0.113.1 1 2\r\n${get}`);
@@ -130,7 +133,7 @@ async function sendCut(socket: Socket, octets: Buffer, size: number): Promise<vo
   }
 }
 
-describe('bounds', requires(OPENSSL_MISSING), () => {
+describe('limits of connections', requires(OPENSSL_MISSING), () => {
   let edge: TlsNode;
   beforeEach(async () => {
     edge = await startTlsNode({ names: ['shop.test'] });
@@ -156,7 +159,7 @@ describe('bounds', requires(OPENSSL_MISSING), () => {
     return session;
   }
 
-  test('a ClientHello that does not come ends the connection in time', async () => {
+  test('a connection without a ClientHello ends within the time limit', async () => {
     const socket = connect(edge.port, '127.0.0.1');
     socket.write(Buffer.from([22, 3, 1, 0, 200, 1]));
     const began = performance.now();
@@ -165,7 +168,7 @@ describe('bounds', requires(OPENSSL_MISSING), () => {
     expect(performance.now() - began).toBeLessThan(HELLO_MS + SOON_MS);
   });
 
-  test('a handshake that stops after its first message ends in time', async () => {
+  test('a handshake that stops after its first message ends within the time limit', async () => {
     const up = connect(edge.port, '127.0.0.1');
     const closed = textOf(up);
     const relay = createServer((client) => {
@@ -189,13 +192,13 @@ describe('bounds', requires(OPENSSL_MISSING), () => {
     relay.close();
   });
 
-  test('a head that comes too slowly gets 408 over TLS', async () => {
+  test('a head that arrives too slowly over TLS is answered with 408', async () => {
     const socket = open({ ALPNProtocols: ['http/1.1'] });
     socket.write('GET / HTTP/1.1\r\nHost: shop');
     expect(await textOf(socket)).toMatch(/^HTTP\/1\.1 408 /);
   });
 
-  test('a client that opens streams and gives them up loses its connection', async () => {
+  test('a client that resets its streams loses its connection', async () => {
     const session = http2();
     const goaway = once(session, 'goaway');
     for (let i = 0; i < MAX_STREAM_RESETS + 20 && !session.destroyed; i++) {
@@ -212,7 +215,7 @@ describe('bounds', requires(OPENSSL_MISSING), () => {
     after.destroy();
   });
 
-  test('one who gives up less than half of many streams keeps it', async () => {
+  test('a client that resets less than half of its streams keeps its connection', async () => {
     const session = http2();
     for (let i = 0; i < MAX_STREAM_RESETS + 10; i++) {
       const given = session.request({ ':path': '/hang', ':authority': 'shop.test' });
@@ -228,7 +231,7 @@ describe('bounds', requires(OPENSSL_MISSING), () => {
     session.destroy();
   });
 
-  test('an origin that cuts its answers costs the client none of its patience', async () => {
+  test('responses that the origin cuts do not count as resets of the client', async () => {
     const origin = createServer((socket) => {
       socket.on('error', () => undefined);
       socket.on('data', () => {
@@ -256,7 +259,7 @@ describe('bounds', requires(OPENSSL_MISSING), () => {
     origin.close();
   });
 
-  test('the settings tell how much a client may ask at once', async () => {
+  test('the SETTINGS frame has the limits of streams and heads', async () => {
     const session = http2();
     const [settings] = await once(session, 'remoteSettings');
     expect(settings.maxConcurrentStreams).toBe(MAX_STREAMS);
@@ -264,7 +267,7 @@ describe('bounds', requires(OPENSSL_MISSING), () => {
     session.destroy();
   });
 
-  test('a head that is too large is refused and the connection lives', async () => {
+  test('a head that is too large is refused, and the connection stays open', async () => {
     const session = http2();
     const large = session.request({ ':path': '/', ':authority': 'shop.test', 'x-large': 'x'.repeat(60_000) });
     const outcome = await Promise.race([
@@ -275,7 +278,7 @@ describe('bounds', requires(OPENSSL_MISSING), () => {
     session.destroy();
   });
 
-  test('stopping lets requests in flight end, on both versions, and says so', async () => {
+  test('a graceful stop finishes requests in flight and announces itself, on both versions', async () => {
     const session = http2();
     const stream = session.request({ ':path': '/slow', ':authority': 'shop.test' });
     const goaway = once(session, 'goaway');
@@ -299,7 +302,7 @@ describe('bounds', requires(OPENSSL_MISSING), () => {
     expect(((await once(late, 'error')) as [NodeJS.ErrnoException])[0].code).toBe('ECONNREFUSED');
   });
 
-  test('stopping does not wait for those who have said nothing, and does for those who have begun', async () => {
+  test('a graceful stop waits for connections within a request, and for no silent ones', async () => {
     const silent: Promise<unknown>[] = [];
     for (const port of [edge.httpPort, edge.port]) {
       const socket = connect(port, '127.0.0.1');
@@ -326,7 +329,7 @@ describe('bounds', requires(OPENSSL_MISSING), () => {
     expect(performance.now() - began).toBeLessThan(SOON_MS);
   });
 
-  test('stopping ends what does not end by itself after the time given', async () => {
+  test('a stop ends remaining connections after the grace period', async () => {
     const session = http2();
     session.request({ ':path': '/hang', ':authority': 'shop.test' }).on('error', () => undefined);
     const early = connect(edge.port, '127.0.0.1');
@@ -346,13 +349,13 @@ describe('silence', requires(OPENSSL_MISSING), () => {
   });
   afterAll(() => edge.stop());
 
-  test('is borne while an origin is waited for, over HTTP/1.1', async () => {
+  test('over HTTP/1.1 a silent connection stays open while its origin is awaited', async () => {
     const socket = connect(edge.httpPort, '127.0.0.1');
     socket.write('GET /slow HTTP/1.1\r\nHost: shop.test\r\nConnection: close\r\n\r\n');
     expect(await textOf(socket)).toMatch(/^HTTP\/1\.1 200 /);
   });
 
-  test('ends a connection whose upload stands still, over HTTP/1.1', async () => {
+  test('over HTTP/1.1 a stalled upload ends its connection', async () => {
     const socket = connect(edge.httpPort, '127.0.0.1');
     socket.write('POST /slow HTTP/1.1\r\nHost: shop.test\r\nContent-Length: 10\r\n\r\nhalf');
     const began = performance.now();
@@ -360,7 +363,7 @@ describe('silence', requires(OPENSSL_MISSING), () => {
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 
-  test('is borne while an origin is waited for, and ends an idle or standing connection, over HTTP/2', async () => {
+  test('over HTTP/2 a silent connection stays open while its origin is awaited, and ends when it is idle or stalled', async () => {
     const session = connectHttp2(`https://127.0.0.1:${edge.port}`, {
       servername: 'shop.test',
       rejectUnauthorized: false,

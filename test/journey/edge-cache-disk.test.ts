@@ -37,7 +37,7 @@ function filesOutsideTmp(path: string): number {
   return entries.filter((entry) => entry.isFile() && entry.parentPath !== join(path, 'tmp')).length;
 }
 
-test('a process killed while it writes leaves whole files and no others', { timeout: 120_000 }, async () => {
+test('a process that is killed during writes leaves complete files only', { timeout: 120_000 }, async () => {
   await builtCli();
   const directory = folder();
   const faults: unknown[] = [];
@@ -81,7 +81,7 @@ test('a process killed while it writes leaves whole files and no others', { time
 // Skipped where no file system can be mounted: a full disk is made of a small one in memory, which takes root.
 const NO_ROOT = process.getuid?.() === 0 ? null : 'only root may mount a small disk';
 
-test('a full disk costs nothing but the disk', requires(NO_ROOT), async () => {
+test('a full disk disables the disk cache and nothing else', requires(NO_ROOT), async () => {
   const directory = folder();
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=1m', 'tmpfs', directory]);
   expect(mounted.status, String(mounted.stderr)).toBe(0);

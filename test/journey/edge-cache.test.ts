@@ -73,8 +73,8 @@ function always(
     void response.writeHead(status, { 'Content-Length': Buffer.byteLength(body), ...headers }).end(body);
 }
 
-describe('an answer that is held', () => {
-  test('is given out again, whole, in parts, as a head, or not at all to who has it', async () => {
+describe('a stored response', () => {
+  test('a stored response answers GET, ranges, HEAD and conditions', async () => {
     const headers = { 'Cache-Control': 'max-age=60', ETag: '"one"', 'Content-Type': 'text/x' };
     const { get, seen, node } = await place(always('0123456789', headers));
     const began = Date.now();
@@ -115,7 +115,7 @@ describe('an answer that is held', () => {
     expect(node.faults).toEqual([]);
   });
 
-  test('is cut and compared for the first client too, which asks the origin for the whole', async () => {
+  test('on a miss the origin gets a request for the whole, and the client its range or 304', async () => {
     const { get, requests } = await place(
       always('0123456789', { 'Cache-Control': 'max-age=60', ETag: '"one"' }),
     );
@@ -130,7 +130,7 @@ describe('an answer that is held', () => {
     expect((await get('/b')).headers['cache-status']).toContain('hit');
   });
 
-  test('is another for another variant, another domain epoch, another rule', async () => {
+  test('a response is stored apart for each variant, purge epoch and rule', async () => {
     const { get, seen, node } = await place((request, response) => {
       response.writeHead(200, { 'Cache-Control': 'max-age=60', Vary: 'Accept-Encoding' });
       response.end(request.headers['accept-encoding'] ?? 'none');
@@ -155,7 +155,7 @@ describe('an answer that is held', () => {
     expect(seen.length).toBe(6);
   });
 
-  test('goes when what it stands for is changed, not when that fails', async () => {
+  test('a successful unsafe request invalidates the response, and a failed one does not', async () => {
     const { get, seen } = await place((request, response) => {
       const status = request.url === '/a?fail' || request.headers['x-fail'] !== undefined ? 500 : 200;
       const location = request.method === 'POST' ? { Location: '/b' } : {};
@@ -171,8 +171,8 @@ describe('an answer that is held', () => {
   });
 });
 
-describe('what a rule says', () => {
-  test('force keeps what the origin forbids, but no cookies and nothing of who is logged in', async () => {
+describe('the settings of a cache rule', () => {
+  test('force stores what the origin forbids, except responses with cookies or to authorized requests', async () => {
     const rule = { mode: 'force', edge_ttl_sec: 60, browser_ttl_sec: 7 };
     const { get, seen } = await place(
       (request, response) => {
@@ -196,7 +196,7 @@ describe('what a rule says', () => {
     expect(seen.slice(1)).toEqual(['GET /cookie', 'GET /cookie', 'GET /b', 'GET /b']);
   });
 
-  test('a browser lifetime leaves private answers and errors alone', async () => {
+  test('a browser lifetime does not apply to private responses and errors', async () => {
     const { get } = await place(
       (request, response) => {
         const status = request.url === '/error' ? 404 : 200;
@@ -213,8 +213,8 @@ describe('what a rule says', () => {
   });
 });
 
-describe('requests at one time', () => {
-  test('share one fetch, head and body as they come', async () => {
+describe('concurrent requests', () => {
+  test('concurrent requests share one fetch, and get head and body as they arrive', async () => {
     const open: ServerResponse[] = [];
     const { get, seen } = await place((_request, response) => void open.push(response));
     const many = Array.from({ length: 30 }, () => get('/a'));
@@ -229,7 +229,7 @@ describe('requests at one time', () => {
     expect(seen).toEqual(['GET /a']);
   });
 
-  test('go alone where the answer is not for sharing, and next time at once', async () => {
+  test('requests for an unshareable response are sent separately, the next time without waiting', async () => {
     const open: (() => void)[] = [];
     const { get, seen } = await place((request, response) => {
       open.push(() => response.writeHead(200, { 'Cache-Control': 'private' }).end(request.headers['x-me']));
@@ -254,7 +254,7 @@ describe('requests at one time', () => {
     expect(seen.length).toBe(40);
   });
 
-  test('do not mix variants', async () => {
+  test('concurrent requests get the variant of their own headers', async () => {
     const { get, seen } = await place((request, response) => {
       const answer = (): void =>
         void response
@@ -268,7 +268,7 @@ describe('requests at one time', () => {
     expect(seen.length).toBeLessThan(names.length);
   });
 
-  test('are not held by one that does not read, nor lost with one that leaves', async () => {
+  test('a client that reads nothing or leaves does not affect the others', async () => {
     const body = Buffer.alloc(4 * 1024 * 1024, 'x');
     const { get, node, seen } = await place((_request, response) => {
       response.writeHead(200, { 'Cache-Control': 'max-age=60', 'Content-Length': body.length });
@@ -293,7 +293,7 @@ describe('requests at one time', () => {
     await expect.poll(async () => (await get('/c')).headers['cache-status']).toContain('hit');
   });
 
-  test('are not given what was changed while it was on its way', async () => {
+  test('a response that is invalidated during its fetch is not reused', async () => {
     const open: ServerResponse[] = [];
     const { get, seen } = await place((request, response) => {
       if (request.method === 'POST') return void response.end('changed');
@@ -312,7 +312,7 @@ describe('requests at one time', () => {
   });
 });
 
-describe('an answer that is stale', () => {
+describe('a stale response', () => {
   /** An answer of a second, and what the origin does after its first. */
   async function stale(said: string, then: RequestListener, headers: Record<string, string> = {}) {
     let times = 0;
@@ -325,7 +325,7 @@ describe('an answer that is stale', () => {
     return one;
   }
 
-  test('is given out while a new one is fetched, once', async () => {
+  test('a stale response is used during one background revalidation', async () => {
     const { get, seen } = await stale('stale-while-revalidate=60', (_request, response) => {
       setTimeout(() => response.writeHead(200, { 'Cache-Control': 'max-age=60' }).end('new'), 100);
     });
@@ -335,7 +335,7 @@ describe('an answer that is stale', () => {
     expect(seen.length).toBe(2);
   });
 
-  test('is as good as new after a 304, for all who asked', async () => {
+  test('after a 304 the stored response is fresh for all waiting requests', async () => {
     const { get, seen, requests } = await stale(
       'x',
       (_request, response) => {
@@ -359,7 +359,7 @@ describe('an answer that is stale', () => {
     expect(seen.length).toBe(2);
   });
 
-  test('answers at once while the origin fails, which is asked again in a while', async () => {
+  test('a stale response answers at once while the origin fails, which is tried again later', async () => {
     const { get, seen } = await stale('x', (request) => void setTimeout(() => request.socket.destroy(), 300));
     expect((await get('/a')).body).toBe('old');
     for (let time = 0; time < 5; time++) expect((await get('/a')).body).toBe('old');
@@ -380,7 +380,7 @@ describe('an answer that is stale', () => {
       502,
       '',
     ],
-  ])('stands in for %s', async (_name, said, then, status, body) => {
+  ])('a stale response replaces: %s', async (_name, said, then, status, body) => {
     const { get } = await stale(said, then);
     const answer = await get('/a');
     expect(answer.status).toBe(status);
@@ -388,8 +388,8 @@ describe('an answer that is stale', () => {
   });
 });
 
-describe('an answer that is not whole', () => {
-  test('is not kept', async () => {
+describe('an incomplete response', () => {
+  test('a response that breaks off is not stored', async () => {
     const { get, seen } = await place((_request, response) => {
       response.writeHead(200, { 'Cache-Control': 'max-age=60', 'Content-Length': '100' }).write('part');
       setTimeout(() => response.destroy(), 20);
@@ -398,7 +398,7 @@ describe('an answer that is not whole', () => {
     expect(seen.length).toBe(2);
   });
 
-  test('because it is a part, is passed on', async () => {
+  test('a 206 is forwarded and not stored', async () => {
     const { get, seen } = await place(
       always('34', { 'Cache-Control': 'max-age=60', 'Content-Range': 'bytes 3-4/9' }, 206),
     );
@@ -413,33 +413,36 @@ describe('a large body', () => {
   const LARGE = Buffer.alloc(12 * 1024 * 1024);
   for (let at = 0; at < LARGE.length; at += 4) LARGE.writeUInt32BE(at, at);
 
-  test.each([true, false])('lies on disk and outlives the node (length known: %s)', async (known) => {
-    const directory = folder();
-    const answer: RequestListener = (_request, response) => {
-      const length = known ? { 'Content-Length': LARGE.length } : {};
-      response.writeHead(200, { 'Cache-Control': 'max-age=60', ETag: '"l"', ...length });
-      response.end(LARGE);
-    };
-    const first = await place(answer, { directory });
-    const whole = async (at: Place) => (await at.get('/l', { binary: true })).octets.equals(LARGE);
-    expect(await whole(first)).toBe(true);
-    await expect
-      .poll(async () => (await first.get('/l', { method: 'HEAD' })).headers['cache-status'])
-      .toContain('hit');
-    expect(await whole(first)).toBe(true);
-    const part = await first.get('/l', { binary: true, headers: { range: 'bytes=8000000-8000007' } });
-    expect(part.octets.equals(LARGE.subarray(8_000_000, 8_000_008))).toBe(true);
-    expect(first.seen.filter((one) => one.startsWith('GET')).length).toBe(1);
-    await first.get('/small');
-    await first.node.stop();
-    started.splice(started.indexOf(first.node), 1);
-    const second = await place(answer, { directory });
-    expect(await whole(second)).toBe(true);
-    expect(second.seen).toEqual([]);
-    expect([...first.node.faults, ...second.node.faults]).toEqual([]);
-  });
+  test.each([true, false])(
+    'a large body is stored on disk and survives a restart (length known: %s)',
+    async (known) => {
+      const directory = folder();
+      const answer: RequestListener = (_request, response) => {
+        const length = known ? { 'Content-Length': LARGE.length } : {};
+        response.writeHead(200, { 'Cache-Control': 'max-age=60', ETag: '"l"', ...length });
+        response.end(LARGE);
+      };
+      const first = await place(answer, { directory });
+      const whole = async (at: Place) => (await at.get('/l', { binary: true })).octets.equals(LARGE);
+      expect(await whole(first)).toBe(true);
+      await expect
+        .poll(async () => (await first.get('/l', { method: 'HEAD' })).headers['cache-status'])
+        .toContain('hit');
+      expect(await whole(first)).toBe(true);
+      const part = await first.get('/l', { binary: true, headers: { range: 'bytes=8000000-8000007' } });
+      expect(part.octets.equals(LARGE.subarray(8_000_000, 8_000_008))).toBe(true);
+      expect(first.seen.filter((one) => one.startsWith('GET')).length).toBe(1);
+      await first.get('/small');
+      await first.node.stop();
+      started.splice(started.indexOf(first.node), 1);
+      const second = await place(answer, { directory });
+      expect(await whole(second)).toBe(true);
+      expect(second.seen).toEqual([]);
+      expect([...first.node.faults, ...second.node.faults]).toEqual([]);
+    },
+  );
 
-  test('without a disk streams through, at the pace of its client', async () => {
+  test('without a disk a large body streams at the pace of its client', async () => {
     const { get, seen } = await place(always(LARGE, { 'Cache-Control': 'max-age=60' }));
     for (let time = 0; time < 2; time++) {
       expect((await get('/l', { binary: true })).octets.equals(LARGE)).toBe(true);
@@ -448,7 +451,7 @@ describe('a large body', () => {
   });
 });
 
-test('what is on disk is found by variant after a restart, and small memory costs nothing else', async () => {
+test('after a restart variants are found on disk, also with little memory', async () => {
   const directory = folder();
   const answer: RequestListener = (request, response) => {
     const headers = { 'Cache-Control': 'max-age=60', Vary: 'X-Me', ETag: `"${request.url}"` };
@@ -477,7 +480,7 @@ test('what is on disk is found by variant after a restart, and small memory cost
   expect(second.seen.length).toBe(0);
 });
 
-test('no client sees what was before a change that it knows of, nor what is another’s', async () => {
+test('no client gets a response from before a change it has seen, nor that of another client', async () => {
   const versions = new Map<string, number>();
   const { get, seen, node } = await place(
     (request, response) => {

@@ -57,14 +57,17 @@ async function clear(path = '/members/a', sent: Sent = {}): Promise<string> {
   return cookieOf(answer)!;
 }
 
-describe('asking', () => {
-  test.each([[undefined], ['*/*'], ['application/json']])('accepting %s: JSON', async (accept) => {
-    const answer = await ask('/members/a', { headers: accept === undefined ? {} : { accept } });
-    expect([answer.status, answer.headers['content-type']]).toEqual([403, 'application/json']);
-    expect(JSON.parse(answer.body)).toEqual({ error: 'challenge required' });
-  });
+describe('the challenge', () => {
+  test.each([[undefined], ['*/*'], ['application/json']])(
+    'a client that accepts %s gets the challenge as JSON',
+    async (accept) => {
+      const answer = await ask('/members/a', { headers: accept === undefined ? {} : { accept } });
+      expect([answer.status, answer.headers['content-type']]).toEqual([403, 'application/json']);
+      expect(JSON.parse(answer.body)).toEqual({ error: 'challenge required' });
+    },
+  );
 
-  test('accepting HTML: a page that loads nothing and is kept by nobody', async () => {
+  test('a client that accepts HTML gets a page without subresources, which no cache stores', async () => {
     const answer = await ask('/members/a?x="><script>alert(1)</script>', { headers: HTML });
     expect([answer.status, answer.headers['cache-control']]).toEqual([403, 'no-store']);
     expect(answer.headers['content-security-policy']).toMatch(
@@ -75,7 +78,7 @@ describe('asking', () => {
     expect(answer.body).toContain('<noscript>');
   });
 
-  test('a visitor without a known address is told so, asked nothing, and never cleared', async () => {
+  test('a visitor without a known address gets an explanation and no challenge, and is never cleared', async () => {
     const cookie = await clear();
     await ask('/members/a', { headers: HTML });
     const asked = edge.journal.at(-1)!.exchange!;
@@ -93,8 +96,8 @@ describe('asking', () => {
   });
 });
 
-describe('a proof', () => {
-  test('clears this rule, for its time, and no origin sees the cookie', async () => {
+describe('a solution', () => {
+  test('a solution clears its rule for the clearance time, and no origin gets the cookie', async () => {
     const page = await ask('/members/a?x=1', { headers: HTML });
     const answer = await hand(await solve(page), { back: '/members/a?x=1' });
     expect([answer.status, answer.headers['location']]).toEqual([303, '/members/a?x=1']);
@@ -124,7 +127,7 @@ describe('a proof', () => {
     expect((await ask(path, { ...sent, headers: { ...HTML, cookie } })).status).toBe(200);
   });
 
-  test('counts once', async () => {
+  test('a solution is accepted once', async () => {
     const proof = await solve(await ask('/members/a', { headers: HTML }));
     const answers = await Promise.all([hand(proof), hand(proof), hand(proof)]);
     expect(answers.map(({ status }) => status)).toEqual([303, 303, 303]);
@@ -135,7 +138,7 @@ describe('a proof', () => {
     ['a long place', `/members/${'"'.repeat(2_039)}`, true],
     ['one that is longer', `/members/${'"'.repeat(2_040)}`, false],
     ['one that would be no form any more', `/members/${'"'.repeat(3_900)}`, false],
-  ])('asked at %s is taken, whatever its characters become in a form', async (_, path, kept) => {
+  ])('a solution for %s is accepted, whatever a form makes of the characters', async (_, path, kept) => {
     const page = await ask(path, { headers: HTML });
     const [, back = ''] = /name="back" value="([^"]*)"/.exec(page.body) ?? [];
     const answer = await hand(await solve(page), { back: back.replaceAll('&quot;', '"') });
@@ -161,7 +164,7 @@ describe('a proof', () => {
     ['made cheaper', (proof) => edit(proof, (claim) => (claim.challenge.parameters.cost = 1)), {}],
     ['without a signature', (proof) => edit(proof, (claim) => delete claim.challenge.signature), {}],
     ['that is something else', () => Buffer.from('{"challenge":[],"solution":7}').toString('base64'), {}],
-  ])('handed in %s clears nothing', async (_, change, sent) => {
+  ])('a solution submitted %s is refused', async (_, change, sent) => {
     const answer = await hand(change(await solve(await ask('/members/a', { headers: HTML }))), sent);
     expect([answer.status, cookieOf(answer)]).toEqual([303, null]);
   });
@@ -171,7 +174,7 @@ describe('a proof', () => {
     ['POST', '/.well-known/edgeplan/else', '', 404],
     ['POST', '/.well-known/edgeplan/proof', 'proof=!!!', 400],
     ['POST', '/.well-known/edgeplan/proof', `proof=${'a'.repeat(9_000)}`, 413],
-  ])('%s %s', async (method, path, body, status) => {
+  ])('a %s of %s gets the status of the challenge address', async (method, path, body, status) => {
     const answer = await ask(path, { method, ...(body === '' ? {} : { body }) });
     expect(answer.status).toBe(status);
     expect(edge.seen).toHaveLength(0);
@@ -185,7 +188,7 @@ describe('a proof', () => {
     '/ä',
     '',
     '/.well-known/edgeplan/proof',
-  ])('never leads to `%s`', async (back) => {
+  ])('a solution never redirects to `%s`', async (back) => {
     const answer = await hand(await solve(await ask('/members/a', { headers: HTML })), { back });
     expect([answer.status, answer.headers['location'], answer.headers['x']]).toEqual([303, '/', undefined]);
   });
@@ -199,7 +202,7 @@ function edit(proof: string, change: (claim: any) => unknown): string {
 }
 
 describe('a clearance', () => {
-  test('holds within the network, and for nobody else', async () => {
+  test('a clearance is valid within the network of its visitor only', async () => {
     const cookie = await clear();
     const status = async (sent: Sent): Promise<number> =>
       (await ask('/members/a', { ...sent, headers: { cookie, ...sent.headers } })).status;
@@ -217,7 +220,7 @@ describe('a clearance', () => {
     ).toBe(200);
   });
 
-  test('is found among what others set by its name, before it and behind it', async () => {
+  test('a clearance is found among other cookies of the same name', async () => {
     const cookie = await clear();
     const forged = cookie.replace('captcha_1', 'captcha_2');
     for (const junk of ['edgeplan_clear_captcha_1=1.x', forged]) {
@@ -230,14 +233,14 @@ describe('a clearance', () => {
     }
   });
 
-  test('of IPv6 holds within its /64', async () => {
+  test('a clearance of IPv6 is valid within the /64', async () => {
     const cookie = await clear('/members/a', { from: '2001:db8:1:2::7' });
     const status = async (from: string): Promise<number> =>
       (await ask('/members/a', { from, headers: { cookie } })).status;
     expect([await status('2001:db8:1:2:ffff::1'), await status('2001:db8:1:3::7')]).toEqual([200, 403]);
   });
 
-  test('is accepted after the secret was replaced, until the secret before ends', async () => {
+  test('a clearance is accepted after a rotation until the previous secret expires', async () => {
     const before = await clear();
     const old = secrets.current;
     secrets = { current: randomBytes(32), previous: [{ secret: old, until: Date.now() + 60_000 }] };
@@ -249,7 +252,7 @@ describe('a clearance', () => {
     expect([await status(before), await status(after)]).toEqual([403, 200]);
   });
 
-  test('ends with its secret by the clock alone', async () => {
+  test('a clearance expires with its secret without a rotation', async () => {
     const cookie = await clear();
     const until = Date.now() + 1_500;
     secrets = { current: randomBytes(32), previous: [{ secret: secrets.current, until }] };
@@ -271,7 +274,7 @@ describe('in Chromium', requires(missingBrowser()), () => {
   test.each([
     ['by its own PBKDF2', 'shop.localhost'],
     ["by the page's", 'shop.test'],
-  ])('a visitor gets through, asked nothing, %s', async (_, domain) => {
+  ])('a visitor passes the challenge without an interaction, %s', async (_, domain) => {
     await edge.close();
     challenges = createChallenges({ secrets: () => secrets, cost: 200 });
     edge = await startEdge({ file: FILE.replace('shop.localhost', domain), challenges });
@@ -292,7 +295,7 @@ describe('in Chromium', requires(missingBrowser()), () => {
     await page.context().close();
   });
 
-  test('without cookies it is asked once, then told; and the keyboard starts another', async () => {
+  test('without cookies the page tries once, then explains; the keyboard starts another try', async () => {
     const page = await browser.newPage();
     await page.addInitScript("Object.defineProperty(navigator, 'cookieEnabled', { value: false })");
     await page.goto(`http://shop.localhost:${edge.port}/members/a`);
@@ -303,7 +306,7 @@ describe('in Chromium', requires(missingBrowser()), () => {
     await page.context().close();
   });
 
-  test('a clearance that does not stick ends in a button and not in a circle', async () => {
+  test('a clearance that is not stored leads to a button instead of a loop', async () => {
     const page = await browser.newPage();
     await page.goto(`http://shop.localhost:${edge.port}/members/a`);
     await page.waitForSelector('#origin');
@@ -313,7 +316,7 @@ describe('in Chromium', requires(missingBrowser()), () => {
     await page.context().close();
   });
 
-  test('another rule asks right after the first, and is no failure of it', async () => {
+  test('the challenge of a second rule after the first is no failure of that', async () => {
     const page = await browser.newPage();
     for (const path of ['/members/a', '/other/a']) {
       await page.goto(`http://shop.localhost:${edge.port}${path}`);

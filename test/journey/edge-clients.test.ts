@@ -56,7 +56,7 @@ async function curl(...args: readonly string[]): Promise<string> {
 }
 
 describe('curl', requires(OPENSSL_MISSING, missingProgram('curl')), () => {
-  test('is told why it is blocked, as JSON, with the reference that stands in the head', async () => {
+  test('curl gets the reason of a block as JSON, with the reference of the header', async () => {
     const text = await curl('-i', 'https://shop.test/blocked');
     const [head = '', body = ''] = text.split('\r\n\r\n');
     expect(head).toMatch(/^HTTP\/2 403/);
@@ -66,32 +66,37 @@ describe('curl', requires(OPENSSL_MISSING, missingProgram('curl')), () => {
     expect(edge.entries.at(-1)!.id).toBe(id);
   });
 
-  test.each([['--http1.1'], ['--http2']])('gets answers, redirects and limits by %s', async (version) => {
-    const told = ['-o', '/dev/null', '-w', '%{http_code} %{http_version} %{redirect_url}'];
-    const number = version === '--http2' ? '2' : '1.1';
-    expect(await curl(version, ...told, 'https://www.shop.test/')).toBe(`200 ${number} `);
-    expect(await curl(version, ...told, 'https://shop.test/old')).toBe(`301 ${number} https://shop.test/new`);
-    expect(await curl(version, '-L', 'https://shop.test/old')).toContain('"url":"/new"');
-    expect(await curl(version, ...told, '-d', 'a=b', 'https://shop.test/form')).toBe(`200 ${number} `);
-    expect(await curl(version, ...told, '--head', 'https://shop.test/')).toBe(`200 ${number} `);
-    expect(await curl(version, ...told, 'https://shop.test/down')).toBe(`502 ${number} `);
-    expect(await curl(version, ...told, '-H', 'Host: other.test', 'https://shop.test/')).toBe(
-      `421 ${number} `,
-    );
-  });
+  test.each([['--http1.1'], ['--http2']])(
+    'curl gets responses, redirects and rate limits by %s',
+    async (version) => {
+      const told = ['-o', '/dev/null', '-w', '%{http_code} %{http_version} %{redirect_url}'];
+      const number = version === '--http2' ? '2' : '1.1';
+      expect(await curl(version, ...told, 'https://www.shop.test/')).toBe(`200 ${number} `);
+      expect(await curl(version, ...told, 'https://shop.test/old')).toBe(
+        `301 ${number} https://shop.test/new`,
+      );
+      expect(await curl(version, '-L', 'https://shop.test/old')).toContain('"url":"/new"');
+      expect(await curl(version, ...told, '-d', 'a=b', 'https://shop.test/form')).toBe(`200 ${number} `);
+      expect(await curl(version, ...told, '--head', 'https://shop.test/')).toBe(`200 ${number} `);
+      expect(await curl(version, ...told, 'https://shop.test/down')).toBe(`502 ${number} `);
+      expect(await curl(version, ...told, '-H', 'Host: other.test', 'https://shop.test/')).toBe(
+        `421 ${number} `,
+      );
+    },
+  );
 
-  test('is limited, and told when to come again', async () => {
+  test('curl gets 429 with Retry-After', async () => {
     await curl('https://shop.test/busy');
     expect(await curl('-i', 'https://shop.test/busy')).toMatch(
       /^HTTP\/2 429 \r\n(?:.*\r\n)*retry-after: \d+\r\n/i,
     );
   });
 
-  test('is asked for a proof without one to solve, as JSON', async () => {
+  test('curl gets the challenge of a page as JSON without a puzzle', async () => {
     expect(JSON.parse(await curl('https://shop.test/members/a'))).toEqual({ error: 'challenge required' });
   });
 
-  test('waits for the node before it sends what is refused anyway', async () => {
+  test('curl sends no body that is refused by its head', async () => {
     const text = await curl(
       '-v',
       '--http1.1',
@@ -105,7 +110,7 @@ describe('curl', requires(OPENSSL_MISSING, missingProgram('curl')), () => {
     expect(text).toMatch(/^HTTP\/1\.1 403 /);
   });
 
-  test('speaks for others by the PROXY protocol where it may', async () => {
+  test('curl sends a client address by the PROXY protocol where it is trusted', async () => {
     const from = ['--interface', '127.0.0.2', '--haproxy-protocol'];
     expect(await curl(...from, 'https://shop.test/')).toContain('"x-forwarded-for":"127.0.0.2"');
     // From whom it is not expected it is no TLS.
@@ -129,25 +134,28 @@ describe('openssl s_client', requires(OPENSSL_MISSING), () => {
     ['other.test', 'www.other.test', 'other.test', 421],
     ['www.other.test', 'www.other.test', 'other.test', 200],
     ['shop.test', 'other.test', 'shop.test', 421],
-  ])('asking for %s and then for %s', async (name, host, subject, status) => {
-    const text = await openssl(host, '-servername', name);
-    expect(text).toMatch(new RegExp(`subject=.*${subject}`));
-    expect(text).toContain(`HTTP/1.1 ${status} `);
-  });
+  ])(
+    'a handshake for %s and a request for %s get the right certificate and status',
+    async (name, host, subject, status) => {
+      const text = await openssl(host, '-servername', name);
+      expect(text).toMatch(new RegExp(`subject=.*${subject}`));
+      expect(text).toContain(`HTTP/1.1 ${status} `);
+    },
+  );
 
-  test.each([['gone.test'], ['nobody.test']])('asking for %s is refused in the handshake', async (name) => {
+  test.each([['gone.test'], ['nobody.test']])('a handshake for %s is refused', async (name) => {
     const text = await openssl(name, '-servername', name);
     expect(text).toContain('unrecognized name');
     expect(text).not.toContain('HTTP/1.1');
   });
 
-  test('naming no host gets the default certificate, and whichever host it asks for', async () => {
+  test('a handshake without SNI gets the default certificate, and requests for any host are served', async () => {
     expect(await openssl('other.test', '-noservername')).toMatch(
       /subject=.*shop\.test[\s\S]*HTTP\/1\.1 200 /,
     );
   });
 
-  test('by TLS 1.1 is refused', async () => {
+  test('a handshake by TLS 1.1 is refused', async () => {
     const text = await openssl(
       'shop.test',
       '-servername',
@@ -233,7 +241,7 @@ describe('Chromium', requires(OPENSSL_MISSING, missingBrowser()), () => {
 
   const url = (path: string): string => `https://shop.localhost:${edge.port}${path}`;
 
-  test.each(SCHEMES)('shows refusals and failures that read well, %s', async (scheme) => {
+  test.each(SCHEMES)('Chromium shows the pages of refusals and failures, %s', async (scheme) => {
     for (const width of [1_000, 320]) {
       const { context, page } = await open(scheme, width);
       for (const [path, status] of [
@@ -255,7 +263,7 @@ describe('Chromium', requires(OPENSSL_MISSING, missingBrowser()), () => {
     }
   });
 
-  test.each(SCHEMES)('solves the challenge and reaches the page, %s', async (scheme) => {
+  test.each(SCHEMES)('Chromium solves the challenge and reaches the page, %s', async (scheme) => {
     const { context, page } = await open(scheme, 1_000);
     // Held while the page is looked at.
     await page.addInitScript(`const submit = HTMLFormElement.prototype.submit;
@@ -270,7 +278,7 @@ describe('Chromium', requires(OPENSSL_MISSING, missingBrowser()), () => {
     await context.close();
   });
 
-  test.each(SCHEMES)('has a button that the keyboard finds, where cookies are off, %s', async (scheme) => {
+  test.each(SCHEMES)('Chromium shows a button for the keyboard where cookies are off, %s', async (scheme) => {
     const { context, page } = await open(scheme, 320);
     await page.addInitScript("Object.defineProperty(navigator, 'cookieEnabled', { value: false })");
     await page.goto(url('/members/a'));

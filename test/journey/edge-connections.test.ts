@@ -58,7 +58,7 @@ async function hold(port: number, bounds: ConnectionBounds, before = ''): Promis
 }
 
 describe('connections', requires(OPENSSL_MISSING), () => {
-  test('above the bound are closed on every listener, and let in again when others end', async () => {
+  test('connections above the limit are closed on every listener, and accepted again when others end', async () => {
     const { edge, bounds, told } = await start({ maxConnections: 3 });
     const held = await hold(edge.httpPort, bounds);
     await hold(edge.httpPort, bounds);
@@ -73,7 +73,7 @@ describe('connections', requires(OPENSSL_MISSING), () => {
     expect(statusesOf(await say(edge.httpPort, LAST))).toEqual([200]);
   });
 
-  test('that carry no request make room before anyone is refused', async () => {
+  test('idle connections are closed before a new one is refused', async () => {
     const { edge, bounds } = await start({ maxConnections: 4 });
     const idle = connect(edge.httpPort, '127.0.0.1');
     const text = textOf(idle);
@@ -91,7 +91,7 @@ describe('connections', requires(OPENSSL_MISSING), () => {
     expect(bounds.counts().refused).toEqual({ all: 0, address: 0 });
   });
 
-  test('of one address are bounded by themselves, by the address that a proxy names', async () => {
+  test('the limit of an address counts the address that a proxy sends', async () => {
     const { edge, bounds, told } = await start(
       { perAddress: 2, isProxy: (address) => address === '198.51.100.1' },
       { proxies: ['127.0.0.0/8'] },
@@ -111,7 +111,7 @@ describe('connections', requires(OPENSSL_MISSING), () => {
     expect([bounds.counts().refused, told]).toEqual([{ all: 0, address: 2 }, ['address']]);
   });
 
-  test('that were WebSockets count as such until they close, and one too many is 503', async () => {
+  test('WebSockets count until they close, and one above the limit gets 503', async () => {
     const { edge } = await start({}, { maxWebsockets: 1 });
     const socket = connect(edge.httpPort, '127.0.0.1');
     closing.push(() => socket.destroy());
@@ -131,30 +131,33 @@ describe('connections', requires(OPENSSL_MISSING), () => {
   test.each([
     ['over HTTP', false],
     ['over TLS', true],
-  ])('whose wish to switch is refused %s end, whether their clients end or not', async (_what, secure) => {
-    const origin = await startRawOrigin(({ socket }) =>
-      socket.write('HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n'),
-    );
-    closing.push(() => origin.close());
-    const { edge, bounds } = await start({}, { originPort: origin.port, maxWebsockets: 1 });
-    const say = async (host: string): Promise<Socket> => {
-      const socket = secure
-        ? connectTls({
-            port: edge.port,
-            host: '127.0.0.1',
-            servername: 'shop.test',
-            rejectUnauthorized: false,
-            allowHalfOpen: true,
-          } as never)
-        : connect({ port: edge.httpPort, host: '127.0.0.1', allowHalfOpen: true });
-      socket.on('error', () => undefined).resume();
-      closing.push(() => socket.destroy());
-      socket.write(`GET /ws HTTP/1.1\r\nHost: ${host}\r\n${WISH}\r\n`);
-      return socket;
-    };
-    await say('other.test');
-    await say('shop.test');
-    await until(() => edge.entries.length === 2, 'both are refused');
-    await until(() => bounds.counts().open === 0, 'both are closed');
-  });
+  ])(
+    'connections whose upgrade is refused %s end, whether or not their clients end',
+    async (_what, secure) => {
+      const origin = await startRawOrigin(({ socket }) =>
+        socket.write('HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n'),
+      );
+      closing.push(() => origin.close());
+      const { edge, bounds } = await start({}, { originPort: origin.port, maxWebsockets: 1 });
+      const say = async (host: string): Promise<Socket> => {
+        const socket = secure
+          ? connectTls({
+              port: edge.port,
+              host: '127.0.0.1',
+              servername: 'shop.test',
+              rejectUnauthorized: false,
+              allowHalfOpen: true,
+            } as never)
+          : connect({ port: edge.httpPort, host: '127.0.0.1', allowHalfOpen: true });
+        socket.on('error', () => undefined).resume();
+        closing.push(() => socket.destroy());
+        socket.write(`GET /ws HTTP/1.1\r\nHost: ${host}\r\n${WISH}\r\n`);
+        return socket;
+      };
+      await say('other.test');
+      await say('shop.test');
+      await until(() => edge.entries.length === 2, 'both are refused');
+      await until(() => bounds.counts().open === 0, 'both are closed');
+    },
+  );
 });

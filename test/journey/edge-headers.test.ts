@@ -52,11 +52,11 @@ describe('headers', requires(OPENSSL_MISSING), () => {
     return JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) as Echo;
   }
 
-  test.each(UNKEYED)('a visitor’s %s reaches no origin with a GET', async (name) => {
+  test.each(UNKEYED)('the header %s of a visitor reaches no origin with a GET', async (name) => {
     expect(JSON.stringify((await echoed(`${name}: evil.test`)).headers)).not.toContain('evil.test');
   });
 
-  test('a method to take instead reaches the origin with a POST', async () => {
+  test('a method override reaches the origin with a POST', async () => {
     const { headers } = await echoed('X-HTTP-Method-Override: PATCH', 'POST');
     expect(headers).toMatchObject({ 'x-http-method-override': 'PATCH' });
   });
@@ -68,12 +68,12 @@ describe('headers', requires(OPENSSL_MISSING), () => {
     },
   );
 
-  test('an id that a visitor made up gives way to the request’s own', async () => {
+  test('an id that a visitor sends is replaced by that of the request', async () => {
     const { headers } = await echoed('X-Edgeplan-Id: forged');
     expect(headers['x-edgeplan-id']).toBe(edge.entries.at(-1)!.id);
   });
 
-  test('TRACE is refused with the methods that are not', async () => {
+  test('TRACE gets 405 with the allowed methods', async () => {
     const text = await say(edge.httpPort, 'TRACE / HTTP/1.1\r\nHost: shop.test\r\n\r\n');
     expect(statusesOf(text)).toEqual([405]);
     expect(text).toMatch(/^Allow: GET, HEAD/im);

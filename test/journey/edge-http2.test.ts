@@ -100,7 +100,7 @@ describe('a client of HTTP/2', requires(OPENSSL_MISSING), () => {
       [frame(FRAME.headers, 0, 1, requestFields('/hold'))],
       frame(FRAME.continuation, 0, 1),
     ],
-  ])('that floods with %s loses its connection', async (_what, start, piece) => {
+  ])('a client that floods with %s loses its connection', async (_what, start, piece) => {
     const before = process.memoryUsage().rss;
     const client = await openRawHttp2(edge.port);
     client.send(...start);
@@ -145,7 +145,7 @@ describe('a client of HTTP/2', requires(OPENSSL_MISSING), () => {
   test.each([
     ['pings', many(frame(FRAME.ping, 0, 0, Buffer.alloc(8)))],
     ['settings', many(frame(FRAME.settings, 0, 0, setting(3, 100)))],
-  ])('that floods with %s and reads every answer is told to be calm', async (_what, piece) => {
+  ])('a client that floods with %s and reads every reply gets ENHANCE_YOUR_CALM', async (_what, piece) => {
     const client = await openRawHttp2(edge.port);
     expect(await flood(client, piece)).toBeLessThan(FLOOD / 4);
     await client.closed;
@@ -163,7 +163,7 @@ describe('a client of HTTP/2', requires(OPENSSL_MISSING), () => {
         ),
       ),
     ],
-  ])('that floods with %s fills no memory, and others are answered meanwhile', async (_what, piece) => {
+  ])('a flood of %s uses bounded memory, and other clients are answered meanwhile', async (_what, piece) => {
     const client = await openRawHttp2(edge.port);
     client.send(frame(FRAME.headers, END_HEADERS, 1, requestFields('/hold', 'POST')));
     const before = process.memoryUsage().rss;
@@ -184,7 +184,7 @@ describe('a client of HTTP/2', requires(OPENSSL_MISSING), () => {
     client.socket.destroy();
   });
 
-  test('that pings as many times as may be in a row, and on in measure, is served', async () => {
+  test('a client with the allowed number and rate of pings is served', async () => {
     const client = await openRawHttp2(edge.port);
     const ping = frame(FRAME.ping, 0, 0, Buffer.alloc(8));
     const answers = (): number => client.frames.filter(({ type }) => type === FRAME.ping).length;
@@ -202,7 +202,7 @@ describe('a client of HTTP/2', requires(OPENSSL_MISSING), () => {
     client.socket.destroy();
   });
 
-  test('that opens streams and resets them in one breath loses its connection, and its origin is hardly asked', async () => {
+  test('a client that opens and resets streams at once loses its connection, and few requests reach its origin', async () => {
     const client = await openRawHttp2(edge.port);
     const ids = Array.from({ length: MAX_STREAM_RESETS + 1 }, (_, index) => 2 * index + 1);
     client.send(...ids.flatMap((id) => [get(id, '/breath'), frame(FRAME.reset, 0, id, number32(CANCEL))]));
@@ -216,17 +216,20 @@ describe('a client of HTTP/2', requires(OPENSSL_MISSING), () => {
   test.each([
     ['a window that grows by nothing', '/hold', (id: number) => frame(FRAME.window, 0, id, number32(0))],
     ['a window that is too large', '/hold', (id: number) => frame(FRAME.window, 0, id, number32(0x7fffffff))],
-  ])('that has the node reset its streams by %s soon loses its connection', async (_what, path, mistake) => {
-    const client = await openRawHttp2(edge.port);
-    let id = 1;
-    for (; !client.socket.destroyed && id < 4_000; id += 2) {
-      client.send(get(id, path), mistake(id));
-      if (id % 20 === 1) await new Promise((resolve) => setTimeout(resolve, 2));
-    }
-    expect(id).toBeLessThan(4_000);
-  });
+  ])(
+    'a client that makes the node reset its streams by %s loses its connection',
+    async (_what, path, mistake) => {
+      const client = await openRawHttp2(edge.port);
+      let id = 1;
+      for (; !client.socket.destroyed && id < 4_000; id += 2) {
+        client.send(get(id, path), mistake(id));
+        if (id % 20 === 1) await new Promise((resolve) => setTimeout(resolve, 2));
+      }
+      expect(id).toBeLessThan(4_000);
+    },
+  );
 
-  test('that opens more streams than may be is refused those, read settings or not', async () => {
+  test('streams above the limit are refused, whether or not the client has read the settings', async () => {
     const asked = origin.seen.length;
     const client = await openRawHttp2(edge.port);
     const ids = Array.from({ length: MAX_STREAMS + 20 }, (_, index) => 2 * index + 1);
@@ -259,7 +262,7 @@ describe('a client of HTTP/2', requires(OPENSSL_MISSING), () => {
   );
 });
 
-describe('a client that says pings', requires(OPENSSL_MISSING), () => {
+describe('a client that sends pings', requires(OPENSSL_MISSING), () => {
   let origin: RawOrigin;
   let edge: TlsNode;
   beforeAll(async () => {
@@ -299,7 +302,7 @@ describe('a client that says pings', requires(OPENSSL_MISSING), () => {
     ).then(({ content }) => content.readUInt32BE(0));
   }
 
-  test('and opens no window for an answer loses the stream, and its origin is left', async () => {
+  test('a client that opens no window loses the stream, and the request to its origin is aborted', async () => {
     const client = await pinging(setting(4, 0));
     client.send(get(1, '/large'));
     expect(await resetOf(client, 1)).toBe(CANCEL);
@@ -313,7 +316,7 @@ describe('a client that says pings', requires(OPENSSL_MISSING), () => {
     client.socket.destroy();
   });
 
-  test('and stops within its body loses the stream, and its origin is left', async () => {
+  test('a client that stops within its body loses the stream, and the request to its origin is aborted', async () => {
     const client = await pinging();
     client.send(
       frame(FRAME.headers, END_HEADERS, 1, requestFields('/hold', 'POST')),
@@ -347,7 +350,7 @@ describe('a client that says pings', requires(OPENSSL_MISSING), () => {
     },
   );
 
-  test('is waited for as long as its origin takes', async () => {
+  test('a stream stays open for as long as its origin takes', async () => {
     const client = await pinging();
     client.send(get(1, '/late'));
     await until(() => client.frames.some(({ type }) => type === FRAME.headers), 'an answer');
@@ -363,7 +366,7 @@ describe('a client of TLS 1.2', requires(OPENSSL_MISSING), () => {
   });
   afterAll(() => edge.stop());
 
-  test.each([['that names a host'], ['that names none']])('%s may not shake hands anew', async (what) => {
+  test.each([['that names a host'], ['that names none']])('a client %s cannot renegotiate', async (what) => {
     const socket = connectTls({
       port: edge.port,
       host: '127.0.0.1',

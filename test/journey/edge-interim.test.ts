@@ -39,7 +39,7 @@ interface Received {
   readonly interim: readonly number[];
 }
 
-describe('interim answers', requires(OPENSSL_MISSING), () => {
+describe('interim responses', requires(OPENSSL_MISSING), () => {
   let origin: RawOrigin;
   let edge: TlsNode;
   beforeAll(async () => {
@@ -93,7 +93,7 @@ describe('interim answers', requires(OPENSSL_MISSING), () => {
     },
   );
 
-  test('100 of an origin comes to nobody who asked the edge for it', async () => {
+  test('a 100 of an origin reaches no client that expects one', async () => {
     const text = await ask('/upload', {
       method: 'POST',
       more: 'Expect: 100-continue\r\nContent-Length: 2\r\n\r\nab',
@@ -112,11 +112,11 @@ describe('interim answers', requires(OPENSSL_MISSING), () => {
     expect(statusesOf(await ask('/hint', { version: '1.0' }))).toEqual([200]);
   });
 
-  test('a body that looks like an interim answer arrives unchanged', async () => {
+  test('a body that looks like an interim response arrives unchanged', async () => {
     expect(await ask('/body')).toMatch(/\r\n\r\nHTTP\/1\.1 100 Continue\r\n\r\n$/);
   });
 
-  test('a connection to an origin serves on after 100', async () => {
+  test('a connection to an origin is reused after a 100', async () => {
     await ask('/continue');
     const made = origin.made();
     await ask('/continue');
@@ -124,17 +124,20 @@ describe('interim answers', requires(OPENSSL_MISSING), () => {
     expect(origin.made()).toBe(made);
   });
 
-  test.each(['GET', 'HEAD'])('204 goes out without the length it came with to %s', async (method) => {
-    const text = await ask('/empty', { method });
-    expect(statusesOf(text)).toEqual([204]);
-    expect(text).not.toMatch(/^(content-length|transfer-encoding):/im);
-    expect(await askHttp2('/empty', method)).toMatchObject({ status: 204, length: undefined, body: '' });
-  });
+  test.each(['GET', 'HEAD'])(
+    'a 204 to %s is sent without the Content-Length of its origin',
+    async (method) => {
+      const text = await ask('/empty', { method });
+      expect(statusesOf(text)).toEqual([204]);
+      expect(text).not.toMatch(/^(content-length|transfer-encoding):/im);
+      expect(await askHttp2('/empty', method)).toMatchObject({ status: 204, length: undefined, body: '' });
+    },
+  );
 
   test.each([
     ['304 to GET', '/same', 'GET', 304],
     ['200 to HEAD', '/long', 'HEAD', 200],
-  ])('%s keeps its length and has no body', async (_what, path, method, status) => {
+  ])('%s has its Content-Length and no body', async (_what, path, method, status) => {
     const text = await ask(path, { method });
     expect(statusesOf(text)).toEqual([status]);
     expect(text).toMatch(/^content-length: 6\r$/im);
@@ -142,7 +145,7 @@ describe('interim answers', requires(OPENSSL_MISSING), () => {
     expect(await askHttp2(path, method)).toMatchObject({ status, length: '6', body: '' });
   });
 
-  test('the answer behind one without a body is read as its own', async () => {
+  test('the response after one without a body is read separately', async () => {
     const socket = createConnection(edge.httpPort, '127.0.0.1');
     const text = textOf(socket);
     const head = 'Host: shop.test\r\n';

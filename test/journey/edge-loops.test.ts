@@ -8,7 +8,7 @@ import { OPENSSL_MISSING } from '../support/make-certificate.ts';
 import { say, statusesOf } from '../support/raw.ts';
 import { requires } from '../support/requires.ts';
 
-describe('passing the edge', requires(OPENSSL_MISSING), () => {
+describe('a request through the edge', requires(OPENSSL_MISSING), () => {
   let edge: TlsNode;
   let second: TlsNode;
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describe('passing the edge', requires(OPENSSL_MISSING), () => {
     return (JSON.parse(text.slice(text.indexOf('{'), text.lastIndexOf('}') + 1)) as Echo).headers;
   }
 
-  test('a request names the edge and the version it came by', async () => {
+  test('a request to an origin has Via with the version in which it was received', async () => {
     expect(await echoed([])).toMatchObject({ via: '1.1 edgeplan', 'cdn-loop': 'edgeplan' });
     const session = connect(`https://127.0.0.1:${edge.port}`, {
       servername: 'shop.test',
@@ -46,7 +46,7 @@ describe('passing the edge', requires(OPENSSL_MISSING), () => {
     expect((JSON.parse(text) as Echo).headers).toMatchObject({ via: '2 edgeplan' });
   });
 
-  test('what a request passed before stands before the edge, whatever Connection names', async () => {
+  test('earlier elements of Via and CDN-Loop precede the edge, also where Connection lists them', async () => {
     const { via, 'cdn-loop': loop } = await echoed([
       'Via: 1.0 fred',
       'Via: 1.1 other',
@@ -56,11 +56,11 @@ describe('passing the edge', requires(OPENSSL_MISSING), () => {
     expect({ via, loop }).toEqual({ via: '1.0 fred, 1.1 other, 1.1 edgeplan', loop: 'a; x=1, edgeplan' });
   });
 
-  test('an answer names the edge', async () => {
+  test('a response has Via with the edge', async () => {
     expect(await ask([])).toMatch(/^Via: 1\.1 edgeplan\r$/m);
   });
 
-  test('two edges in a row pass a request on', async () => {
+  test('two edges in a row forward a request', async () => {
     expect(await echoed([], second.httpPort)).toMatchObject({ 'cdn-loop': 'edgeplan, edgeplan' });
   });
 
@@ -68,18 +68,18 @@ describe('passing the edge', requires(OPENSSL_MISSING), () => {
     ['in one header', ['CDN-Loop: edgeplan, x, EDGEPLAN;a=b, edgeplan,edgeplan']],
     ['in several', Array<string>(4).fill('CDN-Loop: edgeplan')],
     ['named by Connection', ['CDN-Loop: edgeplan, edgeplan, edgeplan, edgeplan', 'Connection: cdn-loop']],
-  ])('a request that passed four edges is answered 508 and logged: %s', async (_what, lines) => {
+  ])('a request that has passed four edges gets 508 and is logged: %s', async (_what, lines) => {
     const text = await ask(lines);
     expect(statusesOf(text)).toEqual([508]);
     expect(text).toContain('leads back to itself');
     expect(edge.entries.at(-1)).toMatchObject({ status: 508, fault: 'loop' });
   });
 
-  test('a request that passed three edges reaches its origin', async () => {
+  test('a request that has passed three edges reaches its origin', async () => {
     expect(statusesOf(await ask(['CDN-Loop: edgeplan, edgeplan, edgeplan, edgeplanner']))).toEqual([200]);
   });
 
-  test('a WebSocket in a loop is answered 508', async () => {
+  test('a WebSocket in a loop gets 508', async () => {
     const asked = httpRequest({
       port: edge.httpPort,
       host: '127.0.0.1',
@@ -98,7 +98,7 @@ describe('passing the edge', requires(OPENSSL_MISSING), () => {
     expect(status).toBe(508);
   });
 
-  test('an origin that leads back to its edge is refused', async () => {
+  test('an origin that is its own edge is refused', async () => {
     let port = 0;
     const relay = createServer((socket) => {
       const onward = dial(port, '127.0.0.1');
@@ -117,7 +117,7 @@ describe('passing the edge', requires(OPENSSL_MISSING), () => {
     relay.close();
   });
 
-  test('a header with an underscore reaches no origin unless the operator keeps it', async () => {
+  test('a header with an underscore reaches no origin unless the operator allows it', async () => {
     const lines = ['User_Id: 7', 'X_Forwarded_For: 1.2.3.4', 'User-Id: 8'];
     const plain = await echoed(lines);
     expect(plain).toMatchObject({ 'user-id': '8' });
@@ -125,8 +125,8 @@ describe('passing the edge', requires(OPENSSL_MISSING), () => {
   });
 });
 
-describe('kept underscores', requires(OPENSSL_MISSING), () => {
-  test('an operator that keeps underscores still passes on no alias of the edge’s own headers', async () => {
+describe('allowed underscores', requires(OPENSSL_MISSING), () => {
+  test('where underscores are allowed, no alias of the edge’s own headers reaches an origin', async () => {
     const edge = await startTlsNode({ names: ['shop.test'], keepUnderscores: true });
     const head = 'GET / HTTP/1.1\r\nHost: shop.test\r\nConnection: close\r\n';
     const text = await say(edge.httpPort, `${head}User_Id: 7\r\nX_Forwarded_For: 9\r\nCdn_Loop: a\r\n\r\n`);

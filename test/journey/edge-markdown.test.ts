@@ -95,7 +95,7 @@ function html(
 }
 
 describe('a page', () => {
-  test('becomes Markdown for who asks for that, and stays HTML for everybody else', async () => {
+  test('a page is Markdown for clients that prefer it, and HTML for all others', async () => {
     const { get, outcome, requests } = await place(
       html(PAGE, {
         ETag: '"page"',
@@ -125,13 +125,13 @@ describe('a page', () => {
     }
   });
 
-  test('stays HTML where the domain does not serve Markdown, and where the node cannot', async () => {
+  test('a page stays HTML where the domain or the node does not support Markdown', async () => {
     const without = await place(html(PAGE), { domain: {} });
     const { body, headers } = await without.get('/', { headers: AGENT });
     expect([body, headers['vary'], without.outcome()]).toEqual([PAGE, undefined, null]);
   });
 
-  test('is asked for whole: no range, and no condition that is not its own', async () => {
+  test('the origin gets a request for the whole page, without the client’s range and conditions', async () => {
     const { get, requests } = await place(html(PAGE));
     const { status, body } = await get('/', {
       headers: {
@@ -152,7 +152,7 @@ describe('a page', () => {
     expect(requests[1]!.headers['if-match']).toBe('"a"');
   });
 
-  test('answers HEAD with the head of its Markdown', async () => {
+  test('HEAD gets the headers of the Markdown', async () => {
     const { get, requests, outcome } = await place(html(PAGE));
     const whole = await get('/', { headers: AGENT });
     const head = await get('/', { method: 'HEAD', headers: AGENT });
@@ -164,7 +164,7 @@ describe('a page', () => {
     expect(requests.map(({ method }) => method)).toEqual(['GET', 'GET']);
   });
 
-  test('is not sent again to who has its Markdown', async () => {
+  test('a client with the current Markdown gets 304', async () => {
     const { get } = await place(html(PAGE, { ETag: '"page"' }));
     const { headers } = await get('/', { headers: AGENT });
     const tag = String(headers['etag']);
@@ -185,13 +185,13 @@ describe('a page', () => {
     ['gzip', gzipSync],
     ['br', brotliCompressSync],
     ['deflate', deflateSync],
-  ])('is inflated first where its origin sends %s', async (coding, compress) => {
+  ])('a page that its origin sends as %s is inflated first', async (coding, compress) => {
     const { get } = await place(html(compress(PAGE), { 'Content-Encoding': coding }));
     const { body, headers } = await get('/', { headers: AGENT });
     expect([body, headers['content-encoding']]).toEqual([MARKDOWN, undefined]);
   });
 
-  test('is kept as HTML in the cache, for both', async () => {
+  test('the cache stores the HTML for both forms', async () => {
     const { get, requests, node } = await place(
       html(PAGE, { 'Cache-Control': 'max-age=60', Vary: 'Cookie' }),
     );
@@ -211,8 +211,8 @@ describe('a page', () => {
   });
 });
 
-describe('what stays as it is', () => {
-  test('answers of the origin that are no pages', async () => {
+describe('responses that are not rendered', () => {
+  test('responses other than HTML pages stay as they are', async () => {
     const { get, outcome, requests } = await place((request, response) => {
       const [status, type] = String(request.url).slice(1).split(':');
       response
@@ -234,7 +234,7 @@ describe('what stays as it is', () => {
     expect([known.status, known.body]).toEqual([304, '']);
   });
 
-  test('pages that are not to be changed, or cannot be read, or hold no text', async () => {
+  test('pages with no-transform, broken or empty ones stay HTML', async () => {
     const pages: Readonly<Record<string, RequestListener>> = {
       '/no-transform': html(PAGE, { 'Cache-Control': 'public, no-transform' }),
       '/coding': html('zstd', { 'Content-Encoding': 'zstd' }),
@@ -256,7 +256,7 @@ describe('what stays as it is', () => {
   test.each([
     ['announced', { 'Content-Length': String(MAX_PAGE_OCTETS + 1) }],
     ['not announced', { 'Transfer-Encoding': 'chunked' }],
-  ])('a page that is too large, %s', async (_name, headers) => {
+  ])('a page above the size limit stays HTML, %s', async (_name, headers) => {
     const large = 'a'.repeat(MAX_PAGE_OCTETS + 1);
     const { get, outcome, renderer } = await place(html(large, { ...headers, ETag: '"large"' }));
     const answer = await get('/', { headers: AGENT });
@@ -265,7 +265,7 @@ describe('what stays as it is', () => {
     expect(renderer.budget.take(BUFFERED_OCTETS)).toBe(true);
   });
 
-  test('a page that takes long to come', async () => {
+  test('a page that arrives too slowly stays HTML', async () => {
     let seen: () => void = () => undefined;
     const half = new Promise<void>((resolve) => {
       seen = resolve;
@@ -292,7 +292,7 @@ describe('what stays as it is', () => {
     await expect.poll(outcome).toBe('late');
   });
 
-  test('pages beyond what may be held', async () => {
+  test('pages above the memory limit stay HTML', async () => {
     const { get, outcome, renderer } = await place(html(PAGE));
     renderer.budget.take(BUFFERED_OCTETS - PAGE.length + 1);
     expect([(await get('/', { headers: AGENT })).body, outcome()]).toEqual([PAGE, 'busy']);
@@ -300,14 +300,14 @@ describe('what stays as it is', () => {
     expect([(await get('/', { headers: AGENT })).body, outcome()]).toEqual([MARKDOWN, 'rendered']);
   });
 
-  test("the edge's own pages", async () => {
+  test("the edge's own pages stay HTML", async () => {
     const { get, node } = await place((request) => request.socket.destroy());
     const { status, headers } = await get('/', { headers: AGENT });
     expect([status, headers['content-type']]).toEqual([502, 'text/html; charset=utf-8']);
     expect(node.entries.at(-1)!.fault).toBe('reset');
   });
 
-  test('a page that breaks off is no answer', async () => {
+  test('a page that breaks off ends the response', async () => {
     const { get } = await place((_request, response) => {
       response.writeHead(200, { 'Content-Type': 'text/html', 'Content-Length': '100' });
       response.write('<p>a', () => response.destroy());
@@ -316,7 +316,7 @@ describe('what stays as it is', () => {
   });
 });
 
-describe('threads', () => {
+describe('rendering threads', () => {
   /** The thread that ships, which dies or hangs over pages that say so. */
   function troubled(): URL {
     const folder = mkdtempSync(join(tmpdir(), 'edgeplan-markdown-'));
@@ -336,7 +336,7 @@ describe('threads', () => {
     return pathToFileURL(file);
   }
 
-  test('that die over a page cost that page alone', async () => {
+  test('a thread that dies affects its page only', async () => {
     const { get, outcome, faults } = await place(
       (request, response) => html(`<p>${request.url}`)(request, response),
       { rendering: { file: troubled() } },
@@ -349,7 +349,7 @@ describe('threads', () => {
     expect(faults).toHaveLength(2);
   });
 
-  test('that take too long are ended', async () => {
+  test('a thread that takes too long is ended', async () => {
     const { get, outcome } = await place(
       (request, response) => html(`<p>${request.url}`)(request, response),
       { rendering: { file: troubled(), renderMs: 5_000 } },
@@ -359,7 +359,7 @@ describe('threads', () => {
     expect((await get('/well', { headers: AGENT })).body).toBe('/well\n');
   });
 
-  test('that are all busy keep no page waiting', async () => {
+  test('a page does not wait while all threads are busy', async () => {
     const { get, node } = await place((request, response) => html(`<p>${request.url}`)(request, response), {
       rendering: { file: troubled(), waitMs: 500, renderMs: 20_000 },
     });
@@ -376,7 +376,7 @@ describe('threads', () => {
     ]);
   });
 
-  test('that cannot be started cost nothing but Markdown', async () => {
+  test('threads that cannot start disable Markdown only', async () => {
     const { get, outcome } = await place(html(PAGE), {
       rendering: { file: new URL('./none.js', import.meta.url) },
     });
@@ -386,7 +386,7 @@ describe('threads', () => {
     }
   });
 
-  test('render many pages, and hold none afterwards', async () => {
+  test('threads render many pages, and their memory is freed', async () => {
     const { get, renderer, node } = await place((request, response) =>
       html(`<p>${request.url}`)(request, response),
     );
@@ -398,7 +398,7 @@ describe('threads', () => {
     expect(renderer.budget.take(BUFFERED_OCTETS)).toBe(true);
   });
 
-  test('are not kept by clients that leave', async () => {
+  test('a client that leaves frees its thread', async () => {
     let arrived: () => void = () => undefined;
     const asked = new Promise<void>((resolve) => {
       arrived = resolve;

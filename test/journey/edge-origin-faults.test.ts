@@ -249,40 +249,46 @@ describe('an origin that', requires(OPENSSL_MISSING), () => {
   test.each([
     ['many', 15_000, 'a', ''],
     ['long', 1, 'a', 'y'.repeat(60_000)],
-  ])('gives %s headers is passed on whole, whatever the client speaks', async (_what, count, name, value) => {
-    const head = `${name}:${value}\r\n`.repeat(count);
-    const generous = await startRawOrigin(({ path, socket }) => {
-      socket.write(
-        `HTTP/1.1 ${path === '/switch' ? 403 : 200} Told\r\n${head}Last: yes\r\nContent-Length: 0\r\n\r\n`,
-      );
-    });
-    const node = await startTlsNode({ names: ['shop.test'], originPort: generous.port });
-    const ask = `Host: shop.test\r\nConnection: close\r\n\r\n`;
-    const plain = await say(node.httpPort, `GET / HTTP/1.1\r\n${ask}`);
-    expect([statusesOf(plain), count - plain.split(`${name}: ${value}\r\n`).length]).toEqual([[200], -1]);
-    expect(plain).toContain('Last: yes');
-    const wish = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
-    const refused = await say(node.httpPort, `GET /switch HTTP/1.1\r\n${wish}Host: shop.test\r\n\r\n`);
-    expect([statusesOf(refused), count - refused.split(`${name}: ${value}\r\n`).length]).toEqual([[403], -1]);
-    expect(refused).toContain('Last: yes');
-    const session = connectHttp2(`https://127.0.0.1:${node.port}`, {
-      servername: 'shop.test',
-      rejectUnauthorized: false,
-      maxHeaderListPairs: 2 * count + 100,
-      settings: { maxHeaderListSize: 2_000_000 },
-    });
-    const stream = session.request({ ':path': '/', ':authority': 'shop.test' });
-    const [headers] = await once(stream, 'response');
-    expect([headers[':status'], headers['last'], headers[name].split(', ').length]).toEqual([
-      200,
-      'yes',
-      count,
-    ]);
-    session.destroy();
-    expect(node.faults).toEqual([]);
-    await node.stop();
-    await generous.close();
-  });
+  ])(
+    'a response with %s headers is forwarded whole over every protocol',
+    async (_what, count, name, value) => {
+      const head = `${name}:${value}\r\n`.repeat(count);
+      const generous = await startRawOrigin(({ path, socket }) => {
+        socket.write(
+          `HTTP/1.1 ${path === '/switch' ? 403 : 200} Told\r\n${head}Last: yes\r\nContent-Length: 0\r\n\r\n`,
+        );
+      });
+      const node = await startTlsNode({ names: ['shop.test'], originPort: generous.port });
+      const ask = `Host: shop.test\r\nConnection: close\r\n\r\n`;
+      const plain = await say(node.httpPort, `GET / HTTP/1.1\r\n${ask}`);
+      expect([statusesOf(plain), count - plain.split(`${name}: ${value}\r\n`).length]).toEqual([[200], -1]);
+      expect(plain).toContain('Last: yes');
+      const wish = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
+      const refused = await say(node.httpPort, `GET /switch HTTP/1.1\r\n${wish}Host: shop.test\r\n\r\n`);
+      expect([statusesOf(refused), count - refused.split(`${name}: ${value}\r\n`).length]).toEqual([
+        [403],
+        -1,
+      ]);
+      expect(refused).toContain('Last: yes');
+      const session = connectHttp2(`https://127.0.0.1:${node.port}`, {
+        servername: 'shop.test',
+        rejectUnauthorized: false,
+        maxHeaderListPairs: 2 * count + 100,
+        settings: { maxHeaderListSize: 2_000_000 },
+      });
+      const stream = session.request({ ':path': '/', ':authority': 'shop.test' });
+      const [headers] = await once(stream, 'response');
+      expect([headers[':status'], headers['last'], headers[name].split(', ').length]).toEqual([
+        200,
+        'yes',
+        count,
+      ]);
+      session.destroy();
+      expect(node.faults).toEqual([]);
+      await node.stop();
+      await generous.close();
+    },
+  );
 });
 
 /** Whether an answer ends where its head says. */

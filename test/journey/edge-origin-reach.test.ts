@@ -82,7 +82,7 @@ async function startDeafOrigin(): Promise<DeafOrigin> {
 }
 
 describe('an origin', requires(OPENSSL_MISSING), () => {
-  test('that refuses connections: 502', async () => {
+  test('an origin that refuses connections causes 502', async () => {
     const gone = await startRawOrigin(() => undefined);
     const edge = await startNode(gone.port);
     // Only now: the port would be free for the node's own listener.
@@ -91,7 +91,7 @@ describe('an origin', requires(OPENSSL_MISSING), () => {
     expect(edge.entries.at(-1)!.fault).toBe('refused');
   });
 
-  test('that takes no connection: 504 within the record’s time', async () => {
+  test('an origin that accepts no connection causes 504 within the limit of its record', async () => {
     const edge = await startNode((await startDeafOrigin()).port, { record: { timeout: 1 } });
     const began = performance.now();
     expect(statusesOf(await ask(edge, '/'))).toEqual([504]);
@@ -99,7 +99,7 @@ describe('an origin', requires(OPENSSL_MISSING), () => {
     expect(edge.entries.at(-1)!.fault).toBe('timeout');
   });
 
-  test('that took no connection when it was asked for its scheme: 504, then no request in clear', async () => {
+  test('an origin that was unreachable during the TLS probe causes 504, and gets no request in clear text', async () => {
     const deaf = await startDeafOrigin();
     const edge = await startNode(deaf.port, { record: { scheme: 'Auto' } }, { anyCertificate: true });
     expect(statusesOf(await ask(edge, '/'))).toEqual([504]);
@@ -111,7 +111,7 @@ describe('an origin', requires(OPENSSL_MISSING), () => {
     expect(statusesOf(await ask(edge, '/'))).toEqual([200]);
   });
 
-  test('that takes no connection is passed over in a pool', async () => {
+  test('an origin that accepts no connection is skipped in its pool', async () => {
     const good = await startOrigin(({ socket }) => socket.write(OK));
     const edge = await startNode(1, poolOf([(await startDeafOrigin()).port, good.port]));
     const answers = await Promise.all([ask(edge, '/a'), ask(edge, '/b')]);
@@ -119,7 +119,7 @@ describe('an origin', requires(OPENSSL_MISSING), () => {
     expect([...good.seen].sort()).toEqual(['GET /a', 'GET /b']);
   });
 
-  test('whose certificate nobody vouches for: 502, and nothing is sent to it', async () => {
+  test('an origin with an untrusted certificate causes 502, and gets no request', async () => {
     let asked = 0;
     const { port, close } = await startTlsOrigin('shop.test', {
       answer: (_request, response) => {
@@ -135,7 +135,7 @@ describe('an origin', requires(OPENSSL_MISSING), () => {
     expect(statusesOf(await ask(lax, '/'))).toEqual([200]);
   });
 
-  test('that has no connection left: what waits for one is bounded', async () => {
+  test('the number of requests that wait for a connection is limited', async () => {
     const origin = await startOrigin(() => undefined);
     const edge = await startNode(origin.port, { record: { timeout: 30 } });
     const piped = 'GET /wait HTTP/1.1\r\nHost: shop.test\r\n\r\n'.repeat(500);
@@ -220,7 +220,7 @@ describe('a pool with probes', requires(OPENSSL_MISSING), () => {
     ['with a redirect', 'HTTP/1.1 302 Found\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n'],
     ['with a body that goes on', 'HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\nok'],
     ['with chunks', 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n'],
-  ])('goes on where an origin answers %s', async (_what, answer) => {
+  ])('a pool tries another origin after a response with %s', async (_what, answer) => {
     const origin = await startOrigin(({ path, socket }) => socket.write(path === '/up' ? answer : OK));
     const edge = await startNode(1, probed([origin.port]));
     expect(statusesOf(await ask(edge, '/'))).toEqual([200]);
@@ -229,7 +229,7 @@ describe('a pool with probes', requires(OPENSSL_MISSING), () => {
     expect(edge.node.origins.down()).toBe(0);
   });
 
-  test('sends nothing to an origin that fails them, until it passes', async () => {
+  test('an origin that fails its probes gets no request until it passes them', async () => {
     let status = '503 Service Unavailable';
     const sick = await startOrigin(({ path, socket }) =>
       socket.write(path === '/up' ? `HTTP/1.1 ${status}\r\nContent-Length: 0\r\n\r\n` : OK),
@@ -268,7 +268,7 @@ describe('a WebSocket', requires(OPENSSL_MISSING), () => {
     },
   );
 
-  test('whose client leaves before it is decided is not asked for, and counts no longer', async () => {
+  test('a WebSocket whose client leaves before the decision reaches no origin and is not counted', async () => {
     const origin = await startOrigin(() => undefined);
     let decide: () => void = () => undefined;
     const decided = new Promise<readonly string[]>((resolve) => {
@@ -328,7 +328,7 @@ describe('a WebSocket', requires(OPENSSL_MISSING), () => {
     expect(edge.entries.map((entry) => entry.status)).toEqual([status]);
   });
 
-  test('whose origin takes its time gets it', async () => {
+  test('a WebSocket waits for a slow origin within its limit', async () => {
     const switched =
       'HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\nhello';
     const origin = await startOrigin(({ socket }) => {
@@ -339,7 +339,7 @@ describe('a WebSocket', requires(OPENSSL_MISSING), () => {
     expect([text.slice(0, 12), text.slice(-5)]).toEqual(['HTTP/1.1 101', 'hello']);
   });
 
-  test('asked for before another answer is out is not granted', async () => {
+  test('an upgrade behind a pending response is refused', async () => {
     const origin = await startOrigin(({ path, socket }) => {
       if (path === '/first') setTimeout(() => socket.write(OK), 300);
       else

@@ -33,7 +33,7 @@ test(
     const args = ['-mn', process.execPath, CHILD, join(folder, 'resolv.conf'), ...names];
     const { stdout } = await promisify(execFile)('unshare', args);
     expect(JSON.parse(stdout)).toEqual([
-      { kind: 'addresses', six: [], four: ['192.0.2.7'], keptMs: expect.any(Number) },
+      { kind: 'addresses', six: [], four: ['192.0.2.7'], validMs: expect.any(Number) },
       { kind: 'none', reason: expect.stringContaining('no.such.test') },
     ]);
   },

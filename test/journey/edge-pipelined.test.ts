@@ -35,7 +35,7 @@ describe('pipelining', requires(OPENSSL_MISSING), () => {
     await origin.close();
   });
 
-  test('clients that go away with answers due leave nothing behind', async () => {
+  test('clients that leave with pending responses leave no open request', async () => {
     const clients = Array.from({ length: CLIENTS }, () => connect(edge.httpPort, '127.0.0.1'));
     await Promise.all(
       clients.map(async (socket) => {
@@ -51,7 +51,7 @@ describe('pipelining', requires(OPENSSL_MISSING), () => {
     await until(() => edge.entries.length >= origin.seen.length, 'every request to be told of');
   });
 
-  test('many answers due on one connection come in order', async () => {
+  test('many pipelined responses arrive in order', async () => {
     const gets = Array.from(
       { length: 40 },
       (_, at) => `GET /${at} HTTP/1.1\r\nHost: shop.test\r\n${at === 39 ? 'Connection: close\r\n' : ''}\r\n`,
@@ -65,7 +65,7 @@ describe('pipelining', requires(OPENSSL_MISSING), () => {
     expect(statusesOf(text)).toEqual(gets.map(() => 200));
   });
 
-  test.each(['HTTP', 'TLS'])('small answers due on one connection over %s come whole', async (over) => {
+  test.each(['HTTP', 'TLS'])('small pipelined responses over %s arrive whole', async (over) => {
     const paths = Array.from({ length: 20 }, (_, at) => `/small/${over}/${at}`);
     const gets = paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: shop.test\r\n\r\n`);
     const options = { host: '127.0.0.1', servername: 'shop.test', rejectUnauthorized: false };

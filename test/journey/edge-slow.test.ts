@@ -29,7 +29,7 @@ describe('a client', requires(OPENSSL_MISSING), () => {
     await origin.close();
   });
 
-  test('that sends a head an octet at a time gets 408', async () => {
+  test('a client that sends its head octet by octet gets 408', async () => {
     const socket = connect(edge.httpPort, '127.0.0.1');
     const text = textOf(socket);
     socket.write(`GET / HTTP/1.1\r\n${HOST}X: `);
@@ -38,12 +38,12 @@ describe('a client', requires(OPENSSL_MISSING), () => {
     expect(statusesOf(await text)).toEqual([408]);
   });
 
-  test('that stops in its second head gets 408 after its first answer', async () => {
+  test('a client that stops within its second head gets 408 after the first response', async () => {
     const text = await say(edge.httpPort, `GET / HTTP/1.1\r\n${HOST}\r\nGET /b HTTP/1.1\r\n`);
     expect(statusesOf(text)).toEqual([200, 408]);
   });
 
-  test('that stops in its body is cut off, and its origin is not asked', async () => {
+  test('a client that stops within its body is disconnected, and its origin gets no request', async () => {
     const text = say(edge.httpPort, `POST /hold HTTP/1.1\r\n${HOST}Content-Length: 9\r\n\r\nhalf`);
     expect(statusesOf(await text)).toEqual([]);
     expect(origin.seen).not.toContain('POST /hold');
@@ -53,7 +53,7 @@ describe('a client', requires(OPENSSL_MISSING), () => {
     );
   });
 
-  test('whose upload its origin does not read is cut off, and its origin left', async () => {
+  test('a client whose origin reads no upload is disconnected, and the request to the origin aborted', async () => {
     let closed = false;
     const deaf = createServer({ pauseOnConnect: true }, (socket) => {
       socket.on('close', () => {
@@ -81,7 +81,7 @@ describe('a client', requires(OPENSSL_MISSING), () => {
   test.each([
     ['one header that is too long', `X: ${'x'.repeat(MAX_HEAD_OCTETS)}\r\n`],
     ['headers that are too long together', `X: ${'x'.repeat(1_000)}\r\n`.repeat(40)],
-  ])('that sends %s gets 431, with a page', async (_what, headers) => {
+  ])('a client that sends %s gets 431 with a page', async (_what, headers) => {
     const text = await say(edge.httpPort, `GET / HTTP/1.1\r\n${HOST}${headers}\r\n`);
     expect(statusesOf(text)).toEqual([431]);
     expect(text).toContain('Clear the cookies');
@@ -95,13 +95,16 @@ describe('a client', requires(OPENSSL_MISSING), () => {
     ['Host last', MANY + HOST],
     ['a body of a length that is among the last', `${HOST}${MANY}Content-Length: 5\r\n`],
     ['as many as fit', HOST + 'a:\r\n'.repeat(6_000)],
-  ])('that sends too many headers, %s, gets 431, and its origin is not asked', async (_what, headers) => {
-    const text = await say(edge.httpPort, `POST /many HTTP/1.1\r\n${headers}\r\n`);
-    expect(statusesOf(text)).toEqual([431]);
-    expect(origin.seen).not.toContain('POST /many');
-  });
+  ])(
+    'a client that sends too many headers, %s, gets 431, and its origin no request',
+    async (_what, headers) => {
+      const text = await say(edge.httpPort, `POST /many HTTP/1.1\r\n${headers}\r\n`);
+      expect(statusesOf(text)).toEqual([431]);
+      expect(origin.seen).not.toContain('POST /many');
+    },
+  );
 
-  test('that sends as many headers as may be is served, and its origin gets them all', async () => {
+  test('a client with the maximum number of headers is served, and its origin gets all of them', async () => {
     const [, , ...most] = MANY.split('\r\n').map((line) => `${line}\r\n`);
     const lines = `${HOST}Connection: close\r\n${most.slice(0, -1).join('')}`;
     const text = await say(edge.httpPort, `GET /most HTTP/1.1\r\n${lines}\r\n`);
@@ -109,11 +112,11 @@ describe('a client', requires(OPENSSL_MISSING), () => {
     expect(edge.entries.at(-1)!.exchange!.request.headers).toMatchObject({ [`x-${MAX_HEADERS - 1}`]: 'y' });
   });
 
-  test('that sends a target without end gets 431 or 414', async () => {
+  test('a client with an endless target gets 431 or 414', async () => {
     expect(statusesOf(await say(edge.httpPort, `GET /${'a'.repeat(100_000)}`))).toEqual([431]);
   });
 
-  test('that asks many things at once gets as many answers, in order', async () => {
+  test('a client that pipelines requests gets their responses in order', async () => {
     const many = Array.from({ length: 500 }, (_, index) => `GET /p${index} HTTP/1.1\r\n${HOST}\r\n`).join('');
     const before = origin.seen.length;
     const text = await say(edge.httpPort, many + LAST);
@@ -121,19 +124,19 @@ describe('a client', requires(OPENSSL_MISSING), () => {
     expect(origin.seen.length - before).toBe(501);
   });
 
-  test('that talks nonsense behind a request gets its answer first, whole', async () => {
+  test('malformed octets after a request are refused after its whole response', async () => {
     const text = await say(edge.httpPort, `GET /a HTTP/1.1\r\n${HOST}\r\nnonsense\r\n\r\n`);
     expect(statusesOf(text)).toEqual([200, 400]);
     expect(text).toMatch(/^HTTP\/1\.1 200 OK\r\n(?:.*\r\n)*\r\nokHTTP\/1\.1 400 /);
   });
 
-  test('that asks for more behind its last request is answered once', async () => {
+  test('a request after `Connection: close` gets no response', async () => {
     const before = origin.seen.length;
     const text = await say(edge.httpPort, LAST + LAST);
     expect([statusesOf(text), origin.seen.length - before]).toEqual([[200], 1]);
   });
 
-  test('of HTTP/2 cannot say two things at once about whom it asks', async () => {
+  test('an HTTP/2 request whose authority and Host differ is refused', async () => {
     const session = connectHttp2(`https://127.0.0.1:${edge.port}`, {
       servername: 'shop.test',
       rejectUnauthorized: false,
@@ -159,7 +162,7 @@ describe('a client', requires(OPENSSL_MISSING), () => {
     session.destroy();
   });
 
-  test('of HTTP/2 that sends too many headers gets 431, and keeps its connection', async () => {
+  test('an HTTP/2 request with too many headers gets 431, and the connection stays open', async () => {
     const session = connectHttp2(`https://127.0.0.1:${edge.port}`, {
       servername: 'shop.test',
       rejectUnauthorized: false,

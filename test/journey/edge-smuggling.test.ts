@@ -132,7 +132,7 @@ describe('over HTTP/1.1', () => {
     await origin.close();
   });
 
-  test.each(REFUSED)('%s', async (_what, octets, status) => {
+  test.each(REFUSED)('%s is refused', async (_what, octets, status) => {
     const before = origin.seen.length;
     const text = await say(edge.httpPort, octets);
     expect(statusesOf(text)).toEqual([status]);
@@ -140,7 +140,7 @@ describe('over HTTP/1.1', () => {
     expect(origin.seen.slice(before)).toEqual([]);
   });
 
-  test.each(REFUSED_ALONE)('%s, and the next request is served', async (_what, octets, status) => {
+  test.each(REFUSED_ALONE)('%s is refused, and the next request is served', async (_what, octets, status) => {
     const before = origin.seen.length;
     expect(
       statusesOf(await say(edge.httpPort, octets + get(`${HOST}Connection: close\r\n`, '/next'))),
@@ -148,7 +148,7 @@ describe('over HTTP/1.1', () => {
     expect(origin.seen.slice(before)).toEqual(['GET /next']);
   });
 
-  test.each(BROKEN_BODIES)('a chunked body with %s', async (_what, body) => {
+  test.each(BROKEN_BODIES)('a chunked body with %s is refused', async (_what, body) => {
     const text = await say(edge.httpPort, post('Transfer-Encoding: chunked\r\n', body));
     expect(statusesOf(text)).toEqual([400]);
     expect(origin.seen).not.toContain('GET /hidden');

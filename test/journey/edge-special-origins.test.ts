@@ -96,15 +96,18 @@ const WAYS: readonly (readonly [string, () => PlanParts])[] = [
 ];
 
 describe('a special origin', requires(OPENSSL_MISSING), () => {
-  test.each(WAYS)('is not connected to by way of %s, nor for a WebSocket', async (_, plan) => {
-    dns.tell(at('127.0.0.1'));
-    const edge = await startNode(plan());
-    expect([await ask(edge), await upgrade(edge), inside.made()]).toEqual([502, 502, 0]);
-    expect(edge.entries[0]?.fault).toBe('forbidden');
-    expect(refused.join('\n')).toContain('--allow-origins 127.0.0.1');
-  });
+  test.each(WAYS)(
+    'a special origin gets no connection by way of %s, nor for a WebSocket',
+    async (_, plan) => {
+      dns.tell(at('127.0.0.1'));
+      const edge = await startNode(plan());
+      expect([await ask(edge), await upgrade(edge), inside.made()]).toEqual([502, 502, 0]);
+      expect(edge.entries[0]?.fault).toBe('forbidden');
+      expect(refused.join('\n')).toContain('--allow-origins 127.0.0.1');
+    },
+  );
 
-  test('is answered where the operator allows it, by address and by name', async () => {
+  test('a special origin is used where the operator allows it, by address and by name', async () => {
     dns.tell(at('127.0.0.1'));
     for (const plan of [{}, byName(NAME), route(NAME)]) {
       const edge = await startNode(plan, ALLOWED);
@@ -113,7 +116,7 @@ describe('a special origin', requires(OPENSSL_MISSING), () => {
     expect(refused).toEqual([]);
   });
 
-  test("is not the node's own listener, whatever the operator allows", async () => {
+  test("the node's own listener is no origin, whatever the operator allows", async () => {
     const edge = await startNode({}, { ...ALLOWED, ownPorts: new Set([inside.port]) });
     expect([await ask(edge), inside.made()]).toEqual([502, 0]);
     expect(refused.join('\n')).toContain('a listener of this node');

@@ -6,7 +6,7 @@ import { createAcceptor, listenWith } from '../../src/proxy/listen/acceptor.ts';
 
 const nothing = (): void => undefined;
 
-test('stopped by two at once, it is stopped for both', async () => {
+test('two concurrent stops of an acceptor both resolve', async () => {
   let begun: () => void = nothing;
   const served = new Promise<void>((resolve) => {
     begun = resolve;

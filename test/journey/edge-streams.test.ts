@@ -184,7 +184,7 @@ describe('large bodies', requires(OPENSSL_MISSING), () => {
     },
   );
 
-  test('an answer that is longer than what is stored for one address waits for its client', {
+  test('a response above the storage of one network pauses its origin for the client', {
     timeout: 120_000,
   }, async () => {
     const socket = connect(edge.httpPort, '127.0.0.1');
@@ -203,7 +203,7 @@ describe('large bodies', requires(OPENSSL_MISSING), () => {
     expect(grown).toBeLessThan(FLAT);
   });
 
-  test('an answer over HTTP/2 waits too, and other streams do not', { timeout: 120_000 }, async () => {
+  test('over HTTP/2 a paused response does not delay other streams', { timeout: 120_000 }, async () => {
     const session = http2();
     const stream = session.request({ ':path': '/give', ':authority': 'shop.test' });
     await once(stream, 'response');
@@ -236,7 +236,7 @@ describe('large bodies', requires(OPENSSL_MISSING), () => {
     },
   );
 
-  test('an answer that nobody waits for ends at the origin', async () => {
+  test('a response whose client has left is aborted at the origin', async () => {
     const socket = connect(edge.httpPort, '127.0.0.1');
     socket.on('error', () => undefined);
     socket.write('GET /give HTTP/1.1\r\nHost: shop.test\r\n\r\n');
@@ -254,7 +254,7 @@ describe('large bodies', requires(OPENSSL_MISSING), () => {
     ['/ignore', 413],
     ['/ignore/inspected', 413],
     ['/blocked', 403],
-  ])('a client that uploads to %s gets the answer that comes before its end', async (path, status) => {
+  ])('a client that uploads to %s gets the response that precedes its end', async (path, status) => {
     for (const last of [false, true]) {
       const socket = connect(edge.httpPort, '127.0.0.1');
       let text = '';

@@ -54,7 +54,7 @@ describe('TLS', requires(OPENSSL_MISSING), () => {
     ['--http2', 'shop.test', 'HTTP/2', '2'],
     ['--http1.1', 'www.shop.test', 'HTTP/1.1', '1.1'],
     ['--http2', 'www.other.test', 'HTTP/2', '2'],
-  ])('curl %s gets %s', async (flag, host, protocol, version) => {
+  ])('curl %s gets a response from %s', async (flag, host, protocol, version) => {
     const ran = await curl(`https://${host}/a?b=1`, flag, '-w', '\n%{http_version} %{http_code}');
     const [body, status] = ran.out.split('\n');
     expect(status).toBe(`${version} 200`);
@@ -74,7 +74,7 @@ describe('TLS', requires(OPENSSL_MISSING), () => {
     }
   });
 
-  test('a client that names no host gets the default certificate', async () => {
+  test('a client without SNI gets the default certificate', async () => {
     const socket = open(undefined);
     await once(socket, 'secureConnect');
     expect(socket.getPeerCertificate().subject.CN).toBe('shop.test');
@@ -99,9 +99,9 @@ describe('TLS', requires(OPENSSL_MISSING), () => {
   });
 
   test.each([
-    ['closed.test', 'a name that must not serve'],
+    ['closed.test', 'a name that must not be served'],
     ['www.closed.test', 'a host below one'],
-    ['unknown.test', 'a name nobody owns'],
+    ['unknown.test', 'a name that is not served'],
   ])('the handshake for %s is refused', async (name) => {
     const socket = open(name);
     const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
@@ -116,7 +116,7 @@ describe('TLS', requires(OPENSSL_MISSING), () => {
     expect(seen.err + seen.out).toContain('unrecognized name');
   });
 
-  test.each(['TLSv1', 'TLSv1.1'] as const)('%s is not spoken', async (maxVersion) => {
+  test.each(['TLSv1', 'TLSv1.1'] as const)('%s is refused', async (maxVersion) => {
     const socket = open('shop.test', { minVersion: 'TLSv1', maxVersion, ciphers: 'ALL@SECLEVEL=0' });
     const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
     expect(error.code).toMatch(/PROTOCOL_VERSION/);
@@ -152,7 +152,7 @@ describe('TLS', requires(OPENSSL_MISSING), () => {
     expect(await seen('--http1.1', '--tls-max', '1.2')).toMatch(/^t12d\d{4}h1_/);
   });
 
-  test('uploads stream through both versions', async () => {
+  test('uploads stream over both versions', async () => {
     const body = 'x'.repeat(300_000);
     for (const flag of ['--http1.1', '--http2']) {
       const ran = await run(
@@ -191,7 +191,7 @@ describe('TLS', requires(OPENSSL_MISSING), () => {
     expect(headers['content-length']).toBeUndefined();
   });
 
-  test('a WebSocket passes over TLS', async () => {
+  test('a WebSocket works over TLS', async () => {
     const socket = open('shop.test', { ALPNProtocols: ['http/1.1'] });
     await once(socket, 'secureConnect');
     socket.write(
@@ -209,7 +209,7 @@ describe('TLS', requires(OPENSSL_MISSING), () => {
     expect(seen).toContain('hello there');
   });
 
-  test('a ClientHello in records of one octet and segments of one octet is understood', async () => {
+  test('a ClientHello in records and segments of one octet is read', async () => {
     const through = await oneOctetRelay(edge.port);
     const socket = connectTls({
       port: through.port,

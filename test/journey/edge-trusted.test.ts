@@ -66,7 +66,7 @@ describe('behind a proxy', requires(OPENSSL_MISSING), () => {
     ['what is none, before', 'unknown, 203.0.113.7', '203.0.113.7'],
     ['a port', '203.0.113.7:4711', '203.0.113.7'],
     ['none but trusted ones', '127.0.0.1, 127.0.0.1', '127.0.0.1'],
-  ])('the address it tells of its visitor: %s', async (_what, told, ip) => {
+  ])('the visitor’s address is found in the header of a trusted proxy: %s', async (_what, told, ip) => {
     const { headers } = await echoed(believing, `X-Forwarded-For: ${told}\r\n`);
     expect(believing.entries.at(-1)!.exchange!.visitor.ip).toBe(ip);
     expect(headers['x-forwarded-for']).toBe(`${told}, 127.0.0.1`);
@@ -76,14 +76,14 @@ describe('behind a proxy', requires(OPENSSL_MISSING), () => {
     expect(doubting.entries.at(-1)!.exchange!.visitor.ip).toBe('127.0.0.1');
   });
 
-  test('what others say of themselves reaches no origin', async () => {
+  test('forwarding headers of untrusted clients reach no origin', async () => {
     const told = 'X-Real-IP: 192.0.2.1\r\nForwarded: for=192.0.2.1\r\nX-Forwarded-Host: other.test\r\n';
     const { headers } = await echoed(doubting, told);
     expect(Object.values(headers).join(' ')).not.toMatch(/192\.0\.2\.1|other\.test/);
     expect(headers.forwarded).toBe('for=127.0.0.1;host=shop.test;proto=http');
   });
 
-  test('what is for the connection alone reaches no origin', async () => {
+  test('hop-by-hop headers reach no origin', async () => {
     const { headers } = await echoed(
       doubting,
       'Connection: X-Hop, close\r\nX-Hop: 1\r\nX-End: 2\r\nTE: trailers\r\n',
@@ -93,11 +93,11 @@ describe('behind a proxy', requires(OPENSSL_MISSING), () => {
     expect(headers).not.toHaveProperty('te');
   });
 
-  test('its fingerprint is none of its visitors', async () => {
+  test('the fingerprint of a proxy is not that of its visitors', async () => {
     expect((await ask(believing, 'https')).exchange!.request.ja4 ?? null).toBeNull();
   });
 
-  test('who is not trusted says nothing of its own scheme, and has its own fingerprint', async () => {
+  test('an untrusted client sets no scheme, and has its own fingerprint', async () => {
     const { exchange } = await ask(doubting, 'http');
     expect(exchange!.visitor).toMatchObject({ ip: '127.0.0.1', scheme: 'https', port: doubting.port });
     expect(exchange!.request.ja4).toMatch(JA4);

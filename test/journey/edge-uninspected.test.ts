@@ -200,7 +200,7 @@ describe.each(BEYOND)('a body longer than the cap: %s', (_name, body) => {
     expect(outcome.line.waf).toEqual({ score: 0, ids: [], truncated: true, uninspected: 'beyond_cap' });
   });
 
-  test('counts as such without a Content-Length too', async () => {
+  test('a body without Content-Length counts as longer as well', async () => {
     const outcome = await post('block', body, { 'transfer-encoding': 'chunked' });
     expect(blocked(outcome)).toBe(true);
     expect(outcome.line.waf).toMatchObject({ uninspected: 'beyond_cap' });
@@ -218,11 +218,14 @@ test.each([
 });
 
 describe.each(WHOLE)('a body that is inspected whole: %s', (_name, body) => {
-  test.each(['default', 'score', 'higher', 'block', 'pass'] as const)('passes under %s', async (mode) => {
-    const outcome = await post(mode, body);
-    expect(blocked(outcome)).toBe(false);
-    expect(outcome.line.waf).toEqual({ score: 0, ids: [] });
-  });
+  test.each(['default', 'score', 'higher', 'block', 'pass'] as const)(
+    'the body passes under %s',
+    async (mode) => {
+      const outcome = await post(mode, body);
+      expect(blocked(outcome)).toBe(false);
+      expect(outcome.line.waf).toEqual({ score: 0, ids: [] });
+    },
+  );
 });
 
 test.each([
@@ -230,7 +233,7 @@ test.each([
   ['XML', { type: 'application/xml', body: xml('evil') }],
   ['multipart', { type: MULTIPART, body: multipart('evil') }],
   ['a form in a known coding', { type: FORM, body: gzipSync(form('evil')), coding: 'gzip' }],
-])('signatures inspect %s, whatever on_uninspected says', async (_name, body) => {
+])('signatures inspect %s under every on_uninspected', async (_name, body) => {
   const outcome = await post('pass', body);
   expect(blocked(outcome)).toBe(true);
   expect(outcome.line.waf).toMatchObject({ score: 5, ids: [1] });

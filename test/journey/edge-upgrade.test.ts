@@ -15,7 +15,7 @@ const LAST = 'Connection: close\r\n';
 const WEBSOCKET = `GET /ws HTTP/1.1\r\n${HOST}Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: x\r\nSec-WebSocket-Version: 13\r\n\r\n`;
 const SWITCHED = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';
 
-describe('switching', requires(OPENSSL_MISSING), () => {
+describe('a request with an Upgrade header', requires(OPENSSL_MISSING), () => {
   let edge: TlsNode;
   const closing: (() => unknown)[] = [];
   beforeEach(async () => {
@@ -52,11 +52,11 @@ describe('switching', requires(OPENSSL_MISSING), () => {
       .map((body) => JSON.parse(body) as Echo);
   }
 
-  describe('to what is no WebSocket is not heard', () => {
+  describe('another protocol than WebSocket is ignored', () => {
     test.each([
       ['its length told', 'Content-Length: 5\r\n', 'hello'],
       ['in chunks', 'Transfer-Encoding: chunked\r\n', '5\r\nhello\r\n0\r\n\r\n'],
-    ])('a body goes on, %s, and the next request is read', async (_, framing, body) => {
+    ])('the body is forwarded, %s, and the next request is read', async (_, framing, body) => {
       const next = `GET /next HTTP/1.1\r\n${HOST}${LAST}\r\n`;
       const text = await say(edge.httpPort, `POST /a HTTP/1.1\r\n${HOST}${WISH}${framing}\r\n${body}${next}`);
       expect(statusesOf(text)).toEqual([200, 200]);
@@ -67,7 +67,7 @@ describe('switching', requires(OPENSSL_MISSING), () => {
       expect(second!.url).toBe('/next');
     });
 
-    test('a body that comes later goes on too', async () => {
+    test('a body that arrives later is forwarded', async () => {
       const socket = connect(edge.httpPort, '127.0.0.1');
       const text = textOf(socket);
       socket.write(
@@ -80,7 +80,7 @@ describe('switching', requires(OPENSSL_MISSING), () => {
       expect(edge.entries.map(({ exchange }) => exchange!.request.target)).toEqual(['/a', '/next']);
     });
 
-    test('a WebSocket by POST is a POST', async () => {
+    test('a POST with a WebSocket upgrade is a plain POST', async () => {
       const wish = 'Connection: Upgrade\r\nUpgrade: websocket\r\n';
       const text = await say(
         edge.httpPort,
@@ -90,7 +90,7 @@ describe('switching', requires(OPENSSL_MISSING), () => {
       expect(text).toContain('"body":"hello"');
     });
 
-    test('the answer comes whole, with its fields', async () => {
+    test('the response arrives whole, with its headers', async () => {
       const fields = 'Location: /elsewhere\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n';
       const body = 'x'.repeat(200_000);
       await rawOrigin(({ socket }) =>
@@ -105,7 +105,7 @@ describe('switching', requires(OPENSSL_MISSING), () => {
       expect(text.split(body)).toHaveLength(3);
     });
 
-    test('answers keep their order, whatever is still due', async () => {
+    test('pipelined responses arrive in order', async () => {
       const slow = `GET /slow HTTP/1.1\r\n${HOST}\r\n`;
       const wish = `GET /a HTTP/1.1\r\n${HOST}${WISH}\r\n`;
       const next = `GET /next HTTP/1.1\r\n${HOST}${LAST}\r\n`;
@@ -119,7 +119,7 @@ describe('switching', requires(OPENSSL_MISSING), () => {
       ]);
     });
 
-    test('what the connection told before is still known', async () => {
+    test('the facts of the connection apply to the request', async () => {
       const options = {
         port: edge.port,
         host: '127.0.0.1',
@@ -136,7 +136,7 @@ describe('switching', requires(OPENSSL_MISSING), () => {
       }
     });
 
-    test('nor is it forgotten for whom a proxy speaks', async () => {
+    test('the address from the PROXY protocol applies to the request', async () => {
       const behind = await startTlsNode({ names: ['shop.test'], proxies: ['127.0.0.1'] });
       closing.push(() => behind.stop());
       const proxied = connect(behind.httpPort, '127.0.0.1');
@@ -151,7 +151,7 @@ describe('switching', requires(OPENSSL_MISSING), () => {
       ]);
     });
 
-    test('more fields than are read are refused, since what frames the body may be among them', async () => {
+    test('too many headers are refused, since the framing of the body may be among them', async () => {
       const many = Array.from({ length: 300 }, (_, at) => `X-${at}: 1\r\n`).join('');
       const text = await say(
         edge.httpPort,
@@ -162,7 +162,7 @@ describe('switching', requires(OPENSSL_MISSING), () => {
     });
   });
 
-  test('a reset while the origin thinks harms nobody', async () => {
+  test('a reset while the origin is awaited affects no other client', async () => {
     const origin = await rawOrigin(() => undefined);
     for (const port of [edge.httpPort, edge.port]) {
       const before = origin.seen.length;
@@ -180,7 +180,7 @@ describe('switching', requires(OPENSSL_MISSING), () => {
     await until(() => edge.entries.length === 2, 'both to be told');
   });
 
-  test('an origin that refuses says so in its own fields, and whole', async () => {
+  test('the refusal of an origin is forwarded whole, with its headers', async () => {
     const fields =
       'WWW-Authenticate: Basic realm="ws"\r\nLocation: /login\r\nSet-Cookie: a=1\r\nSet-Cookie: b=2\r\n';
     const body = 'x'.repeat(200_000);
@@ -197,7 +197,7 @@ describe('switching', requires(OPENSSL_MISSING), () => {
     expect(edge.entries.at(-1)).toMatchObject({ status: 401, octets: 200_000, fault: null });
   });
 
-  test('a refusal in chunks is passed on whole, and one that is cut is told', async () => {
+  test('a chunked refusal is forwarded whole, and a truncated one is logged', async () => {
     await rawOrigin(({ socket, before }) => {
       if (before > 0) socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 10\r\n\r\nhello');
       else
@@ -211,7 +211,7 @@ describe('switching', requires(OPENSSL_MISSING), () => {
     ]);
   });
 
-  test('an open WebSocket ends with the time given to stop', async () => {
+  test('an open WebSocket ends with the grace period of a stop', async () => {
     const socket = connect(edge.httpPort, '127.0.0.1');
     const text = textOf(socket);
     socket.write(WEBSOCKET);
@@ -220,7 +220,7 @@ describe('switching', requires(OPENSSL_MISSING), () => {
     expect(await text).toContain('101 Switching');
   });
 
-  test('one side that has ended does not hold the other for good', async () => {
+  test('when one side ends, the other is closed', async () => {
     await edge.stop();
     edge = await startTlsNode({ names: ['shop.test'], websocketIdleMs: 500 });
     // One that never ends its side, nor notices anything.

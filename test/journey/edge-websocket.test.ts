@@ -41,14 +41,14 @@ describe('a WebSocket', requires(OPENSSL_MISSING), () => {
     return socket;
   }
 
-  test.each(['http', 'https'])('that carries nothing ends (%s)', async (scheme) => {
+  test.each(['http', 'https'])('an idle WebSocket ends (%s)', async (scheme) => {
     const node = await start(500, 60_000);
     const socket = await switched(node, scheme);
     await once(socket, 'close');
     await expect.poll(() => node.entries.at(-1)?.status).toBe(101);
   });
 
-  test('is refused where the domain has none, and the log says why', async () => {
+  test('a WebSocket is refused and logged where the domain has them off', async () => {
     edge = await startTlsNode({ names: ['shop.test'], plan: { domain: { websockets_off: true } } });
     const socket = connect(edge.httpPort, '127.0.0.1');
     socket.write(HANDSHAKE);
@@ -57,7 +57,7 @@ describe('a WebSocket', requires(OPENSSL_MISSING), () => {
     await expect.poll(() => edge!.entries.at(-1)).toMatchObject({ status: 403, fault: 'websockets_off' });
   });
 
-  test('is kept by pings, however long anything else may stall', async () => {
+  test('pings keep a WebSocket open beyond the time limit of other connections', async () => {
     const idleMs = 4_000;
     const node = await start(idleMs, 400);
     const kept = await Promise.all([switched(node, 'http'), switched(node, 'https')]);

@@ -58,7 +58,7 @@ export async function startCacheNode(options: CacheNodeOptions): Promise<CacheNo
   const node = createNode({
     challenges: NO_CHALLENGES,
     classifier: NOBODY,
-    journal: { done: (entry) => entries.push(entry) },
+    requestLog: { done: (entry) => entries.push(entry) },
     cache,
     ...(options.markdown === undefined ? {} : { markdown: options.markdown }),
     waf: null,

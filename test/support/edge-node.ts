@@ -64,7 +64,7 @@ export async function startEdge({
   const node = createNode({
     challenges,
     classifier: { country: () => null, bot: () => undefined },
-    journal: { done: (entry) => void journal.push(entry) },
+    requestLog: { done: (entry) => void journal.push(entry) },
     cache: null,
     waf,
     nodeId: null,

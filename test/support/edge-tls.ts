@@ -9,14 +9,13 @@ import type { RateBounds } from '../../src/buffers/limits.ts';
 import { compile, parseRuleSet, seal } from '../../src/compiler/index.ts';
 import type { WafProgram } from '../../src/evaluator/index.ts';
 import type { HttpCache } from '../../src/http-cache/request.ts';
-import type { OwnTokens } from '../../src/proxy/acme-tokens.ts';
 import type { Classifier } from '../../src/proxy/classifier.ts';
 import type { ConnectionBounds } from '../../src/proxy/listen/connection-limits.ts';
 import { listenHttp, type RunningListener } from '../../src/proxy/listen/http.ts';
 import type { RequestLogEntry } from '../../src/proxy/log/request-log.ts';
 import { createNode, type EdgeNode } from '../../src/proxy/node.ts';
 import type { OriginBounds } from '../../src/proxy/origin/guard.ts';
-import type { Challenges } from '../../src/proxy/services.ts';
+import type { Challenges, OwnTokens } from '../../src/proxy/services.ts';
 import { type Certificates, openCertificates } from '../../src/proxy/tls/certificates.ts';
 import { listenTls } from '../../src/proxy/tls/listen.ts';
 import { trustProxies } from '../../src/proxy/visitor.ts';
@@ -155,7 +154,7 @@ export async function startTlsNode(options: TlsNodeOptions): Promise<TlsNode> {
   const node = createNode({
     challenges: options.challenges ?? NO_CHALLENGES,
     classifier: options.classifier ?? NOBODY,
-    journal: { done: (entry) => entries.push(entry) },
+    requestLog: { done: (entry) => entries.push(entry) },
     cache: options.cache ?? null,
     waf: options.waf ?? null,
     nodeId: null,

@@ -6,7 +6,6 @@ import type { WafProgram } from '../../evaluator/index.ts';
 import { createCache } from '../../http-cache/cache.ts';
 import type { HttpCache } from '../../http-cache/request.ts';
 import { createMarkdownRenderer } from '../../markdown/renderer.ts';
-import type { OwnTokens } from '../../proxy/acme-tokens.ts';
 import { type ClassificationFiles, openClassificationFiles } from '../../proxy/classification-files.ts';
 import type { Classifier } from '../../proxy/classifier.ts';
 import { createBotResolver, createClassifier } from '../../proxy/classifier.ts';
@@ -16,6 +15,7 @@ import { combineRequestLogs, type DecisionLog } from '../../proxy/log/decision-l
 import { createNodeMetrics, type NodeMetrics } from '../../proxy/log/metrics.ts';
 import type { RequestLog } from '../../proxy/log/request-log.ts';
 import { createNode, type EdgeNode } from '../../proxy/node.ts';
+import type { OwnTokens } from '../../proxy/services.ts';
 import { trustProxies } from '../../proxy/visitor.ts';
 import { FILES_MS } from './limits.ts';
 import type { ResourceShare } from './resource-shares.ts';
@@ -68,7 +68,7 @@ export async function createNodeProcess(
     ownTokens: parts.tokens,
     challenges: createChallenges({ secrets: (domain) => parts.secrets.of(node.plans, domain) }),
     classifier: classifierOf(files, settings.resolvers),
-    journal: combineRequestLogs(journal, (error) =>
+    requestLog: combineRequestLogs(journal, (error) =>
       log.error({ err: error }, 'a request could not be counted'),
     ),
     cache: openCache(settings, log),

@@ -5,24 +5,36 @@ import { statusPage } from '../../answers/answer-to.ts';
 import type { EdgeAnswer } from '../../http/answer.ts';
 import type { ClientRequest, ClientResponse } from '../../http/client-messages.ts';
 import { createClientSink } from '../../proxy/client-response.ts';
-import {
-  createRequestContext,
-  type DecidedRequest,
-  type DecisionServices,
-  decide,
-  decideUpgrade,
-  type Incoming,
-  ownAnswer,
-  type RequestContext,
-} from '../../proxy/decide.ts';
 import type { Exchange } from '../../proxy/exchange.ts';
 import { peekBody } from '../../proxy/request-body.ts';
+import {
+  createRequestContext,
+  type DecisionServices,
+  exchangeOf,
+  type Incoming,
+  type RequestContext,
+} from '../../proxy/request-context.ts';
 import { answerOnSocket } from '../../proxy/socket-answer.ts';
+import { answerAtEdge } from '../../proxy/stages/answer-at-edge.ts';
+import { decide } from '../../proxy/stages/decide.ts';
+import { inspectBody } from '../../proxy/stages/inspect-body.ts';
+import { read } from '../../proxy/stages/read.ts';
+import { runStages, type Stage } from '../../proxy/stages/stage.ts';
 import { plainAddress, readVisitor, type TrustedProxies } from '../../proxy/visitor.ts';
 import { type DecisionReporter, type EdgeVerdict, verdictOf } from '../verdict.ts';
 import type { NodeEdgeOptions } from './options.ts';
 import { prepareRequest } from './request.ts';
 import { takeOver } from './response.ts';
+
+/** The stages of a request before an application, as those of a node (`proxy/serve-request.ts`) up to the decision. */
+const REQUEST_STAGES: readonly Stage<RequestContext>[] = [
+  { name: 'read', run: read },
+  { name: 'inspect the body', run: inspectBody },
+  { name: 'decide', run: decide },
+];
+
+/** A request to switch protocols has no body. */
+const UPGRADE_STAGES = REQUEST_STAGES.filter(({ run }) => run !== inspectBody);
 
 export interface JudgeOptions {
   readonly services: DecisionServices;
@@ -66,22 +78,21 @@ export function createJudge({ services, reporter, trusted, options }: JudgeOptio
   async function judge(
     message: ClientRequest,
     { rewritable, answer }: Exit,
-    deciding: (walk: RequestContext) => Promise<DecidedRequest<ClientRequest>>,
+    stages: readonly Stage<RequestContext>[],
   ): Promise<Exchange | null> {
     let walk: RequestContext | null = null;
     try {
-      walk = createRequestContext(services, incomingOf(message));
-      const judged = await deciding(walk);
-      if (!judged.ok) {
-        const { status } = judged;
-        reporter.refused({ id: walk.id, status });
-        answer(walk.page(status));
+      walk = createRequestContext({ services, incoming: incomingOf(message), inspector: peekBody });
+      const refusal = await runStages(stages, walk);
+      if (refusal !== null) {
+        reporter.refused({ id: walk.id, status: refusal.status });
+        answer(refusal);
         return null;
       }
-      const { exchange } = judged;
+      const exchange = exchangeOf(walk);
       const verdict = verdictOf(exchange, rewritable);
       reporter.decided(verdict);
-      const own = exchange.decision.action === 'forward' ? null : await ownAnswer(walk, exchange);
+      const own = await answerAtEdge(walk);
       if (own !== null) {
         answer(own);
         return null;
@@ -103,7 +114,7 @@ export function createJudge({ services, reporter, trusted, options }: JudgeOptio
     rewritable: boolean,
   ): Promise<boolean> {
     const answer = (whole: EdgeAnswer): void => answerWhole(message, response, whole);
-    const exchange = await judge(message, { rewritable, answer }, async (walk) => decide(walk, peekBody));
+    const exchange = await judge(message, { rewritable, answer }, REQUEST_STAGES);
     if (exchange === null) return false;
     takeOver(response as ServerResponse, exchange, answer);
     return true;
@@ -125,7 +136,7 @@ export function createJudge({ services, reporter, trusted, options }: JudgeOptio
     },
     async upgrade(message, socket, next) {
       const answer = (whole: EdgeAnswer): void => answerOnSocket(socket, whole);
-      const exchange = await judge(message, { rewritable: true, answer }, decideUpgrade);
+      const exchange = await judge(message, { rewritable: true, answer }, UPGRADE_STAGES);
       if (exchange !== null) next();
     },
   };

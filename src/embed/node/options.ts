@@ -1,6 +1,6 @@
 /** What an edge in a Node server is made with. */
 import type { ClientRequest } from '../../http/client-messages.ts';
-import type { KnownFacts } from '../../proxy/decide.ts';
+import type { KnownFacts } from '../../proxy/request-context.ts';
 import type { EdgeListeners } from '../verdict.ts';
 
 export interface NodeEdgeOptions extends EdgeListeners {

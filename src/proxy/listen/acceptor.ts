@@ -1,6 +1,7 @@
 /**
- * Connections taken for servers that do not listen themselves, since something comes before their protocol: a PROXY
- * header, a TLS handshake. Who listens, or is handed connections by another process, feeds them in.
+ * Accepts connections for servers that do not listen themselves, since a PROXY header or a TLS handshake precedes their
+ * protocol. In: connections from a listening socket, or from another process. Out: connections with their client's address,
+ * within limits, and a graceful stop.
  */
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
@@ -9,53 +10,55 @@ import type { ConnectionBounds } from './connection-limits.ts';
 import { readPeer } from './proxy-protocol.ts';
 import { createSilentConnections } from './unused-connections.ts';
 
+/** A listening socket with its acceptor. */
 export interface RunningListener {
   readonly address: AddressInfo;
   /** As `Acceptor.retire`. */
   retire(): void;
-  /** Stops taking connections, lets those that were made be served for `graceMs`, then ends them. */
+  /** Stops accepting connections, serves those accepted for up to `graceMs`, then ends them. */
   stop(graceMs: number): Promise<void>;
 }
 
 export interface Acceptor {
-  /** Takes over a connection that was just made. */
+  /** Takes over a new connection. */
   accept(socket: Socket): void;
   /**
-   * Asks clients to leave while every request is still served, also on new connections: HTTP/1.1 answers close their
-   * connections, HTTP/2 connections get a GOAWAY. Comes before `stop`.
+   * Makes clients leave while every request is still served, also on new connections: HTTP/1.1 responses close their
+   * connections, HTTP/2 connections get a GOAWAY. Precedes `stop`.
    */
   retire(): void;
   /**
-   * Lets connections that were made be served for `graceMs`, also those still before their protocol, then ends them.
-   * Whoever feeds it stops first.
+   * Serves the accepted connections for up to `graceMs`, also those before their first request, then ends them. The caller
+   * stops passing connections first.
    */
   stop(graceMs: number): Promise<void>;
 }
 
-/** Whose connections are taken. */
+/** Which connections are admitted. */
 export interface ConnectionAdmission {
-  /** Who must say by a PROXY header whom it speaks for; absent or `null`: nobody. */
+  /** Peers that must send a PROXY header; absent or `null`: none. */
   readonly proxies?: TrustedProxies | null;
-  /** How many connections there may be; absent: as many as come. */
+  /** Limits of concurrent connections; absent: none. */
   readonly connections?: ConnectionBounds;
 }
 
 export interface AcceptorOptions extends ConnectionAdmission {
-  /** Gives a connection to its server, once it is known whose it is: the client's address, `null` unknown. */
+  /** Passes a connection to its server, with the client's address; `null` unknown. */
   readonly begin: (socket: Socket, peer: string | null) => void;
-  /** Has connections end with what they serve next. */
+  /** Makes connections end with their next response. */
   readonly retire: () => void;
   /** Ends connections that serve no request. */
   readonly closeIdle: () => void;
-  /** Ends connections that serve no request, and has others end with those they serve. */
+  /** Ends connections that serve no request, and others after the requests that they serve. */
   readonly drain: () => void;
-  /** Ends the servers behind; called once every connection is gone. */
+  /** Ends the servers; called when every connection has closed. */
   readonly close: () => void;
 }
 
-/** Milliseconds between looks for connections that became idle while stopping. */
-const LOOK_MS = 50;
+/** Milliseconds between two scans for connections that have become idle during a stop. */
+const SCAN_MS = 50;
 
+/** An acceptor for one listener. */
 export function createAcceptor(options: AcceptorOptions): Acceptor {
   const { proxies = null, connections, begin, retire, closeIdle, drain, close } = options;
   const all = new Set<Socket>();
@@ -69,14 +72,15 @@ export function createAcceptor(options: AcceptorOptions): Acceptor {
     silent.end();
   }
 
-  async function gone(): Promise<void> {
+  /** Resolves when every connection has closed. */
+  async function allClosed(): Promise<void> {
     if (all.size === 0) return;
     const empty = new Promise<void>((resolve) => {
       emptied = resolve;
     });
-    const looks = setInterval(endIdle, LOOK_MS);
+    const scans = setInterval(endIdle, SCAN_MS);
     await empty;
-    clearInterval(looks);
+    clearInterval(scans);
   }
 
   connections?.relieveBy(closeIdle);
@@ -85,7 +89,7 @@ export function createAcceptor(options: AcceptorOptions): Acceptor {
       if (stopping || connections?.admit(socket) === false) return void socket.destroy();
       all.add(socket);
       silent.watch(socket);
-      // A connection that breaks is told by `close`.
+      // `close` follows every error.
       socket.on('error', () => undefined);
       socket.on('close', () => {
         all.delete(socket);
@@ -103,18 +107,18 @@ export function createAcceptor(options: AcceptorOptions): Acceptor {
     async stop(graceMs) {
       stopping = true;
       endIdle();
-      const late = setTimeout(() => {
+      const timer = setTimeout(() => {
         for (const socket of all) socket.destroy();
       }, graceMs);
-      // Whoever else stops it waits for the same end, which the shortest grace brings.
-      ending ??= gone().then(close);
+      // Concurrent stops wait for the same end; the shortest grace applies.
+      ending ??= allClosed().then(close);
       await ending;
-      clearTimeout(late);
+      clearTimeout(timer);
     },
   };
 }
 
-/** Listens and feeds an acceptor. */
+/** Listens, and passes connections to an acceptor. */
 export async function listenWith(
   acceptor: Acceptor,
   {

@@ -1,7 +1,7 @@
 /**
- * How many connections clients hold at a time: together, and each address. One above a bound is closed without a word, as
- * by nginx and Envoy: an answer, and for TLS a handshake before it, would cost what the bound is there to save. Where it
- * becomes crowded, connections that carry no request are ended first, as by nginx.
+ * Limits the concurrent connections of clients: of all together, and of each address. A connection above a limit is closed
+ * without a response, as by nginx and Envoy: a response, with TLS after a handshake, would cost what the limit saves. When
+ * few connections are left, those without a request are closed first, as by nginx.
  */
 import type { Socket } from 'node:net';
 import { networkOf } from '../network.ts';
@@ -9,42 +9,44 @@ import { networkOf } from '../network.ts';
 export interface ConnectionBoundsOptions {
   /** Connections at most, over all listeners of this process. */
   readonly maxConnections: number;
-  /** Connections of one address at most; of IPv6 of one /64, since the rest is the client's to choose. */
+  /** Connections of one client network (`networkOf`) at most. */
   readonly perAddress: number;
-  /** Peers that speak for many clients, whose own number has no bound. */
+  /** Whether an address is a proxy of many clients, to which `perAddress` does not apply. */
   readonly isProxy: (address: string) => boolean;
-  /** Told that connections are refused, at most once a minute for each bound. */
+  /** Called when connections are refused, at most once a minute for each limit. */
   readonly onRefused: (bound: ConnectionBound) => void;
 }
 
+/** The limit that a connection exceeds. */
 export type ConnectionBound = 'all' | 'address';
 
 export interface ConnectionCounts {
   readonly open: number;
-  /** Ever. */
+  /** Since the start. */
   readonly refused: Readonly<Record<ConnectionBound, number>>;
 }
 
 export interface ConnectionBounds {
-  /** Counts a connection until it is closed. @returns whether there is room for it */
+  /** Counts a connection until it is closed. @returns `false`: it exceeds the limit of all */
   admit(socket: Socket): boolean;
-  /** The same for whom it is from, once that is known; `null` unknown. */
+  /** Counts it for its address, once that is known; `null` unknown. @returns `false`: it exceeds the limit of the address */
   admitFrom(address: string | null, socket: Socket): boolean;
-  /** Has `closeIdle` called where it becomes crowded: it is to end connections without a request. */
+  /** Registers a function that closes connections without a request; called when few connections are left. */
   relieveBy(closeIdle: () => void): void;
   counts(): ConnectionCounts;
 }
 
-/** The part of the connections from which on it is crowded. */
+/** The part of the connections from which idle ones are closed. */
 const CROWDED = 15 / 16;
-/** Milliseconds between two rounds over all connections. */
+/** Milliseconds between two scans of all connections for idle ones. */
 const RELIEF_MS = 1_000;
-const TELL_MS = 60_000;
+/** Milliseconds between two reports of one limit. */
+const REPORT_MS = 60_000;
 
 export function createConnectionBounds(options: ConnectionBoundsOptions): ConnectionBounds {
   const { maxConnections, perAddress, isProxy, onRefused } = options;
   const refused = { all: 0, address: 0 };
-  const toldAt = { all: Number.NEGATIVE_INFINITY, address: Number.NEGATIVE_INFINITY };
+  const reportedAt = { all: Number.NEGATIVE_INFINITY, address: Number.NEGATIVE_INFINITY };
   const reliefs: (() => void)[] = [];
   const byAddress = new Map<string, number>();
   let open = 0;
@@ -53,8 +55,8 @@ export function createConnectionBounds(options: ConnectionBoundsOptions): Connec
   function refuse(bound: ConnectionBound): false {
     refused[bound]++;
     const now = performance.now();
-    if (now - toldAt[bound] >= TELL_MS) {
-      toldAt[bound] = now;
+    if (now - reportedAt[bound] >= REPORT_MS) {
+      reportedAt[bound] = now;
       onRefused(bound);
     }
     return false;
@@ -78,9 +80,9 @@ export function createConnectionBounds(options: ConnectionBoundsOptions): Connec
     admitFrom(address, socket) {
       if (address !== null && isProxy(address)) return true;
       const key = networkOf(address);
-      const held = byAddress.get(key) ?? 0;
-      if (held >= perAddress) return refuse('address');
-      byAddress.set(key, held + 1);
+      const current = byAddress.get(key) ?? 0;
+      if (current >= perAddress) return refuse('address');
+      byAddress.set(key, current + 1);
       socket.once('close', () => {
         const left = byAddress.get(key)! - 1;
         if (left === 0) byAddress.delete(key);

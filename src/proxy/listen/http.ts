@@ -1,15 +1,16 @@
 /**
- * The node's listeners. In: addresses and a handler. Out: connections served within bounds (how long a head may take,
- * how large it may be, how long anything may stall), and a drain that lets requests in flight end.
+ * The node's listeners for HTTP/1.1. In: addresses and a handler. Out: connections served within limits (the size of a head,
+ * the time that a head or a request may take to arrive, the time without traffic), and a drain that lets requests in flight
+ * finish.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { ClientRequest } from '../../http/client-messages.ts';
-import type { Incoming } from '../decide.ts';
-import type { Handler } from '../handle.ts';
 import { HEAD_MS, IDLE_MS, MAX_HEAD_OCTETS, REQUEST_MS, STALL_MS } from '../limits.ts';
 import { lingerOver } from '../linger.ts';
+import type { Incoming } from '../request-context.ts';
+import type { Handler } from '../serve-request.ts';
 import {
   type ConnectionFacts,
   type Listener,
@@ -30,9 +31,9 @@ import { isWebSocket, readUnsupportedUpgrade } from './upgrade.ts';
 export interface HttpServerOptions {
   readonly handler: Handler;
   readonly trusted: TrustedProxies;
-  /** Milliseconds a connection that is in a request may send and take nothing. Default: `STALL_MS`. */
+  /** Milliseconds that a connection within a request may be without traffic. Default: `STALL_MS`. */
   readonly stallMs?: number;
-  /** Milliseconds a connection of HTTP/2 may be without any traffic. Default: `IDLE_MS`. */
+  /** Milliseconds that a connection of HTTP/2 may be without traffic. Default: `IDLE_MS`. */
   readonly idleMs?: number;
   /** Milliseconds for a whole head to arrive. Default: `HEAD_MS`. */
   readonly headMs?: number;
@@ -42,7 +43,7 @@ export interface HttpServerOptions {
 
 export type { RunningListener } from './acceptor.ts';
 
-/** What a connection told before its first request. */
+/** What is known of a connection before its first request. */
 export interface ConnectionOrigin extends ConnectionFacts {
   /** The fingerprint of its TLS client; `null` unknown. */
   readonly ja4: string | null;
@@ -52,49 +53,65 @@ export interface HttpFrontOptions extends HttpServerOptions {
   readonly listener: Listener;
 }
 
-/** HTTP/1.1 on connections that somebody else makes. */
+/** Serves HTTP/1.1 on connections that an acceptor or TLS hands over. */
 export interface HttpFront {
   take(socket: Socket, arrival: ConnectionOrigin): void;
-  /** Ends each connection with its next answer (`Connection: close`, RFC 9112 §9.6). */
+  /** Ends each connection with its next response (`Connection: close`, RFC 9112 §9.6). */
   retire(): void;
-  /** Closes connections that have answered and wait for another request. */
+  /** Closes connections that have been answered and wait for another request. */
   closeIdle(): void;
-  /** The same, and those that never asked for anything. */
+  /** Closes those, and connections that have not sent any request. */
   drain(): void;
-  /** Ends what it does beside connections. */
+  /** Ends the time limits of heads and requests; connections continue. */
   close(): void;
 }
 
-/** What a request's connection told, and what may be asked of it. */
+/** The connection of a request, and what the handler may do with it. */
 export interface Arrived extends Pick<Incoming, 'proceed' | 'last'> {
   readonly listener: Listener;
   readonly facts: ConnectionOrigin;
 }
 
-/** A request as the handler takes it. */
+/** A request in the form that the handler takes. */
 export function incomingOf(
   message: ClientRequest,
   { listener, facts, proceed, last, trusted }: Arrived & Pick<HttpServerOptions, 'trusted'>,
 ): Incoming {
   const visitor = readVisitor(message, { listener, facts, trusted });
-  // A proxy's own TLS tells nothing of whom it speaks for.
+  // The fingerprint of a trusted proxy is not that of the visitor behind it.
   return { message, visitor, ja4: visitor.trusted ? null : facts.ja4, proceed, last };
 }
 
-/** Has every request on the connections it is given handled. */
+interface ServerState {
+  readonly options: HttpFrontOptions;
+  readonly arrivals: WeakMap<object, ConnectionOrigin>;
+  /** The last exchange of each connection. */
+  readonly exchanges: WeakMap<Socket, LastExchange>;
+  /** Every response is the last of its connection. */
+  retiring: boolean;
+}
+
+/** The last exchange of a connection. PERF: overwritten with each, since adding to a weak map is expensive. */
+interface LastExchange {
+  message: IncomingMessage;
+  response: ServerResponse;
+}
+
+/** A front for one listener. */
 export function createHttpFront(options: HttpFrontOptions): HttpFront {
-  const arrivals = new WeakMap<object, ConnectionOrigin>();
+  const state: ServerState = {
+    options,
+    arrivals: new WeakMap(),
+    exchanges: new WeakMap(),
+    retiring: false,
+  };
   const silent = createSilentConnections();
-  const state = { retiring: false };
-  const server = createHttpServer(options, {
-    factsOf: (socket) => arrivals.get(socket) ?? null,
-    retiring: () => state.retiring,
-  });
-  // Node watches for heads and requests that come too slowly once a server is listening, which this one never is.
+  const server = createHttpServer(state);
+  // Node starts to check for slow heads and requests when a server listens, which this one never does.
   server.emit('listening');
   return {
     take(socket, arrival) {
-      arrivals.set(socket, arrival);
+      state.arrivals.set(socket, arrival);
       silent.watch(socket);
       server.emit('connection', socket);
     },
@@ -110,14 +127,8 @@ export function createHttpFront(options: HttpFrontOptions): HttpFront {
   };
 }
 
-interface HttpServerState {
-  readonly factsOf: (socket: object) => ConnectionOrigin | null;
-  /** Whether every answer is its connection's last. */
-  readonly retiring: () => boolean;
-}
-
-function createHttpServer(options: HttpFrontOptions, { factsOf, retiring }: HttpServerState): Server {
-  const { handler, stallMs = STALL_MS, headMs = HEAD_MS, requestMs = REQUEST_MS } = options;
+function createHttpServer(state: ServerState): Server {
+  const { stallMs = STALL_MS, headMs = HEAD_MS, requestMs = REQUEST_MS } = state.options;
   const server = createServer({
     maxHeaderSize: MAX_HEAD_OCTETS,
     headersTimeout: headMs,
@@ -125,95 +136,123 @@ function createHttpServer(options: HttpFrontOptions, { factsOf, retiring }: Http
     keepAliveTimeout: IDLE_MS,
     connectionsCheckingInterval: Math.min(1_000, headMs),
     insecureHTTPParser: false,
-    // Node's own check answers by itself; a Host that is missing or doubled is refused by `readRequest`.
+    // Node's own check answers by itself; `readRequest` refuses a missing or doubled Host.
     requireHostHeader: false,
   });
-  // Node would leave out what is beyond without a word; too many are refused by `readRequest`.
+  // Node would drop the headers beyond its limit silently; `readRequest` refuses a request with too many.
   server.maxHeadersCount = 0;
-  /** The last exchange of each connection. */
-  const exchanges = new WeakMap<Socket, Exchanged>();
   server.setTimeout(stallMs, (socket: Socket) => {
-    const last = exchanges.get(socket);
+    const last = state.exchanges.get(socket);
     if (last !== undefined && isAnswerDue(last)) socket.setTimeout(stallMs);
     else socket.destroy();
   });
-  const serve = (message: IncomingMessage, response: ServerResponse, proceed: () => void): void => {
-    const before = exchanges.get(message.socket);
-    if (before === undefined) exchanges.set(message.socket, { message, response });
-    else {
-      // Node goes on reading behind a request that was to be the connection's last.
-      if (!before.response.shouldKeepAlive) return;
-      before.message = message;
-      before.response = response;
-    }
-    if (hasBody(message)) lingerOver(message, response);
-    const last = (): void => {
-      response.shouldKeepAlive = false;
-    };
-    if (retiring()) last();
-    handler.request(incoming(message, { proceed, last }), response);
-  };
-  const incoming = (message: IncomingMessage, asking: Pick<Incoming, 'proceed' | 'last'>): Incoming => {
-    const facts = factsOf(message.socket) ?? {
-      peer: plainAddress(message.socket.remoteAddress),
-      serverName: null,
-      ja4: null,
-    };
-    const { proceed, last } = asking;
-    return incomingOf(message, {
-      listener: options.listener,
-      facts,
-      proceed,
-      last,
-      trusted: options.trusted,
-    });
-  };
-  server.on('request', (message, response) => serve(message, response, nothing));
+  server.on('request', (message, response) => serve(state, { message, response, proceed: nothing }));
   server.on('checkContinue', (message: IncomingMessage, response: ServerResponse) => {
-    serve(message, response, () => response.writeContinue());
+    serve(state, { message, response, proceed: () => response.writeContinue() });
   });
   // Other expectations than 100-continue may be ignored (RFC 9110 §10.1.1).
-  server.on('checkExpectation', (message, response) => serve(message, response, nothing));
+  server.on('checkExpectation', (message, response) => serve(state, { message, response, proceed: nothing }));
   const upgrade = (message: IncomingMessage, socket: Duplex, rest: Uint8Array): void => {
-    // Node took its own listeners off; a connection that breaks is told by `close`.
-    socket.on('error', nothing);
-    const last = exchanges.get(message.socket);
-    const isDue = last !== undefined && !last.response.closed;
-    if (message.method === 'CONNECT' || isWebSocket(message)) {
-      // What is written on the connection now would stand before the answer that is still due.
-      if (isDue) socket.destroy();
-      else handler.upgrade(incoming(message, { proceed: nothing, last: nothing }), socket, rest);
-      return;
-    }
-    const read = (): void => {
-      if (socket.writable) readUnsupportedUpgrade(server, { message, socket, rest });
-    };
-    if (isDue) last.response.once('close', read);
-    else read();
+    serveUpgrade(state, server, { message, socket, rest });
   };
   server.on('upgrade', upgrade);
-  // Node knows nobody who tunnels, and would end the connection without a word.
+  // Without a listener Node ends the connection of a CONNECT without a response.
   server.on('connect', upgrade);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    // Nobody is there to be refused; a request under way tells itself that its client left.
-    if (socket.destroyed) return;
-    const refuse = (): void => handler.unreadable(socket, STATUS_OF[error.code ?? ''] ?? 400);
-    const last = exchanges.get(socket);
-    if (last === undefined) refuse();
-    // The same, said politely: the body has no end.
-    else if (!last.message.complete && error.code === 'HPE_INVALID_EOF_STATE') socket.destroy();
-    else refuseAfter(last, socket, refuse);
+    refuseUnreadable(state, error, socket);
   });
   return server;
 }
 
+interface ServedRequest {
+  readonly message: IncomingMessage;
+  readonly response: ServerResponse;
+  /** Sends `100 Continue`, where the client expects it. */
+  readonly proceed: () => void;
+}
+
+function serve(state: ServerState, { message, response, proceed }: ServedRequest): void {
+  const { exchanges, options } = state;
+  const before = exchanges.get(message.socket);
+  if (before === undefined) exchanges.set(message.socket, { message, response });
+  else {
+    // Node parses further requests behind one that ends its connection.
+    if (!before.response.shouldKeepAlive) return;
+    before.message = message;
+    before.response = response;
+  }
+  if (hasBody(message)) lingerOver(message, response);
+  const last = (): void => {
+    response.shouldKeepAlive = false;
+  };
+  if (state.retiring) last();
+  options.handler.request(arrivedRequest(state, message, { proceed, last }), response);
+}
+
+function arrivedRequest(
+  { options, arrivals }: ServerState,
+  message: IncomingMessage,
+  { proceed, last }: Pick<Incoming, 'proceed' | 'last'>,
+): Incoming {
+  const { listener, trusted } = options;
+  const facts = arrivals.get(message.socket) ?? {
+    peer: plainAddress(message.socket.remoteAddress),
+    serverName: null,
+    ja4: null,
+  };
+  return incomingOf(message, { listener, facts, proceed, last, trusted });
+}
+
+interface UpgradeRequest {
+  readonly message: IncomingMessage;
+  readonly socket: Duplex;
+  /** The octets after the head. */
+  readonly rest: Uint8Array;
+}
+
+/** Hands a WebSocket or CONNECT to the handler; has any other upgrade read again as a plain request. */
+function serveUpgrade(state: ServerState, server: Server, { message, socket, rest }: UpgradeRequest): void {
+  // Node has removed its own listeners. A broken connection is also reported by `close`.
+  socket.on('error', nothing);
+  const last = state.exchanges.get(message.socket);
+  const isDue = last !== undefined && !last.response.closed;
+  if (message.method === 'CONNECT' || isWebSocket(message)) {
+    // Octets written now would arrive before the response that is still due.
+    if (isDue) return void socket.destroy();
+    const request = arrivedRequest(state, message, { proceed: nothing, last: nothing });
+    state.options.handler.upgrade(request, socket, rest);
+    return;
+  }
+  const read = (): void => {
+    if (socket.writable) readUnsupportedUpgrade(server, { message, socket, rest });
+  };
+  if (isDue) last.response.once('close', read);
+  else read();
+}
+
+/** Refuses octets that are no request, or that did not arrive in time. */
+function refuseUnreadable(
+  { exchanges, options }: ServerState,
+  error: NodeJS.ErrnoException,
+  socket: Socket,
+): void {
+  // The client has left; a request in flight notices that itself.
+  if (socket.destroyed) return;
+  const refuse = (): void => options.handler.unreadable(socket, STATUS_OF[error.code ?? ''] ?? 400);
+  const last = exchanges.get(socket);
+  if (last === undefined) refuse();
+  // The client has closed its side within a body: the same as leaving.
+  else if (!last.message.complete && error.code === 'HPE_INVALID_EOF_STATE') socket.destroy();
+  else refuseAfter(last, socket, refuse);
+}
+
 /**
- * Refuses what came on a connection after another request, where the client can tell to which of the two the refusal
- * belongs: never within an answer, nor before one that is still due.
+ * Refuses octets that came on a connection after a request, where the client can see which of the two the refusal is for:
+ * never within a response, nor before one that is still due.
  */
-function refuseAfter({ message, response }: Exchanged, socket: Socket, refuse: () => void): void {
+function refuseAfter({ message, response }: LastExchange, socket: Socket, refuse: () => void): void {
   if (!message.complete) {
-    // It is this request's own body.
+    // The octets are this request's own body.
     if (response.headersSent) socket.destroy();
     else refuse();
   } else if (!response.writableFinished) {
@@ -221,14 +260,8 @@ function refuseAfter({ message, response }: Exchanged, socket: Socket, refuse: (
   } else if (response.shouldKeepAlive) refuse();
 }
 
-/** The last exchange of a connection. PERF: changed with each, since to put one into a weak map is dear. */
-interface Exchanged {
-  message: IncomingMessage;
-  response: ServerResponse;
-}
-
-/** Whether it is the origin that is waited for: its record's own timer ends that, which may run for half an hour. */
-function isAnswerDue({ message, response }: Exchanged): boolean {
+/** Whether the connection waits for the origin: the time limit of the record applies, which may be half an hour. */
+function isAnswerDue({ message, response }: LastExchange): boolean {
   return message.complete && !response.headersSent;
 }
 
@@ -237,6 +270,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
+/** The status for a parser error or time-out by its code; 400 for all others. */
 const STATUS_OF: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   ERR_HTTP_REQUEST_TIMEOUT: 408,
@@ -247,7 +281,7 @@ function nothing(): void {}
 export interface ListenOptions extends HttpServerOptions, ConnectionAdmission {
   readonly host: string;
   readonly port: number;
-  /** The port as visitors know it; `null`: the one listened on. */
+  /** The port under which visitors reach the listener; `null`: the one that it listens on. */
   readonly publicPort: number | null;
 }
 
@@ -260,7 +294,7 @@ export async function listenHttp(options: ListenOptions): Promise<RunningListene
   return running;
 }
 
-/** Takes connections that somebody else listens for, whose proxies may say whom they speak for. */
+/** Accepts connections from another listener; trusted peers may state their client's address (PROXY protocol). */
 export function createHttpAcceptor(options: HttpFrontOptions & ConnectionAdmission): Acceptor {
   const front = createHttpFront(options);
   return createAcceptor({

@@ -1,33 +1,34 @@
 /**
- * What comes on a connection before its protocol: read bounded in octets and time, however it is cut into segments, and
- * what is not used put back, so that the server after it sees the connection as if nobody had looked.
+ * Reads the octets of a connection that precede its protocol, within limits of octets and time, in whatever segments they
+ * arrive. Octets that the reader does not use are put back, so that the server sees the connection unread.
  */
 import type { Socket } from 'node:net';
 
-/** What a reader makes of the octets so far: all of them, from the first. `used` of them are not put back. */
+/** The result of a reader for all octets so far. `used` of them are not put back. */
 export type PreambleStep<T> =
   | 'more'
   | { readonly ok: true; readonly value: T; readonly used: number }
   | { readonly ok: false; readonly reason: string };
 
+/** The value that was read, or why none could be. */
 export type PreambleOutcome<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly reason: string };
 
 export interface PreambleOptions<T> {
-  /** Asked again whenever more has come, with everything so far. */
+  /** Called whenever octets have arrived, with all of them so far. */
   readonly read: (octets: Buffer) => PreambleStep<T>;
-  /** Octets after which a reader may not want more. */
+  /** Octets at which a reader that returns `more` is refused. */
   readonly maxOctets: number;
-  /** Milliseconds to be done in. */
+  /** Milliseconds until the preamble has to be complete. */
   readonly ms: number;
-  /** Told once. On a refusal the connection is still open; it may be answered or destroyed. */
+  /** Called once. On a refusal the connection is still open, and may be answered or destroyed. */
   readonly done: (outcome: PreambleOutcome<T>) => void;
 }
 
 /** Reads the start of a connection. The socket is left paused. */
 export function readPreamble<T>(socket: Socket, { read, maxOctets, ms, done }: PreambleOptions<T>): void {
-  let held: Buffer = Buffer.alloc(0);
+  let buffer: Buffer = Buffer.alloc(0);
   let length = 0;
 
   function end(outcome: PreambleOutcome<T>): void {
@@ -42,12 +43,12 @@ export function readPreamble<T>(socket: Socket, { read, maxOctets, ms, done }: P
   }
   function onReadable(): void {
     for (let chunk = socket.read() as Buffer | null; chunk !== null; chunk = socket.read()) {
-      if (length === 0) held = chunk;
-      else held = appended(held, length, chunk);
+      if (length === 0) buffer = chunk;
+      else buffer = appended(buffer, length, chunk);
       length += chunk.length;
     }
     if (length === 0) return;
-    const octets = held.subarray(0, length);
+    const octets = buffer.subarray(0, length);
     const step = read(octets);
     if (step === 'more') {
       if (length >= maxOctets)
@@ -58,7 +59,7 @@ export function readPreamble<T>(socket: Socket, { read, maxOctets, ms, done }: P
       end(step);
       return;
     }
-    // The listener goes first: octets put back would wake it.
+    // Octets that are put back would call a `readable` listener again.
     socket.off('readable', onReadable);
     if (step.used < length) socket.unshift(octets.subarray(step.used));
     end({ ok: true, value: step.value });
@@ -70,12 +71,12 @@ export function readPreamble<T>(socket: Socket, { read, maxOctets, ms, done }: P
   socket.on('close', onEnd);
 }
 
-/** Room doubles, so that octets that come one by one are not copied each time. */
-function appended(held: Buffer, length: number, chunk: Buffer): Buffer {
-  let room = held;
-  if (length + chunk.length > held.length) {
-    room = Buffer.allocUnsafe(Math.max(2 * held.length, length + chunk.length, 512));
-    held.copy(room, 0, 0, length);
+/** The buffer with a chunk appended; it doubles its size, so that octets that arrive one by one are not copied each time. */
+function appended(buffer: Buffer, length: number, chunk: Buffer): Buffer {
+  let room = buffer;
+  if (length + chunk.length > buffer.length) {
+    room = Buffer.allocUnsafe(Math.max(2 * buffer.length, length + chunk.length, 512));
+    buffer.copy(room, 0, 0, length);
   }
   chunk.copy(room, length);
   return room;

@@ -1,7 +1,7 @@
 /**
- * The PROXY protocol, versions 1 and 2 (haproxy.org/download/3.0/doc/proxy-protocol.txt): a proxy says at the start of a
- * connection whom it speaks for. A peer that is trusted to send it must send it, since guessing would let its clients
- * choose their address; from everybody else it is not read, and is malformed in whatever protocol follows.
+ * The PROXY protocol, versions 1 and 2 (haproxy.org/download/3.0/doc/proxy-protocol.txt): a proxy sends its client's address
+ * at the start of a connection. A peer that is trusted to send the header must send it, since a guess would let its clients
+ * choose their address. From other peers the header is not read, and is malformed in the protocol that follows.
  */
 import type { Socket } from 'node:net';
 import { formatIp, parseIp, parseIpv4, parseIpv6 } from '../../base/ip.ts';
@@ -9,7 +9,7 @@ import { MAX_PROXY_OCTETS, PROXY_MS } from '../limits.ts';
 import { plainAddress, type TrustedProxies } from '../visitor.ts';
 import { type PreambleOutcome, type PreambleStep, readPreamble } from './preamble.ts';
 
-/** `null`: the header names nobody, the connection's own peer counts. */
+/** The address in a header; `null`: it has none (LOCAL, UNKNOWN), and the connection's own peer counts. */
 export type ProxiedPeer = string | null;
 
 const V1_START = Buffer.from('PROXY ', 'latin1');
@@ -18,14 +18,14 @@ const V1_MOST = 107;
 const V2_START = Buffer.from('\r\n\r\n\0\r\nQUIT\n', 'latin1');
 const V2_HEAD = V2_START.length + 4;
 
-/** Reads a header of either version at the start of what came. */
+/** Reads a header of either version at the start of a connection. */
 export function readProxyHeader(octets: Buffer): PreambleStep<ProxiedPeer> {
   if (startsAlike(octets, V1_START)) return octets.length < V1_START.length ? 'more' : readVersion1(octets);
   if (startsAlike(octets, V2_START)) return octets.length < V2_HEAD ? 'more' : readVersion2(octets);
   return refuse('a trusted proxy sent no PROXY header');
 }
 
-/** Whether one of the two begins with the other. */
+/** Whether the octets so far are the start, or a part of it. */
 function startsAlike(octets: Buffer, start: Buffer): boolean {
   const length = Math.min(octets.length, start.length);
   return octets.compare(start, 0, length, 0, length) === 0;
@@ -97,12 +97,12 @@ function refuse(reason: string): PreambleStep<ProxiedPeer> {
 }
 
 export interface PeerOptions {
-  /** Who must send a PROXY header; `null` nobody. */
+  /** Peers that must send a PROXY header; `null`: none. */
   readonly proxies: TrustedProxies | null;
   readonly done: (outcome: PreambleOutcome<string | null>) => void;
 }
 
-/** Finds whose connection it is: its peer's, or whom a trusted proxy names. Calls back at once where nothing is read. */
+/** Finds the client of a connection: its peer, or the address that a trusted proxy sends. Calls back at once for the former. */
 export function readPeer(socket: Socket, { proxies, done }: PeerOptions): void {
   const own = plainAddress(socket.remoteAddress);
   if (own === null || proxies === null || !proxies.has(own)) {

@@ -1,19 +1,21 @@
 /**
- * Connections whose clients have said nothing yet: browsers and balancers make some before they have anything to ask.
- * Node counts them among those within a request, and would have a stop wait for them.
+ * Connections without any octet from the client: browsers and load balancers open some before they have a request. Node
+ * counts them as connections within a request, so that a graceful stop would wait for them.
  */
 import type { Socket } from 'node:net';
 
+/** The connections of a listener from which no octet of a request has arrived. */
 export interface SilentConnections {
-  /** Listens for octets beyond those that were read and not put back by now. */
+  /** Adds a connection; octets that were read and put back before this call do not count. */
   watch(socket: Socket): void;
-  /** Ends connections that have been silent for a while. */
+  /** Ends the connections that have been silent for `SILENT_MS`. */
   end(): void;
 }
 
-/** Milliseconds for a client that is far away to say something, once it is connected. */
+/** Milliseconds in which the first octets of a distant client arrive, once it is connected. */
 const SILENT_MS = 500;
 
+/** An empty set. */
 export function createSilentConnections(): SilentConnections {
   const watched = new Map<Socket, { readonly since: number; readonly octets: number }>();
   return {

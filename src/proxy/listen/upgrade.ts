@@ -1,30 +1,31 @@
 /**
- * Wishes to switch protocols (RFC 9110 §7.8). Node hands a connection over at any of them, whatever is wished for, with the
- * request's body unread. Only WebSockets are passed on as such; other wishes are not heard, as a server may do, and their
- * requests are read once more without them.
+ * Requests with an Upgrade header (RFC 9110 §7.8). Node hands over the connection of each, whatever the protocol, with the
+ * request's body unread. Only WebSockets are forwarded as such. A server may ignore other upgrades, so their requests are
+ * parsed again without the header.
  */
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 
-/** Whether this is the start of a WebSocket (RFC 6455 §4.1). */
+/** Whether a request opens a WebSocket (RFC 6455 §4.1). */
 export function isWebSocket({ method, headers }: IncomingMessage): boolean {
   return method === 'GET' && headers.upgrade?.toLowerCase() === 'websocket';
 }
 
+/** A request whose upgrade is ignored. */
 export interface UnsupportedUpgrade {
   readonly message: IncomingMessage;
   readonly socket: Duplex;
-  /** What was read behind the head. */
+  /** The octets after the head. */
   readonly rest: Uint8Array;
 }
 
-/** Has the server read a request again, without its wish, on a connection it gave away. */
+/** Makes the server parse a request again, without its Upgrade header, on a connection that it has handed over. */
 export function readUnsupportedUpgrade(server: Server, { message, socket, rest }: UnsupportedUpgrade): void {
   const { method, url, httpVersion, rawHeaders } = message;
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at]!;
-    // As long as it came at most, so that no bound is met that was not met before.
+    // No longer than received, so that the head exceeds no limit that it did not exceed before.
     if (name.toLowerCase() !== 'upgrade') lines.push(`${name}:${rawHeaders[at + 1]}`);
   }
   socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), rest]));

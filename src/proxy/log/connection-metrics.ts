@@ -1,27 +1,29 @@
-/** The series of connections that clients have, and of what is stored for slow ones. */
+/** The metrics of client connections, and of bodies stored for slow clients. */
 import { Counter, type Registry } from 'prom-client';
 import type { ConnectionCounts } from '../listen/connection-limits.ts';
 import { addCount, addGauge } from './metrics.ts';
 
+/** The sources of the metrics, read at each scrape. */
 export interface ConnectionSeries {
   readonly connections: () => ConnectionCounts;
   readonly websockets: () => { readonly open: number; readonly refused: number };
   readonly buffers: () => { readonly memory: number; readonly disk: number };
 }
 
+/** Adds the metrics to a registry. */
 export function addConnections(
   registry: Registry,
   { connections, websockets, buffers }: ConnectionSeries,
 ): void {
   addGauge(registry, {
     name: 'edgeplan_node_connections',
-    help: 'Connections of clients that are open',
+    help: 'Open connections of clients',
     read: () => connections().open,
-    together: 'sum',
+    aggregator: 'sum',
   });
   new Counter({
     name: 'edgeplan_node_connections_refused_total',
-    help: 'Connections closed because there are as many as may be, of all clients or of one address',
+    help: 'Connections closed at the limit of all connections or of one address',
     labelNames: ['bound'],
     registers: [registry],
     collect() {
@@ -31,25 +33,25 @@ export function addConnections(
   });
   addGauge(registry, {
     name: 'edgeplan_node_websockets',
-    help: 'WebSockets that are open or being opened',
+    help: 'WebSockets open or being opened',
     read: () => websockets().open,
-    together: 'sum',
+    aggregator: 'sum',
   });
   addCount(registry, {
     name: 'edgeplan_node_websockets_refused_total',
-    help: 'WebSockets answered 503 because there are as many as may be',
+    help: 'WebSockets answered with 503 at the limit of WebSockets',
     read: () => websockets().refused,
   });
   addGauge(registry, {
     name: 'edgeplan_node_buffer_memory_bytes',
-    help: 'Octets of bodies in memory that wait for slow clients',
+    help: 'Octets of bodies buffered in memory for slow clients',
     read: () => buffers().memory,
-    together: 'sum',
+    aggregator: 'sum',
   });
   addGauge(registry, {
     name: 'edgeplan_node_buffer_disk_bytes',
-    help: 'The same in files',
+    help: 'Octets of bodies buffered in files for slow clients',
     read: () => buffers().disk,
-    together: 'sum',
+    aggregator: 'sum',
   });
 }

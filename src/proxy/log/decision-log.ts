@@ -1,6 +1,6 @@
 /**
- * The decision log. Told of every request; writes down those that somebody will ask about (what was stopped, what a rule
- * under trial would have done, what went wrong) and a sample of the plain ones.
+ * The decision log. In: every finished request. Out: a line for each one that is worth reading later (stopped, with a shadow
+ * decision, failed), and for a sample of the plain ones.
  */
 import { DEFAULT_RATE } from './limits.ts';
 import { decisionLine, GAP_FORMAT, type GapLine } from './line.ts';
@@ -8,29 +8,29 @@ import { createLineWriter, type WriterStats } from './line-writer.ts';
 import type { RequestLog, RequestLogEntry } from './request-log.ts';
 
 export interface DecisionLog extends RequestLog {
-  /** After the file was moved away: goes on in a new one. */
+  /** Continues in a new file, after the current one was moved away. */
   reopen(): void;
   stats(): WriterStats;
-  /** Writes what waits and ends. */
+  /** Writes the queued lines and ends. */
   close(): Promise<void>;
 }
 
 export interface DecisionLogOptions {
   /** A path; `null` is stdout. */
   readonly file: string | null;
-  /** The share of plain answers that is written down, 0 to 1; absent: one in a hundred. */
+  /** The share of plain requests that is logged, 0 to 1. Default: `DEFAULT_RATE`. */
   readonly rate?: number;
-  /** Told when lines cannot be written, once until it works again. */
+  /** Called when lines cannot be written, once until writing works again. */
   readonly onFault: (error: unknown) => void;
-  /** From 0 up to 1. */
+  /** A random number from 0 up to 1. */
   readonly random?: () => number;
-  /** Octets that may wait to be written. */
+  /** Octets of queued lines at most. */
   readonly maxQueued?: number;
   /** Milliseconds until a failed write is tried again. */
   readonly retryMs?: number;
 }
 
-/** @throws RangeError when the rate is no share */
+/** @throws RangeError when the rate is not from 0 to 1 */
 export function createDecisionLog(options: DecisionLogOptions): DecisionLog {
   const rate = options.rate ?? DEFAULT_RATE;
   if (!(rate >= 0 && rate <= 1)) throw new RangeError(`a rate is a number from 0 to 1, found ${rate}`);
@@ -42,6 +42,7 @@ export function createDecisionLog(options: DecisionLogOptions): DecisionLog {
     ...(maxQueued === undefined ? {} : { maxQueued }),
     ...(retryMs === undefined ? {} : { retryMs }),
   });
+  /** Plain requests until the next one that is logged. */
   let skip = gapOf(rate, random());
 
   function put(entry: RequestLogEntry, sampled: number | null): void {
@@ -51,8 +52,8 @@ export function createDecisionLog(options: DecisionLogOptions): DecisionLog {
 
   return {
     done(entry) {
-      if (isTelling(entry)) return put(entry, null);
-      // PERF: how many to pass over is drawn once a line, not chance once a request.
+      if (isAlwaysLogged(entry)) return put(entry, null);
+      // PERF: one random number a line, which is the length of a gap, instead of one a request.
       if (skip-- > 0) return;
       skip = gapOf(rate, random());
       put(entry, rate === 1 ? null : rate);
@@ -63,7 +64,7 @@ export function createDecisionLog(options: DecisionLogOptions): DecisionLog {
   };
 }
 
-/** How many plain requests pass until the next one is taken: geometric, so that each has the same chance. */
+/** The number of plain requests before the next one that is logged: geometric, so that each has the same chance. */
 function gapOf(rate: number, chance: number): number {
   if (rate === 0) return Number.POSITIVE_INFINITY;
   if (rate === 1) return 0;
@@ -71,31 +72,31 @@ function gapOf(rate: number, chance: number): number {
 }
 
 /**
- * Whether a request is written down whatever the rate. A client that leaves early is no fault: that is what visitors do,
- * and they could fill the log by it.
+ * Whether a request is logged whatever the rate. A client that leaves early is no failure: visitors do that, and could fill
+ * the log with it.
  */
-function isTelling({ exchange, fault }: RequestLogEntry): boolean {
+function isAlwaysLogged({ exchange, fault }: RequestLogEntry): boolean {
   if (exchange === null || (fault !== null && fault !== 'aborted')) return true;
   const { action, shadow } = exchange.decision;
   return shadow !== null || action === 'block' || action === 'challenge' || action === 'refuse';
 }
 
-/** The line that says that so many are missing. */
+/** The line that states how many lines are missing at its place. */
 export function gapText(dropped: number): string {
   const line: GapLine = { format: GAP_FORMAT, time: new Date().toISOString(), dropped };
   return JSON.stringify(line);
 }
 
-/** Tells several, in this order; one that throws keeps the others from nothing. */
+/** Combines several request logs, called in this order; an exception of one does not affect the others. */
 export function combineRequestLogs(
   list: readonly RequestLog[],
   onFault: (error: unknown) => void,
 ): RequestLog {
   return {
     done(entry) {
-      for (const journal of list) {
+      for (const log of list) {
         try {
-          journal.done(entry);
+          log.done(entry);
         } catch (error) {
           onFault(error);
         }

@@ -1,6 +1,6 @@
 /**
- * What operators look at, on a listener of its own that only this machine reaches: `/healthz` (all processes run),
- * `/readyz` (plans are there and the node is not draining), `/metrics` (Prometheus).
+ * The health and metrics listener, on loopback: `/healthz` (all processes run), `/readyz` (plans are loaded and the node is
+ * not draining), `/metrics` (Prometheus).
  */
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
@@ -9,11 +9,11 @@ import type { Registry } from 'prom-client';
 import { foreignHost } from '../../base/loopback-host.ts';
 
 export interface NodeHealthOptions {
-  /** The series of this process, or of all workers together. */
+  /** The metrics of this process, or of all workers together. */
   readonly registry: () => Registry | Promise<Registry>;
-  /** Why no traffic should be sent here, as a sentence; `null`: it should. */
+  /** Why the node should get no traffic, as a sentence; `null`: it is ready. */
   readonly unready: () => string | null;
-  /** What is wrong with a process of the node, as a sentence; `null`: nothing. Absent: there is this one only. */
+  /** What is wrong with a process of the node, as a sentence; `null`: nothing. Absent: the node is this process. */
   readonly unwell?: () => string | null;
 }
 
@@ -27,7 +27,7 @@ export interface RunningHealthListener {
 export async function startHealthListener(
   options: NodeHealthOptions & { readonly port: number },
 ): Promise<RunningHealthListener> {
-  const server = createOperations(options);
+  const server = createHealthServer(options);
   server.listen(options.port, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -40,15 +40,15 @@ export async function startHealthListener(
   };
 }
 
-function createOperations({ registry, unready, unwell = () => null }: NodeHealthOptions): Server {
+function createHealthServer({ registry, unready, unwell = () => null }: NodeHealthOptions): Server {
   const server = createServer((request, response) => {
     const path = (request.url ?? '').split('?', 1)[0];
     const reading = request.method === 'GET' || request.method === 'HEAD';
     const foreign = foreignHost(request.headers.host);
     if (foreign !== null) answer(response, 421, `${foreign}\n`);
     else if (!reading) answer(response, 405, 'only GET and HEAD\n');
-    else if (path === '/healthz') answerWell(response, { well: 'ok', reason: unwell() });
-    else if (path === '/readyz') answerWell(response, { well: 'ready', reason: unready() });
+    else if (path === '/healthz') answerHealth(response, { text: 'ok', reason: unwell() });
+    else if (path === '/readyz') answerHealth(response, { text: 'ready', reason: unready() });
     else if (path === '/metrics') void answerMetrics(response, registry);
     else answer(response, 404, 'not found\n');
   });
@@ -58,11 +58,11 @@ function createOperations({ registry, unready, unwell = () => null }: NodeHealth
   return server;
 }
 
-function answerWell(
+function answerHealth(
   response: ServerResponse,
-  { well, reason }: { readonly well: string; readonly reason: string | null },
+  { text, reason }: { readonly text: string; readonly reason: string | null },
 ): void {
-  if (reason === null) answer(response, 200, `${well}\n`);
+  if (reason === null) answer(response, 200, `${text}\n`);
   else answer(response, 503, `${reason}\n`);
 }
 

@@ -1,26 +1,26 @@
-/** Bounds of what the node writes down, each with its reason. */
+/** Limits of the logs and metrics of a node, each with its reason. */
 
-/** Plain forwards that are written down, one in so many: enough to see traffic by, too few to cost anything. */
+/** The share of plain forwards that is logged: enough to see traffic by, too few to cost anything. */
 export const DEFAULT_RATE = 0.01;
-/** Octets of lines that wait to be written. A disk that hangs for a second at 5,000 blocked requests a second fits. */
+/** Octets of queued lines: enough for a disk that stalls for a second at 5,000 blocked requests a second. */
 export const MAX_WAITING_OCTETS = 8 * 1024 * 1024;
-/** Octets gathered before a write is not put off any longer. */
+/** Octets of queued lines that start a write at once. */
 export const WRITE_OCTETS = 64 * 1024;
-/** Milliseconds a line waits for others at most: what `tail -f` shows is as good as now. */
+/** Milliseconds that a line waits for others to be written with it: `tail -f` shows it without a noticeable delay. */
 export const WRITE_MS = 200;
 /** Milliseconds until a failed write or open is tried again. */
 export const RETRY_MS = 1_000;
-/** Milliseconds that the end of the process waits for the last lines. */
+/** Milliseconds that the process waits for the last lines when it exits. */
 export const FLUSH_ON_STOP_MS = 2_000;
-/** Characters of a target; longer ones are attacks or data, and their start tells which. */
+/** Characters of a target; longer ones are attacks or data, which their start shows. */
 export const MAX_TARGET = 2_048;
 /** Characters of one header's value: the longest User-Agents of browsers with their add-ons have half of it. */
 export const MAX_HEADER = 512;
 /** Characters of a host: no valid one is longer. */
 export const MAX_HOST = 255;
-/** Names of headers told as left out. */
+/** Names of headers listed under `withheld`. */
 export const MAX_WITHHELD = 32;
-/** Matches told of one decision; domains that match more are read from `explain`. */
+/** Matches logged of one decision; `explain` lists all of them. */
 export const MAX_MATCHES = 64;
-/** Distinct results of the cache, and of faults, that are counted by name; they are words of ours, some twenty. */
+/** Distinct values of a label (cache results, faults): the code has some twenty. */
 export const MAX_WORDS = 32;

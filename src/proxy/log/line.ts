@@ -1,7 +1,7 @@
 /**
- * One line of the decision log: who asked what, what was decided by which plan and rules, and what came of it. Its
- * `request` is an `EdgeRequest` as far as it may be told, so that `edgeplan replay` can put the same line to another
- * rule set; what it lacks is named under `withheld`.
+ * One line of the decision log: the request, the decision with its plan and rules, and the response. The field `request` is
+ * an `EdgeRequest` without its secrets, so that `edgeplan replay` can evaluate the same line under another rule set;
+ * `withheld` names what it lacks.
  */
 import { refText } from '../../evaluator/identity.ts';
 import type { Decision, EdgeRequest, Match, Uninspected } from '../../evaluator/index.ts';
@@ -11,20 +11,22 @@ import { MAX_HEADER, MAX_HOST, MAX_MATCHES, MAX_TARGET, MAX_WITHHELD } from './l
 import { LOGGED_HEADERS, redactTarget } from './redact.ts';
 import type { RequestLogEntry } from './request-log.ts';
 
+/** The format of a line; a change of its fields raises the version. */
 export const LINE_FORMAT = 'edgeplan.decision/v1';
+/** The format of a line in place of dropped ones. */
 export const GAP_FORMAT = 'edgeplan.gap/v1';
 
-/** A decision as the log tells it: what a visitor, a cache or an origin would notice. */
+/** The logged part of a decision: what a visitor, a cache or an origin can notice. */
 export interface LoggedDecision {
   readonly action: Decision['action'];
   readonly status: number | null;
-  /** `<type>/<id>` of who settled it. */
+  /** `<type>/<id>` of the rule that settled the outcome. */
   readonly rule: string | null;
   readonly location: string | null;
   /** `scheme://address:port`. */
   readonly origin: string | null;
   readonly host_header: string | null;
-  /** Path and query that the origin gets. */
+  /** Path and query for the origin. */
   readonly path: string | null;
   readonly cache: {
     readonly mode: string;
@@ -34,78 +36,80 @@ export interface LoggedDecision {
   readonly tags: readonly string[];
 }
 
-/** The request's part. Every field is one of `EdgeRequest`. */
+/** The logged part of a request. Every field is one of `EdgeRequest`. */
 export type LoggedRequest = Omit<EdgeRequest, 'body' | 'ja4h'>;
 
+/** A line of the decision log. */
 export interface DecisionLine {
   readonly format: typeof LINE_FORMAT;
-  /** RFC 3339, UTC: when the request began. */
+  /** RFC 3339, UTC: the arrival of the request. */
   readonly time: string;
   readonly id: string;
-  /** `null`, with everything that hangs on it: refused before anybody's plan was asked. */
+  /** `null`: refused before any plan was evaluated; revision, digest, request and decision are `null` as well. */
   readonly domain: string | null;
   readonly revision: number | null;
   /** SHA-256 of the sealed plan, 64 hex digits. */
   readonly digest: string | null;
-  /** The share of such requests that is written down, where not all are. */
+  /** The share of such requests that is logged, 0 to 1; `null`: all are. */
   readonly sampled: number | null;
   readonly request: LoggedRequest | null;
-  /** What the request held and this line does not: `target`, `body`, names of headers. */
+  /** What the request had and this line lacks: `target`, `body`, names of headers. */
   readonly withheld: readonly string[];
   readonly decision: LoggedDecision | null;
-  /** `<type>/<id>`, how the rule acts, and what it did; `waf`: what the signatures of one under dry_run found. */
+  /** `<type>/<id>`, the rule's mode and effect; `waf`: the verdict of a waf rule under dry_run. */
   readonly matches: readonly (Pick<Match, 'mode' | 'effect'> & {
     readonly rule: string;
-    readonly waf?: ToldVerdict;
+    readonly waf?: LoggedVerdict;
   })[];
   /** The decision had every dry_run rule been enforced. */
   readonly shadow: LoggedDecision | null;
-  readonly waf: ToldVerdict | null;
-  /** What the visitor got. */
+  readonly waf: LoggedVerdict | null;
+  /** The response to the visitor. */
   readonly status: number;
   readonly octets: number;
   readonly duration_ms: number;
   readonly cache: string | null;
-  /** What became of a page that was asked for as Markdown. */
+  /** The outcome of a request for Markdown. */
   readonly markdown: string | null;
   readonly fault: string | null;
 }
 
-/** What signatures found; what is absent is `false`, or nothing. */
-interface ToldVerdict {
+/** The logged part of a WAF verdict; an absent field is `false` or empty. */
+interface LoggedVerdict {
   readonly score: number;
   readonly ids: readonly number[];
-  /** What the signatures matched on, `ARGS:id`, each once; never the pieces themselves. */
+  /** The variables that signatures matched, `ARGS:id`, each once; never their values. */
   readonly targets?: readonly string[];
   /** The body was longer than the rule inspects. */
   readonly truncated?: boolean;
-  /** The step budget ran out, which counts as reaching the threshold. */
+  /** The step budget was exhausted, which counts as reaching the threshold. */
   readonly exhausted?: boolean;
-  /** What kept the body from being read. */
+  /** Why the body could not be parsed. */
   readonly body_error?: string;
   /** Why the body was not inspected whole. */
   readonly uninspected?: Uninspected;
 }
 
-/** Says how many lines are missing at this place. */
+/** A line that states how many lines are missing at its place. */
 export interface GapLine {
   readonly format: typeof GAP_FORMAT;
   readonly time: string;
   readonly dropped: number;
 }
 
+/** The line for a finished request. @param sampled the share of such requests that is logged; `null`: all are */
 export function decisionLine(entry: RequestLogEntry, sampled: number | null): DecisionLine {
   const { exchange, id, status, octets, cache, markdown, fault } = entry;
   const began = exchange?.startedAt ?? Date.now() - entry.durationMs;
-  const told = exchange === null ? NOTHING : tellExchange(exchange);
+  const logged = exchange === null ? NO_EXCHANGE : logExchange(exchange);
   return {
     format: LINE_FORMAT,
     time: new Date(began).toISOString(),
     id,
-    ...told.plan,
+    ...logged.plan,
     sampled,
-    ...told.request,
-    ...told.decision,
+    ...logged.request,
+    ...logged.decision,
     status,
     octets,
     duration_ms: Math.round(entry.durationMs * 1_000) / 1_000,
@@ -119,38 +123,38 @@ type PlanPart = Pick<DecisionLine, 'domain' | 'revision' | 'digest'>;
 type RequestPart = Pick<DecisionLine, 'request' | 'withheld'>;
 type DecisionPart = Pick<DecisionLine, 'decision' | 'matches' | 'shadow' | 'waf'>;
 
-interface Told {
+interface LoggedExchange {
   readonly plan: PlanPart;
   readonly request: RequestPart;
   readonly decision: DecisionPart;
 }
 
-const NOTHING: Told = {
+const NO_EXCHANGE: LoggedExchange = {
   plan: { domain: null, revision: null, digest: null },
   request: { request: null, withheld: [] },
   decision: { decision: null, matches: [], shadow: null, waf: null },
 };
 
-function tellExchange({ domain, request, decision }: Exchange): Told {
+function logExchange({ domain, request, decision }: Exchange): LoggedExchange {
   const { waf, shadow } = decision;
   return {
     plan: { domain: domain.name, revision: domain.revision, digest: domain.digest },
-    request: tellRequest(request),
+    request: logRequest(request),
     decision: {
       decision: loggedDecision(decision),
       matches: decision.matches.slice(0, MAX_MATCHES).map((match) => ({
         rule: refText(match),
         mode: match.mode,
         effect: match.effect,
-        ...(match.waf === undefined ? {} : { waf: tellVerdict(match.waf) }),
+        ...(match.waf === undefined ? {} : { waf: logVerdict(match.waf) }),
       })),
       shadow: shadow === null ? null : loggedDecision(shadow),
-      waf: waf === null ? null : tellVerdict(waf),
+      waf: waf === null ? null : logVerdict(waf),
     },
   };
 }
 
-function tellVerdict({
+function logVerdict({
   score,
   ids,
   truncated,
@@ -158,7 +162,7 @@ function tellVerdict({
   bodyError,
   matches,
   uninspected,
-}: NonNullable<Decision['waf']>): ToldVerdict {
+}: NonNullable<Decision['waf']>): LoggedVerdict {
   const targets = new Set(matches.map(({ variable }) => cut(variable, MAX_HOST)));
   targets.delete('');
   return {
@@ -172,7 +176,7 @@ function tellVerdict({
   };
 }
 
-function tellRequest(request: EdgeRequest): RequestPart {
+function logRequest(request: EdgeRequest): RequestPart {
   const withheld: string[] = [];
   const target = cut(redactTarget(request.target), MAX_TARGET);
   if (target !== request.target) withheld.push('target');
@@ -182,20 +186,20 @@ function tellRequest(request: EdgeRequest): RequestPart {
   for (const name in request.headers) {
     const value = request.headers[name];
     if (value === undefined || name === 'host') continue;
-    const safe = LOGGED_HEADERS.has(name) ? tellHeader(name, value) : null;
+    const safe = LOGGED_HEADERS.has(name) ? logHeader(name, value) : null;
     if (safe !== null) headers[name] = safe;
     if (safe !== value && withheld.length < MAX_WITHHELD) withheld.push(cut(name, MAX_HOST));
   }
   const { scheme, method, protocol, port, ip, country, bot, ja4, now, cleared } = request;
-  const told = { scheme, method: cut(method, MAX_HOST), host: cutHost(request.host), target };
+  const line = { scheme, method: cut(method, MAX_HOST), host: cutHost(request.host), target };
   const facts = { protocol, port, headers, ip, country, bot, ja4, now, cleared };
-  return { request: { ...told, ...facts }, withheld };
+  return { request: { ...line, ...facts }, withheld };
 }
 
-/** As it is when nothing had to go, so that the caller sees whether it had. */
-function tellHeader(name: string, value: string | readonly string[]): string | readonly string[] {
-  const tell = (one: string): string => cut(name === 'referer' ? redactTarget(one) : one, MAX_HEADER);
-  return typeof value === 'string' ? tell(value) : value.slice(0, MAX_WITHHELD).map(tell);
+/** The loggable part of a header; the very same value where nothing had to be removed, so that callers can compare. */
+function logHeader(name: string, value: string | readonly string[]): string | readonly string[] {
+  const shorten = (one: string): string => cut(name === 'referer' ? redactTarget(one) : one, MAX_HEADER);
+  return typeof value === 'string' ? shorten(value) : value.slice(0, MAX_WITHHELD).map(shorten);
 }
 
 function cutHost(host: string | readonly string[]): string | readonly string[] {
@@ -206,7 +210,7 @@ function cut(text: string, most: number): string {
   return text.length <= most ? text : text.slice(0, most);
 }
 
-/** A decision without what is nobody's business; `replay` tells new ones the same way before it compares. */
+/** The logged part of a decision, without secrets; `replay` reduces new decisions in the same way and compares. */
 export function loggedDecision(decision: Decision): LoggedDecision {
   const { action, status, origin, cache, location, path, query } = decision;
   const forwarded = path === null ? null : query === null ? path : `${path}?${query}`;

@@ -1,6 +1,6 @@
 /**
- * What the node counts, for Prometheus. Counting is additions into arrays, since it happens on every request; the series
- * are made of them when somebody asks. No label holds anything that a visitor chooses.
+ * The metrics of a node, for Prometheus. In: every finished request. Out: series, computed at each scrape. PERF: a request
+ * costs a few additions into arrays. No label has a value that a visitor can choose.
  */
 import { Counter, Gauge, Registry } from 'prom-client';
 import { ACTIONS, type Action } from '../../evaluator/decision.ts';
@@ -10,12 +10,13 @@ import { MAX_WORDS } from './limits.ts';
 import type { WriterStats } from './line-writer.ts';
 import type { RequestLog, RequestLogEntry } from './request-log.ts';
 
+/** The metrics, as a request log that counts. */
 export interface NodeMetrics extends RequestLog {
   readonly registry: Registry;
 }
 
 export interface NodeMetricsOptions {
-  /** Names installed, and plans open of them. */
+  /** Names installed, and plans open in memory. */
   readonly plans: () => { readonly held: number; readonly opened: number };
   /** Origins of pools that take no requests. */
   readonly originsDown: () => number;
@@ -23,15 +24,16 @@ export interface NodeMetricsOptions {
   readonly log: (() => WriterStats) | null;
 }
 
-/** Refused before a domain's rules were asked. */
+/** The action of a request that was refused before any plan was evaluated. */
 const UNDECIDED = 'none';
-/** `1xx` to `5xx`; what is no status counts as the first, `0xx`. */
+/** Classes `1xx` to `5xx`; anything else counts as the first, `0xx`. */
 const CLASSES = 6;
-/** Upper bounds in seconds; a last bucket takes what is longer. */
+/** Upper bounds in seconds; the last bucket has everything longer. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60] as const;
-/** Words beyond those there is room for. */
+/** The label for values beyond `MAX_WORDS`. */
 const OTHER = 'other';
 
+/** The counts since the start. */
 interface Tally {
   readonly statuses: Readonly<Record<Action | typeof UNDECIDED, Float64Array>>;
   readonly caches: Map<string, number>;
@@ -39,7 +41,8 @@ interface Tally {
   readonly faults: Map<string, number>;
   readonly durations: Series;
   octets: number;
-  wouldHave: number;
+  /** Requests with a shadow decision. */
+  shadowed: number;
 }
 
 function createTally(): Tally {
@@ -52,7 +55,7 @@ function createTally(): Tally {
     faults: new Map(),
     durations: createSeries(BOUNDS),
     octets: 0,
-    wouldHave: 0,
+    shadowed: 0,
   };
 }
 
@@ -77,8 +80,8 @@ function count(tally: Tally, entry: RequestLogEntry): void {
   if (cache !== null) countWord(tally.caches, cache);
   if (markdown !== null) countWord(tally.markdown, markdown);
   if (fault !== null) countWord(tally.faults, fault);
-  if (exchange !== null && exchange.decision.shadow !== null) tally.wouldHave++;
-  // A connection that was passed on lasts as long as its two ends like: that says nothing about the node.
+  if (exchange !== null && exchange.decision.shadow !== null) tally.shadowed++;
+  // A switched connection lasts as long as its two ends keep it open, which is no measure of the node.
   if (status === 101) return;
   observe(tally.durations, BOUNDS, durationMs / 1_000);
 }
@@ -93,7 +96,7 @@ function addAnswers(registry: Registry, tally: Tally): void {
   const registers = [registry];
   new Counter({
     name: 'edgeplan_node_requests_total',
-    help: 'Requests answered, by what was decided (none: no domain was known) and the class of the status',
+    help: 'Requests, by decided action (none: refused before any plan was evaluated) and class of the status',
     labelNames: ['action', 'status'],
     registers,
     collect() {
@@ -107,7 +110,7 @@ function addAnswers(registry: Registry, tally: Tally): void {
   });
   new Counter({
     name: 'edgeplan_node_cache_total',
-    help: 'Requests that asked the cache, by what came of it',
+    help: 'Requests that reached the cache, by result',
     labelNames: ['result'],
     registers,
     collect() {
@@ -117,7 +120,7 @@ function addAnswers(registry: Registry, tally: Tally): void {
   });
   new Counter({
     name: 'edgeplan_node_markdown_total',
-    help: 'Pages asked for as Markdown: rendered, or why they went out as HTML',
+    help: 'Requests for Markdown: rendered, or why HTML was sent',
     labelNames: ['result'],
     registers,
     collect() {
@@ -127,7 +130,7 @@ function addAnswers(registry: Registry, tally: Tally): void {
   });
   new Counter({
     name: 'edgeplan_node_faults_total',
-    help: 'Requests that something went wrong with, by what (aborted: the client left)',
+    help: 'Failed requests, by fault (aborted: the client left)',
     labelNames: ['fault'],
     registers,
     collect() {
@@ -137,28 +140,29 @@ function addAnswers(registry: Registry, tally: Tally): void {
   });
   addCount(registry, {
     name: 'edgeplan_node_octets_total',
-    help: 'Octets of answers’ bodies sent to visitors',
+    help: 'Octets of response bodies sent to visitors',
     read: () => tally.octets,
   });
   addCount(registry, {
     name: 'edgeplan_node_dry_run_total',
-    help: 'Requests that rules under dry_run would have had a say in',
-    read: () => tally.wouldHave,
+    help: 'Requests whose decision rules under dry_run would have changed',
+    read: () => tally.shadowed,
   });
 }
 
-interface Reading {
+interface MetricReading {
   readonly name: string;
   readonly help: string;
   readonly read: () => number;
 }
 
-interface GaugeReading extends Reading {
-  /** How workers of one node come together. */
-  readonly together: 'sum' | 'max';
+interface GaugeReading extends MetricReading {
+  /** How the values of a node's workers are combined. */
+  readonly aggregator: 'sum' | 'max';
 }
 
-export function addCount(registry: Registry, { name, help, read }: Reading): void {
+/** Adds a counter whose value is read at each scrape. */
+export function addCount(registry: Registry, { name, help, read }: MetricReading): void {
   new Counter({
     name,
     help,
@@ -170,11 +174,12 @@ export function addCount(registry: Registry, { name, help, read }: Reading): voi
   });
 }
 
-export function addGauge(registry: Registry, { name, help, read, together }: GaugeReading): void {
+/** Adds a gauge whose value is read at each scrape. */
+export function addGauge(registry: Registry, { name, help, read, aggregator }: GaugeReading): void {
   new Gauge({
     name,
     help,
-    aggregator: together,
+    aggregator,
     registers: [registry],
     collect() {
       this.set(read());
@@ -186,7 +191,7 @@ function addDurations(registry: Registry, { durations }: Tally): void {
   const series = [durations];
   addHistogram(registry, {
     name: 'edgeplan_node_request_seconds',
-    help: 'Seconds from a request’s head to the last octet of its answer',
+    help: 'Seconds from the head of a request to the last octet of its response',
     bounds: BOUNDS,
     series: () => series,
   });
@@ -195,25 +200,25 @@ function addDurations(registry: Registry, { durations }: Tally): void {
 function addState(registry: Registry, { plans, originsDown }: NodeMetricsOptions): void {
   addGauge(registry, {
     name: 'edgeplan_node_plans_held',
-    help: 'Names installed, those that must not serve included',
+    help: 'Names installed, those that must not be served included',
     read: () => plans().held,
-    together: 'max',
+    aggregator: 'max',
   });
   addGauge(registry, {
     name: 'edgeplan_node_plans_opened',
     help: 'Plans open in memory',
     read: () => plans().opened,
-    together: 'sum',
+    aggregator: 'sum',
   });
   addGauge(registry, {
     name: 'edgeplan_node_origins_down',
-    help: 'Origins of pools that take no requests, by probes or for failed requests',
+    help: 'Origins of pools that take no requests, by probes or after failed requests',
     read: originsDown,
-    together: 'max',
+    aggregator: 'max',
   });
 }
 
-/** The decision log's series. */
+/** Adds the metrics of the decision log. */
 export function addLog(registry: Registry, log: () => WriterStats): void {
   addCount(registry, {
     name: 'edgeplan_node_log_lines_total',
@@ -222,7 +227,7 @@ export function addLog(registry: Registry, log: () => WriterStats): void {
   });
   addCount(registry, {
     name: 'edgeplan_node_log_dropped_total',
-    help: 'Lines missing from the decision log, which could not be written fast enough or at all',
+    help: 'Lines missing from the decision log: not written fast enough, or not at all',
     read: () => log().dropped,
   });
   addCount(registry, {
@@ -234,6 +239,6 @@ export function addLog(registry: Registry, log: () => WriterStats): void {
     name: 'edgeplan_node_log_waiting',
     help: 'Lines waiting to be written to the decision log',
     read: () => log().queued,
-    together: 'sum',
+    aggregator: 'sum',
   });
 }

@@ -1,13 +1,13 @@
 /**
- * What must not be written down. Of a query, the values under names that tell of a secret; of headers, all that are not
- * known to be harmless, since every application has names of its own for its keys.
+ * Removes secrets from what is logged: from a query, the values of parameters whose names suggest a secret; of the headers,
+ * all that are not known to be harmless, since every application has its own names for its keys.
  */
 import { decodeEscapes } from '../../base/octets.ts';
 
-/** What stands in place of a value. It is a plain word, so that a redacted target is still a target. */
+/** Replaces a secret value. A plain word, so that a redacted target is still a valid target. */
 export const REDACTED = 'REDACTED';
 
-/** Parts of names, in lower case and without `-`, `_`, `.`, whose values are nobody's business. */
+/** Parts of the names of secrets, in lower case and without `-`, `_`, `.`. */
 const SECRET_PARTS = [
   'token',
   'secret',
@@ -31,7 +31,7 @@ const SECRET_PARTS = [
   'nonce',
   'assertion',
 ] as const;
-/** Names too short to be looked for within others. */
+/** Whole names of secrets, too short to be searched for within others. */
 const SECRET_NAMES: ReadonlySet<string> = new Set([
   'key',
   'auth',
@@ -48,10 +48,10 @@ const SECRET_NAMES: ReadonlySet<string> = new Set([
   'hmac',
   'saml',
 ]);
-/** Characters of a name looked at: beyond, it is treated as secret. */
+/** Characters of a name; a longer one counts as the name of a secret. */
 const MAX_NAME = 128;
 
-/** Whether a parameter's name, as it stands in a query, tells of a secret. */
+/** Whether a parameter's name, as written in a query, suggests a secret. */
 export function isSecretName(name: string): boolean {
   if (name.length > MAX_NAME) return true;
   const plain = lettersOf(name.includes('%') ? decodeEscapes(name) : name);
@@ -71,29 +71,29 @@ function lettersOf(name: string): string {
 /** The base64url of `{"`. */
 const TOKEN_START = 'eyJ';
 
-/** A JSON Web Token tells itself. */
+/** Whether a text is a JSON Web Token (RFC 7519), whatever its name. */
 function isToken(text: string): boolean {
   return text.startsWith(TOKEN_START) && text.length > 16;
 }
 
-/** What ends a parameter for some reader or other; a fragment of parameters may follow a query. */
+/** Characters that end a parameter for some parser; a fragment of parameters may follow a query. */
 const SEPARATORS = '&;?#';
 
-/** A query, or a fragment, with the values of secret-looking names replaced; the same text where there is none. */
+/** A query or fragment with its secret values replaced; the same text where it has none. */
 export function redactQuery(query: string): string {
   if (!query.includes('=') && !query.includes(TOKEN_START)) return query;
   let redacted = '';
   for (let at = 0; at <= query.length; ) {
     let end = at;
     let equals = -1;
-    // PERF: in one go, as looking for `=` beyond the parameter reads the rest of the query for each of them.
+    // PERF: one scan for both ends; a search for `=` would read the rest of the query for each parameter without one.
     for (; end < query.length && !SEPARATORS.includes(query[end]!); end++) {
       if (equals < 0 && query[end] === '=') equals = end;
     }
     const split = equals < 0 ? end : equals;
     const value = query.slice(split + 1, end);
     const name = query.slice(at, split);
-    // Links carry tokens as a whole query too.
+    // Some links have a token as their whole query.
     const isNamed = !isToken(name);
     const secret = value !== '' && (isToken(value) || !isNamed || isSecretName(name));
     redacted += isNamed ? name : REDACTED;
@@ -125,7 +125,7 @@ function withoutUser(url: string): string {
   return sign < authority + 2 ? url : `${url.slice(0, authority + 2)}${url.slice(sign + 1)}`;
 }
 
-/** Headers that are written down. */
+/** Headers that are logged with their values. */
 export const LOGGED_HEADERS: ReadonlySet<string> = new Set([
   'accept',
   'accept-encoding',

@@ -1,24 +1,25 @@
-/** What is logged of every request at its end: the decision log, the metrics and the traffic counts each implement `Journal`. */
+/** The request log: the interface that the decision log, the metrics and the traffic counts implement. */
 import type { MarkdownOutcome } from '../../markdown/outcome.ts';
 import type { Exchange } from '../exchange.ts';
 
-/** Told of every request at its end. */
+/** Receives every finished request. */
 export interface RequestLog {
   done(entry: RequestLogEntry): void;
 }
 
+/** A finished request. */
 export interface RequestLogEntry {
-  /** `null`: refused before a domain was known. */
+  /** `null`: refused before its domain was known. */
   readonly exchange: Exchange | null;
   readonly id: string;
   readonly status: number;
-  /** Octets of the answer's body. */
+  /** Octets of the response's body. */
   readonly octets: number;
   readonly durationMs: number;
-  /** `hit`, `miss`, …; `null`: the cache was not asked. */
+  /** `hit`, `miss`, …; `null`: the request did not reach the cache. */
   readonly cache: string | null;
-  /** What became of a page that was asked for as Markdown; `null`: none was. */
+  /** The outcome of a request for Markdown; `null`: HTML was requested. */
   readonly markdown: MarkdownOutcome | null;
-  /** What went wrong at the origin, `null` nothing. */
+  /** Why the request failed, a code; `null`: it did not. */
   readonly fault: string | null;
 }

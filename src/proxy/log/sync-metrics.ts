@@ -1,60 +1,66 @@
-/** What a node that follows a control plane tells of it, for Prometheus. */
+/** The metrics of a node that follows a control plane, for Prometheus. */
 import type { Registry } from 'prom-client';
 import { addGauge } from './metrics.ts';
 
+/** The state of a node's sync with the control plane. */
 export interface SyncProgress {
-  /** Whether the manifest is read now, in whichever way. */
+  /** Whether the manifest is being followed now, by stream or by poll. */
   readonly connected: boolean;
-  /** Milliseconds since the control plane said anything, or since the start. */
+  /** Milliseconds since the last message of the control plane, or since the start. */
   readonly silentMs: number;
-  /** Names that are not yet where the manifest wants them. */
+  /** Names whose plan is not yet the manifest's. */
   readonly pending: number;
   /** Names whose newest plan was refused. */
   readonly refused: number;
-  /** Why what the control plane says cannot be stored, as a phrase; `null`: it can. */
+  /** Why changes cannot be stored, as a phrase; `null`: they can. */
   readonly disk: string | null;
-  /** Answers about plans that the control plane has not heard. */
+  /** Reports about plans that the control plane has not received. */
   readonly unreported: number;
-  /** Rows of traffic that it has not taken. */
+  /** Rows of usage that it has not received. */
   readonly rows: number;
 }
 
-/** Why no traffic should be sent to a node that follows, as a sentence; `null`: it should. */
+/** Why a node that follows should get no traffic, as a sentence; `null`: it is ready. */
 export function unreadySync({ disk }: SyncProgress): string | null {
   return disk === null ? null : `changes cannot be stored, so that what is served grows old: ${disk}`;
 }
 
+/** Adds the metrics; `read` is called at each scrape. */
 export function addSyncMetrics(registry: Registry, read: () => SyncProgress): void {
   const add = (name: string, help: string, value: (following: SyncProgress) => number): void =>
-    // One process of a node follows.
-    addGauge(registry, { name, help, read: () => value(read()), together: 'max' });
+    // Of a node's processes one follows the control plane.
+    addGauge(registry, { name, help, read: () => value(read()), aggregator: 'max' });
   add('edgeplan_node_following', 'Whether the control plane is followed now: 1 or 0', ({ connected }) =>
     connected ? 1 : 0,
   );
   add(
     'edgeplan_node_control_silent_seconds',
-    'Seconds since the control plane said anything, or since the start; it does every 15 while it is followed',
+    'Seconds since the last message of the control plane, or since the start; it sends one every 15',
     ({ silentMs }) => silentMs / 1_000,
   );
   add(
     'edgeplan_node_plans_pending',
-    'Names that are not yet where the control plane wants them',
+    'Names whose plan is not yet the one of the control plane',
     ({ pending }) => pending,
   );
   add(
     'edgeplan_node_plans_refused',
-    'Names whose newest plan was refused; the one before is served on',
+    'Names whose newest plan was refused; the previous one stays in use',
     ({ refused }) => refused,
   );
   add(
     'edgeplan_node_reports_waiting',
-    'Answers about plans that the control plane has not heard',
+    'Reports about plans that the control plane has not received',
     ({ unreported }) => unreported,
   );
   add(
     'edgeplan_node_disk_failing',
-    'Whether the last change could not be stored, for want of room or another fault of the disk: 1 or 0',
+    'Whether the last change could not be stored, for lack of space or another disk failure: 1 or 0',
     ({ disk }) => (disk === null ? 0 : 1),
   );
-  add('edgeplan_node_usage_rows', 'Rows of traffic that the control plane has not taken', ({ rows }) => rows);
+  add(
+    'edgeplan_node_usage_rows',
+    'Rows of usage that the control plane has not received',
+    ({ rows }) => rows,
+  );
 }

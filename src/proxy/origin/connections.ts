@@ -1,4 +1,4 @@
-/** Connections to origins, kept open and used again: one pool for each place and name that is spoken to there. */
+/** Persistent connections to origins: one pool of them for each address, port, scheme and TLS name. */
 import { isIP, isIPv6 } from 'node:net';
 import { buildConnector, Pool } from 'undici';
 import {
@@ -14,7 +14,7 @@ import { allowContinue } from './interim.ts';
 import type { OriginNames } from './names.ts';
 import { createSlots, type Slots } from './slots.ts';
 
-/** Where a connection goes, and for TLS whom it asks for. */
+/** Where a connection goes, and for TLS the name it requests. */
 export interface OriginPlace {
   readonly scheme: 'http' | 'https';
   readonly address: string;
@@ -23,39 +23,40 @@ export interface OriginPlace {
   readonly serverName: string;
 }
 
-/** What is open towards one place. */
+/** The connections to one place. */
 export interface OpenedConnection {
   readonly pool: Pool;
-  /** Who may use its connections. */
+  /** Distributes its connections among requests. */
   readonly slots: Slots;
-  /** The name it is known by; `null`: by its address. */
+  /** The host name of the place; `null`: it is an address. */
   readonly name: string | null;
-  /** That of the name's addresses when it was opened. */
+  /** The generation of the name's addresses (`OriginNames`) when the pool was opened. */
   readonly generation: number;
 }
 
 export interface Connections {
+  /** The connections to a place; opens a pool where there is none, or where the name has moved to other addresses. */
   to(place: OriginPlace): OpenedConnection;
   close(): Promise<void>;
 }
 
 export interface ConnectionOptions {
-  /** Connections to one place at most; what comes above waits for one. */
+  /** Connections to one place at most; further requests wait for one. */
   readonly perOrigin: number;
-  /** Takes any certificate of an origin. */
+  /** Accepts any certificate of an origin. */
   readonly anyCertificate: boolean;
   readonly names: OriginNames;
   readonly guard: OriginGuard;
 }
 
-/** Places kept open. A node with more origins than that opens the least recently used anew. */
+/** Pools open at once. Beyond it the least recently used one is closed. */
 const MAX_PLACES = 2_048;
 
 export function createConnections(options: ConnectionOptions): Connections {
   const { perOrigin, anyCertificate, names, guard } = options;
-  /** In the order of their last use. */
+  /** By place, the least recently used first. */
   const opened = new Map<string, OpenedConnection>();
-  /** The last of them. PERF: most requests go where the one before went. */
+  /** The last one used. PERF: most requests go to the place of the request before. */
   let last: { readonly place: OriginPlace; readonly opened: OpenedConnection } | null = null;
 
   function open({ scheme, address, port, serverName }: OriginPlace): OpenedConnection {
@@ -69,7 +70,7 @@ export function createConnections(options: ConnectionOptions): Connections {
     const pool = new Pool(`${scheme}://${host}:${port}`, {
       connections: perOrigin,
       pipelining: 1,
-      // Judged here is the host that is dialled: an URL makes addresses of names like `2130706433`.
+      // The guard checks the host that is dialled: URL parsing turns names such as `2130706433` into addresses.
       connect: (to, callback) => {
         const refusal = guard.refusal(to.hostname, port);
         if (refusal !== null) return callback(refusal, null);
@@ -79,7 +80,7 @@ export function createConnections(options: ConnectionOptions): Connections {
           callback(null, socket);
         });
       },
-      // The head's time is ours to measure: it differs from record to record.
+      // `send.ts` limits the time to the head: the limit differs from record to record.
       headersTimeout: 0,
       bodyTimeout: STALL_MS,
       keepAliveTimeout: ORIGIN_IDLE_MS,
@@ -90,7 +91,7 @@ export function createConnections(options: ConnectionOptions): Connections {
     return { pool, slots, name, generation: name === null ? 0 : names.generation(name) };
   }
 
-  /** Whether connections go where the place's name points now. */
+  /** Whether the connections go to current addresses of the place's name. */
   function isCurrent({ name, generation }: OpenedConnection): boolean {
     return name === null || names.generation(name) === generation;
   }
@@ -102,13 +103,13 @@ export function createConnections(options: ConnectionOptions): Connections {
       const key = `${place.scheme} ${place.address} ${place.port} ${name}`;
       const known = opened.get(key);
       if (known !== undefined) opened.delete(key);
-      const isKept = known !== undefined && isCurrent(known);
-      if (known !== undefined && !isKept) closeSoon(known);
-      const found = isKept ? known : open(place);
-      opened.set(key, found);
+      const isUsable = known !== undefined && isCurrent(known);
+      if (known !== undefined && !isUsable) closeWhenIdle(known);
+      const connection = isUsable ? known : open(place);
+      opened.set(key, connection);
       if (opened.size > MAX_PLACES) closeOldest(opened);
-      last = { place, opened: found };
-      return found;
+      last = { place, opened: connection };
+      return connection;
     },
     async close() {
       const all = [...opened.values()];
@@ -129,10 +130,10 @@ function closeOldest(opened: Map<string, OpenedConnection>): void {
   const [oldest] = opened;
   if (oldest === undefined) return;
   opened.delete(oldest[0]);
-  closeSoon(oldest[1]);
+  closeWhenIdle(oldest[1]);
 }
 
-/** Requests in flight end first; a pool that is closed already has nothing to say. */
-function closeSoon({ pool }: OpenedConnection): void {
+/** Closes a pool after its requests in flight; a pool that is closed already rejects, which means the same. */
+function closeWhenIdle({ pool }: OpenedConnection): void {
   pool.close().catch(() => undefined);
 }

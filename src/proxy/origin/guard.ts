@@ -1,6 +1,7 @@
 /**
- * Judges each address that a connection to an origin is about to be made to, after its name was resolved: special ones
- * are refused unless the operator allows them, and the node's own listeners always are (semantics §7).
+ * Protects against requests to internal servers (SSRF). In: the address of a connection to an origin, after its name was
+ * resolved. Out: whether it may be made: special addresses are refused unless the operator allows them, and the node's own
+ * listeners always (semantics §7).
  */
 import { isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
@@ -16,32 +17,33 @@ export interface OriginBounds {
   readonly allowed: AllowedOrigins;
   /** The ports of the node's own listeners; may grow while it starts. */
   readonly ownPorts: ReadonlySet<number>;
-  /** Gets a sentence about an origin that was refused, not about every one. */
+  /** Called with a sentence about an origin that was refused: once an origin, for a limited number of them. */
   readonly onRefused: (sentence: string) => void;
 }
 
-/** The code of an error by which a connection was not begun. */
+/** The error code of a connection that the guard refused. */
 export const FORBIDDEN = 'EDGE_FORBIDDEN';
 
 export interface OriginGuard {
-  /** What is said against a host that is an address; `null` for a name, which `lookup` judges. */
+  /** Why a host that is an address is refused; `null`: it is not, or it is a name, which `lookupFor` checks. */
   refusal(host: string, port: number): NodeJS.ErrnoException | null;
-  /** As `net.connect` takes it, for connections to a port: answers with the addresses that may be connected to. */
+  /** A `lookup` for `net.connect` to a port: returns only addresses that are allowed. */
   lookupFor(port: number): LookupFunction;
 }
 
 export function createGuard(bounds: OriginBounds, lookup: LookupFunction): OriginGuard {
-  const judge = createSpecialJudge(bounds.allowed);
+  const refusedKind = createSpecialJudge(bounds.allowed);
   const report = createReport(bounds.onRefused);
 
-  function against(address: string, port: number): string | null {
+  /** Why an address is refused; `null`: it is not. */
+  function reasonAgainst(address: string, port: number): string | null {
     const canonical = canonicalAddress(address);
-    // A zone id: only link-local addresses have any use for one.
+    // The address has a zone id, which only link-local addresses need.
     if (canonical === null) return `${address} is a link-local address; no option allows it`;
     if (bounds.ownPorts.has(port) && isOwnAddress(canonical)) {
       return `${canonical} port ${port} is a listener of this node; no option allows it`;
     }
-    const kind = judge(canonical);
+    const kind = refusedKind(canonical);
     return kind === null ? null : `${canonical} is a ${kind} address; --allow-origins ${canonical} allows it`;
   }
 
@@ -53,22 +55,22 @@ export function createGuard(bounds: OriginBounds, lookup: LookupFunction): Origi
   return {
     refusal(host, port) {
       if (isIP(host) === 0) return null;
-      const reason = against(host, port);
+      const reason = reasonAgainst(host, port);
       return reason === null ? null : refused(host, reason);
     },
     lookupFor: (port) => (hostname, options, callback) => {
-      lookup(hostname, { ...options, all: true }, (error, answered) => {
+      lookup(hostname, { ...options, all: true }, (error, resolved) => {
         if (error !== null) return callback(error, '');
-        const all = answered as unknown as readonly { readonly address: string; readonly family: number }[];
+        const all = resolved as unknown as readonly { readonly address: string; readonly family: number }[];
         let reason: string | null = null;
-        const good = all.filter(({ address }) => {
-          const said = against(address, port);
-          reason ??= said;
-          return said === null;
+        const allowed = all.filter(({ address }) => {
+          const refusal = reasonAgainst(address, port);
+          reason ??= refusal;
+          return refusal === null;
         });
-        const [first] = good;
+        const [first] = allowed;
         if (reason !== null && first === undefined) return callback(refused(hostname, reason), '');
-        if (options.all === true) return callback(null, good);
+        if (options.all === true) return callback(null, allowed);
         callback(null, first!.address, first!.family);
       });
     },
@@ -84,19 +86,19 @@ function isOwnAddress(canonical: string): boolean {
   );
 }
 
-/** Each origin once in a while, and a few of them: customers choose them, and visitors how often. */
-function createReport(say: (sentence: string) => void): (host: string, reason: string) => void {
-  const said = new Set<string>();
+/** Reports each origin once in `REFUSALS_MS`, and a limited number: customers choose origins, and visitors how often. */
+function createReport(report: (sentence: string) => void): (host: string, reason: string) => void {
+  const reported = new Set<string>();
   let until = Number.NEGATIVE_INFINITY;
   return (host, reason) => {
     const now = performance.now();
     if (now >= until) {
-      said.clear();
+      reported.clear();
       until = now + REFUSALS_MS;
     }
     const sentence = `the origin ${host} is refused: ${reason}`;
-    if (said.size >= REFUSALS_LOGGED || said.has(sentence)) return;
-    said.add(sentence);
-    say(sentence);
+    if (reported.size >= REFUSALS_LOGGED || reported.has(sentence)) return;
+    reported.add(sentence);
+    report(sentence);
   };
 }

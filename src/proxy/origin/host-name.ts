@@ -1,6 +1,6 @@
-/** The name within a Host value. */
+/** Parses the value of a Host header (RFC 9110 §7.2). */
 
-/** A Host value without its port and brackets. */
+/** The host of a Host value: `example.com:8080` → `example.com`, `[2001:db8::1]:80` → `2001:db8::1`. */
 export function hostOf(host: string): string {
   if (host.startsWith('[')) return host.slice(1, Math.max(1, host.indexOf(']')));
   const colon = host.indexOf(':');

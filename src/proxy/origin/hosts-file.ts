@@ -1,23 +1,23 @@
-/** The system's own table of names (`hosts(5)`), which stands before the DNS. */
+/** The system's hosts file (`hosts(5)`), which takes precedence over the DNS. */
 import { readFile } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { fileMark } from '../../platform/file-mark.ts';
 
 export interface HostsFile {
-  /** Addresses of a lower-case name, in the file's order; empty: it names none. */
+  /** Addresses of a lower-case name, in the file's order; empty: the file does not list the name. */
   addressesOf(name: string): Promise<readonly string[]>;
 }
 
-/** Reads a table anew when it changed; one that cannot be read names nobody. */
+/** Reads the file again when it has changed; a file that cannot be read counts as empty. */
 export function openHostsFile(path: string): HostsFile {
-  let seen = '';
+  let lastMark = '';
   let names: ReadonlyMap<string, readonly string[]> = new Map();
   return {
     async addressesOf(name) {
       const mark = await fileMark(path);
-      if (mark !== seen) {
+      if (mark !== lastMark) {
         names = readHosts(await readFile(path, 'latin1').catch(() => ''));
-        seen = mark;
+        lastMark = mark;
       }
       return names.get(name) ?? [];
     },

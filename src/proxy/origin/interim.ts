@@ -1,42 +1,44 @@
 /**
- * Makes `100 Continue` of an origin an interim answer like any other (RFC 9110 §15.2). The edge sends origins no `Expect`,
- * but servers that answer 100 to every large body are common, and undici ends the connection at it. It accepts 102, with
- * which a client does just as little; so the last digit is changed before its parser reads the octets.
+ * Makes undici accept `100 Continue` from an origin as any other interim response (RFC 9110 §15.2). The edge sends origins no
+ * `Expect`, but servers that answer every large body with 100 are common, and undici closes the connection on it. undici
+ * accepts 102, which has no more effect on a client, so the last digit is changed before its parser reads the octets.
  */
 import { subscribe } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 
 const CONTINUE = Buffer.from('HTTP/1.1 100', 'latin1');
+/** Positions in `CONTINUE`. */
 const MINOR_VERSION = 7;
 const LAST_DIGIT = 11;
 const LF = 0x0a;
 const CR = 0x0d;
 const TWO = 0x32;
 
-const READER = Symbol('reader of interim answers');
+/** The property of a socket with its reader. */
+const READER = Symbol('reader of interim responses');
 
 interface Watched extends Socket {
   [READER]?: InterimReader;
 }
 
-/** Changes 100 to 102 in what is read from a connection between a request and the head of its final answer. */
+/** Changes 100 to 102 in the octets of a connection between a request and the head of its final response. */
 interface InterimReader {
-  /** A request was written: answers begin with the next octet. */
+  /** A request was written: the next octet starts a response. */
   begin(): void;
   read(chunk: Uint8Array): void;
 }
 
-// Published in the tick in which a request is written, before anything of its answer is read.
+// undici publishes this in the tick in which it writes a request, before it reads any octet of the response.
 subscribe('undici:client:sendHeaders', (message) => {
   (message as { readonly socket: Watched }).socket[READER]?.begin();
 });
 
-/** Has undici read `100 Continue` on this connection as `102 Processing`. */
+/** Makes undici read `100 Continue` on this connection as `102 Processing`. */
 export function allowContinue(socket: Watched): void {
   const reader = createInterimReader();
   const read = socket.read.bind(socket);
   socket[READER] = reader;
-  // undici takes every octet of a connection by `read`.
+  // undici reads every octet of a connection by `read`.
   socket.read = (size?: number): unknown => {
     const chunk: unknown = read(size);
     if (chunk !== null) reader.read(chunk as Uint8Array);
@@ -45,11 +47,11 @@ export function allowContinue(socket: Watched): void {
 }
 
 function createInterimReader(): InterimReader {
-  /** `off`: within a final answer, or after it. */
+  /** `status`: within a status line; `head`: in the headers of an interim response; `off`: in or after a final response. */
   let state: 'off' | 'status' | 'head' = 'off';
-  /** Octets of the status line before this one, as far as they are of interest. */
+  /** Octets of the status line so far, up to `LAST_DIGIT`. */
   let seen = 0;
-  /** Whether the line that is read has no octets yet. */
+  /** Whether the current header line has no octets yet. */
   let bare = false;
 
   /** Reads one octet of a status line. */
@@ -62,7 +64,7 @@ function createInterimReader(): InterimReader {
     } else if (seen !== MINOR_VERSION && octet !== CONTINUE[seen]) state = 'off';
     seen++;
   }
-  /** Reads one octet of the rest of an interim answer's head. */
+  /** Reads one octet of an interim response's headers. */
   function head(octet: number): void {
     if (octet !== LF) {
       if (octet !== CR) bare = false;

@@ -1,6 +1,6 @@
 /**
- * Origins that are known by name. A name is asked for once, however many connections wait for it, and its addresses are
- * believed as long as the DNS says. While the DNS fails, those known last are used on (RFC 8767).
+ * The addresses of origins that are host names. Concurrent connections share one DNS query, and its addresses are cached for
+ * their TTL. While the DNS fails, the last addresses stay in use (serve-stale, RFC 8767).
  */
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
@@ -9,32 +9,32 @@ import { MAX_ORIGIN_NAMES, NAME_RECHECK_MS, NAME_STALE_MS } from '../limits.ts';
 import type { Resolve, ResolvedAddresses } from './resolve.ts';
 
 export interface OriginNames {
-  /** As `net.connect` takes it. */
+  /** A `lookup` for `net.connect`. */
   readonly lookup: LookupFunction;
   /**
-   * A number that is another once a name has none of the addresses it had before: whoever keeps connections there
-   * should make them anew. Looks behind where the addresses known are too old.
+   * A number that changes when a name has none of its previous addresses: connections to those should be replaced.
+   * Refreshes addresses that have expired in the background.
    */
   generation(name: string): number;
 }
 
-interface Known {
+interface CachedName {
   six: readonly string[];
   four: readonly string[];
-  /** Why there are no addresses, or why those here are old; `null`: they are as the DNS has them. */
+  /** Why there are no addresses, or why these are stale; `null`: they are the DNS's. */
   fault: NodeJS.ErrnoException | null;
-  /** Until when it is not asked for again. */
-  believedUntil: number;
-  /** Until when the addresses may be used though the DNS fails. */
+  /** On the clock: no query before this time. */
+  validUntil: number;
+  /** On the clock: the addresses may be used until this time while the DNS fails. */
   usableUntil: number;
-  /** The question that is out. */
-  asked: Promise<void> | null;
+  /** The query under way. */
+  query: Promise<void> | null;
   generation: number;
-  /** Counts connections, for their turns. */
+  /** Counts lookups: each starts with the next address. */
   turn: number;
 }
 
-/** `clock` in milliseconds, from wherever, that never jumps. */
+/** `clock` in milliseconds, monotonic. */
 export function createOriginNames({
   resolve,
   clock,
@@ -42,84 +42,85 @@ export function createOriginNames({
   readonly resolve: Resolve;
   readonly clock: () => number;
 }): OriginNames {
-  const names = new LRUCache<string, Known>({ max: MAX_ORIGIN_NAMES });
+  const names = new LRUCache<string, CachedName>({ max: MAX_ORIGIN_NAMES });
 
-  function knownOf(name: string): Known {
-    const found = names.get(name);
-    if (found !== undefined) return found;
-    const began: Known = {
+  function cachedName(name: string): CachedName {
+    const before = names.get(name);
+    if (before !== undefined) return before;
+    const created: CachedName = {
       six: [],
       four: [],
       fault: null,
-      believedUntil: Number.NEGATIVE_INFINITY,
+      validUntil: Number.NEGATIVE_INFINITY,
       usableUntil: Number.NEGATIVE_INFINITY,
-      asked: null,
+      query: null,
       generation: 0,
       turn: 0,
     };
-    names.set(name, began);
-    return began;
+    names.set(name, created);
+    return created;
   }
 
-  function take(known: Known, found: ResolvedAddresses, name: string): void {
+  /** Stores the result of a query. */
+  function store(cached: CachedName, result: ResolvedAddresses, name: string): void {
     const now = clock();
-    if (found.kind === 'addresses') {
-      if (isElsewhere(known, found)) known.generation++;
-      known.six = found.six;
-      known.four = found.four;
-      known.fault = null;
-      known.believedUntil = now + found.keptMs;
-      known.usableUntil = now + NAME_STALE_MS;
+    if (result.kind === 'addresses') {
+      if (hasMoved(cached, result)) cached.generation++;
+      cached.six = result.six;
+      cached.four = result.four;
+      cached.fault = null;
+      cached.validUntil = now + result.validMs;
+      cached.usableUntil = now + NAME_STALE_MS;
       return;
     }
-    known.fault = unresolved(name, found.reason);
-    known.believedUntil = now + NAME_RECHECK_MS;
-    if (found.kind === 'unknown' && now < known.usableUntil) return;
-    if (hasAddresses(known)) known.generation++;
-    known.six = [];
-    known.four = [];
+    cached.fault = unresolved(name, result.reason);
+    cached.validUntil = now + NAME_RECHECK_MS;
+    if (result.kind === 'unknown' && now < cached.usableUntil) return;
+    if (hasAddresses(cached)) cached.generation++;
+    cached.six = [];
+    cached.four = [];
   }
 
-  function ask(name: string, known: Known): Promise<void> {
-    known.asked ??= resolve(name).then((found) => {
-      known.asked = null;
-      take(known, found, name);
+  function query(name: string, cached: CachedName): Promise<void> {
+    cached.query ??= resolve(name).then((result) => {
+      cached.query = null;
+      store(cached, result, name);
     });
-    return known.asked;
+    return cached.query;
   }
 
   return {
     lookup(hostname, options, callback) {
       const name = hostname.toLowerCase();
-      const known = knownOf(name);
-      const answer = (): void => answerWith(known, options, callback as Callback);
-      if (clock() < known.believedUntil) return process.nextTick(answer);
-      const asked = ask(name, known);
-      // Who waited for the DNS once while it fails is enough.
-      if (known.fault !== null && hasAddresses(known)) process.nextTick(answer);
-      else void asked.then(answer);
+      const cached = cachedName(name);
+      const answer = (): void => answerWith(cached, options, callback as Callback);
+      if (clock() < cached.validUntil) return process.nextTick(answer);
+      const pending = query(name, cached);
+      // While the DNS fails, only the first connection waits for it.
+      if (cached.fault !== null && hasAddresses(cached)) process.nextTick(answer);
+      else void pending.then(answer);
     },
     generation(name) {
-      const known = knownOf(name);
-      if (clock() >= known.believedUntil) void ask(name, known);
-      return known.generation;
+      const cached = cachedName(name);
+      if (clock() >= cached.validUntil) void query(name, cached);
+      return cached.generation;
     },
   };
 }
 
 type Callback = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
-/** In turns, as the DNS would deal them out, and IPv6 first: Node tries the families by turns. */
-function answerWith(known: Known, { all, family }: LookupOptions, callback: Callback): void {
-  const turn = known.turn++;
+/** Addresses by round robin, as DNS servers rotate them, and IPv6 first: Node tries the families alternately. */
+function answerWith(cached: CachedName, { all: wantsAll, family }: LookupOptions, callback: Callback): void {
+  const turn = cached.turn++;
   const six =
-    family === 4 || family === 'IPv4' ? [] : known.six.map((_, at) => entry(known.six, at + turn, 6));
+    family === 4 || family === 'IPv4' ? [] : cached.six.map((_, at) => entry(cached.six, at + turn, 6));
   const four =
-    family === 6 || family === 'IPv6' ? [] : known.four.map((_, at) => entry(known.four, at + turn, 4));
-  const found = [...six, ...four];
-  const [first] = found;
-  if (first === undefined) callback(known.fault ?? unresolved('', 'no address of this family'), '');
-  else if (all === true) callback(null, found);
+    family === 6 || family === 'IPv6' ? [] : cached.four.map((_, at) => entry(cached.four, at + turn, 4));
+  const all = [...six, ...four];
+  const [first] = all;
+  if (first === undefined) callback(cached.fault ?? unresolved('', 'no address of this family'), '');
+  else if (wantsAll === true) callback(null, all);
   else callback(null, first.address, first.family);
 }
 
@@ -127,17 +128,17 @@ function entry(list: readonly string[], turn: number, family: 4 | 6): LookupAddr
   return { address: list[turn % list.length]!, family };
 }
 
-function hasAddresses({ six, four }: Pick<Known, 'six' | 'four'>): boolean {
+function hasAddresses({ six, four }: Pick<CachedName, 'six' | 'four'>): boolean {
   return six.length + four.length > 0;
 }
 
-/** Addresses that have one in common are those of servers that are dealt out. */
-function isElsewhere(known: Known, found: Pick<Known, 'six' | 'four'>): boolean {
-  const before = new Set([...known.six, ...known.four]);
-  return before.size > 0 && ![...found.six, ...found.four].some((address) => before.has(address));
+/** Whether no address is left. Sets with a common address belong to one group of servers, of which the DNS returns some. */
+function hasMoved(cached: CachedName, current: Pick<CachedName, 'six' | 'four'>): boolean {
+  const before = new Set([...cached.six, ...cached.four]);
+  return before.size > 0 && ![...current.six, ...current.four].some((address) => before.has(address));
 }
 
-/** The code of an error by which a name was not resolved. */
+/** The error code of a name without addresses. */
 export const UNRESOLVED = 'EDGE_UNRESOLVED';
 
 function unresolved(name: string, reason: string): NodeJS.ErrnoException {

@@ -1,7 +1,7 @@
 /**
- * Which origins of a pool take requests. Two judges: probes, where the pool asks for them (so many failures in a row
- * take an origin out, so many successes bring it back), and requests themselves (as many failures in a row eject it for
- * a while; Envoy's outlier detection and nginx's `max_fails` do the same).
+ * The health of a domain's pools. In: results of probes, where the pool has them (so many failures in a row take an origin
+ * out, so many successes bring it back), and of requests (as many failures in a row eject it for a while, as Envoy's outlier
+ * detection and nginx's `max_fails`). Out: which origins take requests, and their load.
  */
 import type {
   OriginStates,
@@ -11,14 +11,16 @@ import type {
   RuleRef,
 } from '../../evaluator/index.ts';
 
-/** Failed requests in a row that eject an origin of a pool without probes, and for how long, as nginx would. */
+/** Consecutive failed requests that eject an origin of a pool without probes. */
 const FAILURES = 3;
+/** Milliseconds for which such an origin is ejected. */
 const EJECT_MS = 30_000;
 
 interface OriginState {
   inFlight: number;
-  /** In a row. */
+  /** Consecutive. */
   failedRequests: number;
+  /** On the pools' clock, milliseconds. */
   ejectedUntil: number;
   failedProbes: number;
   passedProbes: number;
@@ -27,135 +29,175 @@ interface OriginState {
 
 interface PoolState {
   readonly settings: PoolSettings;
+  /** In the order of `settings.origins`. */
   readonly origins: readonly OriginState[];
   readonly timers: NodeJS.Timeout[];
 }
 
-/** Asks an origin whether it is well. */
+/** Resolves to whether an origin is healthy. */
 export type Probe = (origin: PoolOriginAddress, pool: PoolSettings, health: PoolHealth) => Promise<boolean>;
 
-/** One origin of a pool, as requests to it report. */
+/** One origin of a pool, as requests to it report their outcome. */
 export interface PoolMember {
   begin(): void;
   end(outcome: 'well' | 'failed'): void;
 }
 
-/** A pool, as the rule that decided names it: it may be one of a plan that was replaced meanwhile. */
+/** A pool by the rule that decided. The rule may be one of a plan that has been replaced since. */
 export type PoolName = Pick<RuleRef, 'id' | 'key'>;
 
 export interface DomainPools extends OriginStates {
-  /** The pool's origin with this address, `null` when the pool has none such. */
+  /** The pool's origin with this address; `null`: the pool has no such origin. */
   origin(pool: PoolName, at: { readonly address: string; readonly port: number | null }): PoolMember | null;
-  /** Another origin of the pool to try after `failed`, healthy and not tried yet; `null`: none is left. */
+  /** A healthy origin of the pool that is not among those tried (`keyOf`); `null`: none is left. */
   another(pool: PoolName, tried: readonly string[]): PoolOriginAddress | null;
-  /** Origins that are out, as `pool/address:port`. */
+  /** Origins that take no requests, as `pool/address:port`. */
   down(): readonly string[];
-  /** New settings: pools that stay as they are keep what is known of them. */
+  /** Replaces the settings. Pools whose settings stay the same retain their state. */
   replace(pools: readonly PoolSettings[]): void;
 }
 
-export function createDomainPools({ probe, clock }: { probe: Probe; clock: () => number }): DomainPools {
-  /** By what each goes by from plan to plan. */
-  const pools = new Map<string, PoolState>();
-  /** As the plan now in force asks: by id. */
-  const byId = new Map<number, PoolState>();
+interface PoolsState {
+  readonly probe: Probe;
+  readonly clock: () => number;
+  /** By the name that a pool retains from plan to plan. */
+  readonly pools: Map<string, PoolState>;
+  /** By the rule's id in the current plan. */
+  readonly byId: Map<number, PoolState>;
+}
 
-  function start(settings: PoolSettings): PoolState {
-    const origins = settings.origins.map(() => ({
-      inFlight: 0,
-      failedRequests: 0,
-      ejectedUntil: 0,
-      failedProbes: 0,
-      passedProbes: 0,
-      probedDown: false,
-    }));
-    const { health } = settings;
-    const timers =
-      health === null
-        ? []
-        : settings.origins.map((origin, index) => {
-            const ask = (): void => {
-              void probe(origin, settings, health).then((well) => judge(origins[index]!, health, well));
-            };
-            // Spread, so that a node with many pools does not ask all at one moment.
-            const first = setTimeout(ask, (health.intervalSec * 1_000 * index) / settings.origins.length);
-            first.unref();
-            return setInterval(ask, health.intervalSec * 1_000).unref();
-          });
-    return { settings, origins, timers };
-  }
-
-  function stop(pool: PoolState): void {
-    for (const timer of pool.timers) clearInterval(timer);
-  }
-
-  function isWell(state: OriginState): boolean {
-    return !state.probedDown && state.ejectedUntil <= clock();
-  }
-
+/** @param options `clock` in milliseconds, monotonic */
+export function createDomainPools(options: {
+  readonly probe: Probe;
+  readonly clock: () => number;
+}): DomainPools {
+  const state: PoolsState = { ...options, pools: new Map(), byId: new Map() };
+  const { pools, byId, clock } = state;
   return {
     healthy: (pool, origin) => {
-      const state = byId.get(pool)?.origins[origin];
-      return state === undefined || isWell(state);
+      const member = byId.get(pool)?.origins[origin];
+      return member === undefined || isHealthy(member, clock());
     },
     inFlight: (pool, origin) => byId.get(pool)?.origins[origin]?.inFlight ?? 0,
-    origin(pool, { address, port }) {
-      const known = pools.get(nameOf(pool));
-      const index = known?.settings.origins.findIndex((one) => one.address === address && one.port === port);
-      const state = index === undefined ? undefined : known?.origins[index];
-      if (known === undefined || state === undefined) return null;
-      const { health } = known.settings;
-      return {
-        begin: () => void state.inFlight++,
-        end: (outcome) => {
-          state.inFlight--;
-          if (outcome === 'well') state.failedRequests = 0;
-          else if (++state.failedRequests >= (health?.unhealthyThreshold ?? FAILURES)) {
-            state.failedRequests = 0;
-            state.ejectedUntil = clock() + (health === null ? EJECT_MS : health.ejectSec * 1_000);
-          }
-        },
-      };
-    },
+    origin: (pool, at) => memberOf(state, pool, at),
     another(pool, tried) {
-      const known = pools.get(nameOf(pool));
-      const place = known?.settings.origins.findIndex(
-        (one, index) => !tried.includes(keyOf(one)) && isWell(known.origins[index]!),
+      const current = pools.get(nameOf(pool));
+      const index = current?.settings.origins.findIndex(
+        (origin, at) => !tried.includes(keyOf(origin)) && isHealthy(current.origins[at]!, clock()),
       );
-      return place === undefined || place < 0 ? null : known!.settings.origins[place]!;
+      return index === undefined || index < 0 ? null : current!.settings.origins[index]!;
     },
     down: () =>
       [...pools].flatMap(([name, { settings, origins }]) =>
-        settings.origins.flatMap((origin, index) =>
-          isWell(origins[index]!) ? [] : [`${name}/${keyOf(origin)}`],
+        settings.origins.flatMap((origin, at) =>
+          isHealthy(origins[at]!, clock()) ? [] : [`${name}/${keyOf(origin)}`],
         ),
       ),
-    replace(next) {
-      const staying = new Set(next.map(nameOf));
-      for (const [name, pool] of pools) {
-        if (staying.has(name)) continue;
-        stop(pool);
-        pools.delete(name);
-      }
-      byId.clear();
-      for (const settings of next) {
-        const name = nameOf(settings);
-        const before = pools.get(name);
-        const same = before !== undefined && settingsText(before.settings) === settingsText(settings);
-        if (before !== undefined && !same) stop(before);
-        const pool = same ? before : start(settings);
-        pools.set(name, pool);
-        byId.set(settings.id, pool);
-      }
+    replace: (settings) => replacePools(state, settings),
+  };
+}
+
+function isHealthy({ probedDown, ejectedUntil }: OriginState, now: number): boolean {
+  return !probedDown && ejectedUntil <= now;
+}
+
+function memberOf(
+  { pools, clock }: PoolsState,
+  pool: PoolName,
+  { address, port }: { readonly address: string; readonly port: number | null },
+): PoolMember | null {
+  const current = pools.get(nameOf(pool));
+  const index = current?.settings.origins.findIndex((one) => one.address === address && one.port === port);
+  const origin = index === undefined ? undefined : current?.origins[index];
+  if (current === undefined || origin === undefined) return null;
+  const { health } = current.settings;
+  return {
+    begin: () => void origin.inFlight++,
+    end: (outcome) => {
+      origin.inFlight--;
+      countRequest(origin, { health, failed: outcome === 'failed', now: clock() });
     },
   };
+}
+
+interface RequestResult {
+  readonly health: PoolHealth | null;
+  readonly failed: boolean;
+  readonly now: number;
+}
+
+/** Ejects an origin after consecutive failures, as many as a probe may fail where the pool has probes. */
+function countRequest(origin: OriginState, { health, failed, now }: RequestResult): void {
+  if (!failed) {
+    origin.failedRequests = 0;
+    return;
+  }
+  if (++origin.failedRequests < (health?.unhealthyThreshold ?? FAILURES)) return;
+  origin.failedRequests = 0;
+  origin.ejectedUntil = now + (health === null ? EJECT_MS : health.ejectSec * 1_000);
+}
+
+/** A passed series of probes also ends an ejection. */
+function countProbe(origin: OriginState, health: PoolHealth, passed: boolean): void {
+  origin.passedProbes = passed ? origin.passedProbes + 1 : 0;
+  origin.failedProbes = passed ? 0 : origin.failedProbes + 1;
+  if (origin.failedProbes >= health.unhealthyThreshold) origin.probedDown = true;
+  if (origin.passedProbes >= health.healthyThreshold) {
+    origin.probedDown = false;
+    origin.ejectedUntil = 0;
+  }
+}
+
+function startPool(settings: PoolSettings, probe: Probe): PoolState {
+  const origins = settings.origins.map(() => ({
+    inFlight: 0,
+    failedRequests: 0,
+    ejectedUntil: 0,
+    failedProbes: 0,
+    passedProbes: 0,
+    probedDown: false,
+  }));
+  const { health } = settings;
+  if (health === null) return { settings, origins, timers: [] };
+  const timers = settings.origins.map((origin, index) => {
+    const run = (): void => {
+      void probe(origin, settings, health).then((passed) => countProbe(origins[index]!, health, passed));
+    };
+    // The first probes are spread over an interval, so that a node with many pools does not send all at once.
+    setTimeout(run, (health.intervalSec * 1_000 * index) / settings.origins.length).unref();
+    return setInterval(run, health.intervalSec * 1_000).unref();
+  });
+  return { settings, origins, timers };
+}
+
+function stopPool({ timers }: PoolState): void {
+  for (const timer of timers) clearInterval(timer);
+}
+
+function replacePools({ pools, byId, probe }: PoolsState, next: readonly PoolSettings[]): void {
+  const names = new Set(next.map(nameOf));
+  for (const [name, pool] of pools) {
+    if (names.has(name)) continue;
+    stopPool(pool);
+    pools.delete(name);
+  }
+  byId.clear();
+  for (const settings of next) {
+    const name = nameOf(settings);
+    const before = pools.get(name);
+    const isUnchanged = before !== undefined && settingsText(before.settings) === settingsText(settings);
+    if (before !== undefined && !isUnchanged) stopPool(before);
+    const pool = isUnchanged ? before : startPool(settings, probe);
+    pools.set(name, pool);
+    byId.set(settings.id, pool);
+  }
 }
 
 function nameOf({ id, key }: PoolName): string {
   return key ?? String(id);
 }
 
-/** All but the id, which may be a place. */
+/** All settings but the id, which differs between plans where it is a position in a file. */
 function settingsText({ id, ...settings }: PoolSettings): string {
   return JSON.stringify(settings);
 }
@@ -163,14 +205,4 @@ function settingsText({ id, ...settings }: PoolSettings): string {
 /** The name of an origin among those tried. */
 export function keyOf({ address, port }: { readonly address: string; readonly port: number | null }): string {
   return `${address}:${port}`;
-}
-
-function judge(state: OriginState, health: PoolHealth, well: boolean): void {
-  state.passedProbes = well ? state.passedProbes + 1 : 0;
-  state.failedProbes = well ? 0 : state.failedProbes + 1;
-  if (state.failedProbes >= health.unhealthyThreshold) state.probedDown = true;
-  if (state.passedProbes >= health.healthyThreshold) {
-    state.probedDown = false;
-    state.ejectedUntil = 0;
-  }
 }

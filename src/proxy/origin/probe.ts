@@ -1,4 +1,4 @@
-/** Asks origins small questions: is it well, and does it speak TLS. */
+/** Probes origins: the health check of a pool's origin, and whether an origin of scheme `auto` offers TLS. */
 import { connect } from 'node:tls';
 import type { PoolHealth, PoolOriginAddress, PoolSettings } from '../../evaluator/index.ts';
 import { CONNECT_MS } from '../limits.ts';
@@ -7,102 +7,104 @@ import { FORBIDDEN, type OriginGuard } from './guard.ts';
 import { hostOf } from './host-name.ts';
 import { UNRESOLVED } from './names.ts';
 
-/** Whether an origin answers its probe path with a status below 400 in time. */
+/** Returns the health check: whether an origin answers its probe path in time with a status below 400. Never rejects. */
 export function createProbe(connections: Connections) {
   return async (origin: PoolOriginAddress, pool: PoolSettings, health: PoolHealth): Promise<boolean> => {
     const host = health.host || pool.hostHeader || origin.address;
     try {
-      const { pool: asked } = connections.to({ ...origin, serverName: hostOf(host) });
-      const { statusCode, body } = await asked.request({
+      const { pool: connection } = connections.to({ ...origin, serverName: hostOf(host) });
+      const { statusCode, body } = await connection.request({
         method: 'GET',
         path: health.path,
         headers: { host, 'user-agent': 'edgeplan-probe' },
         signal: AbortSignal.timeout(health.timeoutSec * 1_000),
       });
-      // To undici, a body that is left before its end is an error, also one that has come whole.
+      // undici reports an error for a body that is not read to its end, even where all of it has arrived.
       body.on('error', () => undefined).destroy();
       return statusCode < 400;
     } catch {
-      // Whatever went wrong is the answer.
+      // Any failure means that the origin is not healthy.
       return false;
     }
   };
 }
 
-/** How long what was found out about an origin is believed. */
+/** Milliseconds for which the scheme of an origin is used without another probe. */
 const REMEMBERED_MS = 10 * 60_000;
-/** The same where TLS did not answer, which may have been a bad moment: it is asked for again, behind requests. */
+/** The same for `http`: TLS may have failed by chance, so it is probed again in the background. */
 const DOUBTED_MS = 30_000;
-/** Origins remembered; a node with more asks again. */
+/** Origins whose scheme is remembered; beyond it all are probed again. */
 const MAX_REMEMBERED = 10_000;
 
 type Scheme = 'http' | 'https';
 
 export interface SchemeProbe {
   /**
-   * The scheme an `Auto` record's origin speaks: TLS on 443 if a handshake works there, else HTTP on 80. Rejects with the
-   * error of the lookup, of the guard or of the connection where there is nobody to ask and the scheme is not known: what
-   * answers there a moment later may speak TLS, and a request must not go to it in clear.
+   * The scheme for an `Auto` record's origin: TLS on 443 if a handshake works there, else HTTP on 80. Rejects with the error
+   * of the lookup, the guard or the connection where no server answers and the scheme is not known: a server that answers a
+   * moment later may offer TLS, and the request must not reach it in clear text.
    */
   schemeOf(address: string, port: number | null, serverName: string): Promise<Scheme>;
 }
 
-interface Known {
+interface ProbedScheme {
   scheme: Promise<Scheme>;
-  /** When it was asked for. */
+  /** The time of the probe, on the clock. */
   readonly at: number;
-  /** How long `scheme` is taken as it is. */
-  believedMs: number;
+  /** Milliseconds after which the scheme is probed again. */
+  validMs: number;
 }
 
 export interface SchemeProbeOptions {
-  /** In milliseconds, from wherever, that never jumps. */
+  /** Milliseconds, monotonic. */
   readonly clock: () => number;
   readonly guard: OriginGuard;
 }
 
 export function createSchemeProbe({ clock, guard }: SchemeProbeOptions): SchemeProbe {
-  const known = new Map<string, Known>();
+  /** By address and port. */
+  const probed = new Map<string, ProbedScheme>();
   return {
     schemeOf(address, port, serverName) {
       const key = `${address} ${port}`;
-      const before = known.get(key);
+      const before = probed.get(key);
       const age = before === undefined ? Number.POSITIVE_INFINITY : clock() - before.at;
-      if (before !== undefined && age < before.believedMs) return before.scheme;
+      if (before !== undefined && age < before.validMs) return before.scheme;
       const to = { host: address, port: port ?? 443, servername: serverName };
-      const found = askScheme(to, { guard, mayBeElsewhere: port === null });
-      const asked = before === undefined ? found : found.catch(() => before.scheme);
-      const scheme = before !== undefined && age < REMEMBERED_MS ? before.scheme : asked;
-      const next: Known = { scheme, at: clock(), believedMs: REMEMBERED_MS };
-      found.then(
-        (one) => {
-          next.scheme = asked;
-          if (one === 'http') next.believedMs = DOUBTED_MS;
+      const probe = probeScheme(to, { guard, hasHttpPort: port === null });
+      const result = before === undefined ? probe : probe.catch(() => before.scheme);
+      // Requests use the previous scheme until the probe ends, unless that is too old.
+      const scheme = before !== undefined && age < REMEMBERED_MS ? before.scheme : result;
+      const next: ProbedScheme = { scheme, at: clock(), validMs: REMEMBERED_MS };
+      probe.then(
+        (answer) => {
+          next.scheme = result;
+          if (answer === 'http') next.validMs = DOUBTED_MS;
         },
         () => {
-          // Nothing was learnt, so the next request waits for what is found out then.
-          next.scheme = asked;
-          next.believedMs = 0;
-          if (before === undefined && known.get(key) === next) known.delete(key);
+          // The probe has failed: the next request waits for a probe of its own.
+          next.scheme = result;
+          next.validMs = 0;
+          if (before === undefined && probed.get(key) === next) probed.delete(key);
         },
       );
-      if (known.size >= MAX_REMEMBERED) known.clear();
-      known.set(key, next);
+      if (probed.size >= MAX_REMEMBERED) probed.clear();
+      probed.set(key, next);
       return scheme;
     },
   };
 }
 
-interface AskOptions {
+interface SchemeProbing {
   readonly guard: OriginGuard;
-  /** HTTP has a port of its own, so that a TLS port where nobody listens means HTTP. */
-  readonly mayBeElsewhere: boolean;
+  /** HTTP has a port of its own (80), so that a closed TLS port means HTTP. */
+  readonly hasHttpPort: boolean;
 }
 
-/** Rejects where there is nobody to ask now. */
-function askScheme(
+/** Tries a TLS handshake. Rejects where the origin has no address that is allowed, or accepts no connection. */
+function probeScheme(
   to: { readonly host: string; readonly port: number; readonly servername: string },
-  { guard, mayBeElsewhere }: AskOptions,
+  { guard, hasHttpPort }: SchemeProbing,
 ): Promise<Scheme> {
   const refusal = guard.refusal(to.host, to.port);
   if (refusal !== null) return Promise.reject(refusal);
@@ -110,14 +112,14 @@ function askScheme(
     const lookup = guard.lookupFor(to.port);
     const socket = connect({ ...to, lookup, rejectUnauthorized: false, timeout: CONNECT_MS });
     let isConnected = false;
-    const settle = (found: Scheme): void => {
+    const settle = (scheme: Scheme): void => {
       socket.destroy();
-      resolve(found);
+      resolve(scheme);
     };
-    // An origin that accepted the connection, or whose HTTP has a port of its own, is taken to speak HTTP.
+    // An origin that has accepted the connection, or whose HTTP has a port of its own, counts as one of HTTP.
     const fail = (error: NodeJS.ErrnoException): void => {
       const hasAddress = error.code !== UNRESOLVED && error.code !== FORBIDDEN;
-      if (isConnected || (hasAddress && mayBeElsewhere)) {
+      if (isConnected || (hasAddress && hasHttpPort)) {
         settle('http');
         return;
       }

@@ -1,4 +1,4 @@
-/** What the proxy asks of origins: requests, upgraded connections, pool states. */
+/** The interface of the proxy to origins: requests, switched connections, the health of pools. */
 import type { Duplex } from 'node:stream';
 import type { ClientBody } from '../../buffers/client-body.ts';
 import type { Origin, RuleRef } from '../../evaluator/decision.ts';
@@ -8,7 +8,7 @@ import type { ResponseSink, ResponseSource } from '../../http/response.ts';
 import type { ServedDomain } from '../../sync/plan-table.ts';
 import type { ClientOutcome } from '../client-response.ts';
 
-/** A request as an origin gets it. */
+/** A request in the form that an origin gets. */
 export interface OutgoingRequest {
   readonly domain: ServedDomain;
   readonly origin: Origin;
@@ -17,41 +17,41 @@ export interface OutgoingRequest {
   readonly method: string;
   /** Path and query. */
   readonly path: string;
-  /** End-to-end headers, `Host` included, hop-by-hop ones taken out. */
+  /** End-to-end headers with `Host`, without hop-by-hop ones. */
   readonly headers: HeaderList;
-  /** Octets where all of it was read already. */
+  /** Octets where inspection has read all of it; `null`: the request has no body. */
   readonly body: ClientBody | Uint8Array | null;
-  /** The network of the client, which shares in connections and buffers as one. */
+  /** The network of the client (`networkOf`), whose clients share one portion of connections and buffers. */
   readonly network: string;
 }
 
-/** The client's side of a connection to be passed on. */
+/** The client's side of a connection that switches protocols. */
 export interface UpgradedClient {
   readonly socket: Duplex;
-  /** What the client asks to switch to, `websocket`. */
+  /** The value of the client's Upgrade header, `websocket`. */
   readonly protocol: string;
-  /** What the client sent after its head. */
+  /** The octets that the client sent after the head. */
   readonly head: Uint8Array;
-  /** Answers with the edge's page for a status and closes: the origin cannot be reached. */
+  /** The origin cannot be reached: sends the edge's page for a status and closes. */
   fail(status: number): void;
-  /** Told once, when the connection is over. `status` is 101, or what the origin answered instead. */
+  /** Called once, when the connection has ended. `status` is 101, or the origin's own where it did not switch. */
   done(outcome: ClientOutcome): void;
-  /** Names and values of the headers to add to the origin's answer. */
+  /** Names and values of headers to add to the origin's response. */
   readonly ownHeaders: HeaderList;
 }
 
 export interface Origins {
   /** Health and load of a domain's pools, for its evaluator. */
   states(domain: string): OriginStates;
-  /** Sends a request and pushes the answer; failing over to another origin of the pool is its own affair. */
+  /** Sends a request and pushes the response; fails over to another origin of the pool where that is allowed. */
   send(request: OutgoingRequest, sink: ResponseSink): ResponseSource;
-  /** Passes a connection on (WebSocket): everything both ways until either side ends it. */
+  /** Switches a connection (WebSocket): all octets both ways until either side ends it. */
   upgrade(request: OutgoingRequest, client: UpgradedClient): void;
-  /** WebSockets that are open or being opened, and those refused ever. */
+  /** WebSockets open or being opened now, and refused since the start. */
   websockets(): { readonly open: number; readonly refused: number };
-  /** The pools of a domain changed, or the domain is gone (`null`): starts and stops probes. */
+  /** The pools of a domain have changed, or the domain is no longer served (`null`): starts and stops probes. */
   updateProbes(name: string, domain: ServedDomain | null): void;
-  /** Origins of pools that take no requests now. */
+  /** The number of origins of pools that take no requests now. */
   down(): number;
   close(): Promise<void>;
 }

@@ -1,8 +1,8 @@
 /**
- * Asks for the addresses of a name: the system's table of hosts, then the DNS. Not by way of `getaddrinfo`, which Node
- * runs on two threads: two names whose servers say nothing would keep every other origin's name waiting. The system is
- * asked only for names that are its own affair: of a single label, below `localhost`, and those that the DNS says there
- * are not, which it may complete (`search` in `resolv.conf(5)`, as in Kubernetes) or know from elsewhere (`nsswitch.conf(5)`).
+ * Resolves a host name: by the system's hosts file, then the DNS. Not by `getaddrinfo`, which Node runs on two threads: two
+ * names whose servers do not respond would block the names of all other origins. `getaddrinfo` resolves only names of a
+ * single label, names below `localhost`, and names that the DNS does not have, which it may complete (`search` in
+ * `resolv.conf(5)`, as in Kubernetes) or find in other sources (`nsswitch.conf(5)`).
  */
 import { ADDRCONFIG, type RecordWithTtl } from 'node:dns';
 import { lookup, Resolver } from 'node:dns/promises';
@@ -17,27 +17,27 @@ export type ResolvedAddresses =
       readonly kind: 'addresses';
       readonly six: readonly string[];
       readonly four: readonly string[];
-      /** How long they may be believed. */
-      readonly keptMs: number;
+      /** Milliseconds for which they may be cached. */
+      readonly validMs: number;
     }
-  /** There are none, or nobody could say. */
+  /** `none`: the name has no address; `unknown`: no server answered. */
   | { readonly kind: 'none' | 'unknown'; readonly reason: string };
 
-/** Finds the addresses of a lower-case name; never rejects. */
+/** Resolves a lower-case name; never rejects. */
 export type Resolve = (name: string) => Promise<ResolvedAddresses>;
 
 export interface ResolveOptions {
   /** Addresses with an optional port each (`192.0.2.53`, `192.0.2.53:5353`, `[::1]:53`); none: the system's. */
   readonly servers: readonly string[];
-  /** Default: the system's. */
+  /** The path of the hosts file. Default: `/etc/hosts`. */
   readonly hosts?: string;
 }
 
-/** Where the system names its resolvers. */
+/** The file that lists the system's resolvers. */
 const RESOLVERS_FILE = '/etc/resolv.conf';
-/** Codes by which the DNS says that there is nothing, and c-ares that no such name can be. */
+/** Error codes of names that do not exist or have no address, and of names that c-ares considers impossible. */
 const NOTHING: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'EBADNAME']);
-/** Milliseconds for the other family, once one has addresses (RFC 8305 §3): some servers never answer for IPv6. */
+/** Milliseconds for the second family, once the first has addresses (RFC 8305 §3): some servers never answer for IPv6. */
 const OTHER_FAMILY_MS = 300;
 
 export function createResolve({ servers, hosts = '/etc/hosts' }: ResolveOptions): Resolve {
@@ -47,21 +47,21 @@ export function createResolve({ servers, hosts = '/etc/hosts' }: ResolveOptions)
   return async (name) => {
     const listed = await table.addressesOf(name);
     if (listed.length > 0) return addresses(listed, NAME_RECHECK_MS);
-    if (isOwn(name)) return fromSystem(name);
-    const found = await fromDns(await current(), name);
-    return found.kind === 'none' && servers.length === 0 ? fromSystem(name) : found;
+    if (isLocal(name)) return fromSystem(name);
+    const result = await fromDns(await current(), name);
+    return result.kind === 'none' && servers.length === 0 ? fromSystem(name) : result;
   };
 }
 
-/** A resolver that goes by what the system says now: c-ares reads it once. */
+/** The resolver; a new one after each change of `RESOLVERS_FILE`, which c-ares reads only once. */
 function resolverOf(servers: readonly string[]): () => Promise<Resolver> {
-  let seen = '';
+  let lastMark = '';
   let resolver = createResolver(servers);
   return async () => {
     if (servers.length > 0) return resolver;
     const mark = await fileMark(RESOLVERS_FILE);
-    if (mark !== seen && seen !== '') resolver = createResolver(servers);
-    seen = mark;
+    if (mark !== lastMark && lastMark !== '') resolver = createResolver(servers);
+    lastMark = mark;
     return resolver;
   };
 }
@@ -72,15 +72,16 @@ function createResolver(servers: readonly string[]): Resolver {
   return resolver;
 }
 
-function isOwn(name: string): boolean {
+/** Whether only the system can resolve a name. */
+function isLocal(name: string): boolean {
   return !name.includes('.') || name.endsWith('.localhost');
 }
 
 async function fromSystem(name: string): Promise<ResolvedAddresses> {
   try {
-    const found = await lookup(name, { all: true, hints: ADDRCONFIG });
+    const list = await lookup(name, { all: true, hints: ADDRCONFIG });
     return addresses(
-      found.map(({ address }) => address),
+      list.map(({ address }) => address),
       NAME_RECHECK_MS,
     );
   } catch (error) {
@@ -89,32 +90,33 @@ async function fromSystem(name: string): Promise<ResolvedAddresses> {
   }
 }
 
-/** What one family's question came to. */
-type Part = readonly RecordWithTtl[] | NodeJS.ErrnoException;
+/** The result of one family's query. */
+type FamilyResult = readonly RecordWithTtl[] | NodeJS.ErrnoException;
 
 function fromDns(resolver: Resolver, name: string): Promise<ResolvedAddresses> {
-  const asked = [resolver.resolve4(name, { ttl: true })];
-  if (hasIPv6()) asked.push(resolver.resolve6(name, { ttl: true }));
+  const queries = [resolver.resolve4(name, { ttl: true })];
+  if (hasIPv6()) queries.push(resolver.resolve6(name, { ttl: true }));
   return new Promise((resolve) => {
-    const parts: Part[] = [];
+    const parts: FamilyResult[] = [];
     const settle = (): void => {
-      clearTimeout(late);
-      resolve(together(parts, name));
+      clearTimeout(timer);
+      resolve(combine(parts, name));
     };
-    let late = setTimeout(settle, ORIGIN_DNS_MS);
-    const add = (part: Part): void => {
+    let timer = setTimeout(settle, ORIGIN_DNS_MS);
+    const add = (part: FamilyResult): void => {
       parts.push(part);
-      if (parts.length === asked.length) settle();
+      if (parts.length === queries.length) settle();
       else if (!(part instanceof Error) && part.length > 0) {
-        clearTimeout(late);
-        late = setTimeout(settle, OTHER_FAMILY_MS);
+        clearTimeout(timer);
+        timer = setTimeout(settle, OTHER_FAMILY_MS);
       }
     };
-    for (const one of asked) one.then(add, add);
+    for (const query of queries) query.then(add, add);
   });
 }
 
-function together(parts: readonly Part[], name: string): ResolvedAddresses {
+/** The result for the name from those of its families. */
+function combine(parts: readonly FamilyResult[], name: string): ResolvedAddresses {
   const faults: NodeJS.ErrnoException[] = [];
   const records: RecordWithTtl[] = [];
   for (const part of parts) {
@@ -123,30 +125,30 @@ function together(parts: readonly Part[], name: string): ResolvedAddresses {
   }
   if (records.length > 0) {
     const ttl = Math.min(...records.map((record) => record.ttl)) * 1_000;
-    const keptMs = Math.min(Math.max(ttl, NAME_CACHE_MS.least), NAME_CACHE_MS.most);
+    const validMs = Math.min(Math.max(ttl, NAME_CACHE_MS.least), NAME_CACHE_MS.most);
     return addresses(
       records.map(({ address }) => address),
-      keptMs,
+      validMs,
     );
   }
   const unknown = faults.find(({ code = '' }) => !NOTHING.has(code));
   if (unknown !== undefined) return { kind: 'unknown', reason: unknown.message };
   if (parts.length === 0)
     return { kind: 'unknown', reason: `no answer about ${name} in ${ORIGIN_DNS_MS} ms` };
-  // An alias of a name without addresses is answered without them.
+  // The DNS answers for an alias of a name without addresses with an empty list.
   return { kind: 'none', reason: faults[0]?.message ?? `${name} is an alias and has no address` };
 }
 
-function addresses(all: readonly string[], keptMs: number): ResolvedAddresses {
+function addresses(all: readonly string[], validMs: number): ResolvedAddresses {
   return {
     kind: 'addresses',
     six: all.filter(isIPv6),
     four: all.filter((address) => !isIPv6(address)),
-    keptMs,
+    validMs,
   };
 }
 
-/** Whether this machine could reach any IPv6 address but its own, as `getaddrinfo` asks it (RFC 3493 §6.1). */
+/** Whether this machine has an IPv6 address beyond the loopback, as `AI_ADDRCONFIG` requires (RFC 3493 §6.1). */
 function hasIPv6(): boolean {
   return Object.values(networkInterfaces()).some((bound) =>
     bound?.some(({ family, internal }) => family === 'IPv6' && !internal),

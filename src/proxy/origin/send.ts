@@ -1,139 +1,177 @@
-/** One request to one origin: pushes the answer, measures the time to its head, and names what went wrong. */
+/**
+ * One request to one origin. In: the request, a connection pool and a time limit. Out: the response, pushed into a sink, or
+ * one fault that names what went wrong.
+ */
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import { BodyFault } from '../../buffers/body-fault.ts';
 import type { HeaderList, ResponseFault, ResponseSink, ResponseSource } from '../../http/response.ts';
 import { MAX_INFORMATIONAL } from '../limits.ts';
 import type { OpenedConnection } from './connections.ts';
-import { FORBIDDEN } from './guard.ts';
-import { UNRESOLVED } from './names.ts';
+import { faultOf, type Progress } from './faults.ts';
 import type { OutgoingRequest } from './request.ts';
 
 export interface Attempt {
   readonly to: OpenedConnection;
   readonly request: Pick<OutgoingRequest, 'method' | 'path' | 'headers'>;
   readonly body: Uint8Array | Readable | null;
-  /** Whether the body's client is waited for, and not the origin. */
+  /** Whether the client, and not the origin, delays the request: its body has not arrived yet. */
   readonly isClientAwaited: () => boolean;
   /**
    * Milliseconds that the origin may take to connect, to take each piece of the body, and from the end of the request to
-   * the head of its answer.
+   * the head of its response.
    */
   readonly headMs: number;
 }
 
-/** Sends, and pushes whatever comes of it. Nothing is pushed before this has returned. */
+/** One attempt under way. */
+interface Sending {
+  readonly sink: ResponseSink;
+  readonly headMs: number;
+  readonly isClientAwaited: () => boolean;
+  /** What the sink pauses, resumes and aborts. */
+  readonly source: ResponseSource;
+  progress: Progress;
+  /** A fault or the end was pushed, or the sink aborted: nothing more is pushed. */
+  over: boolean;
+  paused: boolean;
+  /** Interim responses so far. */
+  interim: number;
+  /** The time from which the origin is awaited (`performance.now()`). */
+  awaitedSince: number;
+  timer: NodeJS.Timeout;
+  /** undici's functions, once it has a connection and a head. */
+  abort: (error?: Error) => void;
+  resume: () => void;
+}
+
+/** Sends the request, and pushes its response. Pushes nothing before it has returned. */
 export function attempt(
   { to, request, body, isClientAwaited, headMs }: Attempt,
   sink: ResponseSink,
 ): ResponseSource {
-  let abort: (error?: Error) => void = () => undefined;
-  let resume: () => void = () => undefined;
-  let paused = false;
-  let over = false;
-  /** A connection is there and the request is about to be written on it. */
-  let begun = false;
-  let started = false;
-  let informed = 0;
-  /** The moment from which on the origin is waited for. */
-  let since = performance.now();
-  let late = setTimeout(look, headMs);
-
-  /** PERF: one timer, looked at when it is due, since a body's pieces come often. */
-  function look(): void {
-    if (isClientAwaited()) since = performance.now();
-    const left = headMs - (performance.now() - since);
-    if (left >= 1) {
-      late = setTimeout(look, left);
-      return;
-    }
-    fail({ code: 'timeout', reason: `no answer within ${headMs} ms` });
-    abort();
-  }
-  function fail(fault: ResponseFault): void {
-    if (over) return;
-    over = true;
-    clearTimeout(late);
-    sink.fail(fault);
-  }
-  function complete(trailers: HeaderList): void {
-    if (over) return;
-    over = true;
-    clearTimeout(late);
-    sink.end(trailers);
-  }
-  const source: ResponseSource = {
-    pause: () => {
-      paused = true;
+  const state: Sending = {
+    sink,
+    headMs,
+    isClientAwaited,
+    source: {
+      pause: () => {
+        state.paused = true;
+      },
+      resume: () => {
+        if (!state.paused) return;
+        state.paused = false;
+        state.resume();
+      },
+      abort: () => {
+        if (end(state)) state.abort();
+      },
     },
-    resume: () => {
-      if (!paused) return;
-      paused = false;
-      resume();
-    },
-    abort: () => {
-      if (over) return;
-      over = true;
-      clearTimeout(late);
-      abort();
-    },
+    progress: 'unsent',
+    over: false,
+    paused: false,
+    interim: 0,
+    awaitedSince: performance.now(),
+    timer: setTimeout(() => checkTime(state), headMs),
+    abort: nothing,
+    resume: nothing,
   };
-  const handler: Dispatcher.DispatchHandler = {
-    onConnect(stop) {
-      begun = true;
-      since = performance.now();
-      abort = stop;
-      if (over) stop();
-    },
-    onBodySent() {
-      since = performance.now();
-    },
-    onHeaders(status, headers, go) {
-      if (over) return true;
-      if (status < 200) {
-        if (++informed <= MAX_INFORMATIONAL) sink.informational(status, texts(headers));
-        else {
-          fail({ code: 'malformed', reason: `more than ${MAX_INFORMATIONAL} interim answers` });
-          abort();
-        }
-        return true;
-      }
-      clearTimeout(late);
-      resume = go;
-      started = true;
-      sink.head({ status, headers: texts(headers), madeBy: 'origin' }, source);
-      if (isBodiless(status)) complete([]);
-      return !paused;
-    },
-    onData(chunk) {
-      if (!over) sink.data(chunk);
-      return !paused;
-    },
-    onComplete(trailers) {
-      complete(trailers === null ? [] : texts(trailers as unknown as readonly Buffer[]));
-    },
-    onError(error) {
-      fail(faultOf(error, started ? 'answered' : begun ? 'sent' : 'unsent'));
-    },
-  };
+  if (body instanceof Readable) watchBody(state, body);
   const { method, path, headers } = request;
-  if (body instanceof Readable) {
-    body.on('end', () => {
-      since = performance.now();
-    });
-    body.on('error', (error: Error) => {
-      fail({ code: error instanceof BodyFault ? error.code : 'body', reason: error.message });
-    });
-  }
   try {
-    to.pool.dispatch({ method, path, headers: headers as string[], body: bodyOf(body) }, handler);
+    to.pool.dispatch({ method, path, headers: headers as string[], body: bodyOf(body) }, handlerOf(state));
   } catch (error) {
-    // What undici refuses to send: a header or a path that is no HTTP.
-    queueMicrotask(() => fail({ code: 'malformed', reason: error instanceof Error ? error.message : '' }));
+    // undici refuses headers and paths that HTTP does not allow.
+    const reason = error instanceof Error ? error.message : '';
+    queueMicrotask(() => fail(state, { code: 'malformed', reason }));
   }
-  return source;
+  return state.source;
 }
 
+function handlerOf(state: Sending): Dispatcher.DispatchHandler {
+  return {
+    onConnect(abort) {
+      state.progress = 'sent';
+      state.awaitedSince = performance.now();
+      state.abort = abort;
+      if (state.over) abort();
+    },
+    onBodySent() {
+      state.awaitedSince = performance.now();
+    },
+    onHeaders(status, headers, resume) {
+      if (state.over) return true;
+      if (status < 200) return receiveInterim(state, status, headers);
+      clearTimeout(state.timer);
+      state.resume = resume;
+      state.progress = 'answered';
+      state.sink.head({ status, headers: texts(headers), madeBy: 'origin' }, state.source);
+      if (isBodiless(status)) complete(state, []);
+      return !state.paused;
+    },
+    onData(chunk) {
+      if (!state.over) state.sink.data(chunk);
+      return !state.paused;
+    },
+    onComplete(trailers) {
+      complete(state, trailers === null ? [] : texts(trailers as unknown as readonly Buffer[]));
+    },
+    onError(error) {
+      fail(state, faultOf(error, state.progress));
+    },
+  };
+}
+
+/** Passes an interim response on, up to a number that only a broken origin exceeds. @returns undici reads on */
+function receiveInterim(state: Sending, status: number, headers: readonly (Buffer | string)[]): true {
+  if (++state.interim <= MAX_INFORMATIONAL) state.sink.informational(status, texts(headers));
+  else {
+    fail(state, { code: 'malformed', reason: `more than ${MAX_INFORMATIONAL} interim answers` });
+    state.abort();
+  }
+  return true;
+}
+
+/** PERF: one timer, whose end is checked when it fires: pieces of a body move the limit often. */
+function checkTime(state: Sending): void {
+  const { headMs } = state;
+  if (state.isClientAwaited()) state.awaitedSince = performance.now();
+  const leftMs = headMs - (performance.now() - state.awaitedSince);
+  if (leftMs >= 1) {
+    state.timer = setTimeout(() => checkTime(state), leftMs);
+    return;
+  }
+  fail(state, { code: 'timeout', reason: `no answer within ${headMs} ms` });
+  state.abort();
+}
+
+/** The time limit starts anew at the end of the body; a body that breaks off fails the request. */
+function watchBody(state: Sending, body: Readable): void {
+  body.on('end', () => {
+    state.awaitedSince = performance.now();
+  });
+  body.on('error', (error: Error) => {
+    fail(state, { code: error instanceof BodyFault ? error.code : 'body', reason: error.message });
+  });
+}
+
+/** Ends the attempt. @returns `false`: it has ended before */
+function end(state: Sending): boolean {
+  if (state.over) return false;
+  state.over = true;
+  clearTimeout(state.timer);
+  return true;
+}
+
+function fail(state: Sending, fault: ResponseFault): void {
+  if (end(state)) state.sink.fail(fault);
+}
+
+function complete(state: Sending, trailers: HeaderList): void {
+  if (end(state)) state.sink.end(trailers);
+}
+
+/** An empty body counts as none. */
 function bodyOf(body: Attempt['body']): Readable | Uint8Array | null {
   return body instanceof Uint8Array && body.length === 0 ? null : body;
 }
@@ -145,41 +183,11 @@ function texts(octets: readonly (Buffer | string)[]): string[] {
 }
 
 /**
- * Answers that end with their head, whatever length it names (RFC 9112 §6.3). Told at the head: undici takes the length
- * of a 304, which is that of the answer it stands for (RFC 9110 §15.4.5), for one of octets to come.
+ * Whether a response ends with its head, whatever length that states (RFC 9112 §6.3). Completed at the head, since undici
+ * takes the length in a 304, which is that of the 200 it replaces (RFC 9110 §15.4.5), for octets to come.
  */
 function isBodiless(status: number): boolean {
   return status === 204 || status === 304;
 }
 
-const UNREACHED: ReadonlySet<string> = new Set(['UND_ERR_CONNECT_TIMEOUT', 'ETIMEDOUT']);
-const MALFORMED: ReadonlySet<string> = new Set([
-  'UND_ERR_HEADERS_OVERFLOW',
-  'UND_ERR_RES_CONTENT_LENGTH_MISMATCH',
-]);
-
-/** What of it there was: only a request of which nothing was sent may be sent again whatever its method. */
-function faultOf(error: Error, was: 'unsent' | 'sent' | 'answered'): ResponseFault {
-  const code = 'code' in error ? String(error.code) : error.name;
-  const reason = error.message;
-  if (was === 'answered') return { code: 'cut', reason };
-  if (code === 'UND_ERR_REQ_CONTENT_LENGTH_MISMATCH') return { code: 'body', reason };
-  if (was === 'unsent') return unsentFault(error);
-  if (code.startsWith('HPE_') || MALFORMED.has(code) || error.name === 'HTTPParserError') {
-    return { code: 'malformed', reason };
-  }
-  return { code: 'reset', reason };
-}
-
-/** Of a request that no connection was there for. */
-export function unsentFault(error: Error): ResponseFault {
-  const code = 'code' in error ? String(error.code) : error.name;
-  return { code: unsentCode(code), reason: error.message };
-}
-
-function unsentCode(code: string): ResponseFault['code'] {
-  if (code === UNRESOLVED) return 'unresolved';
-  if (code === FORBIDDEN) return 'forbidden';
-  if (code === 'ECONNREFUSED') return 'refused';
-  return UNREACHED.has(code) ? 'unreached' : 'unreachable';
-}
+function nothing(): void {}

@@ -1,4 +1,7 @@
-/** Passes a connection that switches protocols (WebSocket) on to an origin, and everything on it, both ways. */
+/**
+ * Connects a client that switches protocols (WebSocket, RFC 6455) to an origin. In: the request and the client's socket. Out:
+ * all octets both ways, or the origin's own answer where it does not switch.
+ */
 import { request as httpRequest, type IncomingMessage, STATUS_CODES } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import type { Duplex } from 'node:stream';
@@ -21,8 +24,9 @@ export interface UpgradeOptions {
   readonly idleMs: number;
 }
 
+/** Sends the request, and calls `done` or `fail` of the client exactly once. */
 export function upgradeTo({ place, request, client, anyCertificate, guard, idleMs }: UpgradeOptions): void {
-  // Its `close` was told before anybody here listened.
+  // `close` was emitted before there was a listener for it.
   if (client.socket.destroyed) return void client.done(GONE_BEFORE);
   if (guard.refusal(place.address, place.port) !== null) return void client.fail(502);
   const isTls = place.scheme === 'https';
@@ -41,53 +45,54 @@ export function upgradeTo({ place, request, client, anyCertificate, guard, idleM
     maxHeaderSize: MAX_ORIGIN_HEAD_OCTETS,
     ...(isTls ? { servername: place.serverName, rejectUnauthorized: !anyCertificate } : {}),
   });
-  // Node would leave out what is beyond without a word.
+  // Node would drop the headers beyond its limit silently.
   outgoing.maxHeadersCount = 0;
   let answered = false;
-  const unreached = setTimeout(() => fail(504), Math.min(CONNECT_MS, headMs));
-  const late = setTimeout(() => {
+  const connectTimer = setTimeout(() => fail(504), Math.min(CONNECT_MS, headMs));
+  const headTimer = setTimeout(() => {
     if (answered) outgoing.destroy();
     else fail(504);
   }, headMs);
+  /** @returns `false`: the request has been answered before */
   const settle = (): boolean => {
     const first = !answered;
     answered = true;
-    clearTimeout(unreached);
+    clearTimeout(connectTimer);
     return first;
   };
   const fail = (status: number): void => {
     if (!settle()) return;
-    clearTimeout(late);
+    clearTimeout(headTimer);
     outgoing.destroy();
     client.fail(status);
   };
   client.socket.once('close', () => {
-    clearTimeout(late);
+    clearTimeout(headTimer);
     outgoing.destroy();
     if (settle()) client.done(GONE_BEFORE);
   });
   outgoing.on('socket', (socket) => {
-    socket.once(isTls ? 'secureConnect' : 'connect', () => clearTimeout(unreached));
+    socket.once(isTls ? 'secureConnect' : 'connect', () => clearTimeout(connectTimer));
   });
   outgoing.on('error', () => fail(502));
   outgoing.on('response', (response) => {
     settle();
-    response.once('close', () => clearTimeout(late));
+    response.once('close', () => clearTimeout(headTimer));
     answerInstead(response, client);
   });
   outgoing.on('upgrade', (response, socket, head) => {
     settle();
-    clearTimeout(late);
+    clearTimeout(headTimer);
     switchOver({ response, socket, head, client, idleMs });
   });
   outgoing.end();
 }
 
 const LEFT: ResponseFault = { code: 'aborted', reason: 'the client went away' };
-/** Of a client that left before any answer. */
+/** The outcome for a client that left before any response. */
 export const GONE_BEFORE: ClientOutcome = { status: GONE, octets: 0, fault: LEFT };
 
-/** The origin does not switch: its answer goes to the client, and the connection ends with it. */
+/** The origin does not switch: forwards its response to the client, and ends the connection. */
 function answerInstead(response: IncomingMessage, client: UpgradedClient): void {
   const status = response.statusCode ?? 502;
   const lengthless = hasNoLength(status);
@@ -95,7 +100,7 @@ function answerInstead(response: IncomingMessage, client: UpgradedClient): void 
   const headers = [...forwarded, ...client.ownHeaders, 'Connection', 'close'];
   client.socket.write(headOf(`${status} ${STATUS_CODES[status] ?? ''}`, headers), 'latin1');
   let octets = 0;
-  /** Node calls an answer without a length complete, however it ends. */
+  /** Node sets `complete` for a response without a length, however it ends. */
   let whole = false;
   response.on('data', (chunk: Buffer) => {
     octets += chunk.length;
@@ -105,7 +110,7 @@ function answerInstead(response: IncomingMessage, client: UpgradedClient): void 
     client.socket.once('finish', () => endSoon(client.socket));
     endSoon(client.socket, STALL_MS);
   });
-  // What breaks is told by `close`.
+  // `close` follows every error.
   response.on('error', () => undefined);
   response.once('close', () => {
     const fault = client.socket.destroyed ? LEFT : CUT;
@@ -117,12 +122,14 @@ function answerInstead(response: IncomingMessage, client: UpgradedClient): void 
 
 const CUT: ResponseFault = { code: 'cut', reason: 'the origin ended its refusal too early' };
 
+/** The octets of a response head. */
 function headOf(status: string, headers: HeaderList): string {
   const lines = [`HTTP/1.1 ${status}`];
   for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
 
+/** A connection whose origin has switched. */
 interface Switched {
   readonly response: IncomingMessage;
   readonly socket: Duplex;
@@ -131,6 +138,7 @@ interface Switched {
   readonly idleMs: number;
 }
 
+/** Forwards octets both ways until either side ends the connection, or neither sends any for `idleMs`. */
 function switchOver({ response, socket, head, client, idleMs }: Switched): void {
   const headers = [...response.rawHeaders, ...client.ownHeaders];
   client.socket.write(headOf('101 Switching Protocols', headers), 'latin1');
@@ -143,7 +151,7 @@ function switchOver({ response, socket, head, client, idleMs }: Switched): void 
     client.socket.destroy();
     client.done({ status: 101, octets, fault: null });
   });
-  // A peer that is gone without a word sends nothing, not even the pongs that would keep the connection.
+  // A peer that has vanished sends nothing, not even the pongs that would keep the connection alive.
   const idle = setTimeout(end, idleMs);
   socket.on('data', (chunk: Buffer) => {
     octets += chunk.length;

@@ -1,7 +1,7 @@
 /**
- * Certificates by ACME (RFC 8555), with HTTP-01. In: the names to hold certificates for. Out: a file for each in the
- * folder of certificates, obtained where there is none and again before it ends; the folder's reader takes it from there.
- * A name that fails is reported and tried again later and later, and holds up no other.
+ * Obtains certificates by ACME (RFC 8555), with the HTTP-01 challenge. In: the names that need certificates. Out: a file for
+ * each in the certificates' folder (`certificates.ts` reads it), obtained where there is none and renewed before it expires.
+ * A name that fails is reported, and tried again at growing intervals; others are not delayed.
  */
 import { createPrivateKey } from 'node:crypto';
 import { mkdir, readFile } from 'node:fs/promises';
@@ -12,10 +12,10 @@ import { removeUnfinished, writeDurably } from '../../platform/durable-file.ts';
 import { ACME_NAME_MS, ACME_REQUEST_MS } from '../limits.ts';
 import type { CertificatePair, Certificates } from './certificates.ts';
 
-/** Answers to challenges by their token, read by whoever serves `/.well-known/acme-challenge/`. */
+/** The key authorizations of challenges by token, served under `/.well-known/acme-challenge/`. */
 export type AcmeTokens = Map<string, string>;
 
-/** Where answers are put. What is put is answered, by every process that may be asked, when a promise resolves. */
+/** Stores key authorizations. Every process of the node serves one when the returned promise, if any, has resolved. */
 export interface TokenSink {
   set(token: string, answer: string): unknown;
   delete(token: string): unknown;
@@ -23,47 +23,49 @@ export interface TokenSink {
 
 export interface AcmeOptions {
   readonly directoryUrl: string;
-  /** An address the authority may write to; `null` none. */
+  /** The account's address for mail of the authority; `null`: none. */
   readonly email: string | null;
-  /** The folder that `certificates` reads; keys and accounts are written so that only their owner reads them. */
+  /** The folder that `certificates` reads; keys and accounts are written for their owner alone. */
   readonly folder: string;
   readonly certificates: Certificates;
-  /** Host names wanted now, asked for at every pass; without wildcards, which HTTP-01 cannot prove. */
+  /** The host names that need certificates now, without wildcards, which HTTP-01 cannot prove. Called at every pass. */
   readonly names: () => readonly string[];
   readonly tokens: TokenSink;
   /** Milliseconds between passes. */
   readonly checkMs: number;
   /** Milliseconds until a name that failed is tried again; doubled each time, at most a day. */
   readonly retryMs: number;
-  /** Milliseconds between looks at an order that is being worked on. */
+  /** Milliseconds between two polls of an order. */
   readonly askMs: number;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
   readonly onObtained: (name: string) => void;
-  /** `name` is empty where the names themselves could not be had. */
+  /** `name` is empty where `names` itself has thrown. */
   readonly onProblem: (name: string, error: unknown) => void;
 }
 
 export interface Acme {
-  /** Looks at every name once and obtains what is missing or ends soon; ends when all are done. Never throws. */
+  /** Obtains every certificate that is missing or expires soon; resolves when all are done. Never rejects. */
   pass(): Promise<void>;
-  /** Ends the passes; one under way ends with the name it is at. */
+  /** Ends the passes; one under way ends after its current name. */
   stop(): void;
 }
 
-/** Part of a certificate's life that is left when it is renewed, and never more than this long before its end. */
+/** The part of a certificate's lifetime that is left when it is renewed, but at most `RENEW_MS`. */
 const LIFE_LEFT = 1 / 3;
-/** The ending of what is written here, by which it is told from what somebody else put into the folder. */
-const WRITTEN = '.acme.pem';
 const RENEW_MS = 30 * 86_400_000;
+/** The ending of the files written here, which distinguishes them from others in the folder. */
+const WRITTEN = '.acme.pem';
 const LONGEST_RETRY_MS = 86_400_000;
 
 interface Failure {
+  /** Consecutive failures. */
   readonly times: number;
+  /** The time of the next try, milliseconds since the epoch. */
   readonly notBefore: number;
 }
 
-/** Starts to pass over the names every so often, the first time at once. */
+/** Starts the passes over the names, the first at once. */
 export function startAcme(options: AcmeOptions): Acme {
   const { names, onObtained, onProblem, checkMs, retryMs, clock } = options;
   const failures = new Map<string, Failure>();
@@ -78,7 +80,7 @@ export function startAcme(options: AcmeOptions): Acme {
       failures.delete(name);
       onObtained(name);
     } catch (error) {
-      // An account that could not be made or read is no reason to never try again.
+      // The account itself may have failed, and is opened again at the next try.
       client = null;
       const times = (failures.get(name)?.times ?? 0) + 1;
       const wait = Math.min(retryMs * 2 ** (times - 1), LONGEST_RETRY_MS);
@@ -118,20 +120,20 @@ export function startAcme(options: AcmeOptions): Acme {
   };
 }
 
-/** Whether the next try is still to come; one further off than any was set before the clock went back. */
+/** Whether the next try is still due later. One beyond the longest interval was set before the clock was set back. */
 function isWaiting(failure: Failure | undefined, now: number): boolean {
   if (failure === undefined) return false;
   return now < failure.notBefore && failure.notBefore - now <= LONGEST_RETRY_MS;
 }
 
-/** Whether a name has no certificate of its own, or one that ends soon. */
+/** Whether a name has no certificate of its own, or one that expires soon. */
 function isDue(pair: CertificatePair | null, name: string, now: number): boolean {
   if (pair === null || !covers(pair, name)) return true;
   const life = pair.notAfter - pair.notBefore;
   return pair.notAfter - now < Math.min(RENEW_MS, life * LIFE_LEFT);
 }
 
-/** The fallback is for names that have no certificate. */
+/** Whether a certificate is for the name; `find` returns the fallback for names without one. */
 function covers({ names }: CertificatePair, name: string): boolean {
   return names.includes(name) || names.includes(`*${name.slice(name.indexOf('.'))}`);
 }
@@ -142,7 +144,7 @@ async function createClient({ directoryUrl, folder, askMs }: AcmeOptions): Promi
   return new acme.Client({ directoryUrl, accountKey, backoffMin: askMs, backoffMax: 4 * askMs });
 }
 
-/** The account's key, made at the first use: orders of one node belong to one account. */
+/** The account's key, created at the first use: all orders of a node belong to one account. */
 async function readAccount(folder: string): Promise<string> {
   await removeUnfinished(folder, (name) => name.includes(WRITTEN));
   const hidden = join(folder, '.acme');
@@ -173,7 +175,7 @@ async function obtain(client: acme.Client, options: AcmeOptions, name: string): 
     ...(email === null ? {} : { email }),
     termsOfServiceAgreed: true,
     challengePriority: ['http-01'],
-    // Whether the name leads here is the authority's to find out; from here it may look otherwise.
+    // The authority checks whether the name resolves to this node; the check from here may fail where its own succeeds.
     skipChallengeVerification: true,
     challengeCreateFn: async (_authorization, { type, token }, answer) => {
       if (type !== 'http-01') throw new Error('the authority offers no http-01 challenge for this name');
@@ -183,7 +185,7 @@ async function obtain(client: acme.Client, options: AcmeOptions, name: string): 
       await tokens.delete(token);
     },
   });
-  // Key and certificate in one file: there is no moment at which one is new and the other old.
+  // Key and certificate in one file are replaced together.
   await writeDurably(join(folder, `${name}${WRITTEN}`), `${key.toString().trim()}\n${chain.trim()}\n`);
   await certificates.reload();
 }

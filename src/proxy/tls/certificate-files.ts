@@ -1,6 +1,6 @@
 /**
- * Certificates as people and tools leave them in a folder: `<anything>.crt`, `.cer` or `.pem` with its key beside it as
- * `<anything>.key` or `<anything>-key.pem`, or in the same file; and `<name>/fullchain.pem` with `privkey.pem`.
+ * Reads certificates in the layouts of common tools: `<anything>.crt`, `.cer` or `.pem` with the key beside it as
+ * `<anything>.key` or `<anything>-key.pem`, or in the same file; and `<name>/fullchain.pem` with `privkey.pem` (certbot).
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
@@ -10,20 +10,21 @@ import { normalizeName } from '../../base/host.ts';
 import { fileMark } from '../../platform/file-mark.ts';
 import { MAX_CERTIFICATE_OCTETS } from '../limits.ts';
 
+/** The paths of a certificate and its key. */
 export interface PairFiles {
   readonly cert: string;
-  /** The same file where it holds both. */
+  /** The same path where one file contains both. */
   readonly key: string;
 }
 
 /** A certificate and its key, checked. */
 export interface ReadPair {
-  /** Host names it is for, canonical; `*.` in front of one covers one label. */
+  /** Host names, canonical; `*.` in front of one covers one label. */
   readonly names: readonly string[];
   /** Milliseconds since the epoch. */
   readonly notBefore: number;
   readonly notAfter: number;
-  /** PEM of the certificate, then of those that sign it. */
+  /** PEM of the certificate, and of its issuers. */
   readonly leaf: string;
   readonly chain: string;
   readonly key: string;
@@ -33,55 +34,55 @@ const KEY_ENDINGS = ['.key', '-key.pem', '.key.pem'];
 const CERT_ENDINGS = ['.crt', '.cer', '.pem'];
 
 /**
- * The pairs of a folder, in the order of their names. Names that begin with a dot are left alone: files being written.
- * @throws the folder cannot be read
+ * The pairs of a folder, in the order of their names. Skips names that begin with a dot, as files being written do.
+ * @throws Error when the folder cannot be read
  */
 export async function findPairs(folder: string): Promise<readonly PairFiles[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   const names = new Set(entries.map(({ name }) => name));
-  const found: PairFiles[] = [];
+  const pairs: PairFiles[] = [];
   for (const { name } of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
     if (name.startsWith('.') || KEY_ENDINGS.some((ending) => name.endsWith(ending))) continue;
     const ending = CERT_ENDINGS.find((one) => name.endsWith(one));
     const path = join(folder, name);
     if (ending === undefined) {
       const pair = { cert: join(path, 'fullchain.pem'), key: join(path, 'privkey.pem') };
-      if (await isThere(pair.cert)) found.push(pair);
+      if (await exists(pair.cert)) pairs.push(pair);
       continue;
     }
     const base = name.slice(0, -ending.length);
     const key = KEY_ENDINGS.map((one) => base + one).find((one) => names.has(one));
-    found.push({ cert: path, key: key === undefined ? path : join(folder, key) });
+    pairs.push({ cert: path, key: key === undefined ? path : join(folder, key) });
   }
-  return found;
+  return pairs;
 }
 
-/** A file that is there and cannot be looked at is reported when it is read. */
-async function isThere(path: string): Promise<boolean> {
+/** Whether a file exists. A file that cannot be examined counts as existing, and its reading reports why. */
+async function exists(path: string): Promise<boolean> {
   return stat(path).then(
-    (found) => found.isFile(),
+    (stats) => stats.isFile(),
     (error: NodeJS.ErrnoException) => error.code !== 'ENOENT' && error.code !== 'ENOTDIR',
   );
 }
 
-/** Tells a changed pair from an unchanged one without reading it. */
+/** A text that changes whenever one of the files does. */
 export async function markOf({ cert, key }: PairFiles): Promise<string> {
   return `${await fileMark(cert)} ${await fileMark(key)}`;
 }
 
 /**
- * Reads a pair and checks that it can be served.
- * @throws Error whose message says what is wrong with which file
+ * Reads a pair and checks that TLS can use it.
+ * @throws Error whose message names the file and the problem
  */
 export async function readPair(files: PairFiles): Promise<ReadPair> {
   const certText = await readPem(files.cert);
   const keyText = files.key === files.cert ? certText : await readPem(files.key);
-  const [leaf, ...signers] = blocks(certText, 'CERTIFICATE');
+  const [leaf, ...issuers] = blocks(certText, 'CERTIFICATE');
   if (leaf === undefined) throw new Error('the file holds no certificate in PEM form');
   const key = blocks(keyText, 'PRIVATE KEY')[0];
   if (key === undefined) throw new Error(noKey(files));
-  const certificate = parsed(leaf);
-  for (const signer of signers) parsed(signer);
+  const certificate = parseCertificate(leaf);
+  for (const issuer of issuers) parseCertificate(issuer);
   if (!certificate.checkPrivateKey(readKey(key))) {
     throw new Error(
       `the key in \`${files.key}\` does not belong to the first certificate; the server's own comes first`,
@@ -89,7 +90,7 @@ export async function readPair(files: PairFiles): Promise<ReadPair> {
   }
   const names = namesOf(certificate);
   if (names.length === 0) throw new Error('the certificate is for no host name (subjectAltName)');
-  const chain = signers.join('');
+  const chain = issuers.join('');
   checkUsable(leaf + chain, key);
   const notBefore = Date.parse(certificate.validFrom);
   const notAfter = Date.parse(certificate.validTo);
@@ -113,14 +114,14 @@ async function readPem(path: string): Promise<string> {
   });
 }
 
-/** PERF: a part of a text keeps the whole of it in memory; this is the part alone. */
+/** A copy. PERF: V8 does not free a text while a part of it is referenced. */
 function detached(text: string): string {
   return Buffer.from(text, 'latin1').toString('latin1');
 }
 
 /** The PEM blocks (RFC 7468) whose label ends with a word, each with a line end. */
 function blocks(text: string, label: string): string[] {
-  const found: string[] = [];
+  const list: string[] = [];
   for (let at = text.indexOf('-----BEGIN '); at >= 0; ) {
     const titleEnd = text.indexOf('-----', at + 11);
     if (titleEnd < 0) break;
@@ -128,13 +129,14 @@ function blocks(text: string, label: string): string[] {
     const last = `-----END ${title}-----`;
     const end = text.indexOf(last, titleEnd);
     if (end < 0) break;
-    if (title.endsWith(label)) found.push(`${text.slice(at, end + last.length)}\n`);
+    if (title.endsWith(label)) list.push(`${text.slice(at, end + last.length)}\n`);
     at = text.indexOf('-----BEGIN ', end);
   }
-  return found;
+  return list;
 }
 
-function parsed(pem: string): X509Certificate {
+/** @throws Error when the PEM is no certificate */
+function parseCertificate(pem: string): X509Certificate {
   try {
     return new X509Certificate(pem);
   } catch (error) {
@@ -153,7 +155,7 @@ function readKey(pem: string): KeyObject {
   }
 }
 
-/** What a certificate's parts do not tell: keys too short and signatures too weak for the TLS library. */
+/** Checks what the parts of a certificate do not show: whether its keys and signatures are strong enough for OpenSSL. */
 function checkUsable(cert: string, key: string): void {
   try {
     createSecureContext({ cert, key });
@@ -166,7 +168,7 @@ const DNS = 'DNS:';
 
 function namesOf(certificate: X509Certificate): readonly string[] {
   const names = new Set<string>();
-  // Names that could be taken for several are quoted by Node and are no host names.
+  // Node quotes names that contain a separator; those are no host names.
   for (const entry of (certificate.subjectAltName ?? '').split(', ')) {
     if (!entry.startsWith(DNS)) continue;
     const written = entry.slice(DNS.length);

@@ -1,20 +1,24 @@
 /**
- * Puts a ClientHello together from TLS records (RFC 8446 §5.1): one message may be spread over any number of records,
- * each over any number of segments.
+ * Assembles a ClientHello from TLS records (RFC 8446 §5.1). In: the first octets of a connection. Out: the handshake message,
+ * which may be spread over any number of records, and each record over any number of segments.
  */
 import { MAX_HELLO_OCTETS } from '../limits.ts';
 import type { PreambleStep } from '../listen/preamble.ts';
 
+/** Octets of a record's header: type, version, length. */
 const RECORD_HEADER = 5;
 const HANDSHAKE = 22;
+/** Octets of a record's content at most. */
 const MAX_RECORD = 16_384;
 const CLIENT_HELLO = 1;
+/** Octets of a handshake message's header: type, length. */
 const MESSAGE_HEADER = 4;
 
-/** A reader for one connection: yields the handshake message, header included, and uses no octet of the connection. */
+/** A reader for one connection: returns the handshake message with its header, and uses no octet of the connection. */
 export function createHelloReader(): (octets: Buffer) => PreambleStep<Uint8Array> {
-  /** Where the first record that is not taken yet begins: nothing before it is looked at twice. */
+  /** The start of the first record that is not assembled yet. */
   let at = 0;
+  /** The message so far: the first `length` octets of the buffer. */
   let length = 0;
   let message: Buffer = Buffer.alloc(0);
 

@@ -1,7 +1,7 @@
 /**
- * HTTP/2 on connections that TLS has been set up on. In: a connection and what it told before. Out: every request to the
- * handler, within bounds: streams at once, octets and fields of a head, streams given up, time that a request may take to
- * come, time without any traffic on a stream or on all of the connection.
+ * HTTP/2 over established TLS connections. In: a connection and the facts of its handshake. Out: every request to the
+ * handler, within limits: concurrent streams, octets and fields of a head, resets, control frames, the time that a request
+ * may take to arrive, the time without any traffic on a stream or on the connection.
  */
 import {
   constants,
@@ -12,7 +12,6 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { TLSSocket } from 'node:tls';
-import type { Handler } from '../handle.ts';
 import {
   CONTROL_FRAMES_PER_SECOND,
   IDLE_MS,
@@ -26,6 +25,7 @@ import {
   STALL_MS,
 } from '../limits.ts';
 import { type ConnectionOrigin, incomingOf } from '../listen/http.ts';
+import type { Handler } from '../serve-request.ts';
 import type { Listener, TrustedProxies } from '../visitor.ts';
 
 export interface Http2Options {
@@ -34,7 +34,7 @@ export interface Http2Options {
   readonly listener: Listener;
   /** Milliseconds a connection may be without any traffic. Default: `IDLE_MS`. */
   readonly idleMs?: number;
-  /** Milliseconds a stream may be so. Default: `STALL_MS`. */
+  /** Milliseconds a stream may be without any traffic. Default: `STALL_MS`. */
   readonly stallMs?: number;
   /** Milliseconds for a whole request to arrive. Default: `REQUEST_MS`. */
   readonly requestMs?: number;
@@ -43,162 +43,196 @@ export interface Http2Options {
 export interface Http2Front {
   /** Serves a connection whose client chose `h2`. */
   take(socket: TLSSocket, arrival: ConnectionOrigin): void;
-  /** Asks clients to open no more streams, and serves those that are on their way (the first GOAWAY, RFC 9113 §6.8). */
+  /** Sends clients the first GOAWAY (RFC 9113 §6.8): they open no more streams, and those on their way are served. */
   retire(): void;
-  /** Closes connections that have no stream. */
+  /** Closes connections without streams. */
   closeIdle(): void;
-  /** Tells clients to open no more streams and closes what is idle (GOAWAY, RFC 9113 §6.8); may be called again. */
+  /** Sends clients the last GOAWAY and closes idle connections (RFC 9113 §6.8); may be called again. */
   drain(): void;
-  /** Ends what it does beside connections. */
+  /** Ends the checks of streams; connections continue. */
   close(): void;
 }
 
-/** Octets that every field counts beside its own (RFC 9113 §6.5.2). */
+/** Octets that every field counts in addition to its name and value (RFC 9113 §6.5.2). */
 const FIELD_OVERHEAD = 32;
-/** Octets of a head as they are counted here. */
+/** Octets of a request's head, counted in that way. */
 const MAX_LIST_OCTETS = MAX_HEAD_OCTETS + FIELD_OVERHEAD * MAX_HEADERS;
 /**
- * Octets that an answer's head may be packed into, by nghttp2's reckoning of 12 for each field beside its own: those of
- * any that an origin may send, the shortest fields taking four there, and as many again for what is added here.
+ * Octets of a response's compressed head, for which nghttp2 counts 12 a field in addition to its own: enough for any head
+ * that an origin may send, whose shortest fields have four octets, and as many again for the headers that the node adds.
  */
 const MAX_SENT_OCTETS = 8 * MAX_ORIGIN_HEAD_OCTETS;
-/** The highest number of a stream that a client opens (RFC 9113 §5.1.1). */
+/** The highest stream identifier (RFC 9113 §5.1.1). */
 const LAST_STREAM = 2 ** 31 - 1;
-/** Frames that are against the protocol before a connection ends; a client that speaks it sends none. */
+/** Invalid frames before a connection ends; a correct client sends none. */
 const MAX_INVALID_FRAMES = 20;
 
+interface FrontState {
+  readonly options: Required<Http2Options>;
+  readonly sessions: Map<ServerHttp2Session, ServedConnection>;
+  retiring: boolean;
+  /** The connection whose session the server creates, within `emit`; `null`: none. */
+  arriving: Pick<ServedConnection, 'socket' | 'arrival'> | null;
+}
+
 export function createHttp2Front(options: Http2Options): Http2Front {
-  const { handler, trusted, listener } = options;
-  const { idleMs = IDLE_MS, stallMs = STALL_MS, requestMs = REQUEST_MS } = options;
-  const sessions = new Map<ServerHttp2Session, Served>();
-  let retiring = false;
-  /** Whose session the server is making: it does so within `emit`. */
-  let arriving: Pick<Served, 'socket' | 'arrival'> | null = null;
+  const state: FrontState = {
+    options: { idleMs: IDLE_MS, stallMs: STALL_MS, requestMs: REQUEST_MS, ...options },
+    sessions: new Map(),
+    retiring: false,
+    arriving: null,
+  };
+  const { sessions } = state;
   const server = createServer({
     settings: {
       maxConcurrentStreams: MAX_STREAMS,
       maxHeaderListSize: MAX_LIST_OCTETS,
       enableConnectProtocol: false,
     },
-    // As many as fit: Node ends a stream with more, where `readRequest` has an answer.
+    // As many as fit: Node ends a stream with more, for which `readRequest` has an answer.
     maxHeaderListPairs: Math.floor(MAX_LIST_OCTETS / FIELD_OVERHEAD),
     maxSendHeaderBlockLength: MAX_SENT_OCTETS,
     maxSessionInvalidFrames: MAX_INVALID_FRAMES,
     maxSessionRejectedStreams: MAX_STREAM_RESETS,
   });
-
-  server.on('session', (session) => {
-    if (arriving === null) return void session.destroy();
-    const served: Served = { ...arriving, open: new Map(), noticed: false, ended: false };
-    sessions.set(session, served);
-    session.once('close', () => sessions.delete(session));
-    session.on('stream', (stream: ServerHttp2Stream) => {
-      const untaken = { octets: 0, looks: 0 };
-      served.open.set(stream, untaken);
-      stream.once('close', () => served.open.delete(stream));
-      // A client that came while the node retires has its first requests served like any other's.
-      if (retiring) notice(session, served);
-      stream.on('drain', () => {
-        untaken.octets = 0;
-      });
-      watchStream(stream, { stallMs, requestMs });
-    });
-    watchSilence(session, { open: served.open, ms: idleMs });
-    watchResets(session);
-    watchControl(session);
-  });
-
-  function serve(message: Http2ServerRequest, response: Http2ServerResponse, proceed: () => void): void {
-    const { session } = message.stream;
-    const facts = session === undefined ? undefined : sessions.get(session as ServerHttp2Session)?.arrival;
-    // The connection ended with requests still in its buffer.
-    if (facts === undefined) return void message.stream.destroy();
-    handler.request(incomingOf(message, { listener, facts, proceed, last: nothing, trusted }), response);
-  }
-  server.on('request', (message, response) => serve(message, response, nothing));
+  server.on('session', (session) => serveSession(state, session));
+  server.on('request', (message, response) => serveRequest(state, { message, response, proceed: nothing }));
   server.on('checkContinue', (message, response) => {
-    serve(message, response, () => response.writeContinue());
+    serveRequest(state, { message, response, proceed: () => response.writeContinue() });
   });
-  server.on('checkExpectation', (message, response) => serve(message, response, nothing));
-
-  // A session that ends waits for what it wrote last to be taken, and for the client's end: both may never come.
-  const looks = setInterval(() => {
-    for (const [session, served] of sessions) {
-      if (served.ended) served.socket.destroy();
-      else served.ended = session.destroyed;
-      for (const [stream, untaken] of served.open) endUntaken(stream, untaken);
-    }
-  }, stallMs);
-  looks.unref();
+  server.on('checkExpectation', (message, response) => {
+    serveRequest(state, { message, response, proceed: nothing });
+  });
+  const checks = setInterval(() => endStalled(state), state.options.stallMs);
+  checks.unref();
 
   return {
     take(socket, arrival) {
-      arriving = { socket, arrival };
+      state.arriving = { socket, arrival };
       server.emit('connection', socket);
-      arriving = null;
+      state.arriving = null;
     },
     retire() {
-      retiring = true;
-      for (const [session, served] of sessions) notice(session, served);
+      state.retiring = true;
+      for (const [session, served] of sessions) sendGoaway(session, served);
     },
     closeIdle() {
-      for (const [session, { open }] of sessions) if (open.size === 0 && !session.closed) session.close();
+      for (const [session, { streams }] of sessions) {
+        if (streams.size === 0 && !session.closed) session.close();
+      }
     },
     drain() {
       for (const session of sessions.keys()) if (!session.closed) session.close();
     },
-    close: () => clearInterval(looks),
+    close: () => clearInterval(checks),
   };
 }
 
-/** A connection that is served. */
-interface Served {
+/** Registers the session of a connection, and sets the limits of its streams. */
+function serveSession(state: FrontState, session: ServerHttp2Session): void {
+  const { arriving, sessions, options } = state;
+  if (arriving === null) return void session.destroy();
+  const served: ServedConnection = { ...arriving, streams: new Map(), goawaySent: false, ended: false };
+  sessions.set(session, served);
+  session.once('close', () => sessions.delete(session));
+  session.on('stream', (stream: ServerHttp2Stream) => {
+    const unread = { octets: 0, checks: 0 };
+    served.streams.set(stream, unread);
+    stream.once('close', () => served.streams.delete(stream));
+    // A connection that arrives while the node retires gets its first requests served as any other.
+    if (state.retiring) sendGoaway(session, served);
+    stream.on('drain', () => {
+      unread.octets = 0;
+    });
+    limitStream(stream, options);
+  });
+  limitSilence(session, { streams: served.streams, ms: options.idleMs });
+  limitResets(session);
+  limitControlFrames(session);
+}
+
+interface ArrivedRequest {
+  readonly message: Http2ServerRequest;
+  readonly response: Http2ServerResponse;
+  readonly proceed: () => void;
+}
+
+function serveRequest(
+  { options, sessions }: FrontState,
+  { message, response, proceed }: ArrivedRequest,
+): void {
+  const { handler, listener, trusted } = options;
+  const { session } = message.stream;
+  const facts = session === undefined ? undefined : sessions.get(session as ServerHttp2Session)?.arrival;
+  // The connection has ended with requests in its buffer.
+  if (facts === undefined) return void message.stream.destroy();
+  handler.request(incomingOf(message, { listener, facts, proceed, last: nothing, trusted }), response);
+}
+
+/** Ends streams whose client does not read, and sockets whose sessions had ended at the check before. */
+function endStalled({ sessions }: FrontState): void {
+  for (const [session, served] of sessions) {
+    // A session that ends waits for its last octets to be read, and for the client's end: neither may ever come.
+    if (served.ended) served.socket.destroy();
+    else served.ended = session.destroyed;
+    for (const [stream, unread] of served.streams) endUnread(stream, unread);
+  }
+}
+
+/** A connection with its open streams. */
+interface ServedConnection {
   readonly socket: TLSSocket;
   readonly arrival: ConnectionOrigin;
-  readonly open: Map<ServerHttp2Stream, Untaken>;
-  /** Its client was asked to open no more streams. */
-  noticed: boolean;
-  /** Its session had ended at the last look. */
+  readonly streams: Map<ServerHttp2Stream, UnreadResponse>;
+  /** A GOAWAY has asked the client to open no more streams. */
+  goawaySent: boolean;
+  /** Its session had ended at the last check. */
   ended: boolean;
 }
 
-/** Sends the GOAWAY that ends nothing yet: the highest number a stream may have stands for all that are on their way. */
-function notice(session: ServerHttp2Session, served: Served): void {
-  if (served.noticed || session.closed || session.destroyed) return;
-  served.noticed = true;
+/**
+ * Sends the first GOAWAY of a graceful shutdown (RFC 9113 §6.8): it names the highest possible stream, so that requests on
+ * their way are still served.
+ */
+function sendGoaway(session: ServerHttp2Session, served: ServedConnection): void {
+  if (served.goawaySent || session.closed || session.destroyed) return;
+  served.goawaySent = true;
   session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM);
 }
 
-/** What of an answer waited for its client at the last look, and looks since that found the same. */
-interface Untaken {
+/** A response at the last check. */
+interface UnreadResponse {
+  /** Octets queued for the client. */
   octets: number;
-  looks: number;
+  /** Consecutive checks that found as many. */
+  checks: number;
 }
 
-interface Silence {
-  readonly open: ReadonlyMap<ServerHttp2Stream, unknown>;
+interface SilenceLimit {
+  readonly streams: ReadonlyMap<ServerHttp2Stream, unknown>;
   readonly ms: number;
 }
 
-/** Ends a connection without traffic, unless all its clients' requests are whole and wait for their origins. */
-function watchSilence(session: ServerHttp2Session, { open, ms }: Silence): void {
+/** Ends a connection without traffic, unless all its requests are complete and wait for their origins. */
+function limitSilence(session: ServerHttp2Session, { streams, ms }: SilenceLimit): void {
   session.setTimeout(ms);
-  // A callback given to `setTimeout` would be told once only.
+  // `setTimeout` would call its callback only once.
   session.on('timeout', () => {
-    const waits = open.size > 0 && [...open.keys()].every(isAnswerDue);
+    const waits = streams.size > 0 && [...streams.keys()].every(isAnswerDue);
     if (waits) session.setTimeout(ms);
     else session.destroy();
   });
 }
 
+/** Whether the request is complete and its response has not begun. */
 function isAnswerDue(stream: ServerHttp2Stream): boolean {
   return (stream.endAfterHeaders || stream.readableEnded) && !stream.headersSent;
 }
 
-/** Ends a stream that stands still, or whose request takes too long: other traffic keeps its connection. */
-function watchStream(
+/** Ends a stream without traffic, or whose request takes too long to arrive; the connection's other streams continue. */
+function limitStream(
   stream: ServerHttp2Stream,
-  { stallMs, requestMs }: { readonly stallMs: number; readonly requestMs: number },
+  { stallMs, requestMs }: Pick<Required<Http2Options>, 'stallMs' | 'requestMs'>,
 ): void {
   const end = (): void => stream.close(constants.NGHTTP2_CANCEL);
   stream.setTimeout(stallMs);
@@ -207,49 +241,49 @@ function watchStream(
     else end();
   });
   if (stream.endAfterHeaders) return;
-  const late = setTimeout(end, requestMs);
-  stream.once('end', () => clearTimeout(late));
-  stream.once('close', () => clearTimeout(late));
+  const timer = setTimeout(end, requestMs);
+  stream.once('end', () => clearTimeout(timer));
+  stream.once('close', () => clearTimeout(timer));
 }
 
 /**
- * Ends a stream whose answer is not taken, at the third look: its client opens no window for it. Node's own time-out of a
- * stream goes by what its connection writes, be it answers to pings.
+ * Ends a stream whose client opens no window for the response, at the third check. Node's own time-out of a stream restarts
+ * with every write of the connection, replies to pings included.
  */
-function endUntaken(stream: ServerHttp2Stream, untaken: Untaken): void {
+function endUnread(stream: ServerHttp2Stream, unread: UnreadResponse): void {
   const { writableLength } = stream;
-  if (writableLength === 0 || writableLength !== untaken.octets) {
-    untaken.octets = writableLength;
-    untaken.looks = 0;
-  } else if (++untaken.looks >= 2) stream.close(constants.NGHTTP2_CANCEL);
+  if (writableLength === 0 || writableLength !== unread.octets) {
+    unread.octets = writableLength;
+    unread.checks = 0;
+  } else if (++unread.checks >= 2) stream.close(constants.NGHTTP2_CANCEL);
 }
 
 /**
- * Ends a connection whose client gives up more streams than it lets finish, beyond what impatient people do: opening a
- * stream and resetting it costs the client next to nothing and the node a request (CVE-2023-44487).
+ * Ends a connection whose client resets more streams than it lets finish, beyond what impatient people do: opening and
+ * resetting a stream costs the client next to nothing and the node a request (CVE-2023-44487).
  */
-function watchResets(session: ServerHttp2Session): void {
+function limitResets(session: ServerHttp2Session): void {
   let opened = 0;
-  let given = 0;
+  let resets = 0;
   session.on('stream', (stream: ServerHttp2Stream) => {
     opened++;
     stream.once('aborted', () => {
-      // Ended by the node itself, as when an origin cuts its answer.
+      // The node itself has ended it, as when an origin cuts its response.
       if (stream.destroyed) return;
-      given++;
-      if (given <= MAX_STREAM_RESETS || given * 2 <= opened || session.destroyed) return;
-      // Node sends the code only beside an error.
-      session.destroy(new Error('too many streams were given up'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      resets++;
+      if (resets <= MAX_STREAM_RESETS || resets * 2 <= opened || session.destroyed) return;
+      // Node sends the code only together with an error.
+      session.destroy(new Error('too many streams were reset'), constants.NGHTTP2_ENHANCE_YOUR_CALM);
     });
   });
 }
 
 /**
- * Ends a connection whose client asks for answers that serve no request, beyond what one that measures its line does
- * (CVE-2019-9512, CVE-2019-9515). Node tells of no other frames without content: those about windows and priorities
- * are not counted, since they have no answer and cost less to read than as many octets of a body.
+ * Ends a connection whose client sends more pings and settings, each of which the node acknowledges, than one that measures
+ * its line does (CVE-2019-9512, CVE-2019-9515). Node emits no event for window updates and priorities; they need no reply
+ * and cost less to read than as many octets of a body.
  */
-function watchControl(session: ServerHttp2Session): void {
+function limitControlFrames(session: ServerHttp2Session): void {
   let left = MAX_CONTROL_FRAMES;
   let refilledAt = performance.now();
   const count = (): void => {

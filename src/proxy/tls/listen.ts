@@ -1,7 +1,7 @@
 /**
- * TLS in front of HTTP. In: a TCP connection. What it says first is read without being taken away: whom a trusted proxy
- * speaks for, then the ClientHello, which gives the fingerprint and the name asked for. A name that must not be served
- * is refused there and then; every other gets its certificate, and the connection goes on as HTTP/2 or HTTP/1.1.
+ * TLS in front of HTTP. In: a TCP connection. Its start is read and put back: the client's address from a trusted proxy, then
+ * the ClientHello, for the fingerprint and the requested name (SNI). Out: a refusal of a name that is not served, or a
+ * handshake with the name's certificate, after which HTTP/2 or HTTP/1.1 serves the connection.
  */
 import { constants } from 'node:crypto';
 import { isIP, type Socket } from 'node:net';
@@ -23,7 +23,7 @@ import { createHttp2Front } from './http2.ts';
 export interface TlsOptions extends Omit<ListenOptions, 'host' | 'port' | 'publicPort'> {
   readonly plans: Pick<Plans, 'find'>;
   readonly certificates: Pick<Certificates, 'find'>;
-  /** 48 octets that session tickets are sealed with, shared by the processes of a node; `null`: this one's own. */
+  /** The 48 octets that encrypt session tickets, shared by the processes of a node; `null`: random ones. */
   readonly ticketKeys: Buffer | null;
 }
 
@@ -44,8 +44,8 @@ const CIPHERS = [
 ].join(':');
 
 /**
- * What every handshake goes by. A client of TLS 1.2 may not ask for another on its connection: it costs the node far more
- * than the client (CVE-2011-1473), and Node on its own ends a connection at the fourth only.
+ * The settings of every handshake. TLS 1.2 renegotiation is off: it costs the node far more than the client (CVE-2011-1473),
+ * and Node itself ends a connection only at the fourth.
  */
 const SECURE = {
   minVersion: 'TLSv1.2',
@@ -69,27 +69,28 @@ export async function listenTls(
   return running;
 }
 
-/** The same for connections that somebody else listens for. */
+/** An acceptor for connections from another listener. */
 export function createTlsAcceptor(options: TlsOptions, listener: Listener): Acceptor {
-  /** What connections told that are in their handshake, by both ends' addresses. */
-  const waiting = new Map<string, ConnectionOrigin>();
+  /** The facts of connections within their handshake, by the addresses of both ends. */
+  const handshakes = new Map<string, ConnectionOrigin>();
   const http1 = createHttpFront({ ...options, listener });
   const http2 = createHttp2Front({ ...options, listener });
   const tls = createTlsServer(options);
   tls.on('secureConnection', (socket) => {
-    const came = waiting.get(endsOf(socket));
-    // What was decided by the name that was read must hold for the name that TLS itself read.
-    if (came === undefined || !isAsRead(socket, came.serverName)) return void socket.destroy();
+    const arrival = handshakes.get(endsOf(socket));
+    // The certificate was chosen by the name in the ClientHello, which must be the name that TLS itself has read.
+    if (arrival === undefined || !isAsRead(socket, arrival.serverName)) return void socket.destroy();
     const front = socket.alpnProtocol === 'h2' ? http2 : http1;
-    front.take(socket, came);
+    front.take(socket, arrival);
   });
   const useDefault = defaultSetter(tls);
 
+  /** Starts the handshake. */
   function shake(socket: Socket, arrival: ConnectionOrigin): void {
     const ends = endsOf(socket);
-    waiting.set(ends, arrival);
+    handshakes.set(ends, arrival);
     socket.once('close', () => {
-      if (waiting.get(ends) === arrival) waiting.delete(ends);
+      if (handshakes.get(ends) === arrival) handshakes.delete(ends);
     });
     tls.emit('connection', socket);
   }
@@ -100,7 +101,7 @@ export function createTlsAcceptor(options: TlsOptions, listener: Listener): Acce
       readHello(socket, (hello) => {
         if (hello === null) return void socket.destroy();
         const serverName = nameOf(hello.serverName);
-        const pair = servedBy(options, hello.serverName, serverName);
+        const pair = certificateFor(options, hello.serverName, serverName);
         if (pair === null) return void socket.end(UNRECOGNIZED_NAME, () => socket.destroy());
         if (serverName === null) useDefault(pair);
         shake(socket, { peer, serverName, ja4: ja4(hello, sha256Hex) });
@@ -125,6 +126,7 @@ export function createTlsAcceptor(options: TlsOptions, listener: Listener): Acce
   });
 }
 
+/** Reads the ClientHello, and puts it back; `null`: there is none, or it is malformed. */
 function readHello(socket: Socket, done: (hello: ClientHello | null) => void): void {
   readPreamble(socket, {
     read: createHelloReader(),
@@ -134,20 +136,20 @@ function readHello(socket: Socket, done: (hello: ClientHello | null) => void): v
   });
 }
 
-/** The certificate for a client; `null`: its name is not one to be served, or there is none. */
-function servedBy(
+/** The certificate for a client; `null`: its name is not served here, or has no certificate. */
+function certificateFor(
   { plans, certificates }: TlsOptions,
   sent: string | null,
   name: string | null,
 ): CertificatePair | null {
-  // An address is no name (RFC 6066 §3); clients that send one nevertheless name no host.
+  // An address is not a valid server name (RFC 6066 §3), and counts as none.
   if (sent === null || isIP(sent) !== 0) return certificates.find(null);
   if (name === null) return null;
   const owner = plans.find(name);
   return owner === null || owner === 'refused' ? null : certificates.find(name);
 }
 
-/** A server that is handed connections. The names its certificates are for are read before it sees a connection. */
+/** A TLS server that does not listen itself. The names of its connections have been checked before. */
 function createTlsServer({ certificates, ticketKeys }: TlsOptions): Server {
   const server = createServer({
     ...SECURE,
@@ -165,7 +167,7 @@ function createTlsServer({ certificates, ticketKeys }: TlsOptions): Server {
   return server;
 }
 
-/** Sets the certificate for clients that ask for no name, once per certificate. */
+/** Sets the certificate for clients without a server name, once per certificate. */
 function defaultSetter(server: Server): (pair: CertificatePair) => void {
   let used: CertificatePair | null = null;
   return (pair) => {
@@ -183,7 +185,7 @@ function defaultSetter(server: Server): (pair: CertificatePair) => void {
 
 const facts: HostFacts = { host: '', port: -1, literal: false };
 
-/** A name as hosts are compared; `null` where none was sent, or what was sent names no host. */
+/** A server name in canonical form; `null`: none was sent, or it is no host name. */
 function nameOf(sent: string | false | null | undefined): string | null {
   if (
     typeof sent !== 'string' ||
@@ -197,14 +199,15 @@ function nameOf(sent: string | false | null | undefined): string | null {
 }
 
 /**
- * Whether TLS read the name that was read before it. Of a resumed session of TLS 1.2 Node tells none, whatever was sent
- * (its `servername` is `false`): such a client was shown no certificate now, and its name is the one in its hello.
+ * Whether TLS has read the same name as `readHello`. For a resumed session of TLS 1.2 Node reports none, whatever was sent
+ * (`servername` is `false`): no certificate was sent in it, and the name in the ClientHello counts.
  */
 function isAsRead(socket: TLSSocket, serverName: string | null): boolean {
   if (socket.servername === false && socket.isSessionReused()) return true;
   return nameOf(socket.servername) === serverName;
 }
 
+/** The addresses and ports of both ends, as a key. */
 function endsOf(socket: Socket): string {
   const { remoteAddress, remotePort, localAddress, localPort } = socket;
   return `${remoteAddress} ${remotePort} ${localAddress} ${localPort}`;

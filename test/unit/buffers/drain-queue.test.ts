@@ -21,7 +21,7 @@ interface Answer {
   isOver: boolean;
 }
 
-describe('the queue of answers that nobody reads', () => {
+describe('the queue of responses whose clients read nothing', () => {
   const ends: (() => void)[] = [];
   /** Names in the order of their first start. */
   const begun: string[] = [];
@@ -72,7 +72,7 @@ describe('the queue of answers that nobody reads', () => {
 
   const idle = (): DrainOrigin => ({ counts: () => ({ waiting: 0 }) });
 
-  test('those of one origin are begun in the order in which they came', async () => {
+  test('responses of one origin start in the order of their arrival', async () => {
     const queue = createDrainQueue();
     const origin = idle();
     const names = ['a', 'b', 'c', 'd'];
@@ -81,7 +81,7 @@ describe('the queue of answers that nobody reads', () => {
     expect(begun).toEqual(names);
   });
 
-  test('origins take turns, however many answers one of them has', async () => {
+  test('origins get turns by round robin, for any number of responses of one of them', async () => {
     const queue = createDrainQueue();
     const [many, one] = [idle(), idle()];
     const crowd = Array.from({ length: 20 }, (_, index) =>
@@ -93,7 +93,7 @@ describe('the queue of answers that nobody reads', () => {
     expect(begun.indexOf('other')).toBe(1);
   });
 
-  test('an origin that sends nothing does not make others wait', async () => {
+  test('an origin that sends nothing does not delay others', async () => {
     const queue = createDrainQueue();
     const origin = idle();
     const silent = Array.from({ length: 50 }, (_, index) =>
@@ -104,7 +104,7 @@ describe('the queue of answers that nobody reads', () => {
     expect(silent.some(({ isRunning }) => isRunning)).toBe(true);
   });
 
-  test('all together take no more than 64 MiB/s', async () => {
+  test('all responses together are read at most at 64 MiB/s', async () => {
     const queue = createDrainQueue();
     const began = performance.now();
     const answers = [0, 1, 2, 3].map((index) =>
@@ -118,7 +118,7 @@ describe('the queue of answers that nobody reads', () => {
     expect(octets).toBeLessThanOrEqual(looks * (320 * 1024 + CHUNK));
   });
 
-  test('are taken as fast as they come while requests wait for the connections', async () => {
+  test('responses are read without a rate limit while requests wait for the connections', async () => {
     const queue = createDrainQueue();
     const origin: DrainOrigin = { counts: () => ({ waiting: 1 }) };
     const answer = begin(queue, { name: 'answer', origin, size: 1024 * MB });
@@ -129,7 +129,7 @@ describe('the queue of answers that nobody reads', () => {
     expect(answer.stops).toBe(stops);
   });
 
-  test('one that leaves makes room for the next', async () => {
+  test('a response that leaves makes room for the next', async () => {
     const queue = createDrainQueue();
     const origin = idle();
     const place = queue.join(origin, { start: () => undefined, stop: () => undefined });

@@ -48,7 +48,7 @@ async function readAll(spool: Spool): Promise<Buffer> {
 const sum = (octets: Uint8Array): string => createHash('sha256').update(octets).digest('hex');
 
 describe('a spool', () => {
-  test('has what is small in memory, and opens no file', async () => {
+  test('a small body stays in memory, and no file is opened', async () => {
     const { space } = spaceOf();
     const spool = open(space);
     for (const text of ['a', 'bc', 'def']) spool.write(Buffer.from(text));
@@ -59,7 +59,7 @@ describe('a spool', () => {
     expect(space.memory.octets).toBe(0);
   });
 
-  test('has room again for octets that were released while others were written, without a disk too', async () => {
+  test('released octets make room again, with and without a disk', async () => {
     const { space } = spaceOf({ diskOctets: 1.2 * MB });
     let rooms = 0;
     const spool = open(space, { onRoom: () => rooms++ });
@@ -72,7 +72,7 @@ describe('a spool', () => {
     await until(() => space.diskOctets() === 0, 'nothing is left');
   });
 
-  test('gives what is large back from a file that no folder lists, as often as it is read', async () => {
+  test('a large body can be read from its unlinked file any number of times', async () => {
     const { space } = spaceOf();
     const spool = open(space);
     const octets = randomBytes(3 * MB + 17);
@@ -90,7 +90,7 @@ describe('a spool', () => {
     expect(space.diskOctets()).toBe(0);
   });
 
-  test('gathers octets that come one by one', () => {
+  test('small chunks are gathered in larger buffers', () => {
     const { space } = spaceOf({ folder: null });
     const spool = open(space);
     const octets = randomBytes(20_000);
@@ -98,7 +98,7 @@ describe('a spool', () => {
     expect(sum(spool.inMemory()!)).toBe(sum(octets));
   });
 
-  test('uses its file anew once all was read, so that it does not grow', async () => {
+  test('the file is reused from its start once everything is read', async () => {
     const { space } = spaceOf();
     const spool = open(space);
     let at = 0;
@@ -121,7 +121,7 @@ describe('a spool', () => {
     spool.close();
   });
 
-  test('has no room where there is no disk, and says so again when there is', async () => {
+  test('without disk space there is no room, and `onRoom` is called when there is again', async () => {
     let rooms = 0;
     const { space } = spaceOf({ diskOctets: 0 });
     const spool = open(space, { onRoom: () => rooms++ });
@@ -133,7 +133,7 @@ describe('a spool', () => {
     expect([spool.hasRoom(), rooms]).toEqual([true, 1]);
   });
 
-  test('loses nothing where its file cannot be made, and files rest for a while', async () => {
+  test('a file that cannot be created loses no octet, and no file is opened for a while', async () => {
     const blocked = join(folder, 'file');
     writeFileSync(blocked, '');
     const { space, faults } = spaceOf({ folder: blocked });
@@ -149,7 +149,7 @@ describe('a spool', () => {
     expect([faults.length, space.memory.octets, space.diskOctets()]).toEqual([1, 0, 0]);
   });
 
-  test('of one network takes no more than a quarter of the disk', async () => {
+  test('the spools of one network use at most a quarter of the disk space', async () => {
     const { space } = spaceOf({ diskOctets: 4 * MB });
     const spool = open(space, { network: 'a' });
     const other = open(space, { network: 'b' });

@@ -63,7 +63,7 @@ async function written(disk: Disk, key = 'k'): Promise<string> {
 }
 
 describe('a file', () => {
-  test('is found again, by the same process and by the next', async () => {
+  test('a file is read by the process that wrote it and by the next one', async () => {
     const disk = openDisk();
     await written(disk);
     const read = async (from: Disk) => (await from.read(from.enter(domain(), 'k'), 100))!;
@@ -96,7 +96,7 @@ describe('a file', () => {
     await expect.poll(() => existsSync(path)).toBe(false);
   });
 
-  test('past its days is a miss', async () => {
+  test('an expired file is a miss', async () => {
     let now = Date.now();
     const disk = openDisk(() => now);
     await disk.ready;
@@ -106,7 +106,7 @@ describe('a file', () => {
     await expect.poll(() => existsSync(path)).toBe(false);
   });
 
-  test('removed while it is written does not come back', async () => {
+  test('a file that is removed during its write does not appear', async () => {
     const disk = openDisk();
     const place = disk.enter(domain(), 'k');
     disk.write(place, { key: 'k' }, Buffer.alloc(4_000_000));
@@ -123,7 +123,7 @@ function flip(path: string, at: number): void {
 }
 
 describe('a large body', () => {
-  test('is written as it comes, and in place when it is whole', async () => {
+  test('a large body is written as it arrives, and moved into place when it is complete', async () => {
     const disk = openDisk();
     const place = disk.enter(domain(), 'k');
     const spill = disk.openBodyFile(place, () => undefined)!;
@@ -134,7 +134,7 @@ describe('a large body', () => {
     expect(Buffer.from((await disk.read(place, 100))!.body!)).toEqual(BODY);
   });
 
-  test('leaves nothing when it is given up', async () => {
+  test('an abandoned body leaves no file', async () => {
     const disk = openDisk();
     const spill = disk.openBodyFile(disk.enter(domain(), 'k'), () => undefined)!;
     spill.write(BODY);
@@ -145,7 +145,7 @@ describe('a large body', () => {
   });
 });
 
-test('a purge removes what was kept before it', async () => {
+test('a purge removes the files of earlier epochs', async () => {
   const disk = openDisk();
   await disk.ready;
   const path = await written(disk);
@@ -154,14 +154,14 @@ test('a purge removes what was kept before it', async () => {
   await expect.poll(() => existsSync(path)).toBe(false);
 });
 
-test('what a killed process left half-written is removed at the start', async () => {
+test('incomplete files of a killed process are removed at the start', async () => {
   mkdirSync(join(folder, 'tmp'));
   writeFileSync(join(folder, 'tmp', '1-1'), 'half');
   await openDisk().ready;
   expect(files()).toEqual([]);
 });
 
-test('names that are no folder names are kept apart', async () => {
+test('domain names that are no folder names have separate folders', async () => {
   const disk = openDisk();
   const paths = ['..', '.', '', 'a/b', '#x', 'a.test'].map((name) => disk.enter(domain(0, name), 'k').path);
   expect(new Set(paths).size).toBe(paths.length);
@@ -169,8 +169,8 @@ test('names that are no folder names are kept apart', async () => {
   await disk.ready;
 });
 
-describe('a shelf', () => {
-  test('gives up what was used longest ago, and what is past its time', () => {
+describe('a disk partition', () => {
+  test('a partition evicts the least recently used files, and the expired ones', () => {
     const shelf = createDiskPartition('/x', { maxOctets: 25, maxAgeMs: 100 });
     for (const name of ['a', 'b', 'c']) putFile(shelf, name, { size: 10, at: name === 'c' ? 50 : 0 });
     touchFile(shelf, 'a');
@@ -181,7 +181,7 @@ describe('a shelf', () => {
     expect(shelf.used).toBe(4);
   });
 
-  test('knows after a start which files are the oldest', async () => {
+  test('after a restart the oldest files are evicted first', async () => {
     const disk = openDisk();
     const [old, young] = [await written(disk, 'old'), await written(disk, 'young')];
     await disk.close();

@@ -33,7 +33,7 @@ function entry(life: Partial<Lifetime> = {}): CacheEntry {
   return { lifetime: plain } as CacheEntry;
 }
 
-describe('what may be done with an entry', () => {
+describe('the use of an entry', () => {
   test.each<
     [string, Partial<Lifetime>, number, { fresh: boolean; behind: boolean; error: boolean; down: boolean }]
   >([
@@ -82,7 +82,7 @@ describe('what may be done with an entry', () => {
   });
 });
 
-test('what is for one connection, said to proxies, or named by Connection is not kept; a Date is', () => {
+test('hop-by-hop headers, proxy headers and those listed in Connection are not stored, and Date is', () => {
   const headers = [
     'Connection',
     'X-A',
@@ -106,7 +106,7 @@ test('what is for one connection, said to proxies, or named by Connection is not
   ]);
 });
 
-test('a 304 replaces headers, but none that tell of the body', () => {
+test('a 304 replaces stored headers, except those that describe the body', () => {
   const held = ['Date', 'x', 'Content-Length', '5', 'ETag', '"a"', 'X-A', '1', 'X-A', '2', 'X-B', '1'];
   const sent = ['date', 'y', 'Content-Length', '0', 'ETag', '"b"', 'x-a', '3', 'X-C', '1'];
   expect(freshenedHeaders(held, { headers: sent, omit: [], now: 0 })).toEqual([

@@ -98,8 +98,8 @@ function setUp({
 
 const octets = (text: string): Uint8Array => Buffer.from(text, 'latin1');
 
-describe('an answer being recorded', () => {
-  test('goes to all who read, at their own pace, and is kept whole', () => {
+describe('a response being recorded', () => {
+  test('every reader gets all octets at its own pace, and the whole body is stored', () => {
     const { fill, source, kept, attach } = setUp();
     const [fast, slow, late] = [client(), client(), client()];
     attach(fast);
@@ -118,7 +118,7 @@ describe('an answer being recorded', () => {
     expect(source.paused).toBe(false);
   });
 
-  test('gives a part of itself', () => {
+  test('a reader of a range gets only that range', () => {
     const { fill, attach } = setUp();
     const [middle, none] = [client(), client()];
     attach(middle, 2, 5);
@@ -128,7 +128,7 @@ describe('an answer being recorded', () => {
     expect([middle.text, middle.over]).toEqual(['cde', 'end']);
   });
 
-  test('stops between pieces when its reader asks within one', () => {
+  test('a reader that pauses within a chunk gets no further chunk', () => {
     const { fill, attach } = setUp();
     const one = client();
     const reader = attach(one);
@@ -143,7 +143,7 @@ describe('an answer being recorded', () => {
     expect(one.over).toBe('');
   });
 
-  test('outlives its readers, and fails for them all', () => {
+  test('recording continues without readers, and a failure reaches all readers', () => {
     const { fill, kept, attach } = setUp();
     const [left, stays] = [client(), client()];
     attach(left).abort();
@@ -154,7 +154,7 @@ describe('an answer being recorded', () => {
     expect(kept).toEqual([null]);
   });
 
-  test('gives its octets back, and is not kept where there is no room', () => {
+  test('the budget is given back, and a body above the budget is not stored', () => {
     const budget = createBudget(10);
     const first = setUp({ budget });
     first.attach(client());
@@ -173,8 +173,8 @@ describe('an answer being recorded', () => {
   });
 });
 
-describe('an answer that leaves memory while several read it', () => {
-  test('is stored for who is slow, and waits for nobody', async () => {
+describe('a response that exceeds memory with several readers', () => {
+  test('octets are buffered for slow readers, and the origin is not paused', async () => {
     const { fill, source, attach } = setUp({ maxInMemory: 10, space: DISK });
     const [fast, slow] = [client(), client()];
     attach(fast);
@@ -197,8 +197,8 @@ describe('an answer that leaves memory while several read it', () => {
   });
 });
 
-describe('an answer that streams', () => {
-  test('makes the origin wait for the slowest, and lets go of what all have', () => {
+describe('a live stream', () => {
+  test('the slowest reader pauses the origin, and chunks that all readers have are released', () => {
     const { fill, source, attach } = setUp({ maxInMemory: 0 });
     const [fast, slow] = [client(), client()];
     attach(fast);
@@ -215,7 +215,7 @@ describe('an answer that streams', () => {
     expect([fast.over, slow.over]).toEqual(['end', 'end']);
   });
 
-  test('ends with its last reader', () => {
+  test('a live stream ends with its last reader', () => {
     const { fill, source, kept, attach } = setUp({ maxInMemory: 0 });
     const [one, other] = [attach(client()), attach(client())];
     fill.data(octets('a'));
@@ -226,7 +226,7 @@ describe('an answer that streams', () => {
     expect(kept).toEqual([null]);
   });
 
-  test('is written beside from its first octet, up to what may be kept', () => {
+  test('a live stream is written to its file from the first octet, up to the size limit', () => {
     const written: string[] = [];
     let abandoned = 0;
     const spill = {

@@ -73,11 +73,11 @@ describe('the standard mode', () => {
     ['Set-Cookie', { headers: [...CC('max-age=60'), 'Set-Cookie', 'a=b'] }, null],
     ['Set-Cookie, public', { headers: [...CC('public, max-age=60'), 'Set-Cookie', 'a=b'] }, 60],
     ['Set-Cookie, targeted', { headers: [...CDN('max-age=60'), 'Set-Cookie', 'a=b'] }, 60],
-  ])('%s', (_name, of, seconds) => {
+  ])('the lifetime is right for: %s', (_name, of, seconds) => {
     expect(left(of)).toBe(seconds);
   });
 
-  test('an edge lifetime replaces the origin’s, whatever its age, and turns no prohibition around', () => {
+  test('an edge lifetime replaces the origin’s at any age, and overrides no prohibition', () => {
     const rule = { edgeTtl: 300 };
     expect(left({ rule })).toBe(300);
     expect(left({ rule, headers: [...CC('max-age=1'), 'Age', '50'] })).toBe(300);
@@ -104,16 +104,16 @@ describe('the force mode', () => {
     ['Set-Cookie', { rule: { ...force, edgeTtl: 60 }, headers: ['Set-Cookie', 'a=b'] }, null],
     ['Authorization', { rule: { ...force, edgeTtl: 60 }, authorized: true }, null],
     ['Vary is looked at elsewhere', { rule: force, headers: ['Vary', '*'] }, 7_200],
-  ])('%s', (_name, of, seconds) => {
+  ])('the lifetime is right for: %s', (_name, of, seconds) => {
     expect(left(of)).toBe(seconds);
   });
 
-  test('looks away from no-cache', () => {
+  test('force mode ignores no-cache', () => {
     expect(plan({ rule: force, headers: CC('no-cache') })?.lifetime.validateAlways).toBe(false);
   });
 });
 
-test('what is said of staleness is noted', () => {
+test('the stale directives of a response are stored with its lifetime', () => {
   const life = (value: string) => plan({ headers: CC(`max-age=1, ${value}`) })!.lifetime;
   expect(life('must-revalidate').neverStale).toBe(true);
   expect(life('proxy-revalidate').neverStale).toBe(true);
@@ -122,11 +122,11 @@ test('what is said of staleness is noted', () => {
   expect(life('stale-if-error=0').staleIfError).toBe(0);
 });
 
-test('headers named by no-cache and private are left out', () => {
+test('headers listed by no-cache and private are not stored', () => {
   expect(plan({ headers: CC('no-cache="A", private="b, c", max-age=1') })?.omit).toEqual(['a', 'b', 'c']);
 });
 
-test('a slow clock of the origin shortens, a fast one does not lengthen', () => {
+test('a slow clock of the origin shortens the lifetime, and a fast one does not extend it', () => {
   const at = (seconds: number) =>
     storagePolicy({
       head: {

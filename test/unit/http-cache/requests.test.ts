@@ -31,7 +31,7 @@ describe('a range', () => {
     expect(parseRange(value, length)).toEqual(range);
   });
 
-  test('lies within the body, whatever is asked for', () => {
+  test('a range lies within the body for any header value', () => {
     fc.assert(
       fc.property(fc.string(), fc.nat(1_000), (text, length) => {
         for (const value of [text, `bytes=${text}`, `bytes=${text.length}-${length}`]) {
@@ -112,15 +112,15 @@ describe('variants', () => {
     expect(variant(one) === variant(other)).toBe(same);
   });
 
-  test('no two requests that differ share a variant by where one value ends', () => {
+  test('requests share no variant when their values differ only in where one ends', () => {
     expect(variantOf(['a', 'b'], { a: '1\n=2' })).not.toBe(variantOf(['a', 'b'], { a: '1', b: '2' }));
   });
 
-  test('are not told apart by values without end', () => {
+  test('values above the size limit make no variant', () => {
     expect(variantOf(['a'], { a: 'x'.repeat(5_000) })).toBeNull();
   });
 
-  test('names only join', () => {
+  test('joined Vary names lose none', () => {
     expect(joinNames(['b'], ['a', 'b'])).toEqual(['a', 'b']);
     expect(joinNames(['a', 'b', 'c', 'd'], ['e', 'f', 'g', 'h', 'i'])).toBeNull();
   });

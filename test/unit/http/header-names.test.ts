@@ -14,7 +14,7 @@ describe('a name in lower case', () => {
     '',
     '__proto__',
   ];
-  test.each(names)('`%s` in any case', (name) => {
+  test.each(names)('lowers `%s` from any case', (name) => {
     for (const sent of [name, name.toLowerCase(), name.toUpperCase()]) {
       expect(lowerName(sent)).toBe(name.toLowerCase());
     }

@@ -11,7 +11,7 @@ async function stallsOf(registry: Registry): Promise<{ readonly count: number; r
   return { count: read('edgeplan_stall_seconds_count'), seconds: read('edgeplan_stall_seconds_sum') };
 }
 
-test('an event loop that is blocked for 300 ms is a stall, in every registry of the process', async () => {
+test('an event loop that is blocked for 300 ms counts as a stall in every registry of the process', async () => {
   const [registry, other] = [new Registry(), new Registry()];
   addProcessMetrics(registry);
   addProcessMetrics(other);

@@ -82,7 +82,7 @@ describe('the classifier', () => {
     expect(await settled(ip)).toBe(verified);
   });
 
-  test('who is no bot, or declares none with an operator, is not looked up', async () => {
+  test('a visitor that declares no verifiable bot causes no DNS query', async () => {
     expect(classifier.bot('66.249.64.1', BROWSER)).toBeNull();
     expect(classifier.bot('66.249.64.1', '')).toBeNull();
     expect(classifier.bot('66.249.64.1', 'curl/8.5.0')).toEqual({ kind: 'generic-bot', verified: false });
@@ -94,7 +94,7 @@ describe('the classifier', () => {
     expect(dns.queries).toHaveLength(0);
   });
 
-  test('what is known is asked for again when its time is over, and holds meanwhile', async () => {
+  test('an expired result is queried again, and stays in use meanwhile', async () => {
     expect(await settled('66.249.64.1')).toBe(true);
     const asked = dns.queries.length;
     now += CONFIRMED_MS - 1;
@@ -108,7 +108,7 @@ describe('the classifier', () => {
     expect(dns.queries.length).toBeGreaterThan(asked);
   });
 
-  test('an address that is not the bot is asked for again after an hour, one that got no answer after a minute', async () => {
+  test('a refuted address is queried again after an hour, one without an answer after a minute', async () => {
     expect(await settled('192.0.2.9')).toBe(false);
     let asked = dns.queries.length;
     now += REFUTED_MS - 1;
@@ -125,7 +125,7 @@ describe('the classifier', () => {
     expect(await settled('66.249.64.1')).toBe(true);
   });
 
-  test('a flood of addresses is looked up a few at a time, the same one once', async () => {
+  test('many addresses are queried a few at a time, and each one once', async () => {
     for (let i = 0; i < 200; i++) classifier.bot(`198.51.100.${i}`, GOOGLEBOT);
     for (let i = 0; i < 200; i++) classifier.bot('198.51.100.0', GOOGLEBOT);
     const lookups = (): number => dns.queries.filter(({ type }) => type === 'PTR').length;
@@ -135,14 +135,14 @@ describe('the classifier', () => {
   });
 });
 
-describe('the files of classification', () => {
+describe('the files of the classifier', () => {
   let folder: string;
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'edgeplan-classify-'));
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
-  test('are followed, keep what they last held when they break, and say so once', async () => {
+  test('changed files are read again; a broken one is reported once, and its previous content stays in use', async () => {
     const problems: string[] = [];
     const database = join(folder, 'country.mmdb');
     const ranges = join(folder, 'ranges');
@@ -183,7 +183,7 @@ describe('the files of classification', () => {
     files.close();
   });
 
-  test('that are not there are problems, not faults', async () => {
+  test('missing files are reported as problems, and the classifier still opens', async () => {
     const problems: string[] = [];
     const files = await openClassificationFiles({
       database: join(folder, 'none.mmdb'),

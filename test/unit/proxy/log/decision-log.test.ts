@@ -42,7 +42,7 @@ function open(more: Partial<DecisionLogOptions> = {}) {
   return { file, log, lines, faults };
 }
 
-describe('what is written down', () => {
+describe('the selection of requests', () => {
   const cases: readonly (readonly [string, () => RequestLogEntry, boolean])[] = [
     ['a plain forward', plain, false],
     ['a redirect', () => subject.entry({ target: '/old' }), false],
@@ -54,7 +54,7 @@ describe('what is written down', () => {
     ['a fault', () => ({ ...plain(), fault: 'timeout' }), true],
     ['a refusal before a domain is known', () => ({ ...plain(), exchange: null, status: 421 }), true],
   ];
-  it.each(cases)('%s without sampling', async (_, entry, told) => {
+  it.each(cases)('logs without sampling: %s', async (_, entry, told) => {
     const { log, lines } = open();
     log.done(entry());
     if (told) {
@@ -67,7 +67,7 @@ describe('what is written down', () => {
     }
   });
 
-  it('samples plain answers at the rate', async () => {
+  it('logs plain requests at the sampling rate', async () => {
     const { log, lines } = open({ rate: 0.1 });
     for (let at = 0; at < 20_000; at++) log.done(plain());
     await log.close();
@@ -87,13 +87,13 @@ describe('what is written down', () => {
     expect(log.stats()).toMatchObject({ written: expected, dropped: 0 });
   });
 
-  it.each([-0.1, 1.1, Number.NaN])('refuses rate %d', (rate) => {
+  it.each([-0.1, 1.1, Number.NaN])('refuses the sampling rate %d', (rate) => {
     expect(() => open({ rate })).toThrow(/a rate is a number from 0 to 1/);
   });
 });
 
-describe('a line', () => {
-  it('says who asked what, what was decided and what came of it', async () => {
+describe('a line of the decision log', () => {
+  it('contains the request, the decision and the response', async () => {
     const { log, lines } = open();
     const entry = subject.entry({
       target: '/blocked?a=1',
@@ -133,7 +133,7 @@ describe('a line', () => {
     expect(requestMistake(lines()[0]!.request as never)).toBeNull();
   });
 
-  it('redacts each of several referrers', async () => {
+  it('redacts each of several Referer headers', async () => {
     const { log, lines, file } = open({ rate: 1 });
     const referer = [
       'https://x.test/?token=first-secret',
@@ -153,7 +153,7 @@ describe('a line', () => {
     expect(readFileSync(file, 'utf8')).not.toContain('secret');
   });
 
-  it('tells what a rule under trial would have done', async () => {
+  it('contains the shadow decision of rules under dry_run', async () => {
     const { log, lines } = open();
     log.done(subject.entry({ target: '/tried' }));
     await log.close();
@@ -163,7 +163,7 @@ describe('a line', () => {
     });
   });
 
-  it('holds no secret and no body', async () => {
+  it('contains no secret and no body', async () => {
     const { log, file, lines } = open({ rate: 1 });
     const secret = 'S3CRET';
     const names = ['cookie', 'authorization', 'proxy-authorization', 'x-api-key', 'x-anything', 'set-cookie'];
@@ -178,7 +178,7 @@ describe('a line', () => {
     expect(lines()[0]!.withheld).toEqual(['target', 'body', ...names]);
   });
 
-  it('is bounded, whatever is sent', async () => {
+  it('has a bounded length for any request', async () => {
     const { log, file, lines } = open();
     const long = 'x'.repeat(100_000);
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`x-${at}-${long}`, long]));
@@ -190,8 +190,8 @@ describe('a line', () => {
   });
 });
 
-describe('the file', () => {
-  it('goes on in a new one after it was moved away, without losing a line', async () => {
+describe('the file of the decision log', () => {
+  it('continues in a new file after a rename, without a lost line', async () => {
     const { log, lines, file } = open({ rate: 1 });
     for (let at = 0; at < 10; at++) log.done(plain());
     await expect.poll(() => log.stats().written).toBe(10);
@@ -204,7 +204,7 @@ describe('the file', () => {
     expect(lines()).toHaveLength(5);
   });
 
-  it('survives a full disk: lines wait, then are dropped and counted, and requests are not held up', async () => {
+  it('queues lines on a full disk, then drops and counts them, and delays no request', async () => {
     const { log, faults } = open({ file: '/dev/full', rate: 1, maxQueued: 10_000, retryMs: 50 });
     for (let at = 0; at < 200; at++) log.done(plain());
     // Nothing was written yet: no request waits for the disk.
@@ -217,7 +217,7 @@ describe('the file', () => {
     await log.close();
   });
 
-  it('says in the log how many lines are missing once it can be written again', async () => {
+  it('states the number of missing lines once it can be written again', async () => {
     const file = join(folder, 'pipe');
     expect(spawnSync('mkfifo', [file]).status).toBe(0);
     // Nobody reads.
@@ -241,7 +241,7 @@ describe('the file', () => {
     expect(told.filter(({ format }) => format === 'edgeplan.gap/v1')).toMatchObject([{ dropped }]);
   });
 
-  it('tells of a folder that is not there, and writes once it is', async () => {
+  it('reports a missing folder, and writes once the folder exists', async () => {
     const { log, faults } = open({ file: join(folder, 'none', 'log'), rate: 1, retryMs: 20 });
     log.done(plain());
     await expect.poll(() => faults.length).toBe(1);
@@ -250,7 +250,7 @@ describe('the file', () => {
   });
 });
 
-it('tells several journals, and the others when one throws', () => {
+it('a combined request log calls every log, also after one of them throws', () => {
   const told: string[] = [];
   const faults: unknown[] = [];
   const all = combineRequestLogs(

@@ -40,7 +40,7 @@ async function listen(options: Partial<Parameters<typeof startHealthListener>[0]
 }
 
 describe('/metrics', () => {
-  it('counts what was answered, by decision, status, cache, Markdown and fault', async () => {
+  it('counts requests by action, status, cache result, Markdown outcome and fault', async () => {
     const { metrics, get } = await listen();
     for (let at = 0; at < 3; at++) metrics.done(subject.entry({}, { cache: 'hit', durationMs: 3 }));
     metrics.done(subject.entry({}, { status: 504, fault: 'timeout', markdown: 'late', durationMs: 61_000 }));
@@ -75,14 +75,14 @@ describe('/metrics', () => {
     }
   });
 
-  it('does not count twice what is asked for twice', async () => {
+  it('returns the same counts when it is scraped twice', async () => {
     const { metrics, get } = await listen();
     metrics.done(subject.entry({}));
     await get('/metrics');
     expect((await get('/metrics')).text).toContain('{action="forward",status="2xx"} 1\n');
   });
 
-  it('has no more series however many words and statuses come', async () => {
+  it('bounds the number of series for any number of label values and statuses', async () => {
     const { metrics, get } = await listen();
     for (let at = 0; at < 5_000; at++) {
       metrics.done(subject.entry({ target: `/${at}` }, { status: at, cache: `word ${at}` }));
@@ -96,7 +96,7 @@ describe('/metrics', () => {
     expect(caches.at(-1)).toBe('edgeplan_node_cache_total{result="other"} 4968');
   });
 
-  it('answers 503 when they cannot be gathered', async () => {
+  it('answers 503 when the metrics cannot be collected', async () => {
     const { get } = await listen({ registry: () => Promise.reject(new Error('no worker answers')) });
     expect(await get('/metrics')).toEqual({
       status: 503,
@@ -105,7 +105,7 @@ describe('/metrics', () => {
   });
 });
 
-describe('the other addresses', () => {
+describe('the other paths of the health listener', () => {
   it.each([
     ['/healthz', {}, 200, 'ok\n'],
     ['/readyz?verbose', {}, 200, 'ready\n'],
@@ -117,7 +117,7 @@ describe('the other addresses', () => {
     expect(await get(path, init)).toEqual({ status, text });
   });
 
-  it('says why the node is not ready', async () => {
+  it('answers `/readyz` with the reason why the node is not ready', async () => {
     const { get } = await listen({ unready: () => 'draining' });
     expect(await get('/readyz')).toEqual({ status: 503, text: 'draining\n' });
   });

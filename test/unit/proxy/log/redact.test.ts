@@ -26,11 +26,11 @@ describe('redactTarget', () => {
     ['https://example.com/@jane', 'https://example.com/@jane'],
     ['/a?&&=&==', '/a?&&=&=='],
   ];
-  it.each(cases)('%s → %s', (target, redacted) => {
+  it.each(cases)('replaces the secrets of %s: %s', (target, redacted) => {
     expect(redactTarget(target)).toBe(redacted);
   });
 
-  it('tells no value of a secret name, wherever it stands, and changes nothing else', () => {
+  it('removes the value of every secret parameter at any position, and changes nothing else', () => {
     const word = fc.stringMatching(/^[a-z]{1,8}$/).filter((name) => !isSecretName(name));
     const pair = fc.tuple(word, word);
     fc.assert(

@@ -29,22 +29,22 @@ beforeEach(async () => {
 afterEach(() => dns.stop());
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('addresses are believed as long as the DNS says, within bounds', async () => {
+test('addresses are cached for their TTL, within bounds', async () => {
   expect(await resolve('www.origin.test')).toMatchObject({
     kind: 'addresses',
     four: ['192.0.2.1'],
-    keptMs: 60_000,
+    validMs: 60_000,
   });
-  for (const [ttl, keptMs] of [
+  for (const [ttl, validMs] of [
     [0, NAME_CACHE_MS.least],
     [86_400, NAME_CACHE_MS.most],
   ] as const) {
     dns.tell(() => ({ answers: [{ type: 'A', name: 'www.origin.test', ttl, data: '192.0.2.1' }] }));
-    expect(await resolve('www.origin.test')).toMatchObject({ keptMs });
+    expect(await resolve('www.origin.test')).toMatchObject({ validMs });
   }
 });
 
-test('the table of hosts stands before the DNS, in any case, and is followed', async () => {
+test('the hosts file takes precedence over the DNS, ignores case, and is read again when it changes', async () => {
   writeFileSync(
     hosts,
     '# 192.0.2.9 www.origin.test\nnonsense www.origin.test\n 192.0.2.2\tOther WWW.Origin.Test # x\n::1 www.origin.test\n',
@@ -57,17 +57,17 @@ test('the table of hosts stands before the DNS, in any case, and is followed', a
   expect(await resolve('www.origin.test')).toMatchObject({ four: ['192.0.2.1'] });
 });
 
-test('aliases are gone along', async () => {
+test('the addresses of an alias are those of its target', async () => {
   dns.tell(() => ({
     answers: [
       { type: 'CNAME', name: 'www.origin.test', ttl: 9, data: 'there.test' },
       { type: 'A', name: 'there.test', ttl: 60, data: '192.0.2.1' },
     ],
   }));
-  expect(await resolve('www.origin.test')).toMatchObject({ four: ['192.0.2.1'], keptMs: 9_000 });
+  expect(await resolve('www.origin.test')).toMatchObject({ four: ['192.0.2.1'], validMs: 9_000 });
 });
 
-test('that there is nothing is told from that nobody could say', async () => {
+test('a name without addresses is distinguished from one that no server answers for', async () => {
   for (const [rcode, kind] of [
     [NXDOMAIN, 'none'],
     [0, 'none'],
@@ -92,7 +92,7 @@ test.each([['a..test'], ['-'.repeat(300)], [`${'x'.repeat(64)}.test`], ['\0.test
   },
 );
 
-test('names that are the machine’s own are asked of the system', async () => {
+test('names of a single label and below localhost are resolved by the system', async () => {
   expect(await resolve('localhost')).toMatchObject({ kind: 'addresses' });
   expect(dns.queries).toEqual([]);
 });

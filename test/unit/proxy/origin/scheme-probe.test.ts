@@ -8,7 +8,7 @@ import { requires } from '../../../support/requires.ts';
 import { startTlsOrigin } from '../../../support/tls-origin.ts';
 
 describe('the scheme of an origin', requires(OPENSSL_MISSING), () => {
-  test('is not known by a refused address, and the next request asks again', async () => {
+  test('a refused address leaves the scheme unknown, and the next request probes again', async () => {
     const { port, close } = await startTlsOrigin('www.origin.test');
     try {
       const addresses = ['10.0.0.1', '127.0.0.1'];

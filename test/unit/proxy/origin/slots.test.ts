@@ -53,7 +53,7 @@ const begun = (all: readonly Asked[]): number => all.filter(({ state }) => state
 const BOUNDS = { maxConnections: 8, maxQueued: 100, waitMs: 60_000 };
 
 describe("slots of an origin's connections", () => {
-  test('leave room for others: a network has at most as many as it leaves, and one', () => {
+  test('a network has at most as many slots as it leaves free, and one more', () => {
     const slots = createSlots(BOUNDS);
     const hostile = many(slots, 'a', 20);
     expect(begun(hostile)).toBe(5);
@@ -62,7 +62,7 @@ describe("slots of an origin's connections", () => {
     expect(slots.counts()).toEqual({ used: 6, waiting: 0 });
   });
 
-  test('go to waiting networks in turn, first to those that have less than a quarter', () => {
+  test('free slots go to waiting networks by round robin, first to those below a quarter', () => {
     const slots = createSlots(BOUNDS);
     const first = many(slots, 'a', 4);
     const second = many(slots, 'b', 4);
@@ -79,7 +79,7 @@ describe("slots of an origin's connections", () => {
     expect(begun([...second, ...third])).toBe(7);
   });
 
-  test('are asked for back as soon as one has to wait', () => {
+  test('every user is asked to hurry as soon as a request has to wait', () => {
     const slots = createSlots({ ...BOUNDS, maxConnections: 2 });
     const [first, second] = [ask(slots, 'a'), ask(slots, 'b')];
     expect([first.hurried, second.hurried]).toEqual([false, false]);
@@ -87,7 +87,7 @@ describe("slots of an origin's connections", () => {
     expect([first.hurried, second.hurried]).toEqual([true, true]);
   });
 
-  test('are given back once', () => {
+  test('a second release of a slot has no effect', () => {
     const slots = createSlots(BOUNDS);
     const one = ask(slots, 'a');
     one.release();
@@ -95,7 +95,7 @@ describe("slots of an origin's connections", () => {
     expect(slots.counts().used).toBe(0);
   });
 
-  test('of a full queue: the longest one loses its first for a network that has less', async () => {
+  test('a full queue refuses the first request of the network with the most for one with fewer', async () => {
     const slots = createSlots({ ...BOUNDS, maxQueued: 10 });
     const hostile = many(slots, 'a', 15);
     const other = many(slots, 'b', 5);
@@ -108,7 +108,7 @@ describe("slots of an origin's connections", () => {
     expect(late.state).toMatch(/10 requests wait/);
   });
 
-  test('are waited for no longer than the bound', async () => {
+  test('a request that waits for longer than the limit is refused', async () => {
     const slots = createSlots({ maxConnections: 1, maxQueued: 10, waitMs: 50 });
     const [, waits] = [ask(slots, 'a'), ask(slots, 'b')];
     await sleep(120);
@@ -116,8 +116,8 @@ describe("slots of an origin's connections", () => {
     expect(slots.counts()).toEqual({ used: 1, waiting: 0 });
   });
 
-  test('of clients that send next to nothing are taken from them while others wait, the slowest first', async () => {
-    const slots = createSlots({ ...BOUNDS, maxConnections: 3, lookMs: 20 });
+  test('slow clients are ended while requests wait, the slowest first', async () => {
+    const slots = createSlots({ ...BOUNDS, maxConnections: 3, measureMs: 20 });
     const [slow, slower, busy] = [ask(slots, 'a'), ask(slots, 'b'), ask(slots, 'c')];
     const timer = setInterval(() => {
       slow.flow = { waitedMs: slow.flow.waitedMs + 10, octets: slow.flow.octets + 50 };
@@ -131,8 +131,8 @@ describe("slots of an origin's connections", () => {
     expect([waits.state, slower.ended, slow.ended, busy.ended]).toEqual(['begun', true, false, false]);
   });
 
-  test('of slow clients are left to them while nobody waits', async () => {
-    const slots = createSlots({ ...BOUNDS, maxConnections: 1, lookMs: 5 });
+  test('slow clients are not ended while no request waits', async () => {
+    const slots = createSlots({ ...BOUNDS, maxConnections: 1, measureMs: 5 });
     const slow = ask(slots, 'a');
     const timer = setInterval(() => {
       slow.flow = { waitedMs: slow.flow.waitedMs + 10, octets: 0 };

@@ -53,7 +53,7 @@ describe('a folder of certificates', requires(OPENSSL_MISSING), () => {
     return makeCertificate({ names, cert: join(folder, cert), key: join(folder, key), ...more });
   }
 
-  test('is read in every form it is left in', async () => {
+  test('certificates are read in every supported layout', async () => {
     await make(['a.test'], 'a.crt', 'a.key');
     await make(['b.test'], 'b.pem', 'b-key.pem');
     await make(['c.test'], 'c.test/fullchain.pem', 'c.test/privkey.pem');
@@ -74,7 +74,7 @@ describe('a folder of certificates', requires(OPENSSL_MISSING), () => {
     for (const pair of certificates.pairs()) expect(pair.context()).toBe(pair.context());
   });
 
-  test('gives a name its own certificate before a wildcard, and a wildcard one label', async () => {
+  test('a name gets its own certificate before a wildcard, which covers one label', async () => {
     await make(['shop.test', '*.shop.test'], 'shop.crt', 'shop.key');
     await make(['api.shop.test'], 'api.crt', 'api.key');
     const certificates = await start();
@@ -93,7 +93,7 @@ describe('a folder of certificates', requires(OPENSSL_MISSING), () => {
     expect(withDefault.find('other.test')?.names).toContain('shop.test');
   });
 
-  test('gives of several for one name the one valid now, then the one valid longest', async () => {
+  test('of several certificates for a name the currently valid one wins, then the one valid longest', async () => {
     await make(['shop.test'], 'a.crt', 'a.key', { days: 10 });
     await make(['shop.test'], 'b.crt', 'b.key', { days: 90 });
     await make(['shop.test'], 'c.crt', 'c.key', { days: 30 });
@@ -146,31 +146,34 @@ describe('a folder of certificates', requires(OPENSSL_MISSING), () => {
     ],
   ];
 
-  test.each(BROKEN)('keeps what it had when it finds %s, and says so once', async (_what, reason, damage) => {
-    await make(['a.test'], 'a.crt', 'a.key');
-    const certificates = await start();
-    const before = certificates.find('a.test')!;
-    const good = [readFileSync(join(folder, 'a.crt')), readFileSync(join(folder, 'a.key'))] as const;
-    await damage(folder);
-    await certificates.reload();
-    await certificates.reload();
-    expect(certificates.find('a.test')).toBe(before);
-    // A look of its own may have found the file half written.
-    const { length } = told;
-    const last = told.at(-1)!;
-    expect(last).toMatchObject({ file: join(folder, 'a.crt'), previousServed: true });
-    expect(last.reason).toMatch(reason);
-    expect(certificates.problems()).toEqual([last]);
-    await certificates.reload();
-    expect(told).toHaveLength(length);
-    writeFileSync(join(folder, 'a.crt'), good[0]);
-    writeFileSync(join(folder, 'a.key'), good[1]);
-    await certificates.reload();
-    expect(certificates.problems()).toEqual([]);
-    expect(certificates.find('a.test')).not.toBe(before);
-  });
+  test.each(BROKEN)(
+    '%s is reported once, and the previous certificate stays in use',
+    async (_what, reason, damage) => {
+      await make(['a.test'], 'a.crt', 'a.key');
+      const certificates = await start();
+      const before = certificates.find('a.test')!;
+      const good = [readFileSync(join(folder, 'a.crt')), readFileSync(join(folder, 'a.key'))] as const;
+      await damage(folder);
+      await certificates.reload();
+      await certificates.reload();
+      expect(certificates.find('a.test')).toBe(before);
+      // A look of its own may have found the file half written.
+      const { length } = told;
+      const last = told.at(-1)!;
+      expect(last).toMatchObject({ file: join(folder, 'a.crt'), previousServed: true });
+      expect(last.reason).toMatch(reason);
+      expect(certificates.problems()).toEqual([last]);
+      await certificates.reload();
+      expect(told).toHaveLength(length);
+      writeFileSync(join(folder, 'a.crt'), good[0]);
+      writeFileSync(join(folder, 'a.key'), good[1]);
+      await certificates.reload();
+      expect(certificates.problems()).toEqual([]);
+      expect(certificates.find('a.test')).not.toBe(before);
+    },
+  );
 
-  test('reports what was broken from the start, and serves the others', async () => {
+  test('a pair that is broken at the start is reported, and the others are used', async () => {
     await make(['a.test'], 'a.crt', 'a.key');
     writeFileSync(join(folder, 'b.crt'), 'nothing');
     const certificates = await start();
@@ -178,7 +181,7 @@ describe('a folder of certificates', requires(OPENSSL_MISSING), () => {
     expect(told).toMatchObject([{ file: join(folder, 'b.crt'), previousServed: false }]);
   });
 
-  test('forgets a certificate whose file was taken away', async () => {
+  test('a removed certificate is no longer used', async () => {
     await make(['a.test'], 'a.crt', 'a.key');
     const certificates = await start();
     rmSync(join(folder, 'a.crt'));
@@ -189,7 +192,7 @@ describe('a folder of certificates', requires(OPENSSL_MISSING), () => {
   test.each([
     ['beside each other', 'a.crt', 'a.key'],
     ['in a folder', 'a.test/fullchain.pem', 'a.test/privkey.pem'],
-  ])('sees by itself what was replaced or added (%s)', async (_where, cert, key) => {
+  ])('replaced and added certificates are used without a reload (%s)', async (_where, cert, key) => {
     await make(['a.test'], cert, key);
     const certificates = await start();
     const before = certificates.find('a.test');
@@ -202,13 +205,13 @@ describe('a folder of certificates', requires(OPENSSL_MISSING), () => {
     await expect.poll(() => certificates.find('late.test')).not.toBeNull();
   });
 
-  test('a folder that is not there is a fault', async () => {
+  test('a missing folder is a fault', async () => {
     rmSync(folder, { recursive: true });
     await expect(start()).rejects.toMatchObject({ code: 'ENOENT' });
     mkdirSync(folder);
   });
 
-  test('a folder that goes away keeps what it had, and says so once', async () => {
+  test('a folder that disappears is reported once, and its certificates stay in use', async () => {
     await make(['a.test'], 'a.crt', 'a.key');
     const certificates = await start(null, 100);
     renameSync(folder, `${folder}.away`);
@@ -219,7 +222,7 @@ describe('a folder of certificates', requires(OPENSSL_MISSING), () => {
     expect(told).toHaveLength(1);
   });
 
-  test('many certificates take a few KiB each', { timeout: 120_000 }, async () => {
+  test('each of many certificates uses a few KiB of memory', { timeout: 120_000 }, async () => {
     const count = sizeOf('EDGEPLAN_CERTIFICATES', { usual: 100, full: 300 });
     await make(['a.test'], '.a.crt', '.a.key');
     for (let i = 0; i < count; i++) {

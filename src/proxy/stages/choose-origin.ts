@@ -1,0 +1,23 @@
+/**
+ * Stage `choose the origin`. In: a request that the decision forwards. Out: its route; 502 where there is no origin, 508
+ * where the request has passed through edges like this one too often (RFC 8586).
+ */
+import { forwardedTarget } from '../../answers/decided.ts';
+import { isLooping, LOOP } from '../loops.ts';
+import { exchangeOf, type NodeContext } from '../request-context.ts';
+import type { StageResult } from './stage.ts';
+
+export function chooseOrigin(context: NodeContext): StageResult {
+  const { incoming } = context;
+  const { decision } = exchangeOf(context);
+  incoming.proceed();
+  const { origin } = decision;
+  const path = forwardedTarget(decision);
+  if (origin === null || path === null) return context.page(502);
+  if (isLooping(incoming.message.headers['cdn-loop'])) {
+    context.fault = LOOP;
+    return context.page(508);
+  }
+  context.route = { origin, path };
+  return null;
+}

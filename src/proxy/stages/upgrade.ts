@@ -1,0 +1,47 @@
+/**
+ * The stages of a request to switch protocols (RFC 9110 §7.8) that other requests do not have: the refusal of WebSockets
+ * for a domain that has them off, and the connection to the origin.
+ */
+import type { Duplex } from 'node:stream';
+import { ID_HEADER } from '../../answers/kinds.ts';
+import type { EdgeAnswer } from '../../http/response.ts';
+import { ANSWER_VIA } from '../loops.ts';
+import { exchangeOf, type NodeContext } from '../request-context.ts';
+import { answerOnSocket } from '../socket-answer.ts';
+import { logRequest } from './log.ts';
+import { outgoingRequest } from './origin.ts';
+import type { StageResult } from './stage.ts';
+
+/** The node's end of a connection whose client requests another protocol. */
+export interface SwitchingClient {
+  readonly socket: Duplex;
+  /** The octets that the client sent after the head. */
+  readonly head: Uint8Array;
+}
+
+/** Stage `refuse WebSockets where the domain has them off`: 403. */
+export function refuseDisabled(context: NodeContext): StageResult {
+  if (!exchangeOf(context).domain.settings.webSocketsOff) return null;
+  context.fault = 'websockets_off';
+  return context.page(403);
+}
+
+/** Stage `connect to the origin`: passes octets both ways until either side ends the connection. */
+export function connectToOrigin(context: NodeContext<SwitchingClient>): null {
+  const { client, incoming, services } = context;
+  services.origins.upgrade(outgoingRequest(context, null), {
+    socket: client.socket,
+    head: client.head,
+    protocol: String(incoming.message.headers.upgrade ?? 'websocket'),
+    fail: (status) => refuseUpgrade(context, context.page(status)),
+    done: (outcome) => logRequest(context, outcome),
+    ownHeaders: [...ANSWER_VIA, ID_HEADER, context.id],
+  });
+  return null;
+}
+
+/** Sends an answer in place of the switch, and ends the connection. */
+export function refuseUpgrade(context: NodeContext<SwitchingClient>, answer: EdgeAnswer): void {
+  answerOnSocket(context.client.socket, answer);
+  logRequest(context, { status: answer.status, octets: 0, fault: null });
+}
