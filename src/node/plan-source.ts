@@ -8,7 +8,7 @@ import type { EdgeNodeOptions, PlanOrigin } from './options.ts';
 
 /** A source that is followed. */
 export interface PlanSource {
-  /** Counts traffic for the control plane; `null`: there is none to report to. */
+  /** Counts traffic for the control plane; `null`: no control plane. */
   readonly usage: Usage | null;
   /** Reads the progress of sync; `null`: no control plane is followed. */
   readonly progress: (() => SyncProgress) | null;
