@@ -1,4 +1,7 @@
-/** What a node asks its control plane for, over connections kept open. Every answer is bounded in size and time. */
+/**
+ * The HTTP client of a node for its control plane (`/nodes/…` of the management API), over persistent connections. Every
+ * response is bounded in size and time.
+ */
 import { randomBytes } from 'node:crypto';
 import { Pool } from 'undici';
 import { SELF_FORMAT, type SignedSelf } from '../plan/manifest.ts';
@@ -7,13 +10,14 @@ import { errorMessage } from './log.ts';
 import { groupsIn } from './trust.ts';
 
 /**
- * - `away` no connection, no answer in time, or one of a server in trouble: try again later
- * - `token` the node's token is refused
- * - `missing` there is no such thing
- * - `answer` an answer that makes no sense, or is too long
+ * - `away`: no connection, no response in time, or status 408, 429, 5xx: to be tried again later
+ * - `token`: the node's token is refused (401, 403)
+ * - `missing`: the resource does not exist (404)
+ * - `answer`: a response that cannot be read, is too long, or has any other status
  */
 export type ControlFaultCode = 'away' | 'token' | 'missing' | 'answer';
 
+/** A request to the control plane failed. */
 export class ControlPlaneFault extends Error {
   readonly code: ControlFaultCode;
 
@@ -24,41 +28,42 @@ export class ControlPlaneFault extends Error {
   }
 }
 
-/** How far the feed was read. */
+/** A point of the manifest's history. */
 export interface ReadUpTo {
   readonly position: number;
   readonly epoch: number;
 }
 
-/** Every call throws ControlPlaneFault. */
+/** The node's requests. Every method throws ControlPlaneFault. */
 export interface ControlPlaneClient {
-  /** Who the node is, and whom it should believe; for this call and no earlier one, its signature unchecked. */
+  /** The node's identity and the control plane's key, as an answer to this call's nonce; the signature is unchecked. */
   self(): Promise<SignedSelf>;
-  /** The text of the manifest's page above `since`; waits up to `waitSec` seconds for there to be anything. */
+  /** The text of the manifest page above `since`; the server waits up to `waitSec` seconds for a change. */
   page(since: number, waitSec: number): Promise<string>;
   /** A sealed plan's octets, unchecked. */
   plan(digest: string): Promise<Uint8Array>;
+  /** Sends reports of plans or of traffic. */
   report(body: object): Promise<void>;
-  /** The feed above a position, to be read until it ends; `signal` ends it. */
+  /** Opens the feed above a position; `signal` closes it. */
   feed(from: ReadUpTo, signal: AbortSignal): Promise<AsyncIterable<Uint8Array>>;
-  /** Ends every call under way. */
+  /** Aborts running requests and closes all connections. */
   close(): Promise<void>;
 }
 
 export interface ControlOptions {
-  /** `http://` or `https://`, perhaps with a path that everything lies below. */
+  /** `http://` or `https://`, with an optional path as the prefix of all requests. */
   readonly url: string;
-  /** The node's token; called for each request, so that it may change while the node runs. */
+  /** The node's token; called for each request, so that a rotated token is used at once. */
   readonly token: () => string;
 }
 
-interface Asked {
+interface ControlRequest {
   readonly method?: 'GET' | 'POST';
   readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Octets of the answer at most. */
+  /** Most octets of the response. */
   readonly limit: number;
-  /** Milliseconds until it must be there whole. */
+  /** Milliseconds for the whole response. */
   readonly within: number;
 }
 
@@ -68,26 +73,30 @@ export function createControl({ url, token }: ControlOptions): ControlPlaneClien
   // One connection for the feed, one for polls and reports, the others for plans.
   const pool = new Pool(origin, { connections: 12, pipelining: 1, headersTimeout: 0, bodyTimeout: 0 });
 
-  /** A request's answer, once its status is known to be good. */
-  async function open(path: string, asked: Pick<Asked, 'method' | 'body' | 'headers'>, signal: AbortSignal) {
-    const { method = 'GET', body = null } = asked;
+  /** The body of a response with status 200. */
+  async function open(
+    path: string,
+    request: Pick<ControlRequest, 'method' | 'body' | 'headers'>,
+    signal: AbortSignal,
+  ) {
+    const { method = 'GET', body = null } = request;
     const type = body === null ? {} : { 'content-type': 'application/json' };
-    const headers = { authorization: `Bearer ${token()}`, ...type, ...asked.headers };
+    const headers = { authorization: `Bearer ${token()}`, ...type, ...request.headers };
     const answer = await pool.request({ path: `${base}${path}`, method, body, headers, signal });
     if (answer.statusCode === 200) return answer.body;
-    // Its status says what it is worth, however long the page of a proxy in trouble.
+    // Only the start: the error page of a proxy may be of any length.
     const text = (await readStart(answer.body, MAX_ANSWER_OCTETS)).toString('utf8');
     throw statusFault(answer.statusCode, { path, text });
   }
 
-  async function ask(path: string, asked: Asked): Promise<Buffer> {
-    const patience = new AbortController();
-    const timer = setTimeout(() => patience.abort(), asked.within);
+  async function fetchWhole(path: string, request: ControlRequest): Promise<Buffer> {
+    const deadline = new AbortController();
+    const timer = setTimeout(() => deadline.abort(), request.within);
     try {
-      return await readWhole(await open(path, asked, patience.signal), asked.limit);
+      return await readWhole(await open(path, request, deadline.signal), request.limit);
     } catch (error) {
-      if (!patience.signal.aborted) throw asFault(error);
-      throw new ControlPlaneFault('away', `no whole answer to ${path} within ${asked.within} ms`);
+      if (!deadline.signal.aborted) throw asFault(error);
+      throw new ControlPlaneFault('away', `no whole answer to ${path} within ${request.within} ms`);
     } finally {
       clearTimeout(timer);
     }
@@ -96,19 +105,26 @@ export function createControl({ url, token }: ControlOptions): ControlPlaneClien
   return {
     async self() {
       const nonce = randomBytes(32).toString('base64url');
-      const answer = await ask(`/nodes/self?nonce=${nonce}`, { limit: MAX_ANSWER_OCTETS, within: ANSWER_MS });
+      const answer = await fetchWhole(`/nodes/self?nonce=${nonce}`, {
+        limit: MAX_ANSWER_OCTETS,
+        within: ANSWER_MS,
+      });
       return readSelf(answer, nonce);
     },
     async page(since, waitSec) {
       const within = ANSWER_MS + waitSec * 1_000;
       const path = `/nodes/manifest?since=${since}&wait=${waitSec}`;
-      return (await ask(path, { limit: MAX_MANIFEST_OCTETS, within })).toString('utf8');
+      return (await fetchWhole(path, { limit: MAX_MANIFEST_OCTETS, within })).toString('utf8');
     },
-    plan: (digest) => ask(`/nodes/plans/${digest}`, { limit: MAX_PLAN_OCTETS, within: ANSWER_MS }),
+    plan: (digest) => fetchWhole(`/nodes/plans/${digest}`, { limit: MAX_PLAN_OCTETS, within: ANSWER_MS }),
     async report(body) {
       const sent = { method: 'POST', body: JSON.stringify(body) } as const;
-      const told = await ask('/nodes/reports', { ...sent, limit: MAX_ANSWER_OCTETS, within: ANSWER_MS });
-      if (isJson(told)) return;
+      const response = await fetchWhole('/nodes/reports', {
+        ...sent,
+        limit: MAX_ANSWER_OCTETS,
+        within: ANSWER_MS,
+      });
+      if (isJson(response)) return;
       throw new ControlPlaneFault('away', 'a report was answered by something else than the control plane');
     },
     async feed({ position, epoch }, signal) {
@@ -126,7 +142,7 @@ export function createControl({ url, token }: ControlOptions): ControlPlaneClien
 async function readWhole(body: AsyncIterable<Uint8Array>, limit: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // Leaving the loop early cuts the connection.
+  // Leaving the loop early closes the connection.
   for await (const chunk of body) {
     size += chunk.length;
     if (size > limit) throw new ControlPlaneFault('answer', `the answer is longer than ${limit} octets`);
@@ -135,7 +151,7 @@ async function readWhole(body: AsyncIterable<Uint8Array>, limit: number): Promis
   return Buffer.concat(chunks, size);
 }
 
-/** The beginning of an answer; what follows is left. */
+/** At least `limit` octets of a body, or all of it; the rest is not read. */
 async function readStart(body: AsyncIterable<Uint8Array>, limit: number): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
@@ -156,18 +172,23 @@ function isJson(bytes: Buffer): boolean {
   }
 }
 
+/** The fault of a response with another status than 200. */
 function statusFault(status: number, { path, text }: { path: string; text: string }): ControlPlaneFault {
-  const told = `${path.split('?', 1)[0]} was answered with ${status}: ${text.slice(0, 200)}`;
+  const sentence = `${path.split('?', 1)[0]} was answered with ${status}: ${text.slice(0, 200)}`;
   if (status === 401 || status === 403) {
     return new ControlPlaneFault(
       'token',
       'the control plane refuses this node token; make one with edgeplan node-token create or rotate',
     );
   }
-  if (status === 404) return new ControlPlaneFault('missing', told);
-  return new ControlPlaneFault(status >= 500 || status === 429 || status === 408 ? 'away' : 'answer', told);
+  if (status === 404) return new ControlPlaneFault('missing', sentence);
+  return new ControlPlaneFault(
+    status >= 500 || status === 429 || status === 408 ? 'away' : 'answer',
+    sentence,
+  );
 }
 
+/** A connection error as a fault, with the system's code as the reason. */
 function asFault(error: unknown): ControlPlaneFault {
   if (error instanceof ControlPlaneFault) return error;
   const { code, cause } = error as { readonly code?: unknown; readonly cause?: { readonly code?: unknown } };
@@ -176,26 +197,33 @@ function asFault(error: unknown): ControlPlaneFault {
   return new ControlPlaneFault('away', `the control plane cannot be reached: ${reason}`, { cause: error });
 }
 
+/** Checks the fields and the nonce of an identity; `trust.ts` checks its signature. */
 function readSelf(bytes: Buffer, nonce: string): SignedSelf {
   let self: SignedSelf;
   try {
     self = JSON.parse(bytes.toString('utf8'));
   } catch (cause) {
-    throw new ControlPlaneFault('answer', 'the control plane does not say in JSON who this node is', {
+    throw new ControlPlaneFault('answer', "the control plane's answer about this node is not JSON", {
       cause,
     });
   }
   const { id, name, public_key, clearance } = self;
   const texts = [name, public_key, clearance].every((text) => typeof text === 'string' && text !== '');
   if (!texts || !Number.isSafeInteger(id)) {
-    throw new ControlPlaneFault('answer', 'the control plane does not say who this node is');
+    throw new ControlPlaneFault(
+      'answer',
+      "the control plane's answer about this node lacks its id, name, key or secret",
+    );
   }
   if (self.format !== SELF_FORMAT || typeof self.signature !== 'string') {
     const remedy = 'upgrade the server before its nodes';
     throw new ControlPlaneFault('answer', `the control plane does not sign who this node is; ${remedy}`);
   }
   if (groupsIn(self) === null) {
-    throw new ControlPlaneFault('answer', 'the control plane does not say in which groups this node is');
+    throw new ControlPlaneFault(
+      'answer',
+      "the control plane's answer about this node has no groups that can be read",
+    );
   }
   if (self.nonce === nonce) return self;
   throw new ControlPlaneFault('answer', 'the control plane answers an earlier question about this node');

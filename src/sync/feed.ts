@@ -1,83 +1,85 @@
 /**
- * Reads the manifest as it grows: by the feed's stream, or, where something between holds streams back or cuts them, by
- * polling. In: the control plane's octets. Out: the texts of pages, in the order they came, unchecked.
+ * Reads one stream of the feed. In: the control plane's octets. Out: the texts of manifest pages in their order, unchecked;
+ * and how the stream ended, so that the caller distinguishes streams that a proxy buffers or cuts from working ones.
  */
 import { type ControlPlaneClient, ControlPlaneFault, type ReadUpTo } from './control-plane.ts';
 import { createEventReader, type ServerEvent } from './events.ts';
 import { MAX_MANIFEST_OCTETS } from './limits.ts';
 import { errorMessage } from './log.ts';
 
+/** Time-outs of a stream. */
 export interface StreamTimes {
-  /** Milliseconds to the first octet. */
+  /** Milliseconds until the first octet. */
   readonly firstOctetMs: number;
-  /** Milliseconds of silence after which it counts as cut. */
+  /** Milliseconds without an octet after which the stream counts as cut. */
   readonly stallMs: number;
 }
 
 export interface ReadStreamOptions extends StreamTimes {
   readonly control: Pick<ControlPlaneClient, 'feed'>;
   readonly from: ReadUpTo;
-  /** Takes a page's text; what it throws ends the stream. */
+  /** Called with the text of each page; what it throws ends the stream. */
   readonly onPage: (text: string) => void;
-  /** Called once the stream brings octets. */
+  /** Called at the first octets. */
   readonly onOpen: () => void;
-  /** Called whenever it does. */
-  readonly onHeard: () => void;
-  /** Ends the stream from outside. */
+  /** Called at all octets. */
+  readonly onReceived: () => void;
+  /** Aborts the stream. */
   readonly signal: AbortSignal;
 }
 
+/** How a stream ended. */
 export interface StreamEnd {
-  /** It came through: it lasted, or ended with a word of the control plane's own. */
+  /** Streams get through: this one lasted for `firstOctetMs`, or the control plane ended it with a message. */
   readonly whole: boolean;
-  /** Why it is over, in a sentence. */
+  /** Why it ended, as a sentence. */
   readonly reason: string;
 }
 
-/** Follows the stream until it ends. @throws ControlPlaneFault when it cannot be opened, and what `onPage` throws */
+/** Reads a stream until it ends. @throws ControlPlaneFault when it cannot be opened; what `onPage` throws */
 export async function readStream(options: ReadStreamOptions): Promise<StreamEnd> {
-  const { control, from, onPage, onOpen, onHeard, signal } = options;
+  const { control, from, onPage, onOpen, onReceived, signal } = options;
   const cut = new AbortController();
   const end = (): void => cut.abort();
   signal.addEventListener('abort', end);
-  let alive = false;
-  let farewell: string | null = null;
+  let open = false;
+  let endReason: string | null = null;
   let silent = false;
   const silence = setTimeout(() => {
     silent = true;
     cut.abort();
   }, options.firstOctetMs);
   const began = performance.now();
-  let heardAt = began;
+  let receivedAt = began;
   const watch = setInterval(() => {
-    if (!alive || performance.now() - heardAt < options.stallMs) return;
+    if (!open || performance.now() - receivedAt < options.stallMs) return;
     silent = true;
     cut.abort();
   }, options.stallMs / 4);
   const onEvent = ({ type, data }: ServerEvent): void => {
     if (type === 'manifest') onPage(data);
-    else if (type === 'end') farewell = readFarewell(data);
+    else if (type === 'end') endReason = readEndReason(data);
   };
   const reader = createEventReader({ limit: MAX_MANIFEST_OCTETS, onEvent });
   const ended = (reason: string): StreamEnd => {
-    const lasted = alive && performance.now() - began >= options.firstOctetMs;
-    return { whole: lasted || farewell !== null, reason: farewell ?? reason };
+    const lasted = open && performance.now() - began >= options.firstOctetMs;
+    return { whole: lasted || endReason !== null, reason: endReason ?? reason };
   };
   try {
     const body = await control.feed(from, cut.signal);
     for await (const chunk of body) {
-      if (!alive) {
+      if (!open) {
         clearTimeout(silence);
-        alive = true;
+        open = true;
         onOpen();
       }
-      heardAt = performance.now();
-      onHeard();
+      receivedAt = performance.now();
+      onReceived();
       reader.push(chunk);
     }
     return ended('the feed was cut');
   } catch (error) {
-    if (silent) return ended(`the feed was silent for ${alive ? options.stallMs : options.firstOctetMs} ms`);
+    if (silent) return ended(`the feed was silent for ${open ? options.stallMs : options.firstOctetMs} ms`);
     if (signal.aborted) return ended('this node ended it');
     if (error instanceof ControlPlaneFault || !isConnectionError(error)) throw error;
     return ended(`the feed was cut: ${errorMessage(error)}`);
@@ -89,17 +91,18 @@ export async function readStream(options: ReadStreamOptions): Promise<StreamEnd>
   }
 }
 
-/** Errors of sockets and of undici carry a code of the system's kind; those of ours are classes of their own. */
+/** Errors of sockets and of undici have a textual `code`; faults of pages and of the parser have none. */
 function isConnectionError(error: unknown): boolean {
   return error instanceof Error && typeof (error as NodeJS.ErrnoException).code === 'string';
 }
 
-function readFarewell(data: string): string {
+/** The reason in the data of an `end` event, at most 200 characters. */
+function readEndReason(data: string): string {
   try {
     const { error } = JSON.parse(data);
     if (typeof error === 'string') return error.slice(0, 200);
   } catch {
-    // It says nothing that can be read; that it ended is all that matters.
+    // An unreadable reason is no fault: the stream ended either way.
   }
   return 'the control plane ended the feed';
 }

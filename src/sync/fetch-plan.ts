@@ -1,12 +1,13 @@
-/** A plan's file: from the control plane to the disk, checked and tried out on the way. */
+/** Fetches a plan from the control plane to the disk; checks its digest and runs its self-test before. */
 import { selfTest } from '../evaluator/self-test.ts';
 import type { ManifestEntry } from '../plan/manifest.ts';
 import { sha256Hex } from '../platform/sha256.ts';
 import { type ControlPlaneClient, ControlPlaneFault } from './control-plane.ts';
 import { DamageFault, type PlanStore } from './plan-store.ts';
 
-/** A plan that must not be served. `final`: it will be the same at the next attempt. */
+/** A plan that must not be served. */
 export class PlanRefusal extends Error {
+  /** The next attempt would have the same result. */
   readonly final: boolean;
 
   constructor(message: string, final: boolean) {
@@ -16,15 +17,16 @@ export class PlanRefusal extends Error {
   }
 }
 
+/** Where plans are fetched from and stored. */
 export interface FetchPlanOptions {
   readonly control: Pick<ControlPlaneClient, 'plan'>;
   readonly planStore: PlanStore;
 }
 
 /**
- * Sees to it that a plan's file is there and good.
- * @throws PlanRefusal when it must not be served; ControlPlaneFault when it cannot be fetched; the system's error when it cannot
- * be kept
+ * Fetches a plan unless the disk has it intact, and tests it.
+ * @throws PlanRefusal when it must not be served; ControlPlaneFault when it cannot be fetched; the system's error when it
+ * cannot be stored
  */
 export async function fetchPlan(
   digest: string,
@@ -34,16 +36,17 @@ export async function fetchPlan(
   let bytes = planStore.hasPlan(digest) ? readStored(digest, planStore) : null;
   const fetched = bytes === null;
   bytes ??= await download(digest, control);
-  // Other requests first: the trial below takes up to some milliseconds.
+  // Lets requests run first: the self-test takes up to some milliseconds.
   await new Promise(setImmediate);
   const wrong = selfTest(bytes, { domain, revision });
   if (wrong !== null) throw new PlanRefusal(wrong, true);
   if (fetched) await planStore.putPlan(digest, bytes);
 }
 
-function readStored(digest: string, keeper: PlanStore): Uint8Array | null {
+/** The plan on the disk; `null`: its file is damaged. */
+function readStored(digest: string, planStore: PlanStore): Uint8Array | null {
   try {
-    return keeper.readPlan(digest);
+    return planStore.readPlan(digest);
   } catch (error) {
     if (error instanceof DamageFault) return null;
     throw error;
@@ -51,7 +54,7 @@ function readStored(digest: string, keeper: PlanStore): Uint8Array | null {
 }
 
 async function download(digest: string, control: Pick<ControlPlaneClient, 'plan'>): Promise<Uint8Array> {
-  // Of its own memory, since a plan is a view of its bytes from an 8-octet boundary on.
+  // A copy in memory of its own: views of a plan need an 8-octet boundary.
   const bytes = new Uint8Array(await control.plan(digest));
   const found = sha256Hex(bytes);
   if (found === digest) return bytes;
@@ -61,19 +64,19 @@ async function download(digest: string, control: Pick<ControlPlaneClient, 'plan'
   );
 }
 
-/** Whose trouble an error is: the control plane's, the disk's, or this plan's alone. */
+/** What an error affects: every fetch (`control`), every write (`disk`), or this plan only. */
 export function troubleOf(error: unknown): 'control' | 'disk' | 'plan' {
   if (error instanceof ControlPlaneFault)
     return error.code === 'away' || error.code === 'token' ? 'control' : 'plan';
   return error instanceof PlanRefusal ? 'plan' : 'disk';
 }
 
-/** Why a plan is refused for the disk, without the paths that the system's own sentence has: customers read it. */
+/** Why a plan cannot be stored, without the paths of the system's message, since customers read it. */
 export function diskReason(error: unknown): string {
   return `the node cannot keep the plan: ${diskTrouble(error)}`;
 }
 
-/** What is wrong with the node's disk, without paths. */
+/** What is wrong with the node's disk, as a phrase without paths. */
 export function diskTrouble(error: unknown): string {
   const { code } = error as NodeJS.ErrnoException;
   return (code === undefined ? undefined : DISK_TROUBLES[code]) ?? code ?? 'its disk failed';

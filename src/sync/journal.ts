@@ -1,6 +1,7 @@
 /**
- * The list of names as a file: one line a name, `<checksum> <JSON>`, the last line of a name counting. A line stands by
- * itself, so that of a file which was cut off or damaged everything else can still be read, and a change is a line more.
+ * The format of the journal, the file `names`: one line per change, `<checksum> <JSON>`; the last line of a name counts.
+ * Each line has its own checksum, so that a truncated or damaged file loses only the lines concerned, and a change
+ * appends one line.
  */
 import { xxhash32 } from '../base/xxhash32.ts';
 import { type Clearance, TOMBSTONES, type Tombstone } from '../plan/manifest.ts';
@@ -12,38 +13,42 @@ export interface PlanMark {
   readonly digest: string;
 }
 
-/** What a node holds for one name. */
+/** What a node serves for one name, as it is stored. */
 export interface JournaledPlan {
   readonly revision: number;
-  /** SHA-256 of the sealed plan, 64 lower-case hex digits; `null` where there is a tombstone. */
+  /** SHA-256 of the sealed plan, 64 lower-case hex digits; `null` for a tombstone. */
   readonly digest: string | null;
   readonly tombstone: Tombstone | null;
-  /** The plan before this one, served while this one's file is damaged; `null`: there was none, or a tombstone between. */
+  /** The plan before, served while this one's file is damaged; `null`: there was none, or a tombstone in between. */
   readonly previous: PlanMark | null;
   readonly purgeEpoch: number;
-  /** Whose word it is, the key and above 0 its epoch (`k.e`): revisions of another say nothing. */
+  /**
+   * The history that the revision belongs to: the id of the signing key, and above 0 the epoch (`k.e`). Revisions of
+   * different histories are not comparable.
+   */
   readonly keyId: string;
-  /** What the domain's clearance cookies are signed with; `null`: the server has one secret for all domains. */
+  /** The secrets of the domain's clearance cookies; `null`: the server has one secret for all domains. */
   readonly clearance: Clearance | null;
 }
 
-/** What one line says: what is held for a name (`null`: nothing any more), or how far the manifest was read. */
+/** One line: the plan of a name (`null`: the name was removed), or the position up to which the manifest was read. */
 export type JournalLine =
-  | { readonly kind: 'name'; readonly name: string; readonly held: JournaledPlan | null }
+  | { readonly kind: 'name'; readonly name: string; readonly plan: JournaledPlan | null }
   | { readonly kind: 'position'; readonly position: number };
 
-/** Seeds the checksum: lines of another version of this format read as damaged. */
+/** Seed of the checksum: lines of another format version count as damaged. */
 const VERSION = 1;
 const NEWLINE = 10;
-/** Hex digits of the checksum, and the space behind them. */
+/** Octets before the JSON: eight hex digits of XXH32 and a space. */
 const PREFIX = 9;
 
+/** A line with its checksum and newline. */
 export function lineText(line: JournalLine): string {
   if (line.kind === 'position') return checked(JSON.stringify([line.position]));
-  const { name, held } = line;
-  if (held === null) return checked(JSON.stringify([name]));
-  const what = held.digest ?? held.tombstone;
-  const { revision, purgeEpoch, keyId, previous, clearance } = held;
+  const { name, plan } = line;
+  if (plan === null) return checked(JSON.stringify([name]));
+  const what = plan.digest ?? plan.tombstone;
+  const { revision, purgeEpoch, keyId, previous, clearance } = plan;
   const before = previous === null ? [null, null] : [previous.revision, previous.digest];
   return checked(JSON.stringify([name, revision, what, purgeEpoch, keyId, ...before, clearance]));
 }
@@ -53,28 +58,31 @@ function checked(json: string): string {
   return `${xxhash32(Buffer.from(json, 'latin1'), VERSION).toString(16).padStart(8, '0')} ${json}\n`;
 }
 
+/** The content of a journal file. */
 export interface ReadLines {
-  readonly held: Map<string, JournaledPlan>;
+  /** The plan of each name after the last line. */
+  readonly names: Map<string, JournaledPlan>;
+  /** The last position; 0 without one. */
   readonly position: number;
-  /** Lines that were read. */
+  /** Number of intact lines. */
   readonly lines: number;
-  /** Lines that are damaged or cut off. */
+  /** Number of damaged or truncated lines. */
   readonly damaged: number;
-  /** Names of the last lines, the newest last; at most `recent`. */
+  /** Names of the last lines, the newest last; at most `recent` of them, see `readLines`. */
   readonly recent: readonly string[];
 }
 
-/** Reads a file's octets, whatever they are. */
+/** Reads a file's octets; never throws. `recent` bounds the list of the last names. */
 export function readLines(bytes: Buffer, recent: number): ReadLines {
-  const held = new Map<string, JournaledPlan>();
-  const names: string[] = [];
+  const names = new Map<string, JournaledPlan>();
+  const last: string[] = [];
   let position = 0;
   let lines = 0;
   let damaged = 0;
   for (let at = 0; at < bytes.length; ) {
-    const found = bytes.indexOf(NEWLINE, at);
-    const end = found < 0 ? bytes.length : found;
-    const values = found < 0 ? null : readValues(bytes.subarray(at, end));
+    const newline = bytes.indexOf(NEWLINE, at);
+    const end = newline < 0 ? bytes.length : newline;
+    const values = newline < 0 ? null : readValues(bytes.subarray(at, end));
     at = end + 1;
     const line = values === null ? null : readLine(values);
     if (line === null) damaged++;
@@ -82,16 +90,17 @@ export function readLines(bytes: Buffer, recent: number): ReadLines {
       lines++;
       if (line.kind === 'position') position = line.position;
       else {
-        if (line.held === null) held.delete(line.name);
-        else held.set(line.name, line.held);
-        names.push(line.name);
-        if (names.length > 2 * recent) names.splice(0, recent);
+        if (line.plan === null) names.delete(line.name);
+        else names.set(line.name, line.plan);
+        last.push(line.name);
+        if (last.length > 2 * recent) last.splice(0, recent);
       }
     }
   }
-  return { held, position, lines, damaged, recent: names.slice(-recent) };
+  return { names, position, lines, damaged, recent: last.slice(-recent) };
 }
 
+/** The JSON array of a line; `null`: the checksum is wrong, or it is no array. */
 function readValues(line: Buffer): readonly unknown[] | null {
   const json = line.subarray(PREFIX);
   const sum = xxhash32(json, VERSION).toString(16).padStart(8, '0');
@@ -100,7 +109,7 @@ function readValues(line: Buffer): readonly unknown[] | null {
     const values: unknown = JSON.parse(json.toString('latin1'));
     return Array.isArray(values) ? values : null;
   } catch {
-    // Its checksum is right and it is no JSON: another program's line.
+    // The checksum is right and the text is no JSON: another program wrote the line.
     return null;
   }
 }
@@ -110,13 +119,13 @@ function readLine(values: readonly unknown[]): JournalLine | null {
   const [first, revision, what, purgeEpoch, keyId, before, digestBefore, clearance] = values;
   if (typeof first === 'number') return { kind: 'position', position: first };
   if (typeof first !== 'string') return null;
-  if (values.length === 1) return { kind: 'name', name: first, held: null };
+  if (values.length === 1) return { kind: 'name', name: first, plan: null };
   if (typeof revision !== 'number' || typeof purgeEpoch !== 'number') return null;
   if (typeof what !== 'string' || typeof keyId !== 'string') return null;
-  const tombstone = TOMBSTONES.find((one) => one === what) ?? null;
+  const tombstone = TOMBSTONES.find((tombstone) => tombstone === what) ?? null;
   const digest = tombstone === null ? what : null;
   const previous = readMark(before, digestBefore);
-  const held = {
+  const plan = {
     revision,
     digest,
     tombstone,
@@ -125,7 +134,7 @@ function readLine(values: readonly unknown[]): JournalLine | null {
     keyId,
     clearance: readClearance(clearance),
   };
-  return { kind: 'name', name: first, held };
+  return { kind: 'name', name: first, plan };
 }
 
 function readMark(revision: unknown, digest: unknown): PlanMark | null {

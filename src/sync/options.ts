@@ -1,81 +1,83 @@
-/** What following a control plane is given, and what it tells of itself. */
+/** Options and state of sync. */
 import type { Clearance } from '../plan/manifest.ts';
 import type { StreamTimes } from './feed.ts';
-import type { Failing } from './install-plans.ts';
+import type { Failing } from './install-state.ts';
 import { COMPARE_MS, FIRST_OCTET_MS, LAST_RETRY_MS, POLL_SEC, POLLING_MS, STALL_MS } from './limits.ts';
 import type { SyncLog } from './log.ts';
 import type { PlanSink } from './plan-table.ts';
 
+/** What `syncWithControlPlane` needs. */
 export interface SyncOptions {
-  /** The control plane, `http://` or `https://`. */
+  /** The control plane's address, `http://` or `https://`. */
   readonly url: string;
-  /** This node's token; called for each request, so that it may change while the node runs. */
+  /** This node's token; called for each request, so that a rotated token is used at once. */
   readonly token: () => string;
-  /** The control plane's public key, SubjectPublicKeyInfo in base64; without one the first that is met is held to. */
+  /** The control plane's public key, SubjectPublicKeyInfo in base64; absent: trust on first use. */
   readonly publicKey?: string;
-  /** Where everything is kept; this node's alone. */
+  /** Folder for plans and identity; no other process may use it. */
   readonly directory: string;
-  /** What it is given before `followControl` resolves must be taken at once. */
+  /** Receives the plans. Calls before `syncWithControlPlane` resolves must take effect synchronously. */
   readonly plans: PlanSink;
-  /**
-   * Called with what clearance cookies are signed with where the entry of a domain says nothing, as stored and whenever it
-   * changes.
-   */
+  /** Called with the secret of clearance cookies for domains without their own: the stored one, then each change. */
   readonly onSecret: (clearance: Clearance) => void;
-  /** Told once, when everything that the first whole comparison brought is in place. */
+  /** Called once, when everything of the first whole comparison is installed. */
   readonly onCaughtUp?: (names: CaughtUp) => void;
-  /** Told in a sentence that the token is refused, once until the control plane answers otherwise. */
+  /** Called with a sentence when the control plane refuses the token; again only after it accepted one. */
   readonly onTokenRefused?: (sentence: string) => void;
   readonly log: SyncLog;
-  /** For tests: times other than those of `limits.ts`. */
+  /** Times that differ from `limits.ts`, for tests. */
   readonly times?: Partial<SyncTimes>;
 }
 
-/** How many names are served by a plan, and how many must not be served. */
+/** Number of names with a plan, and of names that must not be served. */
 export interface CaughtUp {
   readonly served: number;
   readonly refused: number;
 }
 
+/** Intervals and time-outs of sync. */
 export interface SyncTimes extends StreamTimes {
-  /** Milliseconds between comparisons of everything. */
+  /** Milliseconds between whole comparisons. */
   readonly compareMs: number;
   /** Milliseconds of polling before a stream is tried again. */
   readonly pollingMs: number;
-  /** Seconds a poll waits. */
+  /** Seconds that the control plane holds an empty poll open. */
   readonly pollSec: number;
-  /** Milliseconds of the longest wait before another attempt. */
+  /** Longest delay before another attempt, in milliseconds. */
   readonly lastRetryMs: number;
 }
 
+/** A snapshot of sync. */
 export interface SyncState {
-  /** How the manifest is read now; `away`: not at all. */
+  /** How the manifest is read now; `away`: the control plane is not reached. */
   readonly mode: 'away' | 'stream' | 'poll';
-  /** Who this node is to the control plane; `null`: never met. */
+  /** This node in the control plane's records; `null`: never introduced. */
   readonly node: { readonly id: number; readonly name: string } | null;
-  /** The first 16 hex digits of the SHA-256 of the key held to. */
+  /** First 16 hex digits of the SHA-256 of the trusted key; `null`: none yet. */
   readonly keyId: string | null;
+  /** The position up to which the manifest was read. */
   readonly position: number;
-  /** Names something is held for. */
+  /** Number of names with a plan or a tombstone. */
   readonly names: number;
-  /** Names that are not yet where the manifest wants them. */
+  /** Number of names whose entry is not installed yet. */
   readonly pending: number;
-  /** Names whose newest plan was refused. */
+  /** Number of names whose newest plan was refused. */
   readonly refused: number;
-  /** Some of them, and why. */
+  /** Up to `MAX_FAILING` refused names, with reasons. */
   readonly failing: readonly Failing[];
-  /** What is wrong with the disk, by the last write; `null`: nothing. */
+  /** Why the last write to the disk failed, as a phrase; `null`: it succeeded. */
   readonly disk: string | null;
-  /** Answers the control plane has not heard. */
+  /** Number of reports that the control plane has not received. */
   readonly unreported: number;
-  /** Whole comparisons with the manifest since the start. */
+  /** Number of whole comparisons since the start. */
   readonly comparisons: number;
-  /** Milliseconds since the control plane said anything, or since the start. */
+  /** Milliseconds since the last octets of the control plane, or since the start. */
   readonly silentMs: number;
-  /** What keeps this node from following, in a sentence; `null`: nothing. */
+  /** Why the control plane is not followed, as a sentence; `null`: it is. */
   readonly problem: string | null;
 }
 
+/** The times of `limits.ts`. */
 export const TIMES: SyncTimes = {
   firstOctetMs: FIRST_OCTET_MS,
   stallMs: STALL_MS,

@@ -1,47 +1,48 @@
 /**
- * What a node keeps of the control plane, so that it serves the last good plans after a restart without one:
+ * Stores a node's plans, so that it serves the last good ones after a restart without a control plane:
  *
- * - `plans/<digest>` sealed plans, each in a file of its own: of each name the one it is served by and the one before
- * - `names` which plan each name is served by, see `name-lines.ts`
+ * - `plans/<digest>`: sealed plans, one file each; per name the plan it is served by and the one before
+ * - `names`: the plan of each name, see `journal.ts`
  *
- * A plan's file is on the disk before the line that names it is, and a line before anything is served by it. So after a
- * crash each name has its old plan or its new one, whole. Lines that arrive together share one sync of the disk.
+ * A plan's file is durable before the line that names it, and the line before anything is served by it: after a crash each
+ * name has its old plan or its new one, whole.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { type FileHandle, mkdir, open, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { removeUnfinished, syncFolder, writeAtomically } from '../platform/durable-file.ts';
 import { sha256Hex } from '../platform/sha256.ts';
-import { type JournaledPlan, type JournalLine, lineText, readLines } from './journal.ts';
-import { MIN_COMPACT_LINES, RECENT_NAMES } from './limits.ts';
+import type { JournaledPlan, JournalLine } from './journal.ts';
+import { closeJournal, commitLines, type JournalFile, openJournalFile } from './journal-file.ts';
 import type { SyncLog } from './log.ts';
 
+/** The plans of a folder. */
 export interface PlanStore {
-  /** What is held, as far as the disk knows. */
-  readonly held: ReadonlyMap<string, JournaledPlan>;
-  /** How far the manifest was read when everything up to there was in place. */
+  /** The plan of each name, as far as it is durable. */
+  readonly names: ReadonlyMap<string, JournaledPlan>;
+  /** The position up to which the manifest was read when everything up to there was installed. */
   readonly position: number;
-  /** Names whose lines were written last before the start. */
+  /** Names of the last journal lines before the start. */
   readonly recent: readonly string[];
-  /** What the last write failed with; `null`: it did not. */
+  /** The error of the last write; `null`: it succeeded. */
   readonly fault: unknown;
-  /** Whether there is a file for a plan; says nothing of what is in it. */
+  /** Whether a plan has a file, intact or not. */
   hasPlan(digest: string): boolean;
-  /** A plan's octets. @throws DamageFault when they are gone or are not those of the digest; the system's error else */
+  /** A plan's octets. @throws DamageFault when the file is missing or has another digest; otherwise the system's error */
   readPlan(digest: string): Uint8Array;
-  /** Writes a plan's file. It lasts once the line that names it is committed. */
+  /** Writes a plan's file. It is durable once the line that names it is committed. */
   putPlan(digest: string, bytes: Uint8Array): Promise<void>;
-  /** Removes a plan's file that no name holds any more. */
+  /** Removes the file of a plan that no name has any more. */
   dropPlan(digest: string): Promise<void>;
-  /** Removes the plans found at the start that no name holds. */
+  /** Removes files that were there at the start and belong to no name. */
   prune(): Promise<void>;
-  /** Writes lines; what they say is held, and lasts, when it resolves. After a failure nothing of them is held. */
+  /** Commits lines; they are applied and durable when it resolves, and none of them is when it rejects. */
   commit(lines: readonly JournalLine[]): Promise<void>;
-  /** Waits for what is being written. */
+  /** Waits for running writes. */
   close(): Promise<void>;
 }
 
-/** A plan's file that is gone, or holds something else. */
+/** A plan's file is missing, or its content has another digest. */
 export class DamageFault extends Error {
   constructor(message: string, options: { readonly cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -49,10 +50,7 @@ export class DamageFault extends Error {
   }
 }
 
-/** Lines of one write while the whole list is written anew, so that requests are served in between. */
-const LINES_AT_ONCE = 2_000;
-
-/** A plan of a keeper's folder, for this process and for others that serve from it. @throws as `Keeper.readPlan` */
+/** Reads a plan of a store's folder, in this process or another one. @throws as `PlanStore.readPlan` */
 export function readPlanFile(directory: string, digest: string): Uint8Array {
   let bytes: Buffer;
   try {
@@ -66,187 +64,106 @@ export function readPlanFile(directory: string, digest: string): Uint8Array {
   throw new DamageFault(`the file of the plan \`${digest}\` is damaged: its digest is \`${found}\``);
 }
 
-/** Opens, or makes, the folder. @throws the system's error when it cannot be read or made */
+interface StoreState {
+  readonly directory: string;
+  readonly journal: JournalFile;
+  /** Digests that have a file. */
+  readonly files: Set<string>;
+  /** Digests of files that no name had at the start, or since. */
+  readonly strays: Set<string>;
+  /** Whether the folder of plans has files that are not durable yet. */
+  plansChanged: boolean;
+  fault: unknown;
+}
+
+/** Opens the folder, or creates it. @throws the system's error when it cannot be read or created */
 export async function openPlanStore(directory: string, log: SyncLog): Promise<PlanStore> {
   const plansFolder = join(directory, 'plans');
-  const namesFile = join(directory, 'names');
   await mkdir(plansFolder, { recursive: true, mode: 0o700 });
   for (const folder of [directory, plansFolder]) await removeUnfinished(folder);
-  const read = readNames(namesFile, log);
-  const { held } = read;
+  const beforeAppend = (): Promise<void> => syncPlans(state);
+  const journal = openJournalFile(join(directory, 'names'), { log, beforeAppend });
   const files = new Set(readdirSync(plansFolder));
-  const strays = strayFiles(files, held);
-  let { position, lines } = read;
-  let names: FileHandle | null = null;
-  /** The file's end is not what it should be: it is written anew before anything is added. */
-  let suspect = read.damaged;
-  let plansChanged = false;
-  let queue: Waiting[] = [];
-  let writing: Promise<void> | null = null;
-  let fault: unknown = null;
-
-  /** Runs a write and remembers whether it failed. */
-  async function attempt(write: () => Promise<void>): Promise<void> {
-    try {
-      await write();
-      fault = null;
-    } catch (error) {
-      fault = error;
-      throw error;
-    }
-  }
-
-  function take(line: JournalLine): void {
-    if (line.kind === 'position') position = line.position;
-    else if (line.held === null) held.delete(line.name);
-    else held.set(line.name, line.held);
-  }
-
-  async function writeAnew(): Promise<void> {
-    await names?.close();
-    names = null;
-    await writeAtomically(namesFile, async (handle) => {
-      let text = lineText({ kind: 'position', position });
-      let count = 0;
-      for (const [name, entry] of held) {
-        text += lineText({ kind: 'name', name, held: entry });
-        if (++count % LINES_AT_ONCE !== 0) continue;
-        await handle.writeFile(text);
-        text = '';
-      }
-      // Not `write`, which takes a part and says nothing of the rest where the disk has room for no more.
-      await handle.writeFile(text);
-    });
-    await syncFolder(directory);
-    lines = held.size;
-    suspect = false;
-  }
-
-  async function append(batch: readonly Waiting[]): Promise<void> {
-    if (plansChanged) {
-      plansChanged = false;
-      await syncFolder(plansFolder);
-    }
-    if (suspect || lines > 2 * Math.max(held.size, MIN_COMPACT_LINES)) await writeAnew();
-    names ??= await open(namesFile, 'a', 0o600);
-    const texts = batch.flatMap(({ lines: added }) => added.map(lineText));
-    suspect = true;
-    await names.writeFile(texts.join(''));
-    await names.datasync();
-    suspect = false;
-    lines += texts.length;
-  }
-
-  /** Writes what waits, together, until nothing does. */
-  async function drain(): Promise<void> {
-    while (queue.length > 0) {
-      const batch = queue;
-      queue = [];
-      try {
-        await attempt(() => append(batch));
-      } catch (error) {
-        plansChanged = true;
-        for (const { reject } of batch) reject(error);
-        continue;
-      }
-      for (const { lines: added, resolve } of batch) {
-        for (const line of added) take(line);
-        resolve();
-      }
-    }
-    writing = null;
-  }
-
+  const strays = new Set(files);
+  for (const digest of digestsOf(journal.names)) strays.delete(digest);
+  const state: StoreState = { directory, journal, files, strays, plansChanged: false, fault: null };
   return {
-    held,
+    names: journal.names,
     get position() {
-      return position;
+      return journal.position;
     },
-    recent: read.recent,
+    recent: journal.recent,
     get fault() {
-      return fault;
+      return state.fault;
     },
     hasPlan: (digest) => files.has(digest),
     readPlan(digest) {
-      // Whoever reads it is about to name it.
+      // A plan that is read is about to get a name.
       strays.delete(digest);
       return readPlanFile(directory, digest);
     },
-    async putPlan(digest, bytes) {
-      await attempt(() => writeAtomically(join(plansFolder, digest), (handle) => handle.writeFile(bytes)));
-      files.add(digest);
-      strays.delete(digest);
-      plansChanged = true;
-    },
-    async dropPlan(digest) {
-      files.delete(digest);
-      await rm(join(plansFolder, digest), { force: true });
-    },
-    async prune() {
-      if (strays.size === 0) return;
-      for (const digest of digestsOf(held)) strays.delete(digest);
-      for (const file of strays) {
-        strays.delete(file);
-        files.delete(file);
-        await rm(join(plansFolder, file), { force: true });
-      }
-    },
-    commit: (added) =>
-      new Promise((resolve, reject) => {
-        queue.push({ lines: added, resolve, reject });
-        writing ??= drain();
+    putPlan: (digest, bytes) => putPlan(state, digest, bytes),
+    dropPlan: (digest) => dropPlan(state, digest),
+    prune: () => prune(state),
+    commit: (lines) =>
+      commitLines(journal, lines, async (write) => {
+        try {
+          await attempt(state, write);
+        } catch (error) {
+          // Whether the folder was synced is unknown: the next commit syncs it.
+          state.plansChanged = true;
+          throw error;
+        }
       }),
-    async close() {
-      await writing;
-      await names?.close();
-      names = null;
-    },
+    close: () => closeJournal(journal),
   };
 }
 
-interface Waiting {
-  readonly lines: readonly JournalLine[];
-  readonly resolve: () => void;
-  readonly reject: (error: unknown) => void;
+/** Runs a write and records whether it failed. */
+async function attempt(state: StoreState, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+    state.fault = null;
+  } catch (error) {
+    state.fault = error;
+    throw error;
+  }
 }
 
-function strayFiles(files: ReadonlySet<string>, held: ReadonlyMap<string, JournaledPlan>): Set<string> {
-  const strays = new Set(files);
-  for (const digest of digestsOf(held)) strays.delete(digest);
-  return strays;
+/** Makes the files of new plans durable. */
+async function syncPlans(state: StoreState): Promise<void> {
+  if (!state.plansChanged) return;
+  state.plansChanged = false;
+  await syncFolder(join(state.directory, 'plans'));
 }
 
-/** The plans that names are served by, or would be if their newest were damaged. */
-function* digestsOf(held: ReadonlyMap<string, JournaledPlan>): Generator<string> {
-  for (const { digest, previous } of held.values()) {
+async function putPlan(state: StoreState, digest: string, bytes: Uint8Array): Promise<void> {
+  const path = join(state.directory, 'plans', digest);
+  await attempt(state, () => writeAtomically(path, (handle) => handle.writeFile(bytes)));
+  state.files.add(digest);
+  state.strays.delete(digest);
+  state.plansChanged = true;
+}
+
+async function dropPlan({ directory, files }: StoreState, digest: string): Promise<void> {
+  files.delete(digest);
+  await rm(join(directory, 'plans', digest), { force: true });
+}
+
+async function prune(state: StoreState): Promise<void> {
+  const { strays, journal } = state;
+  if (strays.size === 0) return;
+  for (const digest of digestsOf(journal.names)) strays.delete(digest);
+  for (const digest of strays) {
+    strays.delete(digest);
+    await dropPlan(state, digest);
+  }
+}
+
+/** The plans that names are served by, or fall back to when the newest file is damaged. */
+function* digestsOf(names: ReadonlyMap<string, JournaledPlan>): Generator<string> {
+  for (const { digest, previous } of names.values()) {
     if (digest !== null) yield digest;
     if (previous !== null) yield previous.digest;
   }
-}
-
-interface Names {
-  readonly held: Map<string, JournaledPlan>;
-  readonly position: number;
-  readonly lines: number;
-  readonly damaged: boolean;
-  readonly recent: readonly string[];
-}
-
-/** @throws the system's error when the file is there and cannot be read: starting with nothing would end all service */
-function readNames(file: string, log: SyncLog): Names {
-  let bytes: Buffer;
-  try {
-    bytes = readFileSync(file);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return { held: new Map(), position: 0, lines: 0, damaged: true, recent: [] };
-  }
-  const read = readLines(bytes, RECENT_NAMES);
-  if (read.damaged === 0) return { ...read, damaged: false };
-  log.warn(
-    { file, lines: read.damaged },
-    'lines of the list of names are damaged; what they said is fetched again',
-  );
-  // What was lost may have stood before the position, so everything is asked for again.
-  return { ...read, position: 0, damaged: true };
 }

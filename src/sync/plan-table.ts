@@ -1,12 +1,13 @@
 /**
- * The names this node serves and the plans they are served by. A plan is swapped in whole: a request sees the one or the
- * other. Sealed bytes are kept by whoever installs them; what is opened of them is kept here, the least recently used
- * leaving first, so that a node can hold far more domains than it serves at a time.
+ * The plan table: the names that a node serves and their plans. A plan is replaced as a whole: a request sees the old one or
+ * the new one. The caller stores the sealed bytes; opened plans are cached here up to a number of octets, least recently
+ * used first out, so that a node can have far more domains than are requested at a time.
  */
 import { LRUCache } from 'lru-cache';
 import { normalizeName } from '../base/host.ts';
 import {
   createDomains,
+  type Domains,
   type EdgeSettings,
   type Evaluator,
   type EvaluatorOptions,
@@ -14,24 +15,24 @@ import {
 } from '../evaluator/index.ts';
 import type { Clearance } from '../plan/manifest.ts';
 
-/** What is installed for one name. */
+/** The plan of one name. */
 export interface Installed {
   readonly revision: number;
   readonly digest: string;
   readonly purgeEpoch: number;
-  /** What the domain's clearance cookies are signed with; absent or `null`: what all domains without have in common. */
+  /** The secrets of the domain's clearance cookies; absent or `null`: the node's common ones. */
   readonly clearance?: Clearance | null;
-  /** Reads the sealed plan; called whenever it is opened. Its bytes were checked when it was installed. */
+  /** Reads the sealed plan, whose bytes were checked at installation; called each time it is opened. */
   readonly read: () => Uint8Array;
-  /** What serves the name while this plan cannot be read; absent or `null`: nothing, the name is refused. */
+  /** Serves the name while this plan cannot be read; absent or `null`: the name is refused then. */
   readonly previous?: Installed | null;
 }
 
-/** Where plans are put by whoever brings them. A promise resolves once they are served, or nothing is any more. */
+/** Receives plans. A returned promise resolves once the change is in effect. */
 export interface PlanSink {
-  /** Installs a plan, or the sign that the name must not serve. */
+  /** Installs a plan; `refused`: the name must not be served. */
   set(name: string, entry: Installed | 'refused'): void | Promise<void>;
-  /** Forgets a name: its hosts fall to the longest name above it. */
+  /** Removes a name: its hosts belong to the longest name above it then. */
   delete(name: string): void | Promise<void>;
 }
 
@@ -39,100 +40,57 @@ export interface PlanTable extends Plans, PlanSink {
   set(name: string, entry: Installed | 'refused'): void;
   delete(name: string): void;
   /**
-   * Opens a plan and serves as before; what is returned installs it, for a name that is open without opening it again.
-   * @throws what keeps it from being opened
+   * Opens a plan without serving it; the returned function installs it, and does not open it again where the name is open.
+   * @throws the error of opening it
    */
   prepare(name: string, entry: Installed): () => void;
-  /** As `Installed.clearance`, of a domain by its name. */
+  /** `Installed.clearance` of a domain. */
   clearanceOf(name: string): Clearance | null;
-  /** What is installed, for acks and for counting. */
+  /** All names with their plans. */
   entries(): IterableIterator<readonly [string, Installed | 'refused']>;
+  /** Number of names. */
   readonly size: number;
-  /** Plans open in memory. */
+  /** Number of plans that are open in memory. */
   readonly opened: number;
 }
 
 export interface PlanTableOptions {
-  /** What every evaluator is made with: counters, signatures, origin states by domain. */
+  /** Options of a domain's evaluator: counters, signatures, states of origins. */
   readonly evaluatorOptions: (domain: string) => EvaluatorOptions;
-  /** Told when a domain's plan was opened or replaced (`null`: gone). */
+  /** Called when a domain's plan was opened or replaced; `null`: it was closed. */
   readonly onChange: (name: string, domain: ServedDomain | null) => void;
-  /** A plan that cannot be opened any more: the disk under it failed. `Installed.previous` serves its name meanwhile. */
+  /** Called when an installed plan cannot be opened: its file is damaged. `Installed.previous` serves the name then. */
   readonly onFault: (name: string, error: unknown) => void;
-  /** Octets of opened plans kept. */
+  /** Most octets of opened plans. */
   readonly openOctets: number;
 }
 
 interface Loaded {
   readonly domain: ServedDomain;
+  /** Octets, for the limit of opened plans. */
   readonly size: number;
 }
 
 /** Octets an opened plan takes beyond its bytes: views, scratch, decoded texts. Measured: 6 to 10 KB. */
 const OPEN_OVERHEAD = 8 * 1024;
 
-export function createPlanTable(options: PlanTableOptions): PlanTable {
+interface TableState extends Omit<PlanTableOptions, 'openOctets'> {
+  readonly installed: Map<string, Installed | 'refused'>;
+  readonly open: LRUCache<string, ServedDomain>;
+  /** From hosts to the names of `installed`. */
+  readonly names: Domains<string>;
+}
+
+export function createPlanTable({ openOctets, ...options }: PlanTableOptions): PlanTable {
   const installed = new Map<string, Installed | 'refused'>();
   const open = new LRUCache<string, ServedDomain>({
-    maxSize: options.openOctets,
+    maxSize: openOctets,
     dispose: (_domain, name, reason) => {
       if (reason === 'evict') options.onChange(name, null);
     },
   });
-  /** From hosts to the names of `installed`. */
   const names = createDomains<string>();
-
-  function load(name: string, entry: Installed): Loaded {
-    const bytes = entry.read();
-    const evaluator: Evaluator = loadPlan(bytes, { ...options.evaluatorOptions(name), trusted: true });
-    const { revision, digest, purgeEpoch } = entry;
-    const domain = { name, evaluator, settings: evaluator.settings(), revision, digest, purgeEpoch };
-    return { domain, size: bytes.byteLength + OPEN_OVERHEAD };
-  }
-
-  function keep(name: string, { domain, size }: Loaded): ServedDomain {
-    open.set(name, domain, { size });
-    options.onChange(name, domain);
-    return domain;
-  }
-
-  function opened(name: string, entry: Installed): ServedDomain | 'refused' {
-    const known = open.get(name);
-    if (known !== undefined) return known;
-    try {
-      return keep(name, load(name, entry));
-    } catch (error) {
-      options.onFault(name, error);
-      const { previous = null } = entry;
-      return previous === null ? 'refused' : opened(name, previous);
-    }
-  }
-
-  /** Whether a name is open and served by exactly this plan: what else is said of it needs no opening. */
-  function isOpen(name: string, entry: Installed): boolean {
-    const served = open.peek(name);
-    const same = served?.revision === entry.revision && served.digest === entry.digest;
-    return same && served.purgeEpoch === entry.purgeEpoch;
-  }
-
-  /** @returns whether it was open */
-  function install(name: string, entry: Installed | 'refused'): boolean {
-    installed.set(name, entry);
-    names.set(name, name);
-    return open.delete(name);
-  }
-
-  function set(name: string, entry: Installed | 'refused'): void {
-    const canonical = canonicalName(name);
-    if (entry !== 'refused' && isOpen(canonical, entry)) {
-      installed.set(canonical, entry);
-      return;
-    }
-    if (!install(canonical, entry)) return;
-    if (entry === 'refused') options.onChange(canonical, null);
-    else opened(canonical, entry);
-  }
-
+  const table: TableState = { ...options, installed, open, names };
   return {
     get size() {
       return installed.size;
@@ -144,23 +102,10 @@ export function createPlanTable(options: PlanTableOptions): PlanTable {
       const name = names.find(host);
       if (name === null) return null;
       const entry = installed.get(name)!;
-      return entry === 'refused' ? 'refused' : opened(name, entry);
+      return entry === 'refused' ? 'refused' : openedPlan(table, name, entry);
     },
-    set,
-    prepare(name, entry) {
-      const canonical = canonicalName(name);
-      if (isOpen(canonical, entry)) return () => set(canonical, entry);
-      const before = open.peek(canonical);
-      const loaded = load(canonical, entry);
-      // One that is not asked for is not kept open, nor what loading it began to watch.
-      if (before === undefined) options.onChange(canonical, null);
-      return () => {
-        // Opened or closed meanwhile, the name has other states of origins than those it was loaded with.
-        if (before === undefined || open.peek(canonical) !== before) return set(canonical, entry);
-        install(canonical, entry);
-        keep(canonical, loaded);
-      };
-    },
+    set: (name, entry) => setEntry(table, canonicalName(name), entry),
+    prepare: (name, entry) => prepareEntry(table, canonicalName(name), entry),
     delete(name) {
       const canonical = canonicalName(name);
       installed.delete(canonical);
@@ -175,7 +120,73 @@ export function createPlanTable(options: PlanTableOptions): PlanTable {
   };
 }
 
-/** @throws Error when the name can own no host: a manifest or a file says something that cannot be */
+/** Opens a plan. @throws what its `read` throws, or PlanFault */
+function loadEntry(table: TableState, name: string, entry: Installed): Loaded {
+  const bytes = entry.read();
+  const evaluator: Evaluator = loadPlan(bytes, { ...table.evaluatorOptions(name), trusted: true });
+  const { revision, digest, purgeEpoch } = entry;
+  const domain = { name, evaluator, settings: evaluator.settings(), revision, digest, purgeEpoch };
+  return { domain, size: bytes.byteLength + OPEN_OVERHEAD };
+}
+
+function addOpened(table: TableState, name: string, { domain, size }: Loaded): ServedDomain {
+  table.open.set(name, domain, { size });
+  table.onChange(name, domain);
+  return domain;
+}
+
+/** The opened plan of a name; opens it, or the plan before where it cannot be read. PERF: once a request. */
+function openedPlan(table: TableState, name: string, entry: Installed): ServedDomain | 'refused' {
+  const known = table.open.get(name);
+  if (known !== undefined) return known;
+  try {
+    return addOpened(table, name, loadEntry(table, name, entry));
+  } catch (error) {
+    table.onFault(name, error);
+    const { previous = null } = entry;
+    return previous === null ? 'refused' : openedPlan(table, name, previous);
+  }
+}
+
+/** Whether exactly this plan is open for a name, so that other changes of the entry need no opening. */
+function isOpen(table: TableState, name: string, entry: Installed): boolean {
+  const served = table.open.peek(name);
+  const same = served?.revision === entry.revision && served.digest === entry.digest;
+  return same && served.purgeEpoch === entry.purgeEpoch;
+}
+
+/** Replaces the entry of a name. @returns whether the old one was open */
+function replaceEntry(table: TableState, name: string, entry: Installed | 'refused'): boolean {
+  table.installed.set(name, entry);
+  table.names.set(name, name);
+  return table.open.delete(name);
+}
+
+function setEntry(table: TableState, name: string, entry: Installed | 'refused'): void {
+  if (entry !== 'refused' && isOpen(table, name, entry)) {
+    table.installed.set(name, entry);
+    return;
+  }
+  if (!replaceEntry(table, name, entry)) return;
+  if (entry === 'refused') table.onChange(name, null);
+  else openedPlan(table, name, entry);
+}
+
+function prepareEntry(table: TableState, name: string, entry: Installed): () => void {
+  if (isOpen(table, name, entry)) return () => setEntry(table, name, entry);
+  const before = table.open.peek(name);
+  const loaded = loadEntry(table, name, entry);
+  // A name without requests stays closed; its load may have started health checks of its origins, which end here.
+  if (before === undefined) table.onChange(name, null);
+  return () => {
+    // Opened or closed meanwhile, the name has other states of origins than those it was loaded with.
+    if (before === undefined || table.open.peek(name) !== before) return setEntry(table, name, entry);
+    replaceEntry(table, name, entry);
+    addOpened(table, name, loaded);
+  };
+}
+
+/** @throws Error when no host can belong to the name */
 function canonicalName(name: string): string {
   const canonical = normalizeName(name);
   if (canonical === null) throw new Error(`\`${name}\` is not a name that can own hosts`);
@@ -190,15 +201,15 @@ export interface ServedDomain {
   readonly revision: number;
   /** SHA-256 of the sealed plan, 64 lower-case hex digits. */
   readonly digest: string;
-  /** What was cached under a lower one is stale. */
+  /** A cached response of a lower one is stale. */
   readonly purgeEpoch: number;
 }
 
 /** The names this node serves. */
 export interface Plans {
   /**
-   * Who owns a Host value as sent. `refused`: a name that must not serve (a tombstone); `null`: nobody's. Opens a plan
-   * at its first request.
+   * The domain of a Host value as sent. `refused`: its name must not be served (a tombstone); `null`: it belongs to no
+   * name. Opens a plan at its first request.
    */
   find(host: string): ServedDomain | 'refused' | null;
 }

@@ -1,34 +1,40 @@
-/** Reads all of the manifest from its beginning, to be compared with what is held. */
+/** Reads the whole manifest from its beginning, page by page. */
 import type { ManifestPage } from '../plan/manifest.ts';
 import { TrustFault } from './trust.ts';
 
-export interface CompareOptions {
-  /** The page above a position, believed. */
+export interface ReadManifestOptions {
+  /** Requests the page above a position and checks it. */
   readonly page: (since: number) => Promise<ManifestPage>;
-  /** A number that rises with whatever is put in place. */
+  /** The number of installations so far; see `EntrySource.asOf`. */
   readonly tick: () => number;
-  /** Takes each page, with the tick before it was asked for. */
-  readonly take: (page: ManifestPage, asOf: number) => void;
+  /** Called with each page and the tick before it was requested. */
+  readonly onPage: (page: ManifestPage, asOf: number) => void;
 }
 
-export interface Compared {
+/** The manifest's content. */
+export interface ManifestNames {
   /** Every name that the manifest lists. */
   readonly listed: ReadonlySet<string>;
-  /** How far it was read. */
+  /** The position of its last page. */
   readonly through: number;
 }
 
-export async function readAll({ page: read, tick, take }: CompareOptions): Promise<Compared> {
+/** @throws TrustFault when pages do not follow one another; what `page` throws */
+export async function readManifest({
+  page: requestPage,
+  tick,
+  onPage,
+}: ReadManifestOptions): Promise<ManifestNames> {
   const listed = new Set<string>();
   let through = 0;
   for (let complete = false; !complete; ) {
     const asOf = tick();
-    const page = await read(through);
+    const page = await requestPage(through);
     if (page.since !== through) {
-      throw new TrustFault(`asked above ${through}, the page begins above ${page.since}`);
+      throw new TrustFault(`the page after ${through} begins above ${page.since}`);
     }
     for (const { domain } of page.entries) listed.add(domain);
-    take(page, asOf);
+    onPage(page, asOf);
     through = page.through;
     complete = page.complete;
   }

@@ -1,4 +1,7 @@
-/** What became of plans, told to the control plane in batches until it has heard. Of each name only the last word counts. */
+/**
+ * Reports the outcome of plans (ack or nack) to the control plane, in batches that are repeated until they are accepted.
+ * Of each name only the last outcome is sent.
+ */
 import { pause, retryMs } from '../platform/backoff.ts';
 import { type ControlPlaneClient, ControlPlaneFault } from './control-plane.ts';
 import {
@@ -11,19 +14,22 @@ import {
 } from './limits.ts';
 import { errorMessage, type SyncLog } from './log.ts';
 
+/** The outcome of one revision on this node. */
 export interface PlanReport {
   readonly domain: string;
   readonly revision: number;
   readonly outcome: 'ack' | 'nack';
-  /** Why not, in a sentence; empty for an ack. */
+  /** Why it was refused, as a sentence; empty for an ack. */
   readonly reason: string;
 }
 
+/** The queue of reports. */
 export interface Reports {
+  /** Queues a report in place of an older one of its name; truncates its reason to `MAX_REASON`. */
   add(report: PlanReport): void;
-  /** Names whose last word the control plane has not heard. */
+  /** Number of names whose report is not accepted yet. */
   queued(): number;
-  /** Sends what waits, if the control plane is there, and ends. */
+  /** Sends the queue within `FLUSH_ON_STOP_MS`, if the control plane is reached, and ends. */
   stop(): Promise<void>;
 }
 
@@ -48,15 +54,15 @@ export function createReports(control: Pick<ControlPlaneClient, 'report'>, log: 
           await pause(retryMs(failures++, { first: FIRST_RETRY_MS, last: LAST_RETRY_MS }), ending.signal);
           continue;
         }
-        // One that is refused takes the others along: the half without it is taken.
+        // One bad report fails its whole batch: halving finds it, and the others are accepted.
         if (batch.length > 1) {
           atOnce = batch.length >> 1;
           continue;
         }
-        // It would be refused again, and nothing depends on it.
+        // A single report is dropped: it would be refused again, and nothing depends on it.
         log.error(
           { err: errorMessage(error), domain: batch[0]!.domain, revision: batch[0]!.revision },
-          'the control plane does not take this report',
+          'the control plane refuses this report; it is dropped',
         );
       }
       for (const report of batch) if (waiting.get(report.domain) === report) waiting.delete(report.domain);
@@ -66,7 +72,7 @@ export function createReports(control: Pick<ControlPlaneClient, 'report'>, log: 
   return {
     add(report) {
       const reason = report.reason.toWellFormed().replaceAll('\0', ' ').slice(0, MAX_REASON).toWellFormed();
-      // Behind what is on its way, so that a batch that is refused cannot take it along.
+      // At the end of the queue, so that a batch that is being sent and refused does not include it.
       waiting.delete(report.domain);
       waiting.set(report.domain, { ...report, reason });
       if (ending.signal.aborted) return;

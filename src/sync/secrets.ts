@@ -1,12 +1,12 @@
-/** What clearance is signed with, as a control plane sends it and a node stores it. */
+/** The secrets of clearance cookies: decoded, compared, and read from JSON. */
 import type { Secrets } from '../answers/challenge/keys.ts';
 import type { Clearance, PreviousManifestSecret } from '../plan/manifest.ts';
 import { MAX_PREVIOUS_SECRETS, SECRET_OCTETS } from './limits.ts';
 
-/** By the object they are of, so that keys derived from them are derived once. */
+/** Decoded secrets by their source object, so that keys are derived from them only once. */
 const decoded = new WeakMap<Clearance, Secrets>();
 
-/** Its octets; the same object for the same object. */
+/** The decoded secrets; the same result object for the same argument. */
 export function secretsOf(clearance: Clearance): Secrets {
   let secrets = decoded.get(clearance);
   if (secrets === undefined) {
@@ -18,7 +18,7 @@ export function secretsOf(clearance: Clearance): Secrets {
   return secrets;
 }
 
-/** Whether cookies are signed and accepted alike, from now on. */
+/** Whether two clearances sign and accept the same cookies from `now` (milliseconds since the epoch) on. */
 export function isSameClearance(a: Clearance | null, b: Clearance | null, now: number): boolean {
   if (a === null || b === null) return a === b;
   return textOf(a, now) === textOf(b, now);
@@ -29,7 +29,7 @@ function textOf({ current, previous }: Clearance, now: number): string {
   return JSON.stringify([current, ...accepted.map(({ secret, until }) => [secret, until])]);
 }
 
-/** Of JSON; `null` for anything else. */
+/** Checks a parsed JSON value; `null`: it is no clearance, or has more than `MAX_PREVIOUS_SECRETS` old secrets. */
 export function readClearance(value: unknown): Clearance | null {
   if (!isRecord(value) || !isSecret(value['current']) || !Array.isArray(value['previous'])) return null;
   const { current, previous } = value as unknown as Clearance;

@@ -1,53 +1,56 @@
-/** What one domain was asked in one span of time: requests, octets, and how often each of its rules matched. */
+/** Traffic counts of one domain in one span of time: requests, octets, and the matches of each rule. */
 import { RULE_TYPES } from '../base/vocabulary.ts';
 import type { Decision } from '../evaluator/index.ts';
 
+/** Mutable counts. */
 export interface TrafficCounts {
   requests: number;
+  /** Octets of response bodies. */
   octets: number;
   /** Matches by rule, see `ruleKey`. */
   readonly hits: Map<number, number>;
 }
 
-/** A tally of a domain as it travels between the processes of a node. */
+/** The counts of a domain as a worker sends them to the primary; JSON-safe. */
 export interface ReportedCounts {
   readonly domain: string;
   readonly requests: number;
   readonly octets: number;
-  /** A rule's key and its matches. */
+  /** Pairs of a rule's key and its matches. */
   readonly hits: readonly (readonly [number, number])[];
 }
 
 const ID_SPAN = 2 ** 32;
 
-/** A rule's type and id in one number: ids have 32 bits. */
+/** A rule's type and id in one number, the id in the low 32 bits. */
 function ruleKey(type: (typeof RULE_TYPES)[number], id: number): number {
   return RULE_TYPES.indexOf(type) * ID_SPAN + id;
 }
 
-/** The rule that a key stands for. */
+/** The rule of a key. */
 export function ruleOf(key: number): { readonly type: (typeof RULE_TYPES)[number]; readonly id: number } {
   return { type: RULE_TYPES[Math.floor(key / ID_SPAN)]!, id: key % ID_SPAN };
 }
 
+/** Counts of nothing. */
 export function createTrafficCounts(): TrafficCounts {
   return { requests: 0, octets: 0, hits: new Map() };
 }
 
-/** Counts a request; answers how many rules matched for the first time. */
+/** Counts a request. @returns how many rules matched for the first time, each a new row of a report */
 export function countRequest(
-  tally: TrafficCounts,
+  counts: TrafficCounts,
   { decision }: { readonly decision: Decision },
   octets: number,
 ): number {
-  tally.requests++;
-  tally.octets += octets;
-  let met = 0;
-  for (const { type, id } of decision.matches) met += addHits(tally, ruleKey(type, id), 1);
-  return met;
+  counts.requests++;
+  counts.octets += octets;
+  let added = 0;
+  for (const { type, id } of decision.matches) added += addHits(counts, ruleKey(type, id), 1);
+  return added;
 }
 
-/** Adds one tally to another; answers how many rules the other had not met. */
+/** Adds counts to others. @returns how many rules are new to `to` */
 export function addTrafficCounts(
   to: TrafficCounts,
   {
@@ -60,11 +63,12 @@ export function addTrafficCounts(
 ): number {
   to.requests += requests;
   to.octets += octets;
-  let met = 0;
-  for (const [key, count] of hits) met += addHits(to, key, count);
-  return met;
+  let added = 0;
+  for (const [key, count] of hits) added += addHits(to, key, count);
+  return added;
 }
 
+/** @returns 1 when the rule is new, else 0 */
 function addHits({ hits }: TrafficCounts, key: number, count: number): number {
   const before = hits.get(key);
   hits.set(key, (before ?? 0) + count);

@@ -1,4 +1,7 @@
-/** Which pages of the manifest a node believes: those of the right form, signed by the key it holds to. */
+/**
+ * Verifies what a control plane signs (Ed25519, RFC 8032): pages of the manifest, the answer about a node, transitions to
+ * a new key. In: texts and the trusted key. Out: checked values, or TrustFault.
+ */
 import { createPublicKey, type KeyObject, verify } from 'node:crypto';
 import { normalizeName } from '../base/host.ts';
 import { DEFAULT_GROUP, readGroups } from '../base/node-groups.ts';
@@ -20,7 +23,7 @@ import { sha256Hex } from '../platform/sha256.ts';
 import { MAX_MANIFEST_ENTRIES, MAX_TRANSITIONS } from './limits.ts';
 import { readClearance } from './secrets.ts';
 
-/** A page, or all of a control plane, that is not to be believed. */
+/** A page or a control plane that is not trusted. */
 export class TrustFault extends Error {
   constructor(message: string, options: { readonly cause?: unknown } = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -28,36 +31,38 @@ export class TrustFault extends Error {
   }
 }
 
+/** A trusted key and its checks. */
 export interface Trust {
   /** SubjectPublicKeyInfo (RFC 8410) in base64. */
   readonly publicKey: string;
   /** First 16 hex digits of the SHA-256 of the SubjectPublicKeyInfo. */
   readonly keyId: string;
   /**
-   * The page that a JSON text holds.
-   * @throws TrustFault saying what is wrong with it
+   * Reads a signed page from JSON.
+   * @throws TrustFault with what is wrong with it
    */
   read(text: string): TrustedPage;
-  /** @throws TrustFault unless the answer about this node is signed by the key */
+  /** Checks the answer about this node. @throws TrustFault unless the key has signed it */
   check(self: Pick<SignedSelf, 'signature'> & NodeSelf): void;
-  /** Where transitions lead from this key. @throws TrustFault when one of them on the way is not signed as it must be */
+  /** Follows transitions from this key. @throws TrustFault when one on the way is not signed by the key before it */
   succeed(transitions: readonly SignedTransition[]): Succession;
 }
 
-/** A page whose signature is right, and what came with it, unchecked. */
+/** A page whose signature is right, and the transitions beside it, unchecked. */
 export interface TrustedPage {
   readonly page: ManifestPage;
   readonly transitions: readonly SignedTransition[];
 }
 
+/** The result of transitions. */
 export interface Succession {
-  /** The key at the end; the same where no transition begins at it. */
+  /** The last key; the first one where no transition starts at it. */
   readonly trust: Trust;
-  /** Public keys on the way there, the first one included and the last one not. */
+  /** Public keys on the way, the first one included, the last one not. */
   readonly passed: readonly string[];
 }
 
-/** @throws TrustFault when the text is no Ed25519 key */
+/** @param publicKey SubjectPublicKeyInfo in base64 @throws TrustFault when it is no Ed25519 key */
 export function createTrust(publicKey: string): Trust {
   const spki = Buffer.from(publicKey, 'base64');
   const key = openKey(spki);
@@ -69,12 +74,12 @@ export function createTrust(publicKey: string): Trust {
     succeed: (transitions) => succession(createTrust(publicKey), transitions),
     check(self) {
       if (isVerified(selfText(self), { key, signature: self.signature })) return;
-      throw new TrustFault('the signature of what the control plane says about this node is wrong');
+      throw new TrustFault("the signature of the control plane's answer about this node is wrong");
     },
   };
 }
 
-/** Each step takes a transition, so a circle comes to an end too. */
+/** Follows transitions one by one, at most as many as there are, so that a circle ends too. */
 function succession(first: Trust, transitions: readonly SignedTransition[]): Succession {
   const passed: string[] = [];
   let trust = first;
@@ -85,7 +90,7 @@ function succession(first: Trust, transitions: readonly SignedTransition[]): Suc
     const key = openKey(Buffer.from(trust.publicKey, 'base64'));
     if (next.format !== TRANSITION_FORMAT || !isVerified(transitionText(next), { key, signature })) {
       throw new TrustFault(
-        `the transition from the key \`${trust.keyId}\` is not signed by it, so nothing follows from it; whoever is between this node and its control plane may have made it`,
+        `the transition from the key \`${trust.keyId}\` is not signed by it, so it is not trusted; an attacker between this node and its control plane may have made it`,
       );
     }
     passed.push(trust.publicKey);
@@ -95,17 +100,17 @@ function succession(first: Trust, transitions: readonly SignedTransition[]): Suc
 }
 
 /**
- * Transitions as an answer has them.
- * @throws TrustFault when they are none
+ * Reads the transitions of an answer; absent: none.
+ * @throws TrustFault when one has a wrong form, or there are more than `MAX_TRANSITIONS`
  */
 export function readTransitions(value: unknown): readonly SignedTransition[] {
   if (value === undefined) return [];
   const whole =
     Array.isArray(value) &&
     value.length <= MAX_TRANSITIONS &&
-    value.every((one) => isRecord(one) && TRANSITION_TEXTS.every((name) => typeof one[name] === 'string'));
+    value.every((item) => isRecord(item) && TRANSITION_TEXTS.every((name) => typeof item[name] === 'string'));
   if (whole) return value;
-  throw new TrustFault(`the transitions of keys are none, or more than ${MAX_TRANSITIONS}`);
+  throw new TrustFault(`the transitions of keys cannot be read, or are more than ${MAX_TRANSITIONS}`);
 }
 
 const TRANSITION_TEXTS = ['format', 'from', 'public_key', 'signature'] as const;
@@ -146,11 +151,11 @@ function readSigned(text: string, { key, keyId }: Signing): TrustedPage {
   return { page: signed.manifest, transitions: readTransitions(signed.transitions) };
 }
 
-/** `null`: the key has not signed. */
+/** The signature of a key among those of a page; `null`: the key has not signed it. */
 function signatureBy(keyId: string, { key_id, signature, also }: SignedPage): string | null {
   if (key_id === keyId) return signature;
   const others = Array.isArray(also) ? (also as SignedPage['also'])! : [];
-  const other = others.find((one) => isRecord(one) && one['key_id'] === keyId);
+  const other = others.find((item) => isRecord(item) && item['key_id'] === keyId);
   return typeof other?.signature === 'string' ? other.signature : null;
 }
 
@@ -166,14 +171,14 @@ function isSigned(manifest: ManifestPage, by: SignatureBy): boolean {
   try {
     return isVerified(manifestText(manifest), by);
   } catch {
-    // Nested so deeply that its canonical text cannot be made: nobody signed that.
+    // Nested so deeply that it has no canonical text: no control plane signs that.
     return false;
   }
 }
 
 interface SignatureBy {
   readonly key: KeyObject;
-  /** In base64. */
+  /** Base64. */
   readonly signature: string;
 }
 
@@ -190,15 +195,15 @@ function isCount(value: unknown): value is number {
 }
 
 /**
- * The groups that a page or the answer about a node names, as `base/node-groups.ts` writes them; `null` where they are none.
- * Servers of releases without groups name none, and have all in `default`.
+ * The groups of a page or of the answer about a node, as `base/node-groups.ts` writes them; `null`: they cannot be read.
+ * Servers of releases without groups send none; their groups are `default`.
  */
 export function groupsIn({ groups }: Pick<ManifestPage, 'groups'>): string | null {
   if (groups === undefined) return DEFAULT_GROUP;
   return Array.isArray(groups) ? readGroups(groups.join(',')) : null;
 }
 
-/** What is wrong with a page, `null` nothing. */
+/** What is wrong with a page, as a noun phrase; `null`: nothing. */
 function faultOf(page: ManifestPage): string | null {
   if (page.format !== MANIFEST_FORMAT) return `its format is not \`${MANIFEST_FORMAT}\``;
   if (page.epoch !== undefined && !isCount(page.epoch)) return 'its epoch';
@@ -213,7 +218,7 @@ function faultOf(page: ManifestPage): string | null {
   return wrong === undefined ? null : `the entry \`${entryText(wrong)}\``;
 }
 
-/** Without its secrets, since it is logged. */
+/** An entry for the log, without its secrets. */
 function entryText(entry: ManifestEntry): string {
   const shown = isRecord(entry) ? { ...entry, clearance: undefined } : entry;
   return String(JSON.stringify(shown)).slice(0, 200);

@@ -1,8 +1,8 @@
 /**
- * The key that the node trusts, stored beside the plans. It comes from the operator, or from the control plane at the first
- * meeting; later it changes only by transitions that the trusted key signed. Also stored are the clearance secret of
- * servers with one secret for all domains, so that visitors stay cleared over a restart without a control plane, and the
- * secret before it, so that they stay cleared while it changes.
+ * The node's identity and the key it trusts, stored as `control.json` beside the plans. The key comes from the operator, or
+ * from the control plane's first answer (trust on first use); later it changes only by transitions that the trusted key
+ * signed. Also stored are the clearance secret of servers with one secret for all domains, so that clearances survive a
+ * restart without a control plane, and the secret before it, so that they survive its rotation.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,64 +12,66 @@ import { writeDurably } from '../platform/durable-file.ts';
 import { MAX_PASSED_KEYS, MAX_TRANSITIONS } from './limits.ts';
 import { createTrust, readTransitions, type Trust, TrustFault } from './trust.ts';
 
+/** What is stored, and the trusted key. */
 export interface Identity {
-  /** `null`: the control plane was never met, and the operator named no key. */
+  /** `null`: no control plane has answered yet, and the operator named no key. */
   readonly trust: Trust | null;
-  /** Of domains whose entry has none: the server is of a release with one secret for all domains. */
+  /** The secret of domains whose entry has none: of servers with one secret for all domains. */
   readonly clearance: Clearance | null;
-  /** This node's number and name; `null`: never met. */
+  /** This node's number and name; `null`: no control plane has answered yet. */
   readonly node: { readonly id: number; readonly name: string } | null;
-  /** Keys that were trusted before and led to this one by transitions, the oldest first: public keys in base64. */
+  /** Public keys in base64 that were trusted before and led to this one by transitions, the oldest first. */
   readonly passed: readonly string[];
-  /** The id of the first of those keys, which names the history that revisions are of; `null`: never met. */
+  /** Id of the first of those keys, which names the history of revisions; `null`: no key yet. */
   readonly history: string | null;
-  /** The highest epoch of the manifest that was met; a lower one is the past. */
+  /** The highest epoch of the manifest so far; pages of a lower one are refused. */
   readonly epoch: number;
-  /** The groups, as `base/node-groups.ts` writes them, whose names were all read and are stored. */
+  /** The groups whose names are installed, as `base/node-groups.ts` writes them. */
   readonly groups: string;
-  /** The disk says exactly this. */
-  readonly kept: boolean;
-  /** Why nobody is believed, although somebody was once: what was kept of it is damaged. */
+  /** Whether the file has exactly this. */
+  readonly stored: boolean;
+  /** Why no control plane is trusted: the file is damaged. `null`: it is not. */
   readonly fault: string | null;
 }
 
 const FORMAT = 'edgeplan.control/v1';
 
 /**
- * The stored identity. A key named by the operator replaces the stored key, unless transitions led from it to that key.
- * @throws TrustFault when the key that is named is none; the system's error when what was kept cannot be read
+ * Reads the stored identity. The operator's key replaces the stored key, unless transitions led from it to the stored one.
+ * @param pinned the operator's key; `null`: none
+ * @throws TrustFault when `pinned` is no key; the system's error when the file cannot be read
  */
 export function readIdentity(directory: string, pinned: string | null): Identity {
   const file = join(directory, 'control.json');
-  const read = readKept(file);
-  const kept = read ?? NEVER_MET;
-  const same = pinned === null || pinned === kept.public_key || kept.passed.includes(pinned);
-  const publicKey = same ? kept.public_key : pinned;
+  const read = readStored(file);
+  const stored = read ?? EMPTY;
+  const same = pinned === null || pinned === stored.public_key || stored.passed.includes(pinned);
+  const publicKey = same ? stored.public_key : pinned;
   const trust = publicKey === null ? null : createTrust(publicKey);
   return {
     trust,
-    passed: same ? kept.passed : [],
-    history: (same ? kept.history : null) ?? trust?.keyId ?? null,
-    clearance: kept.clearance === null ? null : sharedOf(kept.clearance, kept.previous_clearance),
-    node: kept.id === null || kept.name === null ? null : { id: kept.id, name: kept.name },
-    epoch: same ? kept.epoch : 0,
-    groups: kept.groups,
-    kept: read !== null && same,
-    // Else whoever comes first would be believed.
+    passed: same ? stored.passed : [],
+    history: (same ? stored.history : null) ?? trust?.keyId ?? null,
+    clearance: stored.clearance === null ? null : sharedOf(stored.clearance, stored.previous_clearance),
+    node: stored.id === null || stored.name === null ? null : { id: stored.id, name: stored.name },
+    epoch: same ? stored.epoch : 0,
+    groups: stored.groups,
+    stored: read !== null && same,
+    // Without the fault the next control plane would be trusted on first use.
     fault: read === null && pinned === null ? damageOf(file) : null,
   };
 }
 
-/** A server with one secret for all domains does not say until when the one before is accepted. */
+/** The clearance of a server with one secret for all domains; such a server sends no end for the secret before. */
 function sharedOf(current: string, before: string | null): Clearance {
   const previous = before === null ? [] : [{ secret: before, until: Number.MAX_SAFE_INTEGER }];
   return { current, previous };
 }
 
 /**
- * The identity after a meeting, kept when it changed.
- * @throws TrustFault when the control plane signs with no key that the one held to leads to; the system's error when it
- * cannot be kept
+ * The identity after an answer of the control plane; stored when it changed.
+ * @throws TrustFault when the answer is signed by none of the keys that the trusted one leads to; the system's error when
+ * it cannot be stored
  */
 export async function trustAtFirstUse(
   directory: string,
@@ -78,47 +80,47 @@ export async function trustAtFirstUse(
 ): Promise<Identity> {
   const { fault } = before;
   if (fault !== null) throw new TrustFault(fault);
-  const { trust, passed, history } = succeeded(before, self.transitions);
+  const { trust, passed, history } = afterTransitions(before, self.transitions);
   const signed = signedBy(trust, self);
-  const met = createTrust(signed.public_key);
-  met.check(signed);
+  const signer = createTrust(signed.public_key);
+  signer.check(signed);
   const { clearance, node, epoch, groups } = before;
   const same = clearance !== null && clearance.current === self.clearance;
-  const known = before.kept && before.trust?.keyId === met.keyId;
+  const known = before.stored && before.trust?.keyId === signer.keyId;
   if (known && same && node?.id === self.id && node.name === self.name) return before;
   const after: Identity = {
-    trust: met,
+    trust: signer,
     passed,
-    history: history ?? met.keyId,
+    history: history ?? signer.keyId,
     clearance: same ? clearance : sharedOf(self.clearance, clearance?.current ?? null),
     node: { id: self.id, name: self.name },
     epoch,
     groups,
-    kept: true,
+    stored: true,
     fault: null,
   };
-  await writeDurably(join(directory, 'control.json'), keptText(after));
+  await writeDurably(join(directory, 'control.json'), storedText(after));
   return after;
 }
 
-/** What the trusted key signed of an answer; at the first meeting, what the newest did. @throws TrustFault */
+/** The variant of an answer that the trusted key signed; without a trusted key, the newest one. @throws TrustFault */
 function signedBy(trust: Trust | null, self: SignedSelf): NodeSelf & { readonly signature: string } {
   const others = Array.isArray(self.also) ? self.also.slice(0, MAX_TRANSITIONS) : [];
-  const all = [
-    self,
-    ...others.map((one) => ({ ...self, public_key: one.public_key, signature: one.signature })),
-  ];
+  const all = [self, ...others.map(({ public_key, signature }) => ({ ...self, public_key, signature }))];
   if (trust === null) return all.at(-1)!;
-  const found = all.find((one) => one.public_key === trust.publicKey);
-  if (found !== undefined) return found;
+  const signed = all.find(({ public_key }) => public_key === trust.publicKey);
+  if (signed !== undefined) return signed;
   const { keyId } = createTrust(self.public_key);
   throw new TrustFault(
     `the control plane signs with the key \`${keyId}\`, this node holds to \`${trust.keyId}\`, and no transition leads there; if the key was retired as compromised or the server was set up anew, name the key that \`edgeplan signing-key show\` prints with --trust`,
   );
 }
 
-/** An identity's trust after transitions. @throws TrustFault when one of them on the way is not signed as it must be */
-function succeeded(before: Identity, transitions: unknown): Pick<Identity, 'trust' | 'passed' | 'history'> {
+/** The trusted key after transitions. @throws TrustFault when one on the way is not signed by the key before it */
+function afterTransitions(
+  before: Identity,
+  transitions: unknown,
+): Pick<Identity, 'trust' | 'passed' | 'history'> {
   const { trust, history } = before;
   if (trust === null) return before;
   const { trust: last, passed } = trust.succeed(readTransitions(transitions));
@@ -126,35 +128,36 @@ function succeeded(before: Identity, transitions: unknown): Pick<Identity, 'trus
 }
 
 /**
- * The identity once it has followed transitions to a newer key, kept.
- * @throws TrustFault when one of them is not signed as it must be; the system's error when it cannot be kept
+ * Follows transitions to a newer key and stores the identity.
+ * @throws TrustFault when one is not signed by the key before it; the system's error when it cannot be written
  */
 export async function succeed(
   directory: string,
   before: Identity,
   transitions: readonly SignedTransition[],
 ): Promise<Identity> {
-  const after = { ...before, ...succeeded(before, transitions), kept: true };
+  const after = { ...before, ...afterTransitions(before, transitions), stored: true };
   if (after.trust?.keyId === before.trust?.keyId) return before;
-  await writeDurably(join(directory, 'control.json'), keptText(after));
+  await writeDurably(join(directory, 'control.json'), storedText(after));
   return after;
 }
 
-/** The identity in a higher epoch, on the disk. @throws the system's error when it cannot be written */
+/** Stores a higher epoch. @throws the system's error when it cannot be written */
 export async function enterEpoch(directory: string, before: Identity, epoch: number): Promise<Identity> {
   const after = { ...before, epoch };
-  await writeDurably(join(directory, 'control.json'), keptText(after));
+  await writeDurably(join(directory, 'control.json'), storedText(after));
   return after;
 }
 
-/** The identity once the names of these groups alone are stored. @throws the system's error when it cannot be written */
+/** Stores that exactly the names of these groups are installed. @throws the system's error when it cannot be written */
 export async function enterGroups(directory: string, before: Identity, groups: string): Promise<Identity> {
   const after = { ...before, groups };
-  await writeDurably(join(directory, 'control.json'), keptText(after));
+  await writeDurably(join(directory, 'control.json'), storedText(after));
   return after;
 }
 
-interface Kept {
+/** The fields of `control.json`. */
+interface StoredIdentity {
   readonly public_key: string | null;
   readonly passed: readonly string[];
   readonly history: string | null;
@@ -166,7 +169,8 @@ interface Kept {
   readonly groups: string;
 }
 
-const NEVER_MET: Kept = {
+/** Before the first answer of a control plane. */
+const EMPTY: StoredIdentity = {
   public_key: null,
   passed: [],
   history: null,
@@ -178,8 +182,8 @@ const NEVER_MET: Kept = {
   groups: DEFAULT_GROUP,
 };
 
-function keptText({ trust, passed, history, clearance, node, epoch, groups }: Identity): string {
-  const kept: Kept = {
+function storedText({ trust, passed, history, clearance, node, epoch, groups }: Identity): string {
+  const stored: StoredIdentity = {
     public_key: trust?.publicKey ?? null,
     passed,
     history,
@@ -190,26 +194,27 @@ function keptText({ trust, passed, history, clearance, node, epoch, groups }: Id
     epoch,
     groups,
   };
-  return `${JSON.stringify({ format: FORMAT, ...kept }, null, 2)}\n`;
+  return `${JSON.stringify({ format: FORMAT, ...stored }, null, 2)}\n`;
 }
 
 function damageOf(file: string): string {
-  return `\`${file}\` is damaged, so whom to believe is not known; name the control plane's key with --trust`;
+  return `\`${file}\` is damaged, so the trusted key is lost; name the control plane's key with --trust`;
 }
 
-/** `null`: damaged. */
-function readKept(file: string): Kept | null {
+/** Reads the file; `null`: it is damaged. */
+function readStored(file: string): StoredIdentity | null {
   let text: string;
   try {
     text = readFileSync(file, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    return NEVER_MET;
+    return EMPTY;
   }
-  return parse(text);
+  return parseStored(text);
 }
 
-function parse(text: string): Kept | null {
+/** Checks the fields; `null`: the file is damaged. */
+function parseStored(text: string): StoredIdentity | null {
   try {
     // Files of earlier releases have no epoch, no transitions of keys, or no groups.
     const {
@@ -220,8 +225,14 @@ function parse(text: string): Kept | null {
       groups = DEFAULT_GROUP,
       ...rest
     } = JSON.parse(text);
-    const kept: Kept = { ...rest, epoch, passed, history, groups };
-    const texts = [kept.public_key, kept.history, kept.clearance, kept.previous_clearance, kept.name];
+    const stored: StoredIdentity = { ...rest, epoch, passed, history, groups };
+    const texts = [
+      stored.public_key,
+      stored.history,
+      stored.clearance,
+      stored.previous_clearance,
+      stored.name,
+    ];
     const whole =
       texts.every((value) => value === null || typeof value === 'string') &&
       Array.isArray(passed) &&
@@ -231,13 +242,13 @@ function parse(text: string): Kept | null {
       !whole ||
       !Number.isSafeInteger(epoch) ||
       readGroups(String(groups)) !== groups ||
-      !(kept.id === null || Number.isSafeInteger(kept.id))
+      !(stored.id === null || Number.isSafeInteger(stored.id))
     )
       return null;
-    if (kept.public_key !== null) createTrust(kept.public_key);
-    return kept;
+    if (stored.public_key !== null) createTrust(stored.public_key);
+    return stored;
   } catch {
-    // Not JSON, or the key is none: damaged, which the caller tells.
+    // Not JSON, or not a key: damaged, which the caller reports.
     return null;
   }
 }

@@ -1,7 +1,8 @@
 /**
- * Counts what each domain was asked and how often each of its rules matched, by the minute, and tells the control plane.
- * A batch has a number that rises with every batch, also over restarts and clocks set back, and comes again under it
- * until it is answered: so the control plane counts it once. What a node holds when it is killed is lost.
+ * Counts the requests of each domain and the matches of each of its rules by the minute, and reports them to the control
+ * plane. Batch numbers rise with every batch, also over restarts and clocks that are set back, and a batch is repeated
+ * under its number until it is accepted: so the control plane counts it once. Counts that are not reported when a node is
+ * killed are lost.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,49 +19,49 @@ import {
   USAGE_ROWS,
 } from './limits.ts';
 import { errorMessage, type SyncLog } from './log.ts';
+import { addTrafficCounts, countRequest, type ReportedCounts, ruleOf } from './traffic-counts.ts';
 import {
-  addTrafficCounts,
-  countRequest,
-  createTrafficCounts,
-  type ReportedCounts,
-  ruleOf,
-  type TrafficCounts,
-} from './traffic-counts.ts';
+  countsIn,
+  createTrafficMinutes,
+  type MinuteCounts,
+  type TrafficMinutes,
+  takeOldest,
+} from './traffic-minutes.ts';
 
 /** What traffic is counted from, once a request has ended. */
 export interface CountedRequest {
-  /** `null`: refused before a domain was known. */
+  /** `null`: refused before its domain was known. */
   readonly exchange: { readonly domain: { readonly name: string }; readonly decision: Decision } | null;
   /** Octets of the response body. */
   readonly octets: number;
 }
 
+/** Traffic counts of a node and their reports. */
 export interface Usage {
+  /** Counts a request. */
   done(request: CountedRequest): void;
-  /** Counts what another process of the node was asked. */
-  add(told: ReportedCounts): void;
-  /** Rows that the control plane has not taken. */
+  /** Adds counts of another process of the node. */
+  add(counts: ReportedCounts): void;
+  /** Number of rows that the control plane has not accepted. */
   rows(): number;
-  /** Tells what is counted, if the control plane is there, and ends. */
+  /** Reports what is counted within `FLUSH_ON_STOP_MS`, if the control plane is reached, and ends. */
   stop(): Promise<void>;
 }
 
 export interface UsageOptions {
   readonly control: Pick<ControlPlaneClient, 'report'>;
-  /** Where the last batch's number is kept. */
+  /** Folder of the file with the last batch number. */
   readonly directory: string;
   readonly log: SyncLog;
   /** Milliseconds since the epoch. */
   readonly clock?: () => number;
   /** Milliseconds between reports. */
   readonly everyMs?: number;
-  /** Rows kept while the control plane is away. */
+  /** Most rows that are buffered while the control plane is away. */
   readonly maxRows?: number;
 }
 
-/** Of one minute, by domain. */
-type Minute = Map<string, TrafficCounts>;
-
+/** A report; the body of `POST /nodes/reports`. */
 interface Batch {
   readonly batch: number;
   readonly usage: readonly object[];
@@ -68,134 +69,62 @@ interface Batch {
 }
 
 const MINUTE_MS = 60_000;
+
+interface UsageState extends Pick<UsageOptions, 'control' | 'log'> {
+  readonly traffic: TrafficMinutes;
+  readonly clock: () => number;
+  /** The file with the last batch number. */
+  readonly file: string;
+  /** Aborts when counting ends. */
+  readonly signal: AbortSignal;
+  /** The batch number on the disk. */
+  storedBatch: number;
+  lastBatch: number;
+  /** Batches of one minute, unchanged until they are accepted. */
+  sending: Batch[];
+}
+
 export function createUsage(options: UsageOptions): Usage {
-  const { control, directory, log } = options;
-  const clock = options.clock ?? Date.now;
-  const everyMs = options.everyMs ?? USAGE_MS;
-  const maxRows = options.maxRows ?? MAX_USAGE_ROWS;
-  const file = join(directory, 'usage-batch');
+  const { control, directory, log, clock = Date.now, everyMs = USAGE_MS } = options;
   const ending = new AbortController();
-  const { signal } = ending;
-  const minutes = new Map<number, Minute>();
-  let rows = 0;
-  let keptBatch = readBatch(file);
-  let lastBatch = keptBatch;
-  /** What is being sent; each batch stays as it is until it is answered. */
-  let sending: Batch[] = [];
-
-  function tallyOf(domain: string): TrafficCounts {
-    const now = Math.floor(clock() / MINUTE_MS);
-    const known = minutes.get(now)?.get(domain);
-    if (known !== undefined) return known;
-    if (rows >= maxRows) mergeOldest();
-    let minute = minutes.get(now);
-    if (minute === undefined) {
-      minute = new Map();
-      minutes.set(now, minute);
-    }
-    const tally = createTrafficCounts();
-    minute.set(domain, tally);
-    rows++;
-    return tally;
-  }
-
-  /** Makes one minute of the two oldest, as often as that is needed and gains anything. */
-  function mergeOldest(): void {
-    while (rows >= maxRows && minutes.size > 2) {
-      const [older, next] = [...minutes.keys()].sort((a, b) => a - b) as [number, number];
-      const into = minutes.get(next)!;
-      for (const [domain, from] of minutes.get(older)!) {
-        const tally = into.get(domain);
-        if (tally === undefined) into.set(domain, from);
-        // The domain's own row, and one for each rule that both had met.
-        else rows -= 1 + from.hits.size - addTrafficCounts(tally, from);
-      }
-      minutes.delete(older);
-    }
-  }
-
-  /**
-   * Takes the oldest minute that is over, or the oldest of all at the end. One later than now is over: the clock was set
-   * back since.
-   * INVARIANT: at once. A minute that is counted or merged while its batches are made would be told twice, or not at all.
-   */
-  function takeMinute(): void {
-    const present = signal.aborted ? null : Math.floor(clock() / MINUTE_MS);
-    const [oldest] = [...minutes.keys()].filter((minute) => minute !== present).sort((a, b) => a - b);
-    if (oldest === undefined) return;
-    const first = Math.max(clock(), lastBatch + 1);
-    sending = batchesOf(oldest, { minute: minutes.get(oldest)!, first });
-    lastBatch = first + sending.length - 1;
-    minutes.delete(oldest);
-  }
-
-  async function report(): Promise<void> {
-    let failures = 0;
-    for (;;) {
-      try {
-        if (sending.length === 0) takeMinute();
-        const [batch] = sending;
-        if (batch === undefined) return;
-        // Before one is used: a start after this has to find numbers that were never used.
-        if (keptBatch < lastBatch) {
-          await writeDurably(file, `${lastBatch}\n`);
-          keptBatch = lastBatch;
-        }
-        await control.report(batch);
-        failures = 0;
-        drop(batch);
-      } catch (error) {
-        if (error instanceof ControlPlaneFault && error.code === 'answer') {
-          log.error(
-            { err: errorMessage(error) },
-            'the control plane does not take a batch of traffic; it is not counted',
-          );
-          drop(sending[0]!);
-          continue;
-        }
-        if (signal.aborted) return;
-        if (failures === 0)
-          log.warn({ err: errorMessage(error), rows }, 'traffic cannot be reported; it is kept');
-        await pause(retryMs(failures++, { first: FIRST_RETRY_MS, last: LAST_RETRY_MS }), signal);
-      }
-    }
-  }
-
-  function drop({ usage, hits }: Batch): void {
-    sending = sending.slice(1);
-    rows -= usage.length + hits.length;
-  }
-
-  async function reportRegularly(): Promise<void> {
-    while (!signal.aborted) {
-      // At another moment on each node.
-      await pause(everyMs * (0.75 + Math.random() / 2), signal);
-      await report();
-    }
-  }
+  const traffic = createTrafficMinutes(options.maxRows ?? MAX_USAGE_ROWS);
+  const file = join(directory, 'usage-batch');
+  const storedBatch = readBatch(file);
+  const state: UsageState = {
+    control,
+    log,
+    traffic,
+    clock,
+    file,
+    signal: ending.signal,
+    storedBatch,
+    lastBatch: storedBatch,
+    sending: [],
+  };
+  const countsOf = (domain: string) => countsIn(traffic, Math.floor(clock() / MINUTE_MS), domain);
+  const reporting = reportRegularly(state, everyMs);
 
   async function end(): Promise<void> {
     ending.abort();
-    const told = new AbortController();
-    const all = reporting.then(report).finally(() => told.abort());
-    await Promise.race([all, pause(FLUSH_ON_STOP_MS, told.signal)]);
+    const sent = new AbortController();
+    const all = reporting.then(() => report(state)).finally(() => sent.abort());
+    await Promise.race([all, pause(FLUSH_ON_STOP_MS, sent.signal)]);
   }
 
-  const reporting = reportRegularly();
-  /** INVARIANT: ended once, as two that report would tell the same. */
+  /** INVARIANT: ends once: two final reports at the same time would send the same batch. */
   let stopped: Promise<void> | null = null;
   return {
     done({ exchange, octets }: CountedRequest) {
       if (exchange === null) return;
-      // Before it is added: `tallyOf` changes `rows` too.
-      const met = countRequest(tallyOf(exchange.domain.name), exchange, octets);
-      rows += met;
+      // In two statements: `countsOf` changes `rows` too.
+      const added = countRequest(countsOf(exchange.domain.name), exchange, octets);
+      traffic.rows += added;
     },
-    add(told) {
-      const met = addTrafficCounts(tallyOf(told.domain), told);
-      rows += met;
+    add(counts) {
+      const added = addTrafficCounts(countsOf(counts.domain), counts);
+      traffic.rows += added;
     },
-    rows: () => rows,
+    rows: () => traffic.rows,
     stop() {
       stopped ??= end();
       return stopped;
@@ -203,14 +132,80 @@ export function createUsage(options: UsageOptions): Usage {
   };
 }
 
-interface MinuteTaken {
-  readonly minute: Minute;
-  /** The first batch's number. */
+async function reportRegularly(state: UsageState, everyMs: number): Promise<void> {
+  while (!state.signal.aborted) {
+    // At another moment on each node.
+    await pause(everyMs * (0.75 + Math.random() / 2), state.signal);
+    await report(state);
+  }
+}
+
+/** Sends every complete minute; after the end, every minute, with one attempt. */
+async function report(state: UsageState): Promise<void> {
+  const { log, signal, traffic } = state;
+  let failures = 0;
+  for (;;) {
+    try {
+      if (state.sending.length === 0) takeMinute(state);
+      const [batch] = state.sending;
+      if (batch === undefined) return;
+      await storeBatchNumber(state);
+      await state.control.report(batch);
+      failures = 0;
+      dropBatch(state, batch);
+    } catch (error) {
+      if (error instanceof ControlPlaneFault && error.code === 'answer') {
+        log.error(
+          { err: errorMessage(error) },
+          'the control plane refuses a batch of traffic counts; it is dropped',
+        );
+        dropBatch(state, state.sending[0]!);
+        continue;
+      }
+      if (signal.aborted) return;
+      if (failures === 0) {
+        const fields = { err: errorMessage(error), rows: traffic.rows };
+        log.warn(fields, 'traffic cannot be reported; it is reported later');
+      }
+      await pause(retryMs(failures++, { first: FIRST_RETRY_MS, last: LAST_RETRY_MS }), signal);
+    }
+  }
+}
+
+/**
+ * Makes batches of the oldest complete minute; after the end, of the oldest.
+ * INVARIANT: synchronous. A minute that is counted or merged while its batches are made would be reported twice or never.
+ */
+function takeMinute(state: UsageState): void {
+  const { signal, clock, traffic } = state;
+  const taken = takeOldest(traffic, signal.aborted ? null : Math.floor(clock() / MINUTE_MS));
+  if (taken === null) return;
+  const first = Math.max(clock(), state.lastBatch + 1);
+  state.sending = batchesOf(taken.minute, { counts: taken.counts, first });
+  state.lastBatch = first + state.sending.length - 1;
+}
+
+/** Stores the number before it is used: a later start must only use numbers that were never used. */
+async function storeBatchNumber(state: UsageState): Promise<void> {
+  const { lastBatch } = state;
+  if (state.storedBatch >= lastBatch) return;
+  await writeDurably(state.file, `${lastBatch}\n`);
+  state.storedBatch = lastBatch;
+}
+
+function dropBatch(state: UsageState, { usage, hits }: Batch): void {
+  state.sending = state.sending.slice(1);
+  state.traffic.rows -= usage.length + hits.length;
+}
+
+interface MinuteBatches {
+  readonly counts: MinuteCounts;
+  /** Number of the first batch. */
   readonly first: number;
 }
 
-/** Of each domain its usage first: a control plane takes hits of requests that it has counted. */
-function batchesOf(number: number, { minute, first }: MinuteTaken): Batch[] {
+/** The batches of a minute. Usage of a domain precedes its hits: the control plane refuses hits without requests. */
+function batchesOf(number: number, { counts, first }: MinuteBatches): Batch[] {
   const batches: { batch: number; usage: object[]; hits: object[] }[] = [];
   const add = (kind: 'usage' | 'hits', row: object): void => {
     let last = batches.at(-1);
@@ -220,14 +215,14 @@ function batchesOf(number: number, { minute, first }: MinuteTaken): Batch[] {
     }
     last[kind].push(row);
   };
-  for (const [domain, tally] of minute) {
-    add('usage', { domain, minute: number, requests: tally.requests, octets: tally.octets });
-    for (const [key, count] of tally.hits) add('hits', { domain, minute: number, ...ruleOf(key), count });
+  for (const [domain, { requests, octets, hits }] of counts) {
+    add('usage', { domain, minute: number, requests, octets });
+    for (const [key, count] of hits) add('hits', { domain, minute: number, ...ruleOf(key), count });
   }
   return batches;
 }
 
-/** The last batch's number; 0 where there was none, or where it cannot be read: the clock is above it then. */
+/** The stored batch number; 0: none, or unreadable: numbers start at the clock, which is higher than old ones. */
 function readBatch(file: string): number {
   try {
     const number = Number(readFileSync(file, 'utf8'));

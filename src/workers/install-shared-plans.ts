@@ -7,7 +7,7 @@ type PlanChange = Extract<SharedStateChange, { readonly kind: 'plan' }>;
 
 export interface PlanTaker {
   /** Installs what all others serve; what cannot be read is found at its first request, and the name refused by it. */
-  hold(change: PlanChange): void;
+  apply(change: PlanChange): void;
   /**
    * Opens what is new and serves as before; what is returned installs it.
    * @throws DamageFault, what the system lacks or what the plan is refused for, without paths
@@ -31,7 +31,7 @@ export function createPlanTaker({ plans, directory, onDamaged }: PlanTakerOption
     return () => bytes;
   }
 
-  function hold({ name, plan }: PlanChange): void {
+  function apply({ name, plan }: PlanChange): void {
     if (plan === null) plans.delete(name);
     else plans.set(name, plan === 'refused' ? plan : installed(plan, () => onDamaged(name)));
   }
@@ -62,10 +62,10 @@ export function createPlanTaker({ plans, directory, onDamaged }: PlanTakerOption
   }
 
   return {
-    hold,
+    apply,
     prepare(change) {
       const { name, plan } = change;
-      if (plan === null || plan === 'refused') return () => hold(change);
+      if (plan === null || plan === 'refused') return () => apply(change);
       let made = false;
       // Until then it is no plan in use, and that it cannot be read is told by the refusal.
       const entry = installed(plan, () => made && onDamaged(name));

@@ -24,7 +24,7 @@ export interface JoinedWorker {
    */
   readonly prepare: (change: SharedStateChange) => () => void;
   /** Makes a change that all others have prepared, as one that it begins from. */
-  readonly hold: (change: SharedStateChange) => void;
+  readonly apply: (change: SharedStateChange) => void;
   /** Reads anew what files say. What it throws is told to the primary: all is as before then. */
   readonly reload: () => Promise<void>;
   /** Asks clients to leave; every request is still served. */
@@ -144,7 +144,7 @@ export function joinPrimary({ begin, onFault }: JoinOptions): void {
         }
         return null;
       case 'make': {
-        const make = prepared.get(told.id) ?? (() => serving.hold(told.change));
+        const make = prepared.get(told.id) ?? (() => serving.apply(told.change));
         prepared.delete(told.id);
         make();
         return null;

@@ -123,7 +123,7 @@ test('a running node goes on with the token in its file', { timeout: 180_000 }, 
     // An unreadable file is said, and the last token used.
     rmSync(file);
     await publish();
-    await node.said(/the token file .* cannot be read: it is not there; the token before is used/);
+    await node.said(/the token file .* cannot be read: it is not there; the last good token is used/);
     expect((await served.run(['node-token', 'rotate', 'nobody', ...served.data])).code).toBe(1);
   } finally {
     node.signal('SIGTERM');

@@ -60,7 +60,7 @@ async function begin({ index, settings: { plan, domain, crash } }) {
     proxies: null,
     listener: { scheme: 'http', port: 80 },
   });
-  const hold = (change) => {
+  const apply = (change) => {
     last = change;
   };
   return {
@@ -68,9 +68,9 @@ async function begin({ index, settings: { plan, domain, crash } }) {
     registry: metrics.registry,
     prepare(change) {
       if (change.token === `not ${index}`) throw new Error('it does not like it');
-      return () => hold(change);
+      return () => apply(change);
     },
-    hold,
+    apply,
     reload: async () => undefined,
     async drain(graceMs) {
       await acceptor.stop(graceMs);

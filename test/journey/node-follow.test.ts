@@ -510,10 +510,7 @@ describe('the feed', () => {
         ? Buffer.from(body.toString().replace(/"clearance":"[^"]*"/, '"clearance":"AAAA"'))
         : null;
     proxy.cutAll();
-    await until(
-      () => node.state().problem?.includes('the signature of what the control plane says'),
-      'the forgery',
-    );
+    await until(() => node.state().problem?.includes('answer about this node is wrong'), 'the forgery');
     expect(node.secrets).toHaveLength(1);
   });
 });
@@ -641,14 +638,14 @@ describe('damage on the disk', () => {
     expect(new Set(plansOf(third))).toEqual(namedPlans(third.directory));
   });
 
-  test('a damaged note of whom to believe is told, and nobody is believed', async () => {
+  test('with a damaged control.json the node reports the damage and trusts no control plane', async () => {
     const node = await holding(['a.test']);
     await stop(node);
     writeFileSync(join(node.directory, 'control.json'), '{"format":');
     const again = await start({ directory: node.directory });
     expect(again.decide('a.test', '/admin')).toBe('block');
     await until(
-      () => again.state().problem?.includes('is damaged, so whom to believe is not known'),
+      () => again.state().problem?.includes('is damaged, so the trusted key is lost'),
       'the problem',
     );
     const named = await restart(again, { publicKey: house.signer.publicKey });

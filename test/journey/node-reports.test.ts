@@ -167,7 +167,7 @@ describe.each(testDatabases())('reports of nodes on $kind', (database) => {
     await until(() => reports.queued() === 0, 'all answers');
     expect(await house.store.latest.nodes.latestReports('shop.test')).toHaveLength(1);
     expect(problems).toHaveLength(4);
-    expect(problems[0]).toContain('does not take this report');
+    expect(problems[0]).toContain('refuses this report');
     await reports.stop();
     await control.close();
   });

@@ -100,7 +100,7 @@ describe('a node of several workers', () => {
   });
 
   test('says what does not hold behind proxies, and believes them', PATIENT, async () => {
-    expect(node.out()).toContain('behind them a rate limit lets up to 4 times as much pass');
+    expect(node.out()).toContain('behind proxies a rate limit allows up to 4 times as much');
     const { port } = node;
     const statuses: number[] = [];
     for (let at = 0; at < 60; at++) {

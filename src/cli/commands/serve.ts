@@ -31,7 +31,7 @@ const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as cons
 async function run(flags: Flags): Promise<void> {
   const nameserverSets = (flags.nsSet ?? []).map(readSet);
   // Only here, so that no other command waits for a web framework to load.
-  const { createLog } = await import('../create-log.ts');
+  const { createLog } = await import('../../access/redacting-log.ts');
   const { startServer } = await import('../start-server.ts');
   const store = await openData(flags, 'server');
   for (const warning of store.about.warnings) note(`warning: ${warning}`);

@@ -61,7 +61,7 @@ interface Started {
 
 /** Starts the server on the usual ports, on free ones where they are taken; a port that was asked for must be free. */
 async function start(folder: string, asked: number | undefined): Promise<Started> {
-  const { createLog } = await import('../create-log.ts');
+  const { createLog } = await import('../../access/redacting-log.ts');
   const { startServer } = await import('../start-server.ts');
   const ports = { ...USUAL_PORTS, ...(asked === undefined ? {} : { port: asked }) };
   for (;;) {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { plainControlLines } from '../../../src/cli/node/plain-control.ts';
+import { plainControlLines } from '../../../src/cli/plain-control.ts';
 
 describe('a control plane asked without TLS', () => {
   it.each([
@@ -10,7 +10,7 @@ describe('a control plane asked without TLS', () => {
     'http://[::1]:8600',
     'http://localhost:8600/base',
     'http://control.localhost',
-  ])('%s is no cause to speak', (url) => {
+  ])('no warning is printed for %s, which is encrypted or stays on this machine', (url) => {
     expect(plainControlLines({ url, publicKey: null })).toEqual([]);
   });
 
@@ -21,12 +21,12 @@ describe('a control plane asked without TLS', () => {
     'http://localhost.example',
     'http://[2001:db8::1]',
     'HTTP://Control.Example/',
-  ])('%s is told', (url) => {
+  ])('a warning names %s, which is reached without TLS', (url) => {
     const { origin } = new URL(url);
-    const told = plainControlLines({ url, publicKey: null });
-    expect(told).toHaveLength(2);
-    expect(told[0]).toContain(`\`${origin}\` is asked in the clear`);
-    expect(told[1]).toContain('--trust');
-    expect(plainControlLines({ url, publicKey: 'MCow' })).toEqual([told[0]]);
+    const lines = plainControlLines({ url, publicKey: null });
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toContain(`\`${origin}\` is reached without TLS`);
+    expect(lines[1]).toContain('--trust');
+    expect(plainControlLines({ url, publicKey: 'MCow' })).toEqual([lines[0]]);
   });
 });

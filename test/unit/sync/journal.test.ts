@@ -1,3 +1,4 @@
+/** The journal's format: reading is the inverse of writing, also of files that are truncated or damaged. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type JournaledPlan, type JournalLine, lineText, readLines } from '../../../src/sync/journal.ts';
@@ -9,7 +10,7 @@ const clearance = fc.record({
   current: secret,
   previous: fc.array(fc.record({ secret, until: fc.nat() }), { maxLength: 2 }),
 });
-const held = fc.record({
+const plan = fc.record({
   revision: fc.nat(),
   digest: fc.option(fc.stringMatching(/^[0-9a-f]{64}$/)),
   previous: fc.option(fc.record({ revision: fc.nat(), digest: fc.stringMatching(/^[0-9a-f]{64}$/) })),
@@ -21,29 +22,29 @@ const line = fc.oneof(
   fc.record({
     kind: fc.constant('name' as const),
     name: fc.constantFrom('a.test', 'b.test', 'xn--c-1ga.test'),
-    held: fc.option(
-      held.map((one): JournaledPlan => ({ ...one, tombstone: one.digest === null ? 'refused' : null })),
+    plan: fc.option(
+      plan.map((one): JournaledPlan => ({ ...one, tombstone: one.digest === null ? 'refused' : null })),
     ),
   }),
   fc.record({ kind: fc.constant('position' as const), position: fc.nat() }),
 );
 
-/** What the lines leave behind. */
+/** The names and the position after the lines. */
 function fold(lines: readonly JournalLine[]): {
-  readonly held: ReadonlyMap<string, JournaledPlan>;
+  readonly names: ReadonlyMap<string, JournaledPlan>;
   readonly position: number;
 } {
   const names = new Map<string, JournaledPlan>();
   let position = 0;
   for (const one of lines) {
     if (one.kind === 'position') position = one.position;
-    else if (one.held === null) names.delete(one.name);
-    else names.set(one.name, one.held);
+    else if (one.plan === null) names.delete(one.name);
+    else names.set(one.name, one.plan);
   }
-  return { held: names, position };
+  return { names, position };
 }
 
-test('reading is the inverse of writing, wherever the file is cut off', () => {
+test('a journal that is truncated anywhere yields exactly its whole lines', () => {
   fc.assert(
     fc.property(fc.array(line), fc.nat(), (lines, cut) => {
       const texts = lines.map(lineText);
@@ -54,14 +55,14 @@ test('reading is the inverse of writing, wherever the file is cut off', () => {
       for (let end = 0; whole < texts.length && end + texts[whole]!.length <= at; whole++)
         end += texts[whole]!.length;
       const expected = fold(lines.slice(0, whole));
-      expect([read.held, read.position, read.lines]).toEqual([expected.held, expected.position, whole]);
+      expect([read.names, read.position, read.lines]).toEqual([expected.names, expected.position, whole]);
       const length = texts.slice(0, whole).join('').length;
       expect(read.damaged).toBe(at > length ? 1 : 0);
     }),
   );
 });
 
-test('an octet changed damages its line alone', () => {
+test('one changed octet damages at most its line and the next', () => {
   fc.assert(
     fc.property(
       fc.array(line, { minLength: 1 }),
@@ -71,7 +72,7 @@ test('an octet changed damages its line alone', () => {
         const bytes = Buffer.from(lines.map(lineText).join(''));
         bytes[at % bytes.length]! ^= change;
         const { damaged, lines: good } = readLines(bytes, 10);
-        // A changed newline joins two lines, and one made of another octet cuts one in two.
+        // A changed newline joins two lines; an octet that becomes a newline splits one.
         expect(damaged).toBeGreaterThanOrEqual(1);
         expect(good).toBeGreaterThanOrEqual(lines.length - 2);
       },
@@ -79,10 +80,10 @@ test('an octet changed damages its line alone', () => {
   );
 });
 
-test('the last names are told, the newest last', () => {
+test('reading returns the names of the last lines, the newest last', () => {
   const lines = Array.from(
     { length: 95 },
-    (_, index): JournalLine => ({ kind: 'name', name: `n${index}.test`, held: null }),
+    (_, index): JournalLine => ({ kind: 'name', name: `n${index}.test`, plan: null }),
   );
   const { recent } = readLines(Buffer.from(lines.map(lineText).join('')), 10);
   expect(recent).toEqual(lines.slice(-10).map((one) => (one.kind === 'name' ? one.name : '')));

@@ -49,7 +49,7 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }));
 it('what the system could not read is read again, and no damage', () => {
   // Stands for what the system lacks for a moment, such as descriptors.
   symlinkSync(file, file);
-  taker.hold(CHANGE);
+  taker.apply(CHANGE);
   expect(plans.find(NAME)).toBe('refused');
   rmSync(file);
   writeFileSync(file, bytes);
@@ -59,7 +59,7 @@ it('what the system could not read is read again, and no damage', () => {
 
 it('a damaged plan is told once, and refused until it is brought again', () => {
   writeFileSync(file, 'damaged');
-  taker.hold(CHANGE);
+  taker.apply(CHANGE);
   for (let request = 0; request < 3; request++) expect(plans.find(NAME)).toBe('refused');
   expect(damaged).toEqual([NAME]);
   writeFileSync(file, bytes);

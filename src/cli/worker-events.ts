@@ -1,16 +1,16 @@
-/** How many workers a node has, as it is asked for, and what is told of them. */
+/** The `--workers` option and the messages about workers on stderr. */
 import { availableParallelism } from 'node:os';
 import { InvalidArgumentError } from 'commander';
-import type { WorkerEvent } from '../../workers/events.ts';
-import { LOOK_MS, MAX_WORKERS } from '../../workers/limits.ts';
-import { note } from '../output.ts';
+import type { WorkerEvent } from '../workers/events.ts';
+import { LOOK_MS, MAX_WORKERS } from '../workers/limits.ts';
+import { note } from './output.ts';
 
-/** `auto`, or a number of processes. */
+/** Reads `auto`, one worker per core, or a number of workers. @throws InvalidArgumentError for anything else */
 export function readWorkers(text: string): number {
   if (text === 'auto') return Math.min(availableParallelism(), MAX_WORKERS);
   const workers = /^\d{1,4}$/.test(text) ? Number(text) : 0;
   if (workers >= 1 && workers <= MAX_WORKERS) return workers;
-  throw new InvalidArgumentError(`a number from 1 to ${MAX_WORKERS}, or \`auto\` for one a core.`);
+  throw new InvalidArgumentError(`a number from 1 to ${MAX_WORKERS}, or \`auto\` for one per core.`);
 }
 
 interface WorkersFlags {
@@ -19,19 +19,19 @@ interface WorkersFlags {
   readonly proxyProtocol?: readonly string[];
 }
 
-/** What a user has to know of several workers, for the start. */
+/** Lines about several workers for the start message; none for a single process. */
 export function workersLines({ workers, trustProxy, proxyProtocol }: WorkersFlags): readonly string[] {
   if (workers === 1) return [];
   const lines = [`${workers} workers; one client address always meets the same one`];
   if (trustProxy !== undefined || proxyProtocol !== undefined) {
     lines.push(
-      `connections of trusted proxies are dealt out in turn and each worker counts for itself: behind them a rate limit lets up to ${workers} times as much pass`,
+      `connections of trusted proxies go to the workers in turn, and each worker counts separately: behind proxies a rate limit allows up to ${workers} times as much`,
     );
   }
   return lines;
 }
 
-/** Says on stderr what became of a worker. */
+/** Prints a worker event on stderr. */
 export function printWorkerEvent(event: WorkerEvent): void {
   note(`edgeplan: worker ${event.index} ${sentenceOf(event)}`);
 }

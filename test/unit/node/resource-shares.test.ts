@@ -1,11 +1,11 @@
-/** What each process of a node gets, and which folders of a cache are left behind by another number of them. */
+/** The resource share of each process of a node, and the removal of cache folders of another number of processes. */
 import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { createLog } from '../../../src/cli/create-log.ts';
-import type { NodeStart } from '../../../src/cli/node/options.ts';
-import { removeOtherCaches, resourceShareOf, workerFolder } from '../../../src/cli/node/resource-shares.ts';
+import { createLog } from '../../../src/access/redacting-log.ts';
+import type { EdgeNodeOptions } from '../../../src/node/options.ts';
+import { removeOtherCaches, resourceShareOf, workerFolder } from '../../../src/node/resource-shares.ts';
 
 let data: string;
 beforeEach(() => {
@@ -13,7 +13,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(data, { recursive: true, force: true }));
 
-function start(more: Partial<NodeStart> = {}): NodeStart {
+function options(more: Partial<EdgeNodeOptions> = {}): EdgeNodeOptions {
   return {
     host: '127.0.0.1',
     port: 0,
@@ -22,7 +22,7 @@ function start(more: Partial<NodeStart> = {}): NodeStart {
     trusted: [],
     proxies: [],
     data,
-    plans: { kind: 'file', file: 'edge.yaml', colour: 'never' },
+    plans: { kind: 'control', url: 'http://localhost', token: () => '', publicKey: null },
     cacheOctets: 256 * 1024 * 1024,
     diskCache: true,
     signatures: null,
@@ -44,17 +44,17 @@ function start(more: Partial<NodeStart> = {}): NodeStart {
     decisions: null,
     operationsPort: null,
     log: createLog('silent', () => undefined),
-    onInstalled: () => undefined,
     onCaughtUp: () => undefined,
     onTokenRefused: () => undefined,
-    onRefused: () => undefined,
+    workers: 1,
+    onWorkerEvent: () => undefined,
     ...more,
   };
 }
 
-describe('what may be taken', () => {
-  test('is all of it for one process', () => {
-    const { cacheOctets, perOrigin, diskShare, cacheFolder } = resourceShareOf(start(), 1);
+describe('resource shares', () => {
+  test('a single process gets every resource of the node whole', () => {
+    const { cacheOctets, perOrigin, diskShare, cacheFolder } = resourceShareOf(options(), 1);
     expect({ cacheOctets, perOrigin, diskShare }).toEqual({
       cacheOctets: 256 * 1024 * 1024,
       perOrigin: 256,
@@ -63,22 +63,22 @@ describe('what may be taken', () => {
     expect(cacheFolder).toBe(join(data, 'cache'));
   });
 
-  test('is shared out among several, in whole octets and connections, one at least', () => {
-    const three = resourceShareOf(start(), 3);
+  test('several processes get equal shares in whole octets and connections, at least one connection each', () => {
+    const three = resourceShareOf(options(), 3);
     expect(three.cacheOctets).toBe(Math.floor((256 * 1024 * 1024) / 3));
     expect(Number.isInteger(three.openOctets)).toBe(true);
     expect(three.perOrigin).toBe(85);
     expect([three.maxConnections, three.maxWebsockets]).toEqual([3_333, 1_666]);
-    // Each address meets one of them.
+    // All connections of one address go to one process.
     expect(three.maxAddressConnections).toBe(1_000);
     expect(three.diskShare * 3).toBeCloseTo(1);
-    expect(resourceShareOf(start({ perOrigin: 2 }), 8).perOrigin).toBe(1);
-    expect(resourceShareOf(start({ diskCache: false }), 3).cacheFolder).toBeNull();
+    expect(resourceShareOf(options({ perOrigin: 2 }), 8).perOrigin).toBe(1);
+    expect(resourceShareOf(options({ diskCache: false }), 3).cacheFolder).toBeNull();
     expect(workerFolder(three.cacheFolder!, 2)).toBe(join(data, 'cache-workers', '2'));
   });
 });
 
-describe('caches of another number of processes', () => {
+describe('cache folders', () => {
   const folders = ['cache', 'cache-workers/0', 'cache-workers/1', 'cache-workers/2', 'plans'];
   beforeEach(() => {
     for (const folder of folders) {
@@ -91,9 +91,12 @@ describe('caches of another number of processes', () => {
     [1, ['cache', 'plans']],
     [2, ['cache-workers/0', 'cache-workers/1', 'plans']],
     [3, ['cache-workers/0', 'cache-workers/1', 'cache-workers/2', 'plans']],
-  ])('are removed at the start of %d, and nothing else', async (processes, kept) => {
-    removeOtherCaches(start(), processes);
-    const there = (): readonly string[] => folders.filter((folder) => existsSync(join(data, folder)));
-    await expect.poll(there).toEqual(kept);
-  });
+  ])(
+    'the start of %d processes removes the cache folders of other numbers and nothing else',
+    async (processes, kept) => {
+      removeOtherCaches(options(), processes);
+      const there = (): readonly string[] => folders.filter((folder) => existsSync(join(data, folder)));
+      await expect.poll(there).toEqual(kept);
+    },
+  );
 });

@@ -1,10 +1,10 @@
-/** A node that cannot start says why in a sentence, and what to do about it. */
-import { StoreFault } from '../../store/fault.ts';
-import { WorkerFault } from '../../workers/events.ts';
-import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
-import { storeFault } from '../open-data.ts';
+/** Translates the error of a start that failed into a sentence with a remedy. */
+import { StoreFault } from '../store/fault.ts';
+import { WorkerFault } from '../workers/events.ts';
+import { CommandFault, EXIT, inputFault, usageFault } from './exit.ts';
+import { storeFault } from './open-data.ts';
 
-/** Where a node was to listen, and its folder. */
+/** The listener address and the folder of the node, for the sentence. */
 export interface NodePlaces {
   readonly host: string;
   readonly port: number;
@@ -12,7 +12,7 @@ export interface NodePlaces {
   readonly data: string;
 }
 
-/** What kept the node from starting, as a sentence. */
+/** The fault to print; an unknown error is returned unchanged. */
 export function refusal(error: unknown, options: NodePlaces): unknown {
   if (error instanceof CommandFault) return error;
   if (error instanceof StoreFault) return storeFault(error);
@@ -39,7 +39,7 @@ export function refusal(error: unknown, options: NodePlaces): unknown {
     );
   }
   if (error instanceof WorkerFault) {
-    const remedy = 'what it said is above; --log-level debug says more';
+    const remedy = 'its messages are above; --log-level debug shows more';
     return new CommandFault(EXIT.server, error.message, { cause: error, remedy });
   }
   return error;

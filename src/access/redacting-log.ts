@@ -1,6 +1,6 @@
 /** The log of commands that serve. */
 import { type Logger, pino } from 'pino';
-import { redactKeys } from '../access/key.ts';
+import { redactKeys } from './key.ts';
 
 /** Milliseconds a line of the log may wait for others, and the characters at which they wait no longer. */
 const LOG_WAIT_MS = 10;

@@ -1,32 +1,35 @@
 /**
- * What the options of a node name, looked at before anything starts: a mistyped name ends the start, in however many
- * processes the node serves. What breaks later is reported, and served without.
+ * Opens the files that the options of a node name before the node starts: a mistyped path ends the start, also of a node
+ * with workers. A file that breaks later is logged, and its last good version is used.
  */
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { openClassificationFiles } from '../../proxy/classification-files.ts';
-import { openCertificates } from '../../proxy/tls/certificates.ts';
-import { inputFault, usageFault } from '../exit.ts';
-import { reasonOf, writeFault } from '../file-fault.ts';
-import { FILES_MS } from './limits.ts';
-import type { NodeStart, TlsStart } from './options.ts';
+import { FILES_MS } from '../node/limits.ts';
+import type { EdgeNodeOptions, NodeTlsOptions } from '../node/options.ts';
+import { openClassificationFiles } from '../proxy/classification-files.ts';
+import { openCertificates } from '../proxy/tls/certificates.ts';
+import { inputFault, usageFault } from './exit.ts';
+import { reasonOf, writeFault } from './file-fault.ts';
 
 interface Problem {
   readonly file: string;
   readonly reason: string;
 }
 
+type CheckedOptions = Pick<EdgeNodeOptions, 'tls' | 'decisions' | 'countries' | 'botRanges'>;
+
 /**
- * Reads what the options name.
+ * Checks the decision log, the country database, the ranges of bots, and the certificates.
  * @throws CommandFault that names the option
  */
-export async function checkInputs({ tls, decisions, countries, botRanges }: NodeStart): Promise<void> {
+export async function checkNodeInputs(options: CheckedOptions): Promise<void> {
+  const { tls, decisions, countries, botRanges } = options;
   if (decisions !== null && decisions.file !== '-') checkLog(decisions.file);
   await checkClassification(countries, botRanges);
   if (tls !== null) await checkCertificates(tls);
 }
 
-/** Whether lines can be appended, without opening: a pipe without a reader would hold up the start. */
+/** Checks that lines can be appended, without opening the file: to open a pipe without a reader blocks. */
 function checkLog(file: string): void {
   try {
     if (statSync(file, { throwIfNoEntry: false }) === undefined) {
@@ -40,7 +43,7 @@ function checkLog(file: string): void {
   }
 }
 
-/** One broken list among many is a problem for the log; a database or a folder that cannot be read is a typing error. */
+/** One broken list in the folder is left to the log of the node; an unreadable database or folder ends the start. */
 async function checkClassification(database: string | null, ranges: string | null): Promise<void> {
   const problems: Problem[] = [];
   const onProblem = (problem: Problem): number => problems.push(problem);
@@ -52,7 +55,7 @@ async function checkClassification(database: string | null, ranges: string | nul
   }
 }
 
-async function checkCertificates({ certificates: folder, fallback, acme }: TlsStart): Promise<void> {
+async function checkCertificates({ certificates: folder, fallback, acme }: NodeTlsOptions): Promise<void> {
   const problems: Problem[] = [];
   const onProblem = (problem: Problem): number => problems.push(problem);
   const certificates = await openCertificates({ folder, fallback, pollMs: FILES_MS, onProblem }).catch(
@@ -82,5 +85,5 @@ async function checkCertificates({ certificates: folder, fallback, acme }: TlsSt
   }
 }
 
-/** Names that a remedy lists. */
+/** Most certificate names that a remedy lists. */
 const MAX_NAMES = 8;

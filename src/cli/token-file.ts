@@ -1,34 +1,39 @@
-/** A node token in a file, read again for each request: a token that was rotated needs no restart. */
+/** A node token in a file, read for each request to the control plane: a rotated token needs no restart. */
 import { readFileSync } from 'node:fs';
-import { inputFault } from '../exit.ts';
-import { readFault, reasonOf } from '../file-fault.ts';
+import { inputFault } from './exit.ts';
+import { readFault, reasonOf } from './file-fault.ts';
 
 /** The token alone, or the line that `edgeplan node-token` prints. */
 const TOKEN = /(?:^|=)(edn_[A-Za-z0-9_-]{43})\s*$/m;
 /** Octets of the file that are searched: several times the output of `edgeplan node-token create`. */
 const MAX_FILE_OCTETS = 4_096;
 
+/** A token file that had a token at the start. */
 export interface TokenFile {
-  /** The token as it is now; while the file cannot be read, the one that was read last. */
+  /** The current token; while the file cannot be read or has none, the last one that was read. */
   read(): string;
 }
 
-/** @throws CommandFault when there is no token in the file now */
+/**
+ * Reads the file once.
+ * @param onProblem called with a sentence when the file loses its token, once for each problem
+ * @throws CommandFault when there is no token in the file now
+ */
 export function openTokenFile(file: string, onProblem: (sentence: string) => void): TokenFile {
   let token = firstToken(file);
   let problem: string | null = null;
 
   function report(sentence: string): void {
-    if (sentence !== problem) onProblem(`the token file ${sentence}; the token before is used`);
+    if (sentence !== problem) onProblem(`the token file ${sentence}; the last good token is used`);
     problem = sentence;
   }
 
   return {
     read() {
       try {
-        const found = find(file);
-        if (found === null) report(`\`${file}\` has no node token`);
-        else [token, problem] = [found, null];
+        const current = findToken(file);
+        if (current === null) report(`\`${file}\` has no node token`);
+        else [token, problem] = [current, null];
       } catch (error) {
         report(`\`${file}\` cannot be read: ${reasonOf(error)}`);
       }
@@ -40,7 +45,7 @@ export function openTokenFile(file: string, onProblem: (sentence: string) => voi
 function firstToken(file: string): string {
   let token: string | null;
   try {
-    token = find(file);
+    token = findToken(file);
   } catch (error) {
     throw readFault(file, error);
   }
@@ -51,6 +56,6 @@ function firstToken(file: string): string {
 }
 
 /** The token in the file; `null` when the file has none. @throws the system's error when it cannot be read */
-function find(file: string): string | null {
+function findToken(file: string): string | null {
   return TOKEN.exec(readFileSync(file).toString('latin1', 0, MAX_FILE_OCTETS))?.[1] ?? null;
 }

@@ -1,0 +1,285 @@
+/**
+ * The options of `edgeplan node` in the order of its help text, and the flags that commander makes of them. In: nothing.
+ * Out: a list of options with their defaults, environment variables and checks.
+ */
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { InvalidArgumentError, Option } from 'commander';
+import { parseIpEntry } from '../base/ip.ts';
+import { BODY_OCTETS, DISK_OCTETS, RATE } from '../buffers/limits.ts';
+import { parseServerAddress } from '../dns/server-address.ts';
+import { DRAIN_SECONDS } from '../node/limits.ts';
+import { MAX_ADDRESS_CONNECTIONS, MAX_CONNECTIONS, MAX_WEBSOCKETS } from '../proxy/limits.ts';
+import { allowOriginsOption, colourOption, gather, readNodeId, readPort } from './options.ts';
+import type { ColourChoice } from './output.ts';
+import { readWorkers } from './worker-events.ts';
+
+/** The flags of one call, with defaults applied. Names are those of the options in camel case; units are theirs too. */
+export interface NodeFlags {
+  readonly file?: string;
+  readonly control?: string;
+  readonly token?: string;
+  readonly tokenFile?: string;
+  readonly trust?: string;
+  readonly data: string;
+  readonly host: string;
+  readonly port: number;
+  readonly tlsPort?: number;
+  readonly certificates?: string;
+  readonly defaultCertificate?: string;
+  readonly acme?: string;
+  readonly acmeEmail?: string;
+  readonly acmeName?: readonly string[];
+  readonly countries?: string;
+  readonly log?: string;
+  readonly logRate: number;
+  readonly opsPort?: number;
+  readonly botRanges?: string;
+  readonly publicPort?: number;
+  readonly publicTlsPort?: number;
+  readonly trustProxy?: readonly string[];
+  readonly proxyProtocol?: readonly string[];
+  readonly cacheMemory: number;
+  readonly diskCache: boolean;
+  readonly signatures?: string;
+  readonly nodeId?: number;
+  readonly workers: number;
+  readonly originConnections: number;
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
+  readonly maxWebsockets: number;
+  readonly anyCertificate?: boolean;
+  readonly allowOrigins?: readonly string[];
+  readonly resolver?: readonly string[];
+  readonly websocketIdle: number;
+  readonly keepUnderscores?: boolean;
+  readonly bodyBuffer: number;
+  readonly bufferDisk: number;
+  readonly minRate: number;
+  readonly drain: number;
+  readonly logLevel: string;
+  readonly color: ColourChoice;
+}
+
+const WORKERS_HELP =
+  'processes that serve, or `auto` for one per core; cache memory and disk, --buffer-disk, --origin-connections, --max-connections and --max-websockets are divided among them';
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
+
+/** Upper bound of connection counts: no machine has ports and memory for more. */
+const MOST_CONNECTIONS = 10_000_000;
+/** A gigabyte in kilobytes: a buffered upload occupies this much of the disk. */
+const MOST_BODY_KB = 1_048_576;
+/** A terabyte in megabytes. */
+const MOST_MB = 1_048_576;
+/** A day in seconds. */
+const LONGEST_IDLE_SEC = 86_400;
+/** An hour in seconds: rollouts of orchestrators time out earlier. */
+const LONGEST_DRAIN_SEC = 3_600;
+
+/** All options, in the order of the help text. */
+export function nodeOptions(): readonly Option[] {
+  return [
+    ...planOptions(),
+    ...listenerOptions(),
+    ...visitorOptions(),
+    ...storageOptions(),
+    ...limitOptions(),
+    ...bodyOptions(),
+    ...originOptions(),
+    ...processOptions(),
+  ];
+}
+
+/** Where plans come from and where they are stored. */
+function planOptions(): readonly Option[] {
+  return [
+    new Option('-f, --file <file>', 'serve this edge file and its changes'),
+    new Option('--control <url>', 'follow this control plane').env('EDGEPLAN_CONTROL'),
+    new Option('--token <token>', 'the node token for --control').env('EDGEPLAN_NODE_TOKEN'),
+    new Option('--token-file <file>', 'a file with the token, read again when it changes')
+      .env('EDGEPLAN_NODE_TOKEN_FILE')
+      .conflicts('token'),
+    new Option('--trust <key>', "the control plane's public key (default: trust on first use)").env(
+      'EDGEPLAN_NODE_TRUST',
+    ),
+    new Option('--data <folder>', 'the folder of plans and the cache')
+      .default(defaultData())
+      .env('EDGEPLAN_NODE_DATA'),
+  ];
+}
+
+/** Addresses, ports and certificates of the listeners. */
+function listenerOptions(): readonly Option[] {
+  return [
+    new Option('--host <address>', 'the address to listen on').default('127.0.0.1').env('EDGEPLAN_HOST'),
+    new Option('--port <number>', 'the port for HTTP').argParser(readPort).default(8080),
+    new Option(
+      '--tls-port <number>',
+      'the port for HTTPS (default: 8443 where --certificates is given)',
+    ).argParser(readPort),
+    new Option('--certificates <folder>', 'folder of certificates and keys, `name.crt` beside `name.key`'),
+    new Option(
+      '--default-certificate <name>',
+      'the certificate for hosts without one, and for clients that send no host name',
+    ),
+    new Option('--acme <url>', 'obtain certificates by ACME (HTTP-01) from this directory'),
+    new Option('--acme-email <address>', 'contact address for the certificate authority'),
+    new Option('--acme-name <host>', 'a host to order a certificate for; may be repeated').argParser(gather),
+  ];
+}
+
+/** What is known of visitors: country, bot, forwarding headers, ports in their URLs. */
+function visitorOptions(): readonly Option[] {
+  return [
+    new Option('--countries <file>', "a country database in MaxMind's format"),
+    new Option('--bot-ranges <folder>', 'address ranges that bots publish, `googlebot.json` and the like'),
+    new Option(
+      '--public-port <number>',
+      'the port for HTTP as visitors know it, behind a load balancer',
+    ).argParser(readCount(1, 65_535)),
+    new Option('--public-tls-port <number>', 'the same for HTTPS').argParser(readCount(1, 65_535)),
+    new Option(
+      '--trust-proxy <prefix>',
+      'accept X-Forwarded-* from these addresses; may be repeated',
+    ).argParser(gatherPrefix),
+    new Option(
+      '--proxy-protocol <prefix>',
+      'these addresses send the PROXY protocol; may be repeated',
+    ).argParser(gatherPrefix),
+  ];
+}
+
+/** Cache, signatures, logs and metrics. */
+function storageOptions(): readonly Option[] {
+  return [
+    new Option('--cache-memory <megabytes>', 'memory for cached responses; 0: no cache')
+      .argParser(readCount(0, MOST_MB))
+      .default(256),
+    new Option('--no-disk-cache', 'cache responses in memory only'),
+    new Option(
+      '--signatures <path>',
+      'signatures of waf rules: sealed, a directory, or `none` (default: the starter set)',
+    ),
+    new Option('--log <file>', 'the decision log, one JSON object a line; `-` is stdout'),
+    new Option('--log-rate <share>', 'the share of plain responses that is logged; all others are')
+      .argParser(readShare)
+      .default(0.01),
+    new Option('--ops-port <number>', 'the port of /healthz, /readyz and /metrics, on 127.0.0.1').argParser(
+      readPort,
+    ),
+    new Option('--node-id <number>', 'this node in geo pools').argParser(readNodeId),
+  ];
+}
+
+/** Limits of connections, and worker processes. */
+function limitOptions(): readonly Option[] {
+  return [
+    new Option('--origin-connections <number>', 'most connections to one origin')
+      .argParser(readCount(1, 65_535))
+      .default(256),
+    new Option(
+      '--max-connections <number>',
+      'most connections of clients; idle ones are closed first, then new ones',
+    )
+      .argParser(readCount(1, MOST_CONNECTIONS))
+      .default(MAX_CONNECTIONS),
+    new Option('--max-connections-per-address <number>', 'the same for one address, or one IPv6 /64')
+      .argParser(readCount(1, MOST_CONNECTIONS))
+      .default(MAX_ADDRESS_CONNECTIONS),
+    new Option('--max-websockets <number>', 'most WebSockets; one more gets 503')
+      .argParser(readCount(1, MOST_CONNECTIONS))
+      .default(MAX_WEBSOCKETS),
+    new Option('--workers <number>', WORKERS_HELP).argParser(readWorkers).default(1).env('EDGEPLAN_WORKERS'),
+  ];
+}
+
+/** Bodies of requests and responses, slow clients, header fields. */
+function bodyOptions(): readonly Option[] {
+  return [
+    new Option(
+      '--body-buffer <kilobytes>',
+      'read a request body of up to so much before a connection to its origin is taken; longer ones stream',
+    )
+      .argParser(readCount(0, MOST_BODY_KB))
+      .default(BODY_OCTETS / 1024),
+    new Option(
+      '--buffer-disk <megabytes>',
+      'disk under --data for bodies of slow clients; 0: none, their origins wait',
+    )
+      .argParser(readCount(0, MOST_MB))
+      .default(DISK_OCTETS / 1024 / 1024),
+    new Option(
+      '--min-rate <octets>',
+      'disconnect clients that send or receive fewer octets a second over 10 s, after the first 5 s; 0: never',
+    )
+      .argParser(readCount(0, 1_000_000_000))
+      .default(RATE.minRate),
+    new Option(
+      '--keep-underscores',
+      'forward headers with `_` in their names to origins, which may read it as `-`',
+    ),
+  ];
+}
+
+/** Connections to origins. */
+function originOptions(): readonly Option[] {
+  return [
+    new Option('--any-certificate', 'accept any certificate of an origin'),
+    allowOriginsOption(),
+    new Option(
+      '--resolver <address>',
+      'a DNS resolver for origins and bots; may be repeated (default: the system)',
+    ).argParser(gatherResolver),
+    new Option('--websocket-idle <seconds>', 'close a WebSocket after so long without a frame')
+      .argParser(readCount(1, LONGEST_IDLE_SEC))
+      .default(60),
+  ];
+}
+
+/** The process: drain, log, colour. */
+function processOptions(): readonly Option[] {
+  return [
+    new Option(
+      '--drain <seconds>',
+      'after SIGTERM, serve for so long while /readyz answers 503 and clients are asked to close',
+    )
+      .argParser(readCount(0, LONGEST_DRAIN_SEC))
+      .default(DRAIN_SECONDS)
+      .env('EDGEPLAN_DRAIN'),
+    new Option('--log-level <level>', 'what is logged to stderr').choices(LOG_LEVELS).default('warn'),
+    colourOption(),
+  ];
+}
+
+/** Reads an address or a prefix of a repeated option. */
+function gatherPrefix(text: string, gathered: readonly string[] | undefined): readonly string[] {
+  const read = parseIpEntry(text);
+  if (!read.ok) throw new InvalidArgumentError(`an address or a prefix: ${read.reason}.`);
+  return gather(text, gathered);
+}
+
+/** Reads a resolver's address of a repeated option. */
+function gatherResolver(text: string, gathered: readonly string[] | undefined): readonly string[] {
+  if (parseServerAddress(text) !== null) return gather(text, gathered);
+  throw new InvalidArgumentError('an address with an optional port, like `192.0.2.53:53`.');
+}
+
+/** A reader of whole numbers within bounds, both included. */
+function readCount(fewest: number, most: number): (text: string) => number {
+  return (text) => {
+    const count = /^\d{1,9}$/.test(text) ? Number(text) : -1;
+    if (count >= fewest && count <= most) return count;
+    throw new InvalidArgumentError(`a whole number from ${fewest} to ${most}.`);
+  };
+}
+
+function readShare(text: string): number {
+  const share = /^[01]?(?:\.\d{1,9})?$/.test(text) && text !== '' ? Number(text) : -1;
+  if (share >= 0 && share <= 1) return share;
+  throw new InvalidArgumentError('a number from 0 to 1.');
+}
+
+/** The data folder after the XDG Base Directory Specification. */
+function defaultData(): string {
+  return join(process.env.XDG_DATA_HOME ?? join(homedir(), '.local', 'share'), 'edgeplan-node');
+}

@@ -1,0 +1,19 @@
+/** Bounds and intervals of an edge node, each with its reason. */
+
+/** Octets of opened plans: some tens of thousands of small ones. */
+export const OPEN_OCTETS = 512 * 1024 * 1024;
+/**
+ * Seconds that a node serves after SIGTERM while it reports itself not ready: a load balancer that probes every second
+ * and needs three failures has moved its traffic by then.
+ */
+export const DRAIN_SECONDS = 5;
+/** Milliseconds that running requests get to end when the node stops. */
+export const GRACE_MS = 10_000;
+/** Milliseconds between polls of watched files: for file systems that report no changes. */
+export const FILES_MS = 30_000;
+/** Milliseconds between checks whether a certificate has to be ordered or renewed: renewals have weeks of time. */
+export const ACME_MS = 12 * 3_600_000;
+/** Milliseconds until a failed order is tried again: below the hourly failure limits of public authorities. */
+export const ACME_RETRY_MS = 10 * 60_000;
+/** Milliseconds between polls of a pending order. */
+export const ACME_ASK_MS = 2_000;

@@ -1,0 +1,158 @@
+/** Composes what serves requests in one process: the proxy with its classifier, cache, buffers, WAF, logs and metrics. */
+import type { Logger } from 'pino';
+import { createChallenges } from '../answers/challenge/challenge.ts';
+import { RATE } from '../buffers/limits.ts';
+import type { WafProgram } from '../evaluator/index.ts';
+import { createCache } from '../http-cache/cache.ts';
+import type { HttpCache } from '../http-cache/request.ts';
+import { createMarkdownRenderer } from '../markdown/renderer.ts';
+import { type ClassificationFiles, openClassificationFiles } from '../proxy/classification-files.ts';
+import type { Classifier } from '../proxy/classifier.ts';
+import { createBotResolver, createClassifier } from '../proxy/classifier.ts';
+import { type ConnectionBounds, createConnectionBounds } from '../proxy/listen/connection-limits.ts';
+import { addConnections } from '../proxy/log/connection-metrics.ts';
+import { combineRequestLogs, type DecisionLog } from '../proxy/log/decision-log.ts';
+import { createNodeMetrics, type NodeMetrics } from '../proxy/log/metrics.ts';
+import type { RequestLog } from '../proxy/log/request-log.ts';
+import { createNode, type EdgeNode } from '../proxy/node.ts';
+import type { OwnTokens } from '../proxy/services.ts';
+import { trustProxies } from '../proxy/visitor.ts';
+import { FILES_MS } from './limits.ts';
+import type { ResourceShare } from './resource-shares.ts';
+import type { ClearanceSecrets } from './secrets.ts';
+
+/** Request handling of one process. */
+export interface NodeProcess {
+  readonly node: EdgeNode;
+  readonly metrics: NodeMetrics;
+  /** Connection limits, shared by all listeners of the process. */
+  readonly connections: ConnectionBounds;
+  /** Reads the country database and the ranges of bots again, where they changed. */
+  reload(): Promise<void>;
+  /** Closes files, cache, connections to origins, and last the decision log. */
+  close(): Promise<void>;
+}
+
+/** What a process of a node is made of beside its share of resources. */
+export interface NodeProcessOptions {
+  /** `null`: `waf` rules match and inspect nothing. */
+  readonly waf: WafProgram | null;
+  readonly secrets: Pick<ClearanceSecrets, 'of'>;
+  /** Counts requests per domain. */
+  readonly usage: RequestLog;
+  /** Answers to HTTP-01 challenges. */
+  readonly tokens: OwnTokens;
+  /** Ports of the node's own listeners, which no origin may have; grows during the start. */
+  readonly ownPorts: ReadonlySet<number>;
+  /** `null`: no decision log. */
+  readonly decisions: Pick<DecisionLog, 'done' | 'stats' | 'close'> | null;
+  readonly log: Logger;
+  /** Log for files that cannot be used; silent in all processes but one, as all read the same files. */
+  readonly fileLog: Logger;
+}
+
+/**
+ * Opens the files and creates the services; nothing listens yet.
+ * @param share what this process may use of the node's memory, disk and connections
+ */
+export async function createNodeProcess(
+  share: ResourceShare,
+  parts: NodeProcessOptions,
+): Promise<NodeProcess> {
+  const { log, fileLog, decisions, usage } = parts;
+  const files = await openClassificationFiles({
+    database: share.countries,
+    ranges: share.botRanges,
+    pollMs: FILES_MS,
+    onProblem: (problem) => fileLog.warn({ ...problem }, 'a file cannot be used'),
+  });
+  const metrics = createNodeMetrics({
+    plans: () => ({ held: node.plans.size, opened: node.plans.opened }),
+    originsDown: () => node.origins.down(),
+    log: decisions === null ? null : decisions.stats,
+  });
+  const requestLogs = [metrics, usage, ...(decisions === null ? [] : [decisions])];
+  const node: EdgeNode = createNode({
+    ownTokens: parts.tokens,
+    challenges: createChallenges({ secrets: (domain) => parts.secrets.of(node.plans, domain) }),
+    classifier: classifierOf(files, share.resolvers),
+    requestLog: combineRequestLogs(requestLogs, (error) =>
+      log.error({ err: error }, 'a request could not be counted'),
+    ),
+    cache: openCache(share, log),
+    markdown: createMarkdownRenderer({
+      ...share.markdown,
+      onFault: (error) => log.warn({ err: error }, 'a page could not be rendered as Markdown'),
+    }),
+    waf: parts.waf,
+    nodeId: share.nodeId,
+    perOrigin: share.perOrigin,
+    anyCertificate: share.anyCertificate,
+    originBounds: {
+      allowed: share.allowedOrigins,
+      ownPorts: parts.ownPorts,
+      onRefused: (sentence) => log.warn(sentence),
+    },
+    resolvers: share.resolvers,
+    websocketIdleMs: share.websocketIdleMs,
+    keepUnderscores: share.keepUnderscores,
+    maxWebsockets: share.maxWebsockets,
+    bufferFolder: share.bufferFolder,
+    bufferOctets: share.bufferOctets,
+    bodyOctets: share.bodyOctets,
+    rate: { ...RATE, minRate: share.minRate },
+    openOctets: share.openOctets,
+    onFault: (error, about) => log.error({ err: error }, `a fault in ${about}`),
+  });
+  const connections = createBounds(share, log);
+  addConnections(metrics.registry, {
+    connections: connections.counts,
+    websockets: node.origins.websockets,
+    buffers: node.buffers,
+  });
+  return {
+    node,
+    metrics,
+    connections,
+    reload: files.reload,
+    async close() {
+      files.close();
+      await node.close();
+      await decisions?.close();
+    },
+  };
+}
+
+function createBounds(share: ResourceShare, log: Logger): ConnectionBounds {
+  const { maxConnections, maxAddressConnections } = share;
+  const trusted = trustProxies(share.trusted);
+  const reasons = {
+    all: `there are ${maxConnections} connections of clients: more are refused; --max-connections sets how many`,
+    address: `there are ${maxAddressConnections} connections of one address: more are refused; --max-connections-per-address sets how many`,
+  };
+  return createConnectionBounds({
+    maxConnections,
+    perAddress: maxAddressConnections,
+    isProxy: trusted.has,
+    onRefused: (bound) => log.warn(reasons[bound]),
+  });
+}
+
+function classifierOf(files: ClassificationFiles, resolvers: readonly string[]): Classifier {
+  return createClassifier({
+    countries: files.countries,
+    ranges: files.ranges,
+    resolver: createBotResolver(resolvers),
+    clock: () => performance.now(),
+  });
+}
+
+function openCache({ cacheOctets, cacheFolder, diskShare }: ResourceShare, log: Logger): HttpCache | null {
+  if (cacheOctets === 0) return null;
+  return createCache({
+    memoryOctets: cacheOctets,
+    directory: cacheFolder,
+    diskShare,
+    onFault: (error) => log.warn({ err: error }, 'the disk cache fails'),
+  });
+}

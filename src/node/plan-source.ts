@@ -1,0 +1,68 @@
+/** Connects a node to the source of its plans: an edge file, or a control plane with its secrets and traffic reports. */
+import type { Clearance } from '../plan/manifest.ts';
+import type { SyncProgress } from '../proxy/log/sync-metrics.ts';
+import type { PlanSink } from '../sync/plan-table.ts';
+import { syncWithControlPlane } from '../sync/sync.ts';
+import { createUsage, type Usage } from '../sync/usage.ts';
+import type { EdgeNodeOptions, PlanOrigin } from './options.ts';
+
+/** A source that is followed. */
+export interface PlanSource {
+  /** Counts traffic for the control plane; `null`: no control plane. */
+  readonly usage: Usage | null;
+  /** Reads the progress of sync; `null`: no control plane is followed. */
+  readonly progress: (() => SyncProgress) | null;
+  /** Checks for changes now. */
+  check(): Promise<void>;
+  stop(): Promise<void>;
+}
+
+interface PlanReceivers {
+  readonly plans: PlanSink;
+  /** Called with the control plane's secret for clearances. */
+  readonly onSecret: (clearance: Clearance) => void;
+}
+
+/**
+ * Starts to follow the source.
+ * @throws what the edge file is refused for; of a control plane only TrustFault and the system's errors: while it cannot
+ * be reached, the plans on disk are served
+ */
+export async function followPlans(options: EdgeNodeOptions, receivers: PlanReceivers): Promise<PlanSource> {
+  const { plans: origin } = options;
+  if (origin.kind === 'control') return followControlPlane(origin, options, receivers);
+  const { check, stop } = await origin.follow(receivers.plans);
+  return { usage: null, progress: null, check, stop: async () => stop() };
+}
+
+async function followControlPlane(
+  { url, token, publicKey }: PlanOrigin & { readonly kind: 'control' },
+  { data, log, onCaughtUp, onTokenRefused }: EdgeNodeOptions,
+  { plans, onSecret }: PlanReceivers,
+): Promise<PlanSource> {
+  const sync = await syncWithControlPlane({
+    url,
+    token,
+    ...(publicKey === null ? {} : { publicKey }),
+    directory: data,
+    plans,
+    onSecret,
+    onCaughtUp,
+    onTokenRefused,
+    log,
+  });
+  const usage = createUsage({ control: sync.control, directory: data, log });
+  return {
+    usage,
+    progress() {
+      const { mode, silentMs, pending, refused, disk, unreported } = sync.state();
+      return { connected: mode !== 'away', silentMs, pending, refused, disk, unreported, rows: usage.rows() };
+    },
+    // Changes arrive on the stream; a new stream uses the token that the file has now.
+    check: async () => sync.reconnect(),
+    async stop() {
+      await usage.stop();
+      await sync.stop();
+    },
+  };
+}

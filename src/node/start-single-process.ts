@@ -1,0 +1,95 @@
+/** A node of one process: request handling, listeners, the source of plans, and the health and metrics listener. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type RunningHealthListener, startHealthListener } from '../proxy/log/health-listener.ts';
+import { addSyncMetrics, unreadySync } from '../proxy/log/sync-metrics.ts';
+import type { AcmeTokens } from '../proxy/tls/acme.ts';
+import { loadWarm } from '../waf/load/load.ts';
+import { openDecisionLog } from './decision-output.ts';
+import { configuredPorts, openListeners } from './listeners.ts';
+import { createNodeProcess, type NodeProcess } from './node-process.ts';
+import type { EdgeNodeOptions, RunningNode } from './options.ts';
+import { followPlans, type PlanSource } from './plan-source.ts';
+import { reportReloads } from './reload.ts';
+import { removeOtherCaches, resourceShareOf } from './resource-shares.ts';
+import { createClearanceSecrets, randomClearance } from './secrets.ts';
+
+type Stage = 'starting' | 'serving' | 'draining';
+
+/** Starts the process; as `startNode`. */
+export async function startSingleProcess(options: EdgeNodeOptions): Promise<RunningNode> {
+  const { log, signatures } = options;
+  const secrets = createClearanceSecrets(randomClearance());
+  const tokens: AcmeTokens = new Map();
+  const ownPorts = configuredPorts(options);
+  const decisions = openDecisionLog(options);
+  let source: PlanSource | null = null;
+  const serving = await createNodeProcess(resourceShareOf(options, 1), {
+    waf: signatures === null ? null : loadWarm(signatures.program),
+    secrets,
+    usage: { done: (entry) => source?.usage?.done(entry) },
+    tokens,
+    ownPorts,
+    decisions,
+    log,
+    fileLog: log,
+  });
+  let operations: RunningHealthListener | null = null;
+  let stage: Stage = 'starting';
+  try {
+    source = await followPlans(options, { plans: serving.node.plans, onSecret: secrets.set });
+    operations = await openOperations(options, { serving, source, stage: () => stage });
+    if (operations !== null) ownPorts.add(Number(new URL(operations.url).port));
+    const onListening = (port: number): void => void ownPorts.add(port);
+    const opened = await openListeners(serving, options, { tokens, onListening });
+    const { stop: stopListening, retire, reload, ...urls } = opened;
+    const { check, stop: stopFollowing } = source;
+    removeOtherCaches(options, 1);
+    stage = 'serving';
+    return {
+      ...urls,
+      operationsUrl: operations?.url ?? null,
+      reload() {
+        decisions?.reopen();
+        reportReloads(log, [check(), serving.reload(), reload()]);
+      },
+      async stop(drainMs) {
+        stage = 'draining';
+        retire();
+        await sleep(drainMs);
+        await stopListening();
+        await stopFollowing();
+        operations?.close();
+        await serving.close();
+      },
+    };
+  } catch (error) {
+    await source?.stop();
+    operations?.close();
+    await serving.close();
+    throw error;
+  }
+}
+
+interface Observed {
+  readonly serving: Pick<NodeProcess, 'node' | 'metrics'>;
+  readonly source: PlanSource;
+  readonly stage: () => Stage;
+}
+
+/** Adds the metrics of sync and opens the health and metrics listener; `null`: none is configured. */
+async function openOperations(
+  { operationsPort }: EdgeNodeOptions,
+  { serving: { node, metrics }, source: { progress }, stage }: Observed,
+): Promise<RunningHealthListener | null> {
+  if (progress !== null) addSyncMetrics(metrics.registry, progress);
+  if (operationsPort === null) return null;
+  return startHealthListener({
+    port: operationsPort,
+    registry: () => metrics.registry,
+    unready() {
+      if (stage() !== 'serving') return stage();
+      if (node.plans.size === 0) return 'no plan is served yet';
+      return progress === null ? null : unreadySync(progress());
+    },
+  });
+}

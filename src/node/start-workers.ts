@@ -1,0 +1,177 @@
+/**
+ * A node of several processes. This one, the primary, follows the plans, orders certificates, reports traffic, and
+ * collects logs and metrics; its workers (`worker.ts`) serve. The protocol between them is in `src/workers`.
+ */
+import { randomBytes } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { Registry } from 'prom-client';
+import { addProcessMetrics } from '../metrics/process.ts';
+import type { Clearance } from '../plan/manifest.ts';
+import { type RunningHealthListener, startHealthListener } from '../proxy/log/health-listener.ts';
+import type { LineWriter } from '../proxy/log/line-writer.ts';
+import { addLog } from '../proxy/log/metrics.ts';
+import { addSyncMetrics, unreadySync } from '../proxy/log/sync-metrics.ts';
+import { trustProxies } from '../proxy/visitor.ts';
+import { collectLines } from '../workers/collect-lines.ts';
+import { type RunningPrimary, startPrimary } from '../workers/primary.ts';
+import { createSharedState, type SharedState } from '../workers/shared-state.ts';
+import { openLineWriter } from './decision-output.ts';
+import { GRACE_MS } from './limits.ts';
+import { urlOf } from './listeners.ts';
+import type { EdgeNodeOptions, RunningNode } from './options.ts';
+import { type CertificateOrders, orderCertificates } from './order-certificates.ts';
+import { followPlans, type PlanSource } from './plan-source.ts';
+import { reportReloads } from './reload.ts';
+import { removeOtherCaches, resourceShareOf } from './resource-shares.ts';
+import { randomClearance } from './secrets.ts';
+import { HTTP, HTTPS, type WorkerSettings } from './worker-settings.ts';
+
+/** Starts the primary and `options.workers` workers; as `startNode`. */
+export async function startWorkers(options: EdgeNodeOptions): Promise<RunningNode> {
+  const { log, plans } = options;
+  const sharedState = createSharedState({ inFiles: plans.kind === 'control' });
+  const onSecret = (clearance: Clearance): void => {
+    sharedState
+      .setClearance(clearance)
+      .catch((error: unknown) => log.error({ err: error }, 'a worker has an old secret'));
+  };
+  onSecret(randomClearance());
+  const lines = openLineWriter(options);
+  let source: PlanSource | null = null;
+  let primary: RunningPrimary | null = null;
+  let orders: CertificateOrders | null = null;
+  let operations: RunningHealthListener | null = null;
+  async function stop(drainMs: number): Promise<void> {
+    primary?.retire();
+    await sleep(drainMs);
+    orders?.stop();
+    await primary?.stop(GRACE_MS);
+    await source?.stop();
+    operations?.close();
+    await lines?.close();
+  }
+  try {
+    source = await followPlans(options, { plans: sharedState, onSecret });
+    // Before the workers: their settings list its port, which no origin may have.
+    operations = await openOperations(options, { sharedState, source, primary: () => primary });
+    primary = await startProcesses(options, { sharedState, lines, source, operations });
+    orders = await orderCertificates(options, sharedState);
+  } catch (error) {
+    await stop(0);
+    throw error;
+  }
+  removeOtherCaches(options, options.workers);
+  const { addresses } = primary;
+  const { check } = source;
+  return {
+    url: urlOf('http', addresses[HTTP]!),
+    tlsUrl: addresses[HTTPS] === undefined ? null : urlOf('https', addresses[HTTPS]),
+    operationsUrl: operations?.url ?? null,
+    reload() {
+      lines?.reopen();
+      reportReloads(log, [check(), sharedState.reload()]);
+    },
+    stop,
+  };
+}
+
+interface PrimaryParts {
+  readonly sharedState: SharedState;
+  readonly lines: LineWriter | null;
+  readonly source: PlanSource;
+  readonly operations: RunningHealthListener | null;
+}
+
+async function startProcesses(
+  options: EdgeNodeOptions,
+  { sharedState, lines, source, operations }: PrimaryParts,
+): Promise<RunningPrimary> {
+  const { host, port, tls, workers, log, onWorkerEvent } = options;
+  const [trusted, proxies] = [trustProxies(options.trusted), trustProxies(options.proxies)];
+  const collect = (output: Readable, into: LineWriter): void => {
+    collectLines(output, into).catch((error: unknown) =>
+      log.warn({ err: error }, 'lines of a worker are lost'),
+    );
+  };
+  const registry = new Registry();
+  addProcessMetrics(registry);
+  if (lines !== null) addLog(registry, lines.stats);
+  if (source.progress !== null) addSyncMetrics(registry, source.progress);
+  let started = false;
+  const primary = await startPrimary({
+    program: { file: fileURLToPath(new URL('./worker.js', import.meta.url)), args: [], env: workerEnv() },
+    workers,
+    listeners: { [HTTP]: { host, port }, ...(tls === null ? {} : { [HTTPS]: { host, port: tls.port } }) },
+    isProxy: (address) => trusted.has(address) || proxies.has(address),
+    sharedState,
+    settings: (addresses) =>
+      workerSettings(options, { addresses, operations, counted: source.usage !== null }),
+    onOutput: lines === null ? null : (output) => collect(output, lines),
+    onCounted: (counts) => source.usage?.add(counts),
+    registry,
+    // A worker that ends before all are ready ends the start, whose fault has the reason.
+    onEvent: (event) => started && onWorkerEvent(event),
+  });
+  started = true;
+  return primary;
+}
+
+/** The environment without the node token: only the primary connects to the control plane. */
+function workerEnv(): NodeJS.ProcessEnv {
+  const { EDGEPLAN_NODE_TOKEN: _, ...env } = process.env;
+  return env;
+}
+
+interface Bound {
+  readonly addresses: Readonly<Record<string, AddressInfo>>;
+  readonly operations: RunningHealthListener | null;
+  readonly counted: boolean;
+}
+
+function workerSettings(options: EdgeNodeOptions, { addresses, operations, counted }: Bound): WorkerSettings {
+  const { publicPort, tls, signatures, decisions, data, log, workers } = options;
+  return {
+    share: resourceShareOf(options, workers),
+    ports: {
+      http: publicPort ?? addresses[HTTP]!.port,
+      https: tls === null ? null : (tls.publicPort ?? addresses[HTTPS]!.port),
+    },
+    ownPorts: [
+      ...Object.values(addresses).map(({ port }) => port),
+      ...(operations === null ? [] : [Number(new URL(operations.url).port)]),
+    ],
+    data,
+    signatures: signatures === null ? null : Buffer.from(signatures.sealed()).toString('base64'),
+    ticketKeys: randomBytes(48).toString('base64'),
+    logRate: decisions === null ? null : decisions.rate,
+    logLevel: log.level,
+    counted,
+  };
+}
+
+interface Observed extends Pick<PrimaryParts, 'sharedState' | 'source'> {
+  /** `null` until the workers are started. */
+  readonly primary: () => RunningPrimary | null;
+}
+
+async function openOperations(
+  { operationsPort }: EdgeNodeOptions,
+  { sharedState, source: { progress }, primary }: Observed,
+): Promise<RunningHealthListener | null> {
+  if (operationsPort === null) return null;
+  return startHealthListener({
+    port: operationsPort,
+    registry: () => primary()?.registry() ?? new Registry(),
+    unwell: () => primary()?.unwell() ?? null,
+    unready() {
+      const running = primary();
+      const reason = running === null ? 'starting' : running.unready();
+      if (reason !== null) return reason;
+      if (sharedState.size === 0) return 'no plan is served yet';
+      return progress === null ? null : unreadySync(progress());
+    },
+  });
+}

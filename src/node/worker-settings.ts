@@ -1,0 +1,26 @@
+/** The settings that the primary of a node sends to each worker at its start, as JSON. */
+import type { ResourceShare } from './resource-shares.ts';
+
+export interface WorkerSettings {
+  /** The share of one worker. */
+  readonly share: ResourceShare;
+  /** Ports in the URLs of visitors; `https` is `null` without TLS. */
+  readonly ports: { readonly http: number; readonly https: number | null };
+  /** Ports that the node listens on, the health and metrics listener's included: no origin may have them. */
+  readonly ownPorts: readonly number[];
+  /** The node's folder, which has the plans of a control plane. */
+  readonly data: string;
+  /** A sealed signature program in base64; `null`: `waf` rules match and inspect nothing. */
+  readonly signatures: string | null;
+  /** TLS session ticket keys, 48 octets in base64: any worker resumes a session of any other. */
+  readonly ticketKeys: string;
+  /** The share of plain responses in the decision log, 0 to 1; `null`: there is no decision log. */
+  readonly logRate: number | null;
+  readonly logLevel: string;
+  /** Whether traffic is counted for a control plane. */
+  readonly counted: boolean;
+}
+
+/** Listener names, sent with each connection. */
+export const HTTP = 'http';
+export const HTTPS = 'https';

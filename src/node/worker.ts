@@ -1,0 +1,151 @@
+/** Entry of a worker process, which `start-workers.ts` starts: serves the connections that the primary sends. */
+import type { Logger } from 'pino';
+import { createLog } from '../access/redacting-log.ts';
+import type { WafProgram } from '../evaluator/index.ts';
+import { openSignatures } from '../plan/open-signatures.ts';
+import type { Acceptor } from '../proxy/listen/acceptor.ts';
+import { createHttpAcceptor } from '../proxy/listen/http.ts';
+import { createDecisionLog } from '../proxy/log/decision-log.ts';
+import type { AcmeTokens } from '../proxy/tls/acme.ts';
+import type { Certificates } from '../proxy/tls/certificates.ts';
+import { createTlsAcceptor } from '../proxy/tls/listen.ts';
+import { trustProxies } from '../proxy/visitor.ts';
+import { loadWarm } from '../waf/load/load.ts';
+import { createCounts } from '../workers/counts.ts';
+import { createPlanTaker } from '../workers/install-shared-plans.ts';
+import type { Beginning, SharedStateChange } from '../workers/messages.ts';
+import { type JoinedWorker, joinPrimary, type PrimaryChannel } from '../workers/worker.ts';
+import { openCertificateFolder } from './certificates.ts';
+import { createNodeProcess, type NodeProcess } from './node-process.ts';
+import { type ResourceShare, workerFolder } from './resource-shares.ts';
+import { createClearanceSecrets, randomClearance } from './secrets.ts';
+import { HTTP, HTTPS, type WorkerSettings } from './worker-settings.ts';
+
+/** Log level of a logger that writes nothing. */
+const SILENT = { level: 'silent' } as const;
+
+/** Creates everything that serves, applies the shared state of the start, and returns the operations of the primary. */
+async function begin(
+  { index, settings: sent, changes }: Beginning,
+  primary: PrimaryChannel,
+): Promise<JoinedWorker> {
+  const settings = sent as WorkerSettings;
+  const log = createLog(settings.logLevel, writeError).child({ worker: index });
+  // All workers read the same files: one of them logs what is wrong with them.
+  const fileLog = index === 0 ? log : log.child({}, SILENT);
+  const secrets = createClearanceSecrets(randomClearance());
+  const tokens: AcmeTokens = new Map();
+  const counts = settings.counted ? createCounts(primary.counted) : null;
+  const serving = await createNodeProcess(withOwnCache(settings.share, index), {
+    waf: openWaf(settings.signatures),
+    secrets,
+    usage: { done: (entry) => counts?.done(entry) },
+    tokens,
+    ownPorts: new Set(settings.ownPorts),
+    decisions: openDecisions(settings.logRate, log),
+    log,
+    fileLog,
+  });
+  const { node, metrics } = serving;
+  const { certificates: folder } = settings.share;
+  const certificates = folder === null ? null : await openCertificateFolder(folder, fileLog);
+  const acceptors = createAcceptors(settings, serving, certificates);
+  const onDamaged = primary.damaged;
+  const plans = createPlanTaker({ plans: node.plans, directory: settings.data, onDamaged });
+
+  function apply(change: SharedStateChange): void {
+    switch (change.kind) {
+      case 'plan':
+        plans.apply(change);
+        return;
+      case 'clearance':
+        secrets.set(change.clearance);
+        return;
+      case 'token':
+        if (change.answer === null) tokens.delete(change.token);
+        else tokens.set(change.token, change.answer);
+        return;
+      default:
+        change satisfies never;
+    }
+  }
+
+  changes.forEach(apply);
+  return {
+    accept(listener, socket) {
+      // As the HTTP listener of a single process sets it; sockets from another process arrive without.
+      socket.allowHalfOpen = listener === HTTP;
+      acceptors.get(listener)!.accept(socket);
+    },
+    registry: metrics.registry,
+    prepare: (change) => (change.kind === 'plan' ? plans.prepare(change) : () => apply(change)),
+    apply,
+    async reload() {
+      await Promise.all([certificates?.reload(), serving.reload()]);
+    },
+    retire() {
+      for (const acceptor of acceptors.values()) acceptor.retire();
+    },
+    async drain(graceMs) {
+      await Promise.all([...acceptors.values()].map((acceptor) => acceptor.stop(graceMs)));
+      certificates?.close();
+      await counts?.stop();
+      await serving.close();
+    },
+  };
+}
+
+function withOwnCache(share: ResourceShare, index: number): ResourceShare {
+  const { cacheFolder } = share;
+  return { ...share, cacheFolder: cacheFolder === null ? null : workerFolder(cacheFolder, index) };
+}
+
+function openWaf(signatures: string | null): WafProgram | null {
+  if (signatures === null) return null;
+  return loadWarm(openSignatures(new Uint8Array(Buffer.from(signatures, 'base64'))));
+}
+
+/** The decision log of a worker: its lines go to stdout, which the primary collects and counts as written. */
+function openDecisions(rate: number | null, log: Logger) {
+  if (rate === null) return null;
+  const onFault = (error: unknown): void => log.warn({ err: error }, 'the decision log cannot be written');
+  const decisions = createDecisionLog({ file: null, rate, onFault });
+  return { ...decisions, stats: () => ({ ...decisions.stats(), written: 0 }) };
+}
+
+/** One acceptor per listener, by the listener's name. */
+function createAcceptors(
+  { share, ports, ticketKeys }: WorkerSettings,
+  { node, connections }: Pick<NodeProcess, 'node' | 'connections'>,
+  certificates: Certificates | null,
+): ReadonlyMap<string, Acceptor> {
+  const { handler, plans } = node;
+  const shared = {
+    handler,
+    trusted: trustProxies(share.trusted),
+    proxies: share.proxies.length === 0 ? null : trustProxies(share.proxies),
+    connections,
+  };
+  const http = createHttpAcceptor({ ...shared, listener: { scheme: 'http', port: ports.http } });
+  if (certificates === null || ports.https === null) return new Map([[HTTP, http]]);
+  const https = createTlsAcceptor(
+    { ...shared, plans, certificates, ticketKeys: Buffer.from(ticketKeys, 'base64') },
+    { scheme: 'https', port: ports.https },
+  );
+  return new Map([
+    [HTTP, http],
+    [HTTPS, https],
+  ]);
+}
+
+function writeError(text: string): void {
+  process.stderr.write(text);
+}
+
+// A closed stderr cannot be reported anywhere, and is no reason to stop serving.
+process.stderr.on('error', () => undefined);
+joinPrimary({
+  begin,
+  onFault: (error) =>
+    writeError(`edgeplan: a worker: ${error instanceof Error ? error.message : String(error)}\n`),
+});

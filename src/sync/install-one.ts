@@ -1,0 +1,155 @@
+/**
+ * The steps that change what is served for one name: fetch, store, serve, report; fall back where a plan's file is damaged;
+ * remove a name. Which name is next is decided in `install-plans.ts`.
+ */
+import { fetchPlan } from './fetch-plan.ts';
+import type { InstallState, Task } from './install-state.ts';
+import type { JournaledPlan, PlanMark } from './journal.ts';
+import { errorMessage } from './log.ts';
+import { isSamePlan, isServedAlready, purgeEpochAfter } from './plan-changes.ts';
+import { DamageFault } from './plan-store.ts';
+import type { Installed } from './plan-table.ts';
+
+/**
+ * Fetches, stores and serves an entry. INVARIANT: a plan is on the disk before it is served, and served before it is
+ * acknowledged.
+ * @throws PlanRefusal, ControlPlaneFault, or the system's error of the disk
+ */
+export async function install(state: InstallState, { entry, keyId }: Task): Promise<void> {
+  const { planStore, damages, replaced, report } = state;
+  const { domain, revision, digest, tombstone } = entry;
+  const before = planStore.names.get(domain);
+  const purgeEpoch = purgeEpochAfter(entry, before, keyId);
+  const previous = digest === null ? null : previousOf(state, { digest, before, keyId });
+  const clearance = entry.clearance ?? (digest === null ? null : (before?.clearance ?? null));
+  const plan: JournaledPlan = { revision, digest, tombstone, previous, purgeEpoch, keyId, clearance };
+  const doubted = damages.has(digest ?? '') || state.refused.has(domain) || replaced.has(domain);
+  const served = !doubted && isServedAlready(before, plan);
+  if (digest !== null && !served) {
+    await fetchPlan(digest, entry, state);
+    damages.delete(digest);
+  }
+  const suspends = tombstone === 'refused';
+  // A suspension takes effect before it is stored, so that a full disk cannot prevent it while this node runs.
+  if (suspends) await serve(state, domain, plan);
+  if (!isSamePlan(before, plan)) await planStore.commit([{ kind: 'name', name: domain, plan }]);
+  const old = replaced.get(domain) ?? new Set();
+  if (before?.digest != null) old.add(before.digest);
+  if (before?.previous != null) old.add(before.previous.digest);
+  replaced.set(domain, old);
+  if (!suspends) await serve(state, domain, plan);
+  replaced.delete(domain);
+  state.touched.set(domain, ++state.ticks);
+  if (!served) report({ domain, revision, outcome: 'ack', reason: '' });
+  for (const one of old) {
+    if (one !== digest && one !== previous?.digest) await dropPlan(state, domain, one);
+  }
+}
+
+async function dropPlan({ damages, planStore, log }: InstallState, domain: string, digest: string) {
+  damages.delete(digest);
+  await planStore.dropPlan(digest).catch((error: unknown) => {
+    log.warn({ domain, err: errorMessage(error) }, 'the file of a plan that was replaced cannot be removed');
+  });
+}
+
+/** Applies the purge epoch and the clearance of an entry whose plan is refused to the plan that is served instead. */
+export async function applyPurge(state: InstallState, { entry, keyId }: Task): Promise<void> {
+  const { planStore, log } = state;
+  const { domain } = entry;
+  const before = planStore.names.get(domain);
+  if (before === undefined || before.keyId !== keyId) return;
+  const { clearance = before.clearance } = entry;
+  const plan = { ...before, purgeEpoch: purgeEpochAfter(entry, before, keyId), clearance };
+  if (isSamePlan(before, plan)) return;
+  try {
+    // In this order: the next comparison repeats a purge that is not stored, not one that is not served.
+    await serve(state, domain, plan);
+    await planStore.commit([{ kind: 'name', name: domain, plan }]);
+  } catch (error) {
+    log.error({ domain, err: errorMessage(error) }, 'a purge cannot be stored; it is tried again');
+  }
+}
+
+export function serve(state: InstallState, name: string, plan: JournaledPlan): void | Promise<void> {
+  const { plans } = state;
+  if (plan.digest !== null) return plans.set(name, installedOf(state, { name, plan, digest: plan.digest }));
+  return plan.tombstone === 'refused' ? plans.set(name, 'refused') : plans.delete(name);
+}
+
+interface NamedPlan {
+  readonly name: string;
+  readonly plan: JournaledPlan;
+  /** The plan's digest, which is not `null` here. */
+  readonly digest: string;
+}
+
+/** The plan as the table reads it; a damaged file is fetched again. */
+function installedOf(state: InstallState, { name, plan, digest }: NamedPlan): Installed {
+  const { planStore, damages } = state;
+  const { revision, purgeEpoch, previous, clearance } = plan;
+  const read = (): Uint8Array => {
+    const damage = damages.get(digest);
+    if (damage !== undefined) throw damage;
+    try {
+      return planStore.readPlan(digest);
+    } catch (error) {
+      if (error instanceof DamageFault) repair(state, { name, plan, digest }, error);
+      throw error;
+    }
+  };
+  const fallback =
+    previous === null ? null : { ...previous, purgeEpoch, read: () => planStore.readPlan(previous.digest) };
+  return { revision, digest, purgeEpoch, clearance, read, previous: fallback };
+}
+
+interface Replacement {
+  /** Of the new plan. */
+  readonly digest: string;
+  readonly before: JournaledPlan | undefined;
+  readonly keyId: string;
+}
+
+/**
+ * The plan to fall back to when the new one's file is damaged: what was served before under the same key, undamaged.
+ * INVARIANT: never a plan from before a tombstone, whose domain had to stop serving.
+ */
+function previousOf({ damages }: InstallState, { digest, before, keyId }: Replacement): PlanMark | null {
+  if (before === undefined || before.keyId !== keyId || before.digest === null) return null;
+  if (before.digest === digest || damages.has(before.digest)) return before.previous;
+  return { revision: before.revision, digest: before.digest };
+}
+
+/**
+ * Records a damaged plan and fetches it. Until then its name is served by the plan before it; without one it is refused,
+ * and does not fall to the name above it.
+ */
+export function repair(state: InstallState, { name, plan, digest }: NamedPlan, damage: DamageFault): void {
+  const { previous } = plan;
+  state.damages.set(digest, damage);
+  const meanwhile = previous === null ? 'the name is refused' : `revision ${previous.revision} is served`;
+  state.log.error(
+    { domain: name, err: damage.message },
+    `a plan is damaged; ${meanwhile} until it is fetched`,
+  );
+  // A wanted entry replaces the damaged plan, unless it is refused.
+  if (!state.wanted.has(name)) fetchDamaged(state, name);
+}
+
+/** Fetches the plan of a name again, if its file is damaged. */
+export function fetchDamaged(state: InstallState, domain: string): void {
+  const plan = state.planStore.names.get(domain);
+  if (plan === undefined || plan.digest === null || !state.damages.has(plan.digest)) return;
+  const { revision, digest, purgeEpoch, keyId, clearance } = plan;
+  const entry = { domain, revision, digest, tombstone: null, purge_epoch: purgeEpoch, position: 0 };
+  state.want(clearance === null ? entry : { ...entry, clearance }, keyId);
+}
+
+/** Removes a name from the journal, the table and the disk. */
+export async function forget({ planStore, plans }: InstallState, name: string, plan: JournaledPlan) {
+  const { digest, previous } = plan;
+  await planStore.commit([{ kind: 'name', name, plan: null }]);
+  await plans.delete(name);
+  if (digest !== null) await planStore.dropPlan(digest);
+  if (previous !== null) await planStore.dropPlan(previous.digest);
+}

@@ -1,0 +1,187 @@
+/**
+ * The state of a running sync, shared by its two loops: `follow-feed.ts` reads the manifest as it grows, `compare.ts` reads
+ * all of it at intervals. Here are the state, its small transitions, and the periodic progress check.
+ */
+import type { ManifestPage } from '../plan/manifest.ts';
+import type { ControlPlaneClient } from './control-plane.ts';
+import { ControlPlaneFault } from './control-plane.ts';
+import { diskTrouble } from './fetch-plan.ts';
+import { createInstaller, type Installer } from './install-plans.ts';
+import { errorMessage } from './log.ts';
+import { type SyncOptions, type SyncState, type SyncTimes, TIMES } from './options.ts';
+import type { PlanStore } from './plan-store.ts';
+import type { Reports } from './reports.ts';
+import { type ControlSession, createSession, historyOf } from './session.ts';
+import type { Identity } from './trusted-key.ts';
+
+/** Milliseconds between log lines about plans that are being fetched. */
+const PROGRESS_MS = 10_000;
+
+export interface SyncParts {
+  readonly options: SyncOptions;
+  readonly identity: Identity;
+  readonly planStore: PlanStore;
+  readonly control: ControlPlaneClient;
+  readonly reports: Reports;
+}
+
+/** Signals that end a wait of one of the loops early; each is replaced when its loop starts a new round. */
+interface WakeUps {
+  /** The first comparison is complete. */
+  readonly compared: AbortController;
+  /** Compare before the next interval is over, but not more often than `lastRetryMs`. */
+  compareSoon: AbortController;
+  /** Compare at once: a signed page is of a later epoch. */
+  compareNow: AbortController;
+  /** Open the stream again at once. */
+  resume: AbortController;
+  /** End the current stream. */
+  renew: AbortController;
+}
+
+export interface SyncRun extends SyncParts {
+  readonly times: SyncTimes;
+  /** Aborts when sync ends. */
+  readonly signal: AbortSignal;
+  readonly session: ControlSession;
+  readonly installer: Installer;
+  readonly wakeUps: WakeUps;
+  mode: SyncState['mode'];
+  /** The manifest was read up to here. */
+  position: number;
+  problem: string | null;
+  /** Whole comparisons since the start. */
+  comparisons: number;
+  /** Names in pages of the feed since the running comparison began. */
+  grown: Set<string>;
+  /** Whether `onCaughtUp` was called. */
+  caughtUp: boolean;
+  /** `comparisons` when plan files without a name were removed last. */
+  pruned: number;
+  /** Milliseconds of `performance.now()`: the last progress log; the last octets of the control plane. */
+  progressAt: number;
+  receivedAt: number;
+}
+
+export function createSyncRun(parts: SyncParts, signal: AbortSignal): SyncRun {
+  const { options, identity, planStore, control, reports } = parts;
+  const { directory, log, onSecret } = options;
+  const now = performance.now();
+  const run: SyncRun = {
+    ...parts,
+    times: { ...TIMES, ...options.times },
+    signal,
+    session: createSession(identity, {
+      control,
+      directory,
+      log,
+      onSecret,
+      onAnswer: () => noteReceived(run),
+      onGroupsChanged: () => run.wakeUps.compareSoon.abort(),
+    }),
+    installer: createInstaller({
+      control,
+      planStore,
+      plans: options.plans,
+      report: reports.add,
+      onSuspicion: () => run.wakeUps.compareSoon.abort(),
+      log,
+    }),
+    wakeUps: {
+      compared: new AbortController(),
+      compareSoon: new AbortController(),
+      compareNow: new AbortController(),
+      resume: new AbortController(),
+      renew: new AbortController(),
+    },
+    mode: 'away',
+    position: planStore.position,
+    problem: null,
+    comparisons: 0,
+    grown: new Set(),
+    caughtUp: false,
+    pruned: 0,
+    progressAt: now,
+    receivedAt: now,
+  };
+  return run;
+}
+
+/** Records that the control plane sent something. */
+export function noteReceived(run: SyncRun): void {
+  run.receivedAt = performance.now();
+}
+
+/** Records why the control plane is not followed; logs each new reason once. */
+export function noteProblem(run: SyncRun, error: unknown): void {
+  if (run.signal.aborted) return;
+  const { log, onTokenRefused } = run.options;
+  const sentence = errorMessage(error);
+  if (sentence !== run.problem) {
+    log.warn({ err: sentence }, 'the control plane is not followed; everything stored is served');
+    if (error instanceof ControlPlaneFault && error.code === 'token') onTokenRefused?.(sentence);
+  }
+  run.problem = sentence;
+}
+
+/** Offers a page's entries to the installer. @param asOf as `EntrySource.asOf` */
+export function offerPage({ session, installer }: SyncRun, page: ManifestPage, asOf: number | null): void {
+  const keyId = historyOf(session.identity);
+  for (const entry of page.entries) installer.offer(entry, { keyId, asOf });
+}
+
+/** Stores the position once everything up to it is installed, and removes plan files without a name. */
+export async function checkProgress(run: SyncRun): Promise<void> {
+  const { installer, planStore } = run;
+  const { log } = run.options;
+  const pending = installer.pending();
+  if (pending > 0 && performance.now() - run.progressAt > PROGRESS_MS) {
+    run.progressAt = performance.now();
+    log.info({ pending, names: planStore.names.size }, 'plans are being fetched');
+  }
+  if (pending > 0) return;
+  reportCaughtUp(run);
+  // INVARIANT: the position first, before any await: a page that arrives meanwhile raises it before its plans are installed.
+  if (run.position !== planStore.position) {
+    await planStore.commit([{ kind: 'position', position: run.position }]).catch((error: unknown) => {
+      log.warn(
+        { err: errorMessage(error) },
+        'the position in the manifest cannot be stored; the next start reads from an earlier one',
+      );
+    });
+  }
+  if (run.pruned === run.comparisons) return;
+  run.pruned = run.comparisons;
+  await planStore.prune().catch((error: unknown) => {
+    log.warn({ err: errorMessage(error) }, 'files of plans without a name cannot be removed');
+  });
+}
+
+function reportCaughtUp(run: SyncRun): void {
+  if (run.caughtUp || run.comparisons === 0) return;
+  run.caughtUp = true;
+  const plans = [...run.planStore.names.values()];
+  const served = plans.filter(({ digest }) => digest !== null).length;
+  run.options.onCaughtUp?.({ served, refused: plans.length - served });
+}
+
+/** The state for metrics, `/readyz` and embedders. */
+export function syncState(run: SyncRun): SyncState {
+  const { session, planStore, installer, reports } = run;
+  const { identity } = session;
+  return {
+    mode: run.mode,
+    node: identity.node,
+    keyId: identity.trust?.keyId ?? null,
+    position: run.position,
+    names: planStore.names.size,
+    pending: installer.pending(),
+    refused: installer.refused(),
+    disk: planStore.fault === null ? null : diskTrouble(planStore.fault),
+    failing: installer.failing(),
+    unreported: reports.queued(),
+    comparisons: run.comparisons,
+    silentMs: performance.now() - run.receivedAt,
+    problem: run.problem,
+  };
+}
