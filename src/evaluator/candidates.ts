@@ -168,6 +168,16 @@ function sortFew(candidates: Candidates): void {
   candidates.fewCount = count;
 }
 
+/**
+ * Whether no candidate lies below `end`, as far as that is known without a search: always false while lists are merged by
+ * window.
+ */
+export function noneBelow(candidates: Candidates, end: number): boolean {
+  const { few, fewCount, from } = candidates;
+  while (candidates.fewAt < fewCount && few[candidates.fewAt]! < from) candidates.fewAt++;
+  return candidates.fewAt < fewCount ? few[candidates.fewAt]! >= end : fewCount >= 0;
+}
+
 /** The next candidate below `end`, or -1. */
 export function nextCandidate(candidates: Candidates, end: number): number {
   if (candidates.fewCount >= 0) {

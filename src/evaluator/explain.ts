@@ -10,20 +10,20 @@ import { FLAG, GROUP, META, SLOT, typeIndex } from '../plan/layout.ts';
 import { botText, checksOf, listText } from './checks.ts';
 import type { RateResult } from './counters.ts';
 import type { Decision, Match } from './decision.ts';
+import { EXEMPT, exemptionsOf } from './exemptions.ts';
 import { isWithin } from './facts.ts';
 import { factsTrace } from './facts-trace.ts';
 import { textOf } from './loaded.ts';
 import { matchReason } from './match-reason.ts';
 import { inDeveloperMode } from './phases/cache.ts';
-import { passesAsCrawler } from './phases/captcha.ts';
 import { listedStatuses } from './phases/error-page.ts';
 import { onUninspected, settingsOf } from './phases/waf.ts';
+import { PHASE_TABLE, type Phase } from './phases.ts';
 import { type Context, phaseStart, refOf, slotWord } from './run.ts';
-import { isAcmeChallenge, isEdgeOwn } from './special-paths.ts';
+import { isEdgeOwn } from './special-paths.ts';
 import {
   type FactsTrace,
   PHASES,
-  type Phase,
   type PhaseOutcome,
   type PhaseTrace,
   type RuleTrace,
@@ -42,39 +42,28 @@ interface Account extends Explained {
   readonly context: Context;
   /** Place in PHASES of the phase that ended the request. */
   readonly ended: number;
+  /** Bits of EXEMPT that the request has. */
+  readonly exempt: number;
   readonly matched: ReadonlyMap<string, Match>;
   /** The bot_route rule that pinned the origin, as text. */
   readonly pinnedBy: string | null;
 }
 
-const PHASE_TYPES: Readonly<Record<Phase, readonly RuleType[]>> = {
-  gate: [],
-  drop: ['drop'],
-  fingerprint: ['fingerprint'],
-  bot_route: ['bot_route'],
-  rate_limit: ['rate_limit'],
-  waf: ['waf'],
-  redirect: ['redirect'],
-  captcha: ['captcha'],
-  rewrite: ['rewrite'],
-  cache: ['cache'],
-  origin: ['origin_route', 'origin_pool'],
-  error_page: ['error_page'],
-};
-
 /** The trace of a decision; `context` still holds the request's facts. */
 export function explainDecision(context: Context, explained: Explained): Trace {
   const { decision, refused } = explained;
   const pinned = decision.matches.find((match) => match.effect === 'alt_origin' && match.mode === 'enforce');
+  const pinnedBy = pinned === undefined ? null : `${pinned.type}/${pinned.id}`;
   const account: Account = {
     ...explained,
     context,
+    exempt: refused !== 0 ? 0 : exemptionsOf(context.facts) | (pinnedBy === null ? 0 : EXEMPT.pinned),
     ended: refused !== 0 ? 0 : PHASES.indexOf(endingPhase(decision)),
     matched: new Map(decision.matches.map((match) => [`${match.type}/${match.id}`, match])),
-    pinnedBy: pinned === undefined ? null : `${pinned.type}/${pinned.id}`,
+    pinnedBy,
   };
-  const phases = PHASES.map((name): PhaseTrace => {
-    const rules = refused === 0 ? PHASE_TYPES[name].flatMap((type) => typeRules(account, name, type)) : [];
+  const phases = PHASE_TABLE.map(({ name, types }): PhaseTrace => {
+    const rules = refused === 0 ? types.flatMap((type) => typeRules(account, name, type)) : [];
     return { name, outcome: phaseOutcome(account, name), note: phaseNote(account, name), rules };
   });
   return { decision, facts: factsTrace(context, refused), phases };
@@ -122,19 +111,13 @@ function endingPhase(decision: Decision): Phase {
   }
 }
 
-/** Why a phase lets the request by without looking at its rules, or `null`. */
-function exemption(account: Account, name: Phase): string | null {
-  const { facts } = account.context;
-  const acme = ['bot_route', 'redirect', 'captcha', 'rewrite', 'cache'] satisfies Phase[];
-  if ((acme as Phase[]).includes(name) && isAcmeChallenge(facts))
-    return 'an ACME challenge passes this phase';
-  const pinned = ['redirect', 'rewrite', 'cache'] satisfies Phase[];
-  if ((pinned as Phase[]).includes(name) && account.pinnedBy !== null) {
-    return `the origin is pinned by ${account.pinnedBy}, which passes this phase`;
-  }
-  if (name === 'captcha' && passesAsCrawler(facts))
-    return `verified ${botText(account.context)} passes this phase`;
-  return null;
+/** Why the request passes a phase whatever its rules, or `null`. */
+function exemption({ context, exempt, pinnedBy }: Account, name: Phase): string | null {
+  const { passedBy } = PHASE_TABLE[PHASES.indexOf(name)]!;
+  const reasons = passedBy & exempt;
+  if ((reasons & EXEMPT.acme) !== 0) return 'an ACME challenge passes this phase';
+  if ((reasons & EXEMPT.pinned) !== 0) return `the origin is pinned by ${pinnedBy}, which passes this phase`;
+  return reasons === 0 ? null : `verified ${botText(context)} passes this phase`;
 }
 
 function phaseOutcome(account: Account, name: Phase): PhaseOutcome {

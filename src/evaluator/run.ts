@@ -37,9 +37,21 @@ export interface LoadedPool {
   readonly around: Surroundings;
 }
 
+/** A phase as `evaluate` runs it; see `PHASE_TABLE` in `phases.ts` for the order and the meaning of the fields. */
+export interface Step {
+  readonly run: (context: Context, run: Run) => boolean;
+  readonly runWithoutRules: ((context: Context, run: Run) => boolean) | null;
+  /** The slot after the phase's last rule; 0 where the plan has none. */
+  readonly end: number;
+  readonly passedBy: number;
+  readonly pass: ((context: Context, run: Run) => void) | null;
+}
+
 /** Everything phases work with: one per evaluator. */
 export interface Context {
   readonly loaded: LoadedPlan;
+  /** The phases of requests that some rule may match, in their order. */
+  readonly steps: readonly Step[];
   readonly facts: Facts;
   readonly candidates: Candidates;
   readonly counters: Counters;
@@ -77,6 +89,10 @@ export interface Run {
   dryMatched: boolean;
   /** Slot of the bot_route rule that pinned the origin, or -1. */
   pinned: number;
+  /** Bits of EXEMPT (`exemptions.ts`): which phases the request passes untouched. */
+  exempt: number;
+  /** Slot of the rewrite rule that acts, or -1. */
+  rewrittenBy: number;
 }
 
 export function createRun(shadow: boolean): Run {
@@ -97,6 +113,8 @@ export function createRun(shadow: boolean): Run {
     matches: null,
     dryMatched: false,
     pinned: -1,
+    exempt: 0,
+    rewrittenBy: -1,
   };
 }
 
@@ -117,6 +135,8 @@ export function resetRun(run: Run): void {
   run.matches = null;
   run.dryMatched = false;
   run.pinned = -1;
+  run.exempt = 0;
+  run.rewrittenBy = -1;
 }
 
 /** The first slot of a type's phase, and the first of the next. */

@@ -4,24 +4,13 @@
  */
 import type { ActionMode, RuleType, UninspectedMode } from '../base/vocabulary.ts';
 import type { Decision, Effect, WafVerdict } from './decision.ts';
+import { PHASE_TABLE, type Phase } from './phases.ts';
 import type { WafSettings } from './waf.ts';
 
-/** The phases of semantics §4 in their order. */
-export const PHASES = [
-  'gate',
-  'drop',
-  'fingerprint',
-  'bot_route',
-  'rate_limit',
-  'waf',
-  'redirect',
-  'captcha',
-  'rewrite',
-  'cache',
-  'origin',
-  'error_page',
-] as const;
-export type Phase = (typeof PHASES)[number];
+export type { Phase } from './phases.ts';
+
+/** The names of the phases in the order of semantics §4. */
+export const PHASES: readonly Phase[] = PHASE_TABLE.map(({ name }) => name);
 
 /**
  * `matched`: every filter held and the rule had its say. `skipped`: a filter failed. `not_reached`: the request was

@@ -5,6 +5,7 @@
 import { BOT_ACTIONS } from '../../base/vocabulary.ts';
 import { BOT_FIELDS } from '../../plan/fields.ts';
 import { FLAG_ACTION_SHIFT, SLOT, typeIndex } from '../../plan/layout.ts';
+import { EXEMPT } from '../exemptions.ts';
 import { textOf } from '../loaded.ts';
 import { acts, addTag, type Context, end, nextMatch, type Run, record, refOf, slotWord } from '../run.ts';
 
@@ -22,11 +23,17 @@ export function botRoute(context: Context, run: Run): boolean {
     const effect = action === 'alt_content' ? 'respond' : action;
     record(context, run, slot, effect);
     if (!acts(context, run, slot)) continue;
-    if (effect === 'alt_origin') run.pinned = slot;
+    if (effect === 'alt_origin') pin(run, slot);
     else if (effect === 'block') return end(run, 'block', { status: 403, rule: refOf(context, slot) });
     else return respond(context, run, slot);
   }
   return false;
+}
+
+/** Sends the request to the rule's origin, whatever routes and pools match; later phases see the exemption. */
+function pin(run: Run, slot: number): void {
+  run.pinned = slot;
+  run.exempt |= EXEMPT.pinned;
 }
 
 function respond(context: Context, run: Run, slot: number): true {

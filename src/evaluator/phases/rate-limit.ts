@@ -22,11 +22,16 @@ export function rateLimit(context: Context, run: Run): boolean {
     if (!verdict.breached || !mayAct || acting >= 0) continue;
     if (effect === 'block' || !isEdgeOwn(context.facts)) acting = slot;
   }
-  if (acting < 0) return false;
+  if (acting < 0) return answerOwnPath(context, run);
   const rule = refOf(context, acting);
   if (breachEffect(context, acting) === 'challenge') return end(run, 'challenge', { status: 403, rule });
   run.retryAfter = judge(context, run, acting).retryAfter;
   return end(run, 'block', { status: 429, rule });
+}
+
+/** Ends a request for one of the edge's own paths: the node answers it after the rate limits (semantics §4). */
+export function answerOwnPath(context: Context, run: Run): boolean {
+  return isEdgeOwn(context.facts) && end(run, 'respond', { status: 200, rule: null });
 }
 
 function breachEffect(context: Context, slot: number): Effect {
