@@ -17,7 +17,7 @@ import type { PlanMaker } from './plan-maker.ts';
 import { mayServe, type PlanSubject } from './plan-subject.ts';
 import { findRolledBack, type RolledBack } from './republish-content.ts';
 import { EVERYTHING, type PublishedEntitlements } from './rule-set.ts';
-import { selfTest } from './self-test.ts';
+import { assertPublishable } from './self-test.ts';
 
 /** Readings after which a publication gives way to whoever is always first; the domain is tried again later. */
 const MOST_ATTEMPTS = 8;
@@ -158,9 +158,9 @@ async function make(
   return [first, { revision: second, bytes: again }];
 }
 
-function testedAgain({ bytes }: RolledBack, expected: Parameters<typeof selfTest>[1]): Uint8Array {
+function testedAgain({ bytes }: RolledBack, expected: Parameters<typeof assertPublishable>[1]): Uint8Array {
   const sealed = reseal(bytes, expected.revision);
-  selfTest(sealed, expected);
+  assertPublishable(sealed, expected);
   return sealed;
 }
 
