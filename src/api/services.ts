@@ -4,7 +4,7 @@ import type { RequestBudget } from '../access/request-budget.ts';
 import type { TierSlug } from '../access/tiers.ts';
 import type { SpecialJudge } from '../base/special-addresses.ts';
 import type { Feed } from '../publisher/feed.ts';
-import type { PublisherLog } from '../publisher/publisher.ts';
+import type { PublisherLog } from '../publisher/log.ts';
 import type { Signer } from '../publisher/signer.ts';
 import type { DomainRow, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
