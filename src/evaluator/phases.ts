@@ -100,7 +100,7 @@ export function stepsOf({ meta }: Plan): readonly Step[] {
   });
 }
 
-/** The rows that have an effect; `endOf` returns the slot after a phase's last rule, 0 where there is none. */
+/** The rows that have an effect; `endOf` returns the slot after a phase's last rule, 0 for a phase without rules. */
 function stepsWhere(endOf: (row: PhaseRow) => number): readonly Step[] {
   const rows: readonly PhaseRow[] = PHASE_TABLE;
   return rows.flatMap((row) => {

@@ -1,6 +1,6 @@
 /**
- * Phase 3: tags accumulate; of the other actions the first match wins. `alt_origin` pins the origin and lets the
- * request go on, and tags after it still count.
+ * Phase 3: tags accumulate; of the other actions the first match wins. `alt_origin` pins the origin without ending the
+ * request, and tags after it still accumulate.
  */
 import { BOT_ACTIONS } from '../../base/vocabulary.ts';
 import { BOT_FIELDS } from '../../plan/fields.ts';
@@ -11,6 +11,7 @@ import { acts, addTag, type Context, end, nextMatch, type Run, record, refOf, sl
 
 const BOT_ROUTE = typeIndex('bot_route');
 
+/** Runs the phase; true when it ended the request. */
 export function botRoute(context: Context, run: Run): boolean {
   for (let slot = nextMatch(context, BOT_ROUTE); slot >= 0; slot = nextMatch(context, BOT_ROUTE)) {
     const action = BOT_ACTIONS[slotWord(context, slot, SLOT.flags) >>> FLAG_ACTION_SHIFT]!;
@@ -36,6 +37,7 @@ function pin(run: Run, slot: number): void {
   run.exempt |= EXEMPT.pinned;
 }
 
+/** Ends the request with the rule's own status and body (`alt_content`). */
 function respond(context: Context, run: Run, slot: number): true {
   const { words } = context.loaded.plan;
   const fields = slotWord(context, slot, SLOT.fields);

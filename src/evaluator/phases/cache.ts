@@ -1,4 +1,4 @@
-/** Phase 9: the first cache rule says whether and under which key the answer is cached. */
+/** Phase 9: the first cache rule decides whether and under which key the response is cached. */
 import { decodeEscapes } from '../../base/octets.ts';
 import { CACHE_MODES, CACHE_QUERY_MODES } from '../../base/vocabulary.ts';
 import { CACHE_FIELDS } from '../../plan/fields.ts';
@@ -65,10 +65,12 @@ export function passCache(context: Context, run: Run): void {
   if (run.pinned >= 0) run.cache = BYPASS;
 }
 
+/** Seconds; the plan stores 0 for `null`, else one more than the value. */
 function lifetime(stored: number): number | null {
   return stored === 0 ? null : stored - 1;
 }
 
+/** The cache key: the URL with its canonical host, the path as forwarded, and the keyed query. */
 function keyOf(facts: Facts, query: string | null): string {
   const scheme = facts.https ? 'https' : 'http';
   return `${scheme}://${facts.host}${facts.forwarded}${query === null ? '' : `?${query}`}`;
@@ -86,6 +88,7 @@ function keyedQuery(context: Context, slot: number): string | null {
   return pairs.length === 0 ? null : pairs.join('&');
 }
 
+/** The names of the parameters that a rule keys by, decoded at their first use. */
 function keyedNames(context: Context, slot: number): ReadonlySet<string> {
   const decoded = context.keyedNames.get(slot);
   if (decoded !== undefined) return decoded;

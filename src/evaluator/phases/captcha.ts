@@ -1,10 +1,11 @@
-/** Phase 7: the first captcha rule that matches asks; where none matched, a record with `captcha` does. */
+/** Phase 7: the first captcha rule that matches challenges; without a match, a record with `captcha` does. */
 import { GROUP, typeIndex } from '../../plan/layout.ts';
 import { isCleared, isRecordCleared, refOfRecord } from '../identity.ts';
 import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf } from '../run.ts';
 
 const CAPTCHA = typeIndex('captcha');
 
+/** Runs the phase; true when it ended the request. */
 export function captcha(context: Context, run: Run): boolean {
   const { facts, loaded } = context;
   for (let slot = nextMatch(context, CAPTCHA); slot >= 0; slot = nextMatch(context, CAPTCHA)) {

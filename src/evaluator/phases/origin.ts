@@ -51,12 +51,14 @@ function forward(context: Context, run: Run): false {
   return false;
 }
 
+/** The origin of the bot_route rule that pinned it, or `null`. */
 function originPinned(context: Context, run: Run): Origin | null {
   if (run.pinned < 0) return null;
   run.rule = refOf(context, run.pinned);
   return altOrigin(context, run.pinned);
 }
 
+/** The origin of the first route, else of the first pool, or `null`. */
 function originOfRule(context: Context, run: Run): Origin | null {
   const route = firstActing(context, run, ORIGIN_ROUTE);
   if (route >= 0) {
@@ -90,6 +92,7 @@ function hostHeader(context: Context, string: number): string {
   return string === 0 ? visitorHost(context.facts) : textOf(context.loaded, string);
 }
 
+/** Where the fields of an origin are: offsets in `words`; `hostHeader` is a string number. */
 interface OriginWords {
   readonly address: number;
   readonly port: number;
@@ -144,6 +147,7 @@ function poolOrigin(context: Context, run: Run, slot: number): Origin {
   });
 }
 
+/** A rule's pool, decoded at its first use. */
 function poolOf(context: Context, slot: number): LoadedPool {
   const known = context.pools.get(slot);
   if (known !== undefined) return known;
@@ -170,6 +174,7 @@ function poolOf(context: Context, slot: number): LoadedPool {
   return made;
 }
 
+/** The index of the origin that the pool's balancer picks, once per request. */
 function pickOrigin(context: Context, run: Run, slot: number): number {
   const known = context.memo.picks.get(slot);
   if (known !== undefined) return known;

@@ -32,7 +32,7 @@ export function rewrite(context: Context, run: Run): boolean {
   return false;
 }
 
-/** The path the origin gets, or `null` where the rule keeps it. */
+/** The path that the origin gets, or `null` where the rule does not change it. */
 export function rewrittenPath(context: Context, slot: number): string | null {
   const { loaded } = context;
   const { words } = loaded.plan;
@@ -44,8 +44,8 @@ export function rewrittenPath(context: Context, slot: number): string | null {
 }
 
 /**
- * The groups of the first include entry that matches, on the path or else on its twin. `null`: the rule's entries are
- * wildcards, or it has none.
+ * The groups of the first include entry that matches the path, or else the path without parameters. `null`: the rule's
+ * entries are wildcards, or it has none.
  */
 export function capturesOf(context: Context, slot: number): CaptureGroups | null {
   const { loaded, facts } = context;
