@@ -3,7 +3,7 @@ import { toASCII } from 'tr46';
 import { parseIp } from './ip.ts';
 import { MAX_HOST_OCTETS, MAX_LABEL_OCTETS } from './limits.ts';
 
-/** Longest Host value that is looked at, in characters; a name of 253 octets cannot need more. */
+/** Characters of the longest Host value that is parsed; a name of 253 octets never needs more. */
 const MAX_HOST_TEXT = 1024;
 
 /** A host as it was understood; filled in place so that a request allocates nothing. */

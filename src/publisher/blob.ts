@@ -11,7 +11,7 @@ export function digestOf(bytes: Uint8Array): string {
 }
 
 /**
- * The sealed plan of that digest, `null` when the store keeps none.
+ * The sealed plan of that digest, `null` when the store has none.
  * @throws PublishFault `blob` when the stored bytes are not those the digest was made of
  */
 export async function findBlob(

@@ -43,7 +43,7 @@ export interface ClaimLoop {
 interface State extends ClaimLoopOptions {
   running: Promise<number> | null;
   stopping: boolean;
-  /** A call of `run` during a run has asked for one more claim. */
+  /** A call of `run` during a run: one more claim follows. */
   again: boolean;
   /** Ends the wait of a run that has nothing to claim. */
   wake: () => void;

@@ -25,7 +25,7 @@ import type { Publisher } from './publisher.ts';
 import { FORMAT_REASON, REQUEST_REASON } from './republish-content.ts';
 import { allHeads, isLeft, isOlder, readRequest, type Survey, survey } from './republish-survey.ts';
 
-/** Milliseconds between two looks at the backlog of customers' changes. */
+/** Milliseconds between two reads of the backlog of customers' changes. */
 const BACKLOG_POLL_MS = 25;
 
 export interface RepublisherOptions {
