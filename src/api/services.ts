@@ -6,7 +6,7 @@ import type { SpecialJudge } from '../base/special-addresses.ts';
 import type { Compute, SealedSignatures } from '../compute/job.ts';
 import type { DomainLookups } from '../lifecycle/lookups.ts';
 import type { Feed } from '../publisher/feed.ts';
-import type { PublisherLog } from '../publisher/publisher.ts';
+import type { PublisherLog } from '../publisher/log.ts';
 import type { Signer } from '../publisher/signer.ts';
 import type { DomainRow, RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';

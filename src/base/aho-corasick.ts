@@ -174,14 +174,14 @@ export function resetHits(hits: LiteralHits): void {
 
 /**
  * Adds every literal that `text` holds to `hits`.
- * A literal met before ends the walk up the dictionary links: whatever lies further up was met with it. So a scan
+ * A literal found before ends the way up the dictionary links: whatever lies further up was met with it. So a scan
  * costs the text's length plus the number of literals, however they nest.
  */
 export function scanAhoCorasick(words: Uint32Array, base: number, text: string, hits: LiteralHits): void {
   let state = 0;
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    // PERF: most characters start no literal, and the root has nothing to tell.
+    // PERF: most characters start no literal, and the root has no output.
     state =
       state === 0 && code < ROOT_TABLE ? words[base + HEADER + code]! : advance(words, base, state, code);
     if (state === 0) continue;

@@ -1,9 +1,9 @@
-/** The customer's input is wrong: one mistake, said so that it can be put right. Collected and returned, never thrown. */
+/** A mistake in a customer's input, described so that it can be corrected. Collected and returned, never thrown. */
 
-/** An error refuses the input; the others only tell. */
+/** With an error the input is rejected; the others are informational. */
 export type Severity = 'error' | 'warning' | 'info';
 
-/** Where in the input a mistake stands, from the root: field names and list positions. */
+/** The place of a mistake in the input, from the root: field names and list positions. */
 export type FieldPath = readonly (string | number)[];
 
 /** A place in a text file. `line` and `column` count from 1; `column` counts UTF-16 units. */
@@ -14,12 +14,12 @@ export interface SourcePlace {
 }
 
 export interface Diagnostic {
-  /** Stable across releases, snake_case: what tools may tell mistakes apart by. */
+  /** Stable across releases, snake_case: for tools. */
   readonly code: string;
   readonly severity: Severity;
   /** For example `['rules', 3, 'path_includes', 0]`; empty for the input as a whole. */
   readonly path: FieldPath;
-  /** Lower case, no full stop, without the field's name (the path says it) and without what was found. */
+  /** Lower case, no full stop, without the field's name (it is in the path) and without what was found. */
   readonly message: string;
   /** The offending value, quoted and cut to a readable length. */
   readonly found?: string;

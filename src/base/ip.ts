@@ -20,7 +20,7 @@ export function parseIpv4(text: string): number {
 
 /**
  * An IPv6 address (RFC 4291 §2.2: groups, one `::`, a dotted-quad tail) into `out[0..3]`. False, with `out` in no
- * defined state, for anything else: zone ids, brackets, prefixes, `::` that stands for nothing.
+ * defined state, for anything else: zone ids, brackets, prefixes, `::` that replaces no group.
  */
 export function parseIpv6(text: string, out: Uint32Array): boolean {
   const length = text.length;
@@ -131,7 +131,7 @@ export interface IpInterval {
   readonly canonical: string;
 }
 
-/** Why an entry is none; a sentence that says what would be right. */
+/** Why an entry is invalid; a sentence that names what would be valid. */
 export interface IpRefusal {
   readonly ok: false;
   readonly reason: string;

@@ -19,7 +19,7 @@ export const MAX_COUNTRIES = 249;
 export const MAX_NAME_CHARACTERS = 64;
 /** Characters of a record's comment: a remark, not a document. */
 export const MAX_COMMENT_CHARACTERS = 1_000;
-/** Characters of a record's destination: a TXT record's data is at most 65,535 octets, but nobody needs 16 KiB of it. */
+/** Characters of a record's destination: a TXT record's data is at most 65,535 octets, but no known use needs more than 16 KiB. */
 export const MAX_DESTINATION_CHARACTERS = 4_096;
 
 /**
@@ -102,7 +102,7 @@ export const MAX_PORT = 65_535;
 
 /** Rules of one domain: the size the plan format and the benchmarks are made for (design, "Numbers to reach"). */
 export const MAX_RULES = 10_000;
-/** Records of one domain: as many as rules; the whole zone is held in every plan. */
+/** Records of one domain: as many as rules; the whole zone is in every plan. */
 export const MAX_RECORDS = 10_000;
 /** The greatest id of a rule, record or node: plans keep ids in 32 unsigned bits. */
 export const MAX_ID = 0xffff_ffff;
@@ -120,11 +120,11 @@ export const MAX_EXACT_WINDOW = 128;
 /** Slices a longer window is cut into. Given (semantics §5). */
 export const WINDOW_SLICES = 16;
 
-/** Seconds a solved challenge is remembered, at least: a shorter one would ask on every page. Given (semantics §5). */
+/** Seconds for which a solved challenge is valid, at least: below, every page would challenge. Given (semantics §5). */
 export const MIN_CAPTCHA_TTL_SEC = 60;
 /** Seconds a solved challenge is remembered, at most: 30 days. Given (semantics §5). */
 export const MAX_CAPTCHA_TTL_SEC = 2_592_000;
-/** Seconds a solved challenge is remembered unless told otherwise. Given (semantics §5). */
+/** Seconds for which a solved challenge is valid by default. Given (semantics §5). */
 export const DEFAULT_CAPTCHA_TTL_SEC = 1_800;
 
 /** WAF bounds. Given (API document). */
@@ -140,12 +140,12 @@ export const MAX_SIGNATURE_ID = 2_147_483_647;
 export const CACHE_CAPS_MB = [128, 256, 512, 2048, 4096] as const;
 /** GB: the largest disk a node gives one domain. */
 export const MAX_DISK_GB = 100_000;
-/** Days an entry of the disk cache lives at most. Given (API document). */
+/** Days of the longest lifetime of an entry in the disk cache. Given (API document). */
 export const MAX_DISK_DAYS = 7;
 
 /** Origins of a pool. Given (semantics §5). */
 export const MAX_POOL_ORIGINS = 64;
-/** The greatest weight of an origin: shares finer than one in a thousand cannot be told apart, and sums stay small. */
+/** The greatest weight of an origin: shares finer than one in a thousand make no visible difference, and sums stay small. */
 export const MAX_WEIGHT = 1_000;
 /** Edge nodes one origin may list: a node's id costs four octets, and no edge has more sites than this. */
 export const MAX_NODE_IDS = 1_000;
@@ -194,7 +194,7 @@ export const MAX_FILE_MARKS = 500_000;
 export const MAX_FILE_DEPTH = 32;
 /** Characters of a rule's key in a file: a name that fits a line of a report. */
 export const MAX_KEY_CHARACTERS = 64;
-/** Mistakes reported at once: nobody reads more, and a hostile input must not fill the memory with them. */
+/** Diagnostics returned at once: more are not read, and a hostile input must not fill the memory with them. */
 export const MAX_DIAGNOSTICS = 500;
 
 // Signatures: work is counted in steps of some 2 ns, so that the answer is the same on any machine (semantics §5 waf)

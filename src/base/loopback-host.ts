@@ -1,5 +1,5 @@
 /**
- * Hosts by which a listener on loopback is asked. A page of any site can have a browser ask it under the page's own name,
+ * The Host values of requests to a listener on loopback. A page of any site can have a browser ask it under the page's own name,
  * once that name's address in the DNS is changed to 127.0.0.1 (DNS rebinding), and read the answer; the Host header still
  * has the name.
  */

@@ -9,7 +9,7 @@ export function hexValue(code: number): number {
   return lower >= 97 && lower <= 102 ? lower - 87 : -1;
 }
 
-/** The octet that a `%XX` at `at` stands for, or -1 where there is no whole escape. */
+/** The octet of the escape `%XX` at `at`, or -1 where there is no complete escape. */
 export function escapedOctet(text: string, at: number): number {
   if (text.charCodeAt(at) !== 37) return -1;
   const high = hexValue(text.charCodeAt(at + 1));
@@ -56,7 +56,7 @@ function sequenceValue(octets: readonly number[], at: number, length: number): n
 /**
  * Decodes every escape of `text` exactly once. Octets that form valid UTF-8 become characters, an octet that does
  * not stays as `%XX` in upper case, and raw characters never join with escaped octets.
- * What is not a whole escape stays as it is; `hasBadEscape` tells beforehand.
+ * What is not a complete escape stays as it is; `hasBadEscape` detects it beforehand.
  */
 export function decodeEscapes(text: string): string {
   let at = text.indexOf('%');

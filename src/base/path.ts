@@ -1,6 +1,6 @@
 /**
  * The canonical path (semantics §1.1): one form for all spellings of a path, so that a rule on `/admin` cannot be
- * walked around. Also the forwarded path, which keeps the visitor's own spelling for the origin.
+ * walked around. Also the forwarded path, which has the visitor's own spelling for the origin.
  */
 import { characterName } from './host.ts';
 import { MAX_TARGET_OCTETS } from './limits.ts';
@@ -234,7 +234,7 @@ const NO_TARGET: TargetFacts = {
 };
 
 /**
- * Why a request target is refused with 400, as a sentence goes on after it; `null` when the target by itself is not.
+ * Why a request target is refused with 400, as the end of a sentence; `null` when the target alone is valid.
  * For accounts, not for speed.
  */
 export function targetMistake(target: string): string | null {

@@ -19,7 +19,7 @@ export interface Pattern {
   readonly size: number;
   /** Capture groups, the whole match not counted. */
   readonly groups: number;
-  /** The name of group i, `null` where it has none; entry 0 stands for the whole match. */
+  /** The name of group i, `null` where it has none; entry 0 is the whole match. */
   readonly names: readonly (string | null)[];
   readonly program: Program;
 }
@@ -37,7 +37,7 @@ export interface PatternOptions {
 
 /**
  * Parses a pattern in RE2 syntax (https://github.com/google/re2/wiki/Syntax); `.` matches newlines too. A refusal's
- * `reason` says what is wrong, with the offending piece in backticks unless that is the whole pattern. Size budgets are the caller's to hold
+ * `reason` describes the mistake, with the offending piece in backticks unless that is the whole pattern. Size budgets are the caller's to hold
  * (`MAX_PATTERN_PROGRAM`).
  */
 export function parsePattern(source: string, options: PatternOptions): PatternResult {
@@ -93,13 +93,13 @@ export interface CaptureGroups {
   readonly names: readonly (string | null)[];
 }
 
-/** Compiled patterns kept for captures. Only rewrite rules with groups capture; few nodes see more than this in use. */
+/** Compiled patterns that are cached for captures. Only rewrite rules with groups capture; few nodes see more than this in use. */
 const MAX_CACHED = 256;
 const cached = new Map<string, CachedRegex>();
 
 /**
  * The groups of the leftmost-first match in `text`, `null` where the pattern does not match. The pattern must be one
- * that `parsePattern` accepts. It is compiled at its first use and kept in a map of `MAX_CACHED` entries, the least
+ * that `parsePattern` accepts. It is compiled at its first use and cached in a map of `MAX_CACHED` entries, the least
  * recently used leaving first; callers need no cache of their own.
  */
 export function captureGroups(source: string, ignoreCase: boolean, text: string): CaptureGroups | null {

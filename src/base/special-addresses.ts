@@ -19,7 +19,7 @@ export type SpecialKind =
   | 'unique-local'
   | 'unspecified';
 
-/** The first that holds an address says what it is. */
+/** The kinds in order: the first with a range that contains an address is its kind. */
 const TABLE: readonly (readonly [prefix: string, kind: SpecialKind])[] = [
   // AWS, Azure, Google and others; AWS ECS; Azure's wire server; Alibaba; Oracle.
   ['169.254.169.254', 'metadata'],
@@ -66,13 +66,13 @@ const TABLE: readonly (readonly [prefix: string, kind: SpecialKind])[] = [
 const SPECIAL = TABLE.map(([prefix, kind]) => ({ interval: intervalOf(prefix), kind }));
 /** All that IANA has given out for global unicast; IPv4-compatible and -translated forms are outside. */
 const GLOBAL_UNICAST = intervalOf('2000::/3');
-/** Forms that carry an IPv4 address, which is judged in their place, and the bit it begins at (RFC 3056, RFC 6052). */
+/** IPv6 forms with an embedded IPv4 address, which is checked in their place, and the bit it begins at (RFC 3056, RFC 6052). */
 const CARRIERS = [
   { interval: intervalOf('2002::/16'), bit: 16 },
   { interval: intervalOf('64:ff9b::/96'), bit: 96 },
 ];
 
-/** @throws where it is no prefix, which whoever reads options has seen to */
+/** @throws for text that is not a prefix; options are checked before */
 function intervalOf(text: string): IpInterval {
   const read = parseIpEntry(text);
   if (!read.ok) throw new Error(`${text}: ${read.reason}`);
@@ -121,15 +121,15 @@ export interface AllowedOrigins {
   readonly local: boolean;
 }
 
-/** The kind of special address that keeps an origin out; `null` for a public address, an allowed one, and a name. */
+/** The kind of special address that excludes an origin; `null` for a public address, an allowed one, and a name. */
 export type SpecialJudge = (address: string) => SpecialKind | null;
 
 const LOCAL: ReadonlySet<SpecialKind> = new Set(['loopback', 'private', 'unique-local']);
 
 /**
- * Answers, of an address, which kind keeps it from being an origin; `null` where nothing does, and for a text that is
+ * Returns which kind excludes an address as an origin; `null` where nothing does, and for a text that is
  * no address.
- * @throws when a prefix is none
+ * @throws for text that is not a prefix
  */
 export function createSpecialJudge({ prefixes, local }: AllowedOrigins): SpecialJudge {
   const allowed = prefixes.map(intervalOf);

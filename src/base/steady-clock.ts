@@ -3,7 +3,7 @@ interface Platform {
   readonly performance: { readonly timeOrigin: number; now(): number };
 }
 
-/** Milliseconds since the epoch as the process began, and from then on by a clock that nobody sets. */
+/** Milliseconds since the epoch as the process began, and from then on by a monotonic clock. */
 export function steadyNow(): number {
   const { performance } = globalThis as unknown as Platform;
   return performance.timeOrigin + performance.now();

@@ -2,7 +2,7 @@
  * XXH32 (Y. Collet, "xxHash fast digest algorithm", specification 0.1.1) over a byte array: four lanes of 32-bit words
  * at about a third of a nanosecond an octet, where a table-driven CRC-32 takes four times as long.
  *
- * It guards against damage, not against forgery. Every step is a bijection of the word it takes in, so damage within
+ * It guards against damage, not against forgery. Every step is a bijection of its input word, so damage within
  * one word of the input is always found; other damage goes unseen once in 2^32.
  */
 const PRIME_1 = 0x9e3779b1;

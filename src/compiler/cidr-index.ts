@@ -6,6 +6,7 @@
 import { type PlanDraft, placePosting } from './draft.ts';
 import { compareWords } from './filters.ts';
 
+/** An inclusive interval of addresses and the slot of its rule. */
 interface Interval {
   readonly first: readonly number[];
   readonly last: readonly number[];
@@ -31,6 +32,7 @@ export function layCidrIndexes(draft: PlanDraft): void {
   for (const slot of [...unfiled].sort((a, b) => a - b)) always.push(slot);
 }
 
+/** The intervals of one address family. */
 interface Family {
   readonly intervals: readonly Interval[];
   /** Words of an address. */
@@ -39,17 +41,21 @@ interface Family {
   readonly unfiled: Set<number>;
 }
 
+/**
+ * The section of one family. While the pieces exceed the bound, the widest eighth of the intervals is removed and the
+ * slots of their rules become unfiled.
+ */
 function layFamily(draft: PlanDraft, { intervals, width, unfiled }: Family): Uint32Array {
   if (intervals.length === 0) return new Uint32Array(0);
-  let kept = [...intervals].sort((a, b) => compareWords(a.first, b.first)).sort(byWidth);
-  let bounds = boundsOf(kept);
-  while (!fits(bounds, kept.length, width)) {
-    const widest = new Set(kept.slice(0, Math.ceil(kept.length / 8)).map(({ slot }) => slot));
+  let indexed = [...intervals].sort((a, b) => compareWords(a.first, b.first)).sort(byWidth);
+  let bounds = boundsOf(indexed);
+  while (!fits(bounds, indexed.length, width)) {
+    const widest = new Set(indexed.slice(0, Math.ceil(indexed.length / 8)).map(({ slot }) => slot));
     for (const slot of widest) unfiled.add(slot);
-    kept = kept.filter(({ slot }) => !widest.has(slot));
+    indexed = indexed.filter(({ slot }) => !widest.has(slot));
     bounds = bounds.filter(({ slot }) => !widest.has(slot));
   }
-  const pieces = kept.length === 0 ? [] : cut(bounds, width);
+  const pieces = indexed.length === 0 ? [] : cut(bounds, width);
   const words = new Uint32Array(pieces.length * (width + 1));
   for (const [index, piece] of pieces.entries()) {
     words.set(piece.start, index * width);
@@ -58,7 +64,7 @@ function layFamily(draft: PlanDraft, { intervals, width, unfiled }: Family): Uin
   return words;
 }
 
-/** Wider intervals first. */
+/** Order of intervals by width, the widest first: that is the order in which they lose their index. */
 function byWidth(a: Interval, b: Interval): number {
   for (const [word, first] of a.first.entries()) {
     const left = a.last[word]! - first;
@@ -68,7 +74,7 @@ function byWidth(a: Interval, b: Interval): number {
   return 0;
 }
 
-/** An address at which an interval starts to count, or no longer does. */
+/** An address at which an interval starts (`open`), or before which it ends. */
 interface Bound {
   readonly at: readonly number[];
   readonly slot: number;
@@ -85,7 +91,7 @@ function boundsOf(intervals: readonly Interval[]): readonly Bound[] {
   return bounds.sort((a, b) => compareWords(a.at, b.at));
 }
 
-/** Goes over the pieces in order with the slots that cover each, until `visit` returns false. */
+/** Visits the pieces in order with the slots that cover each, until `visit` returns false; returns whether it never did. */
 function sweep(
   bounds: readonly Bound[],
   width: 1 | 4,
@@ -107,7 +113,7 @@ function sweep(
   }
 }
 
-/** Whether the pieces' lists stay within the bound. */
+/** Whether the lists of all pieces together have at most `ENTRIES_PER_INTERVAL` entries per interval (and 1,024). */
 function fits(bounds: readonly Bound[], intervals: number, width: 1 | 4): boolean {
   let budget = intervals * ENTRIES_PER_INTERVAL + 1024;
   return sweep(bounds, width, (_, covering) => {
@@ -116,11 +122,13 @@ function fits(bounds: readonly Bound[], intervals: number, width: 1 | 4): boolea
   });
 }
 
+/** A part of the address space that the same rules cover: up to the start of the next piece. */
 interface Piece {
   readonly start: readonly number[];
   readonly slots: readonly number[];
 }
 
+/** The pieces of the whole address space, ascending. */
 function cut(bounds: readonly Bound[], width: 1 | 4): readonly Piece[] {
   const pieces: Piece[] = [];
   sweep(bounds, width, (start, covering) => {

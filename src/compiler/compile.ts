@@ -1,7 +1,7 @@
 /**
- * Turns everything that shapes one domain into a plan. In: a rule set as the model made it. Out: the plan's sections,
- * ready to seal, and diagnostics. The stages below run in their order, each reading what those before it left in the
- * draft; nothing else shares state.
+ * Compiles everything that shapes one domain to a plan. In: a rule set as the model made it. Out: the plan's sections,
+ * ready to seal, and diagnostics. The stages below run in their order; each reads from the draft what the earlier ones
+ * have written, and no other state is shared.
  */
 import { buildAhoCorasick } from '../base/aho-corasick.ts';
 import type { Diagnostic } from '../base/diagnostic.ts';
@@ -28,11 +28,16 @@ import { groupRecords, layNames } from './names.ts';
 import { placeString, placeWords, sealStrings } from './pools.ts';
 import { layTree, reversed, type TreeEntries } from './trees.ts';
 
+/** A plan and what its author should know. The plan is complete even where there are warnings. */
 export interface CompileResult {
   readonly plan: Plan;
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/**
+ * The stages in their order: first the order of rules and the keys they are filed under, then the indexes, then the
+ * rows that the indexes refer to.
+ */
 const STAGES: readonly { readonly name: string; readonly run: (draft: PlanDraft) => void }[] = [
   { name: 'order rules by phase, priority and id', run: orderRules },
   { name: 'group proxied records by name', run: groupRecords },
@@ -46,16 +51,20 @@ const STAGES: readonly { readonly name: string; readonly run: (draft: PlanDraft)
   { name: 'lay the domain', run: layDomain },
 ];
 
-/** Compiles a rule set that the model has accepted; for such a one compiling cannot fail. */
+/**
+ * Compiles a rule set. The same rule set gives the same plan, octet by octet.
+ * @param ruleSet accepted by the model; what the model refuses makes an assertion fail here
+ */
 export function compile(ruleSet: RuleSet): CompileResult {
   const draft = createDraft(ruleSet);
   for (const stage of STAGES) stage.run(draft);
   return { plan: assemble(draft), diagnostics: draft.diagnostics };
 }
 
+/** Slots by literal, each list ascending. */
 type Keys = ReadonlyMap<string, readonly number[]>;
 
-/** The filing keys of each index by their prefix, which is taken off. */
+/** Divides the filing keys by index. Returns the function from a prefix (KEY) to that index' literals, without the prefix. */
 function splitKeys(draft: PlanDraft): (prefix: string) => Keys {
   const split = new Map<string, Map<string, readonly number[]>>();
   for (const prefix of Object.values(KEY)) split.set(prefix, new Map());
@@ -63,10 +72,15 @@ function splitKeys(draft: PlanDraft): (prefix: string) => Keys {
   return (prefix) => split.get(prefix) ?? new Map();
 }
 
+/** The entries with their literals reversed, for an index that is read from the end of a text. */
 function backwards(entries: ReadonlyMap<string, readonly number[]>): ReadonlyMap<string, readonly number[]> {
   return new Map([...entries].map(([literal, slots]) => [reversed(literal), slots]));
 }
 
+/**
+ * Lays the trees over paths, hosts and fingerprints, and the Aho–Corasick automaton over inner literals of paths. An
+ * index without keys is NONE in `meta`.
+ */
 function layLiteralIndexes(draft: PlanDraft): void {
   const { meta } = draft;
   const keysUnder = splitKeys(draft);
@@ -83,6 +97,7 @@ function layLiteralIndexes(draft: PlanDraft): void {
   meta[META.hostTree] = layTree(draft, { exact: backwards(hosts.exact), prefix: backwards(hosts.prefix) });
   meta[META.ja4Tree] = layTree(draft, tree(KEY.ja4Exact, KEY.ja4Prefix));
   meta[META.ja4hTree] = layTree(draft, tree(KEY.ja4hExact, KEY.ja4hPrefix));
+  // All inner literals are found in one pass over the path; `innerPostings` has a posting for each of them.
   const inner = [...keysUnder(KEY.pathInner)];
   meta[META.inner] = inner.length > 0 ? 1 : 0;
   if (inner.length === 0) return;
@@ -93,6 +108,10 @@ function layLiteralIndexes(draft: PlanDraft): void {
   );
 }
 
+/**
+ * Lays the indexes over small closed vocabularies (countries, bot kinds) as tables of postings, and the posting of
+ * the rules that no index narrows.
+ */
 function laySmallIndexes(draft: PlanDraft): void {
   const { meta, words } = draft;
   const keysUnder = splitKeys(draft);
@@ -104,18 +123,23 @@ function laySmallIndexes(draft: PlanDraft): void {
   }
   const bots = keysUnder(KEY.bot);
   if (bots.size > 0) {
+    // The last row is of bots that are none of the named kinds.
     const kinds = [...BOT_KINDS, ''].map((kind) => placePosting(draft, bots.get(kind) ?? []));
     meta[META.bots] = placeWords(words, kinds);
   }
   meta[META.always] = placePosting(draft, draft.filing.always);
 }
 
+/** Lays the row of every rule, in evaluation order. */
 function laySlots(draft: PlanDraft): void {
   draft.slots = new Uint32Array(draft.rules.length * SLOT.size);
   for (const [slot, rule] of draft.rules.entries()) draft.slots.set(slotRow(draft, rule), slot * SLOT.size);
 }
 
-/** What rules and records go by where that is not their id. */
+/**
+ * Lays the keys that identify rules and records of an edge file, where an id is only a place (semantics §7). Rules: a
+ * string number by slot. Records: pairs of id and string number.
+ */
 function layKeys(draft: PlanDraft): void {
   const { keys } = draft.ruleSet;
   if (keys === undefined) return;
@@ -125,6 +149,7 @@ function layKeys(draft: PlanDraft): void {
   draft.recordKeys = Uint32Array.from([...keys.records].flatMap(([id, key]) => [id, string(key)]));
 }
 
+/** The row of one rule (layout: `SLOT` in `plan/layout.ts`). NONE where the rule's type has no such field. */
 function slotRow(draft: PlanDraft, rule: Rule): readonly number[] {
   const row = new Array<number>(SLOT.size).fill(NONE);
   row[SLOT.id] = rule.id;
@@ -143,10 +168,13 @@ function slotRow(draft: PlanDraft, rule: Rule): readonly number[] {
   return row;
 }
 
+/** The flags of a rule (`FLAG`), with the number of its action or mode above them. */
 function flagsOf(rule: Rule): number {
   let flags = typeIndex(rule.type) | (actionNumber(rule) << FLAG_ACTION_SHIFT);
+  // Every type but cache honours dry_run (semantics §4).
   if (rule.action_mode === 'dry_run' && rule.type !== 'cache') flags |= FLAG.dryRun;
   if (rule.enabled) flags |= FLAG.enabled;
+  // Of a cache rule, include entries must match both forms of a path with `;params` (semantics §1.1).
   if (rule.type === 'cache') flags |= FLAG.bothForms;
   if (rule.host_pattern !== '') flags |= FLAG.hostPattern;
   if (rule.type === 'drop' && rule.country_match_type === 'exclude') flags |= FLAG.excludeCountries;
@@ -155,15 +183,17 @@ function flagsOf(rule: Rule): number {
   return flags;
 }
 
+/** Lays the domain's name, state and edge settings into `meta`. */
 function layDomain(draft: PlanDraft): void {
   const { domain } = draft.ruleSet;
   const { meta } = draft;
-  // A time before 1970 (other languages write `0001-01-01T00:00:00Z` for none) has passed like any other past one.
+  // Times before 1970 become 0, which is past: some languages write `0001-01-01T00:00:00Z` for "no time".
   const until =
     domain.developer_mode_until === null ? 0 : Math.max(0, Date.parse(domain.developer_mode_until));
   meta[META.domain] = placeString(draft.strings, domain.name);
   meta[META.status] = DOMAIN_STATUSES.indexOf(domain.status);
   meta[META.suspended] = domain.suspended ? 1 : 0;
+  // Two words, since milliseconds since the epoch need 41 bits.
   meta[META.developerLow] = until >>> 0;
   meta[META.developerHigh] = Math.floor(until / 2 ** 32);
   let switches = 0;
@@ -176,6 +206,7 @@ function layDomain(draft: PlanDraft): void {
   meta[META.diskTtlDays] = domain.cache_l2_ttl_days;
 }
 
+/** Makes the sections of the plan from the draft's pools and lists. */
 function assemble(draft: PlanDraft): Plan {
   const dfas: number[] = [];
   const patterns = draft.patterns.list.flatMap((pattern) => {
@@ -194,6 +225,7 @@ function assemble(draft: PlanDraft): Plan {
       filters.keyCharacters(pattern.keys),
     ];
   });
+  // Rows of two words, offset in `postingSlots` and count: a list starts where the one before it ends.
   const postings = draft.postings.lists.reduce<number[]>((rows, list) => {
     rows.push((rows.at(-2) ?? 0) + (rows.at(-1) ?? 0), list.length);
     return rows;

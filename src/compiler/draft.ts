@@ -1,4 +1,4 @@
-/** A plan in the making: what the stages of `compile.ts` hand on to each other. */
+/** The draft of a plan: the state that the stages of `compile.ts` read and write. */
 import type { Diagnostic } from '../base/diagnostic.ts';
 import { RULE_TYPES } from '../base/vocabulary.ts';
 import type { DnsRecord, Rule, RuleSet } from '../model/types.ts';
@@ -23,14 +23,20 @@ export interface Filing {
     readonly last: readonly number[];
     readonly slot: number;
   }[];
+  /** Slots of rules that no index narrows, ascending. */
   readonly always: number[];
 }
 
+/**
+ * The state of one compilation. Fields that are not `readonly` are set by the stage that makes them; the typed arrays
+ * among them are sections of the plan (`plan/layout.ts`).
+ */
 export interface PlanDraft {
   readonly ruleSet: RuleSet;
   readonly diagnostics: Diagnostic[];
   /** In evaluation order: the place in this list is the rule's slot. */
   rules: readonly Rule[];
+  /** Names that have proxied records, in the order of names; the index is the group's number. */
   groups: readonly RecordGroup[];
   /** By record id, the place in `groups` of the group that holds the record. */
   groupOf: ReadonlyMap<number, number>;
@@ -51,18 +57,21 @@ export interface PlanDraft {
   cidr6: Uint32Array;
 }
 
-/** Lists of slots; equal lists are one posting. */
+/** Lists of slots, by number; equal lists are one posting. */
 export interface PostingPool {
+  /** The number of a list, by its slots joined with commas. */
   readonly numbers: Map<string, number>;
   readonly lists: (readonly number[])[];
 }
 
 /** Labels of tree nodes as UTF-16 code units. */
 export interface LabelPool {
+  /** Where a label begins in `units`. */
   readonly places: Map<string, number>;
   readonly units: number[];
 }
 
+/** A draft before its first stage. Every word of `meta` is NONE. */
 export function createDraft(ruleSet: RuleSet): PlanDraft {
   return {
     ruleSet,
@@ -100,7 +109,10 @@ export function placePosting(draft: PlanDraft, slots: readonly number[]): number
   return number;
 }
 
-/** Evaluation order: by phase, then priority, then id (semantics §3, §4). */
+/**
+ * Orders the rules as they are evaluated: by phase, then priority, then id (semantics §3, §4). Writes where the slots of
+ * each type begin to `meta`, from `META.phases` on, and the end of the last type after them.
+ */
 export function orderRules(draft: PlanDraft): void {
   const rank = new Map(RULE_TYPES.map((type) => [type, typeIndex(type)]));
   draft.rules = [...draft.ruleSet.rules].sort(

@@ -1,4 +1,7 @@
-/** Each type's own fields as words (layout in `plan/fields.ts`), and the action a rule keeps in its flags. */
+/**
+ * The fields of each rule type as words (layout in `plan/fields.ts`), and the number of a rule's action for its flags. Text
+ * is a string number; `true` is 1; closed vocabularies are the index in their list (`base/vocabulary.ts`).
+ */
 import { unreachable } from '../base/assert.ts';
 import { decodeEscapes } from '../base/octets.ts';
 import {
@@ -20,7 +23,7 @@ import type { PlanDraft } from './draft.ts';
 import { placePattern } from './patterns.ts';
 import { placeString, placeWords } from './pools.ts';
 
-/** The place of the rule's action or mode in its list; 0 for types that have none. */
+/** The index of the rule's action or mode in its vocabulary; 0 for types that have none. */
 export function actionNumber(rule: Rule): number {
   switch (rule.type) {
     case 'fingerprint':
@@ -71,8 +74,8 @@ export function placeFields(draft: PlanDraft, rule: Rule): number {
       return placeWords(draft.words, [...settings, excludes.length, ...excludes]);
     }
     case 'redirect': {
-      const keep = [rule.preserve_query ? 1 : 0, rule.preserve_path ? 1 : 0];
-      return placeWords(draft.words, [rule.status_code, string(rule.target), ...keep]);
+      const preserved = [rule.preserve_query ? 1 : 0, rule.preserve_path ? 1 : 0];
+      return placeWords(draft.words, [rule.status_code, string(rule.target), ...preserved]);
     }
     case 'captcha':
       return placeWords(draft.words, [rule.ttl_sec]);
@@ -96,6 +99,7 @@ export function placeFields(draft: PlanDraft, rule: Rule): number {
   }
 }
 
+/** The exclusions of a waf rule: their count, then a row of id, tag, target and path pattern each. */
 function placeExclusions(draft: PlanDraft, rule: WafRule): number {
   const rows = rule.exclusions.flatMap(({ id, tag, target, path }) => [
     id ?? NONE,
@@ -106,14 +110,17 @@ function placeExclusions(draft: PlanDraft, rule: WafRule): number {
   return placeWords(draft.words, [rule.exclusions.length, ...rows]);
 }
 
+/** The fields of a cache rule. A lifetime is stored as seconds + 1, so that 0 is `null` (the origin's own). */
 function placeCache(draft: PlanDraft, rule: CacheRule): number {
   const ttl = (seconds: number | null): number => (seconds === null ? 0 : seconds + 1);
+  // Names are compared decoded: `a%62` and `ab` are one parameter.
   const params = rule.query_params.map((name) => placeString(draft.strings, decodeEscapes(name)));
   const mode = CACHE_QUERY_MODES.indexOf(rule.query_mode);
   const lifetimes = [ttl(rule.edge_ttl_sec), ttl(rule.browser_ttl_sec)];
   return placeWords(draft.words, [...lifetimes, mode, params.length, ...params]);
 }
 
+/** The fields of an origin pool: a head of four words, then a row (`POOL_ORIGIN`) for each origin. */
 function placePool(draft: PlanDraft, rule: OriginPoolRule): number {
   const rows = rule.origins.flatMap((origin) => {
     const scheme = ORIGIN_SCHEMES.indexOf(origin.scheme);
@@ -126,6 +133,7 @@ function placePool(draft: PlanDraft, rule: OriginPoolRule): number {
   return placeWords(draft.words, [...head, ...rows]);
 }
 
+/** The settings of the active health check (`POOL_HEALTH`); NONE where it is switched off. */
 function placeHealth(draft: PlanDraft, { health_check: check }: OriginPoolRule): number {
   if (!check.enabled) return NONE;
   return placeWords(draft.words, [
@@ -139,6 +147,10 @@ function placeHealth(draft: PlanDraft, { health_check: check }: OriginPoolRule):
   ]);
 }
 
+/**
+ * The fields of an error_page rule: a counted list of statuses, then the count of pages, then pairs of status (0: all
+ * others) and string number.
+ */
 function placePages(draft: PlanDraft, rule: ErrorPageRule): number {
   const pages = Object.entries(rule.content).map(([code, html]) => [
     Number(code),

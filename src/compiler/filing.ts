@@ -42,33 +42,42 @@ export const KEY = {
 interface Key {
   readonly key: string;
   readonly share: number;
+  /** The interval of an address key, which is filed by interval; `null`: filed under `key`. */
   readonly range: AddressRange | null;
 }
 
 /** For each entry of a filter the keys it could be filed under; every entry needs one. */
 type Option = readonly (readonly Key[])[];
 
+/** Shares of requests, rough estimates between 0 and 1: here of one whole path or fingerprint. */
 const EXACT_SHARE = 0.001;
 /** By the length of the literal: 1, 2, 3, 4 and more characters. */
 const INNER_SHARES = [0.5, 0.1, 0.03, 0.005] as const;
 const PREFIX_SHARES = [0.3, 0.2, 0.1, 0.02] as const;
 const SUFFIX_SHARES = [0.3, 0.1, 0.03, 0.01] as const;
+/** Of one host, one country, one bot kind, and the least of an address range (one address). */
 const HOST_SHARE = 0.2;
 const COUNTRY_SHARE = 0.02;
 const BOT_SHARE = 0.01;
 const ADDRESS_SHARE = 0.0001;
 
+/** The share of a literal, which falls with its length; the last entry is of all longer ones. */
 function byLength(shares: readonly number[], literal: string): number {
   return shares[Math.min(literal.length, shares.length) - 1]!;
 }
 
+/** A key of an index over literals. */
 function key(text: string, share: number): Key {
   return { key: text, share, range: null };
 }
 
-/** Files every enabled rule; `draft.rules` is in slot order, so every list comes out ascending. */
+/**
+ * Files every enabled rule under the option of the least cost, or in `always` where it has none. A rule whose scope has no
+ * group can match no request and is not filed. `draft.rules` is in slot order, so every list is ascending.
+ */
 export function fileRules(draft: PlanDraft): void {
   const options = draft.rules.map((rule) => (rule.enabled ? optionsOf(draft, rule) : []));
+  // How many rules could be filed under each key, whichever option they are filed under in the end.
   const company = new Map<string, number>();
   for (const list of options) {
     const keys = new Set(list.flat(2).map((entry) => entry.key));
@@ -82,6 +91,7 @@ export function fileRules(draft: PlanDraft): void {
   }
 }
 
+/** Adds a slot to the list of a key, once, or to the intervals where the key is an address range. */
 function fileUnder(draft: PlanDraft, entry: Key, slot: number): void {
   if (entry.range !== null) {
     draft.filing.intervals.push({ ...entry.range, slot });
@@ -92,6 +102,10 @@ function fileUnder(draft: PlanDraft, entry: Key, slot: number): void {
   else if (list.at(-1) !== slot) list.push(slot);
 }
 
+/**
+ * The keys of the option with the least expected company: for each entry its cheapest alternative, summed. `null`:
+ * there is no option.
+ */
 function cheapest(options: readonly Option[], company: ReadonlyMap<string, number>): readonly Key[] | null {
   let best: readonly Key[] | null = null;
   let bestCost = Number.POSITIVE_INFINITY;
@@ -148,6 +162,7 @@ function optionsOf(draft: PlanDraft, rule: Rule): readonly Option[] {
   }
 }
 
+/** The option of a list of patterns; none where an entry has no key. */
 function patternOption(
   draft: PlanDraft,
   list: { readonly form: PatternForm; readonly entries: readonly string[] },
@@ -176,6 +191,7 @@ function pathKeys(keys: PatternKeys): readonly (readonly Key[])[] {
   return (keys.anyOf ?? []).map((literal) => [key(KEY.pathInner + literal, byLength(INNER_SHARES, literal))]);
 }
 
+/** The key of a host pattern: the whole name, or its end. A pattern of another form has none. */
 function hostKeys(keys: PatternKeys): readonly (readonly Key[])[] {
   if (keys.exact !== null) return [[key(KEY.hostExact + keys.exact, HOST_SHARE)]];
   if (keys.suffix !== null) return [[key(KEY.hostSuffix + keys.suffix, HOST_SHARE)]];
@@ -191,10 +207,12 @@ function addressKey(entry: string): Key {
     common += same;
     if (same < 32) break;
   }
+  // A rough estimate for IPv6, whose visitors are in far larger blocks: three bits count as one of IPv4.
   const significant = range.family === 4 ? common : common / 3;
   return { key: `a:${entry}`, share: Math.max(ADDRESS_SHARE, 2 ** -significant), range };
 }
 
+/** An option for each fingerprint list. A list with `*` matches every fingerprint and narrows nothing. */
 function fingerprintOptions(ja4: readonly string[], ja4h: readonly string[]): readonly Option[] {
   const option = (entries: readonly string[], exact: string, prefix: string): readonly Option[] => {
     if (entries.length === 0 || entries.includes('*')) return [];

@@ -1,4 +1,7 @@
-/** Each rule's filters as words the evaluator reads: scope, host, path, countries, addresses, bots, fingerprints. */
+/**
+ * The filters of each rule as words: scope, host, path, countries, addresses, bots, fingerprints. Each `place…` function
+ * returns the offset of its filter in `words`, or NONE where the rule has no such filter.
+ */
 import { assert } from '../base/assert.ts';
 import { parseIpEntry } from '../base/ip.ts';
 import { BOT_KINDS } from '../base/vocabulary.ts';
@@ -8,7 +11,7 @@ import type { PlanDraft } from './draft.ts';
 import { type PatternForm, type PatternKeys, placePattern } from './patterns.ts';
 import { placeString, placeWords } from './pools.ts';
 
-/** Groups that hold a record of the rule's scope, ascending. `null`: zone-wide. */
+/** Numbers of the groups with a record of the rule's scope, ascending. `null`: the rule is zone-wide. */
 export function scopeGroups(draft: PlanDraft, rule: Rule): readonly number[] | null {
   if (rule.record_ids.length === 0) return null;
   const groups = new Set<number>();
@@ -19,6 +22,9 @@ export function scopeGroups(draft: PlanDraft, rule: Rule): readonly number[] | n
   return [...groups].sort((a, b) => a - b);
 }
 
+/**
+ * The scope as a counted list of group numbers. An empty list matches no host: its records are gone or not proxied.
+ */
 export function placeScope(draft: PlanDraft, rule: Rule): number {
   const groups = scopeGroups(draft, rule);
   return groups === null ? NONE : placeWords(draft.words, [groups.length, ...groups]);
@@ -29,12 +35,13 @@ export function hostIncludes(rule: Rule): readonly string[] {
   return rule.host_pattern === '' ? rule.host_includes : [...rule.host_includes, rule.host_pattern];
 }
 
-/** The forms of a rule's patterns. */
+/** The form of the rule's host patterns. */
 export function hostForm(rule: Rule): PatternForm {
   if (rule.host_match_type === 'exact') return 'host_exact';
   return rule.host_match_type === 'regex' ? 'host_regex' : 'host_wildcard';
 }
 
+/** The form of the rule's path patterns. */
 export function pathForm(rule: PathFilter): PatternForm {
   return rule.path_match_type === 'regex' ? 'path_regex' : 'path_wildcard';
 }
@@ -44,6 +51,7 @@ export function pathFilterOf(rule: Rule): PathFilter | null {
   return 'path_includes' in rule ? rule : null;
 }
 
+/** Include and exclude lists of pattern numbers, with the count of each before them. */
 function placePatternFilter(
   draft: PlanDraft,
   form: PatternForm,
@@ -55,6 +63,7 @@ function placePatternFilter(
   return placeWords(draft.words, [includes.length, excludes.length, ...patterns]);
 }
 
+/** The host filter. */
 export function placeHost(draft: PlanDraft, rule: Rule): number {
   return placePatternFilter(draft, hostForm(rule), {
     includes: hostIncludes(rule),
@@ -62,6 +71,7 @@ export function placeHost(draft: PlanDraft, rule: Rule): number {
   });
 }
 
+/** The path filter. The wildcard `/*` alone matches every path, so it counts as no filter. */
 export function placePath(draft: PlanDraft, rule: Rule): number {
   const filter = pathFilterOf(rule);
   if (filter === null) return NONE;
@@ -73,7 +83,10 @@ export function placePath(draft: PlanDraft, rule: Rule): number {
   });
 }
 
-/** Bits of the characters that every path this rule matches must hold. */
+/**
+ * Bits (`characterBit`) of the characters in every path that the rule matches: the characters that all its include
+ * entries need. A request whose path lacks one of them fails the filter without a pattern being run.
+ */
 export function neededCharacters(draft: PlanDraft, rule: Rule): number {
   const filter = pathFilterOf(rule);
   if (filter === null || filter.path_includes.length === 0) return 0;
@@ -85,7 +98,7 @@ export function neededCharacters(draft: PlanDraft, rule: Rule): number {
   return needed >>> 0;
 }
 
-/** Bits of the characters that every text a pattern matches holds. */
+/** Bits (`characterBit`) of the characters in every text that a pattern with these keys matches. */
 export function keyCharacters(keys: PatternKeys): number {
   let bits = 0;
   for (const literal of [keys.exact, keys.prefix, keys.suffix, ...keys.inner]) {
@@ -95,11 +108,12 @@ export function keyCharacters(keys: PatternKeys): number {
   return bits >>> 0;
 }
 
-/** A country code's number, `AA` being 0. */
+/** The number of a two-letter country code: 26 × first letter + second letter, so `AA` is 0. */
 export function countryNumber(code: string): number {
   return (code.charCodeAt(0) - 65) * 26 + code.charCodeAt(1) - 65;
 }
 
+/** The countries as a counted list in the customer's order (for traces), then as a bit set (for requests). */
 export function placeCountries(draft: PlanDraft, countries: readonly string[]): number {
   if (countries.length === 0) return NONE;
   const numbers = countries.map(countryNumber);
@@ -115,6 +129,7 @@ export interface AddressRange {
   readonly last: readonly number[];
 }
 
+/** The range of an address, a prefix or `<first>-<last>`, as the model has accepted it. */
 export function addressRange(entry: string): AddressRange {
   const parsed = parseIpEntry(entry);
   assert(parsed.ok, 'the model refuses entries that are no address');
@@ -123,6 +138,10 @@ export function addressRange(entry: string): AddressRange {
   return { family, first: [...parsed.first].slice(0, count), last: [...parsed.last].slice(0, count) };
 }
 
+/**
+ * The addresses twice (layout: `ADDRESSES`): as listed, with their places in the customer's order, for traces; merged
+ * to disjoint ascending ranges, for the binary search of requests.
+ */
 export function placeAddresses(draft: PlanDraft, entries: readonly string[]): number {
   if (entries.length === 0) return NONE;
   const ranges = entries.map((entry, place) => ({ ...addressRange(entry), place }));
@@ -141,7 +160,7 @@ export function placeAddresses(draft: PlanDraft, entries: readonly string[]): nu
   ]);
 }
 
-/** Orders two addresses of one family. */
+/** Compares two addresses of one family: -1, 0 or 1. */
 export function compareWords(a: readonly number[], b: readonly number[]): number {
   for (let word = 0; word < a.length; word++) {
     if (a[word] !== b[word]) return a[word]! < b[word]! ? -1 : 1;
@@ -149,6 +168,7 @@ export function compareWords(a: readonly number[], b: readonly number[]): number
   return 0;
 }
 
+/** The union of the ranges as disjoint ranges, ascending. */
 function mergeRanges(ranges: readonly AddressRange[]): readonly AddressRange[] {
   const sorted = [...ranges].sort((a, b) => compareWords(a.first, b.first));
   const merged: AddressRange[] = [];
@@ -165,12 +185,14 @@ function mergeRanges(ranges: readonly AddressRange[]): readonly AddressRange[] {
 /** Bit of "any classified bot" in a bot mask, above the bits of the named kinds. */
 export const ANY_BOT_BIT = BOT_KINDS.length;
 
+/** The bot kinds as a mask of bits (for requests), then as a counted list (for traces). */
 export function placeBotKinds(draft: PlanDraft, rule: BotRouteRule): number {
   const kinds = rule.bot_kinds.map((kind) => (kind === '*' ? ANY_BOT_BIT : BOT_KINDS.indexOf(kind)));
   const mask = kinds.reduce((bits, kind) => bits | (1 << kind), 0);
   return placeWords(draft.words, [mask >>> 0, kinds.length, ...kinds]);
 }
 
+/** The JA4 list and the JA4H list, each as a counted list of string numbers. */
 export function placeFingerprints(draft: PlanDraft, rule: FingerprintRule): number {
   const list = (entries: readonly string[]): readonly number[] => [
     entries.length,

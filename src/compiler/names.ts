@@ -8,6 +8,7 @@ import type { PlanDraft, RecordGroup } from './draft.ts';
 import { placePosting } from './draft.ts';
 import { placeString, placeWords } from './pools.ts';
 
+/** The host name of a record: `@` is the domain itself. */
 function nameOf(draft: PlanDraft, record: DnsRecord): string {
   const name = absoluteName(record.name, draft.ruleSet.domain.name);
   assert(name !== null, 'the model refuses names outside the domain');
@@ -66,6 +67,10 @@ function addWithParents(existing: Set<string>, name: string, domain: string): vo
   }
 }
 
+/**
+ * Lays every group into `words` (layout: `GROUP`): the posting of the rules that are scoped to it, the record with a captcha
+ * of the lowest id, and the rows of its records in id order. `META.groups` is the list of their offsets.
+ */
 function layGroups(draft: PlanDraft): void {
   const { groups, meta } = draft;
   const offsets = groups.map((group, index) => {
@@ -78,9 +83,10 @@ function layGroups(draft: PlanDraft): void {
   meta[META.groups] = placeWords(draft.words, offsets);
 }
 
+/** The row of one record (layout: `RECORD`). */
 function recordRow(draft: PlanDraft, group: RecordGroup, record: DnsRecord): readonly number[] {
   const scheme = RECORD_SCHEMES.indexOf(record.scheme);
-  assert(scheme >= 0, 'the model knows every scheme');
+  assert(scheme >= 0, 'the scheme is in the vocabulary');
   return [
     record.id,
     placeString(draft.strings, group.name),

@@ -6,17 +6,18 @@ import { buildDfa } from '../base/regex/dfa.ts';
 import { type Pattern, parsePattern, type RequiredLiterals, requiredLiterals } from '../base/regex.ts';
 import { PATTERN_KIND } from '../plan/layout.ts';
 
-/** What a text must have for a pattern to match, as far as an index can use it. */
+/** Literals that a text must contain for a pattern to match, as far as an index can use them. */
 export interface PatternKeys {
   readonly exact: string | null;
   readonly prefix: string | null;
   readonly suffix: string | null;
-  /** Every matching text holds all of these. */
+  /** Every matching text contains all of these. */
   readonly inner: readonly string[];
-  /** Every matching text holds at least one of these. */
+  /** Every matching text contains at least one of these. */
   readonly anyOf: readonly string[] | null;
 }
 
+/** A pattern with the cheapest test that is exact (`PATTERN_KIND`). */
 export interface CompiledPattern {
   readonly kind: (typeof PATTERN_KIND)[keyof typeof PATTERN_KIND];
   readonly source: string;
@@ -34,13 +35,15 @@ export interface PatternPool {
   readonly list: CompiledPattern[];
 }
 
+/** An empty pool. */
 export function createPatternPool(): PatternPool {
   return { numbers: new Map(), list: [] };
 }
 
+/** What a list entry is: its filter and its match type. */
 export type PatternForm = 'host_exact' | 'host_wildcard' | 'host_regex' | 'path_wildcard' | 'path_regex';
 
-/** The number of the pattern that `source` makes. What the model let through always compiles. */
+/** The number of the pattern for `source`, compiled at its first use. A source that the model has accepted compiles. */
 export function placePattern(pool: PatternPool, form: PatternForm, source: string): number {
   const key = `${form} ${source}`;
   const known = pool.numbers.get(key);
@@ -51,6 +54,7 @@ export function placePattern(pool: PatternPool, form: PatternForm, source: strin
   return number;
 }
 
+/** Chooses the kind of a pattern: a literal or wildcard becomes string comparisons, a regex an automaton. */
 function compilePattern(form: PatternForm, source: string): CompiledPattern {
   switch (form) {
     case 'host_exact': {
@@ -75,9 +79,13 @@ function compilePattern(form: PatternForm, source: string): CompiledPattern {
   }
 }
 
+/** The keys of a pattern that no index can narrow. */
 const NO_KEYS: PatternKeys = { exact: null, prefix: null, suffix: null, inner: [], anyOf: null };
 
-/** `start`: what every text starts with, so that a prefix of just that narrows nothing. */
+/**
+ * A wildcard as string comparisons. `split`: its pieces between the stars. `start`: what every text starts with (`/` of a
+ * path), so that a prefix of just that narrows nothing.
+ */
 function literalPattern(source: string, split: readonly string[], start: string): CompiledPattern {
   const last = split.length - 1;
   const pieces = split.filter((piece, index) => index === 0 || index === last || piece !== '');
@@ -110,6 +118,7 @@ function literalPattern(source: string, split: readonly string[], start: string)
   return { ...base, kind: PATTERN_KIND.pieces, text: '', pieces, keys };
 }
 
+/** A regex as its automaton, with the keys that its required literals give. */
 function regexPattern(source: string, ignoreCase: boolean): CompiledPattern {
   const parsed = parsePattern(source, { ignoreCase });
   assert(parsed.ok, 'the model refuses patterns that do not parse');

@@ -1,17 +1,18 @@
 /** Growing arrays that become a plan's sections. Equal content is stored once. */
 import { assert } from '../base/assert.ts';
 
-/** 32-bit words; equal runs share one place. */
+/** 32-bit words in runs; equal runs share one place. */
 export interface WordPool {
   readonly words: number[];
   readonly places: Map<string, number>;
 }
 
+/** An empty pool. */
 export function createWordPool(): WordPool {
   return { words: [], places: new Map() };
 }
 
-/** The offset of `run` in the pool. */
+/** The offset of a run in the pool, added where it is new. */
 export function placeWords(pool: WordPool, run: readonly number[]): number {
   const key = run.join();
   const known = pool.places.get(key);
@@ -33,13 +34,14 @@ export interface StringPool {
   wideLength: number;
 }
 
+/** A pool with the empty string as number 0. */
 export function createStringPool(): StringPool {
   const pool = { numbers: new Map(), table: [], narrow: [], wide: [], narrowLength: 0, wideLength: 0 };
   placeString(pool, '');
   return pool;
 }
 
-/** The number of `text` in the pool. */
+/** The number of a text in the pool, added where it is new. */
 export function placeString(pool: StringPool, text: string): number {
   const known = pool.numbers.get(text);
   if (known !== undefined) return known;
@@ -62,7 +64,7 @@ function isLatin1(text: string): boolean {
   return true;
 }
 
-/** The pool's sections. */
+/** The sections of a plan's strings: the table of offsets and lengths, the one-octet and the two-octet text. */
 export function sealStrings(pool: StringPool): {
   strings: Uint32Array;
   text8: Uint8Array;
@@ -75,6 +77,7 @@ export function sealStrings(pool: StringPool): {
   return { strings: Uint32Array.from(pool.table), text8, text16 };
 }
 
+/** Writes texts one after another as code units. */
 function writeText(out: Uint8Array | Uint16Array, texts: readonly string[]): void {
   let offset = 0;
   for (const text of texts) {

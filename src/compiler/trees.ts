@@ -9,19 +9,27 @@ export interface TreeEntries {
   readonly prefix: ReadonlyMap<string, readonly number[]>;
 }
 
+/** A node of a tree under construction. */
 interface TreeNode {
+  /** Text of the edge that leads to the node. */
   label: string;
+  /** By the first code unit of their labels, which differ. */
   children: Map<number, TreeNode>;
   exact: readonly number[];
   prefix: readonly number[];
+  /** Number of the node in the plan; -1 before it is laid. */
   index: number;
 }
 
+/** A node without children and postings. */
 function createNode(label: string): TreeNode {
   return { label, children: new Map(), exact: [], prefix: [], index: -1 };
 }
 
-/** Lays a tree into `draft.nodes` and returns its root; NONE when there is nothing to hold. */
+/**
+ * Lays a tree into `draft.nodes` (row layout: `NODE`) and returns the number of its root; NONE for a tree without entries.
+ * Nodes are laid in breadth-first order, so the children of a node are consecutive, ascending by their first code unit.
+ */
 export function layTree(draft: PlanDraft, entries: TreeEntries): number {
   if (entries.exact.size === 0 && entries.prefix.size === 0) return NONE;
   const root = createNode('');
@@ -46,7 +54,7 @@ export function layTree(draft: PlanDraft, entries: TreeEntries): number {
   return root.index;
 }
 
-/** The node for `literal`, made by splitting edges where needed. */
+/** The node for a literal; adds it, and divides an edge where the literal ends or branches off inside its label. */
 function descend(root: TreeNode, literal: string): TreeNode {
   let node = root;
   let at = 0;
@@ -72,6 +80,7 @@ function descend(root: TreeNode, literal: string): TreeNode {
   return node;
 }
 
+/** The place of a label's code units; equal labels share one. */
 function placeLabel(pool: LabelPool, label: string): number {
   const known = pool.places.get(label);
   if (known !== undefined) return known;
@@ -81,7 +90,7 @@ function placeLabel(pool: LabelPool, label: string): number {
   return place;
 }
 
-/** A literal as a tree that is walked from the end of the text holds it. */
+/** A literal by code units from its end, for a tree that is read from the end of a text. */
 export function reversed(literal: string): string {
   let out = '';
   for (let at = literal.length - 1; at >= 0; at--) out += literal[at];

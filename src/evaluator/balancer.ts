@@ -1,6 +1,6 @@
 /**
- * Which origin of a pool a request goes to (semantics §5, origin_pool). In go the pool's numbers, what the node knows
- * about its origins, and the state that earlier picks left; out comes an origin's index. Nothing is allocated.
+ * Chooses the origin of a pool for a request (semantics §5, origin_pool). In: the pool's numbers, the health and load of
+ * its origins, and the state of earlier picks. Out: the index of an origin. Allocates nothing.
  *
  * The rotation is the smooth weighted round robin of nginx (`ngx_http_upstream_round_robin.c`): each pick raises
  * every candidate by its weight, takes the highest, and lowers that one by the sum. Weights 5, 1, 1 give a a b a c a a.
@@ -16,7 +16,7 @@ export interface Pool {
   readonly nodeIds: ArrayLike<ArrayLike<number>>;
 }
 
-/** What the node knows as the request comes in. */
+/** The node's state when a request arrives. */
 export interface Surroundings {
   /** This node; `null` when it has no number. */
   readonly nodeId: number | null;
@@ -25,7 +25,7 @@ export interface Surroundings {
   inFlight(origin: number): number;
 }
 
-/** What picks leave for later picks; one per pool. */
+/** The state between picks; one per pool. */
 export interface PoolState {
   /** Each origin's standing in the rotation. */
   readonly standing: Float64Array;
@@ -34,7 +34,7 @@ export interface PoolState {
   readonly healthy: Uint8Array;
 }
 
-/** The state of a pool nobody has picked from. */
+/** The state of a pool before its first pick. */
 export function createPoolState(originCount: number): PoolState {
   return {
     standing: new Float64Array(originCount),
@@ -43,7 +43,7 @@ export function createPoolState(originCount: number): PoolState {
   };
 }
 
-/** Whether a pick moves the rotation on, or only looks at what it would take. */
+/** Whether a pick advances the rotation, or only returns what the next one would take. */
 export interface PickOptions {
   readonly advance: boolean;
 }
@@ -74,24 +74,24 @@ export function pick(pool: Pool, state: PoolState, around: Surroundings, options
   }
 }
 
-/** What taking turns leaves: whose turn is next. */
+/** The state of a plain round robin: the index of the next turn. */
 export interface TurnState {
   next: number;
 }
 
-/** The state of a group of records nobody has picked from. */
+/** The state of a group of records before its first pick. */
 export function createTurnState(): TurnState {
   return { next: 0 };
 }
 
-/** Takes turns among `count` equals: the host's own records in id order. */
+/** Plain round robin over `count` equals: the host's own records in id order. */
 export function pickInTurn(count: number, state: TurnState, options: PickOptions): number {
   const index = state.next < count ? state.next : 0;
   if (options.advance) state.next = index + 1 < count ? index + 1 : 0;
   return index;
 }
 
-/** Candidates: the healthy with a weight, or all with a weight when none of them is healthy. */
+/** Marks as candidates the healthy origins with a weight, or all with a weight when none of them is healthy. */
 function chooseHealthy(pool: Pool, state: PoolState): void {
   const { candidate, healthy } = state;
   let found = false;
@@ -103,7 +103,7 @@ function chooseHealthy(pool: Pool, state: PoolState): void {
   for (let i = 0; i < candidate.length; i++) candidate[i] = pool.weights[i]! > 0 ? 1 : 0;
 }
 
-/** Leaves of the candidates those with the fewest requests in flight for their weight. */
+/** Reduces the candidates to those with the fewest requests in progress for their weight. */
 function keepLeastLoaded(pool: Pool, state: PoolState, around: Surroundings): void {
   const { candidate } = state;
   let leastLoad = 0;
@@ -130,7 +130,7 @@ const NAMES_NODE = 0;
 const NAMES_NONE = 1;
 const ANY = 2;
 
-/** Candidates: the healthy of the first group that has one, or the whole first group that has a member. */
+/** Marks as candidates the healthy origins of the first group that has one, or the whole first group with a member. */
 function chooseGroup(pool: Pool, state: PoolState, nodeId: number | null): void {
   const { candidate, healthy } = state;
   let firstWithMember = -1;
@@ -148,6 +148,7 @@ function chooseGroup(pool: Pool, state: PoolState, nodeId: number | null): void 
     candidate[i] = isInGroup(pool, i, firstWithMember, nodeId) ? 1 : 0;
 }
 
+/** Whether an origin belongs to a group of `geo` for this node. */
 function isInGroup(pool: Pool, origin: number, group: number, nodeId: number | null): boolean {
   if (!(pool.weights[origin]! > 0)) return false;
   const ids = pool.nodeIds[origin]!;
@@ -157,7 +158,7 @@ function isInGroup(pool: Pool, origin: number, group: number, nodeId: number | n
   return false;
 }
 
-/** The candidate whose turn it is. @param weights `null`: all alike */
+/** The candidate that the rotation takes next. @param weights `null`: all equal */
 function rotate(weights: ArrayLike<number> | null, state: PoolState, options: PickOptions): number {
   const { standing, candidate } = state;
   let chosen = 0;

@@ -1,10 +1,9 @@
 /**
- * The rules that could match a request, in evaluation order. Each index the plan has is asked for the postings that
- * the request touches; the union of those lists is then walked in ascending slot order, which is evaluation order.
+ * The rules that could match a request, in evaluation order. Each index of the plan gives the postings that the request
+ * touches; the union of those lists is read in ascending slot order, which is evaluation order.
  *
- * A handful of slots is sorted outright. More than that are merged window by window: a bitset over the next slots is
- * filled from every list, read off and thrown away, so that a phase that finds its match early never looks at the
- * rest of long lists.
+ * Few slots are sorted by insertion. More are merged window by window: a bitset over the next slots is filled from every
+ * list and then read, so that a phase that finds its match early never reads the rest of long lists.
  */
 import {
   createHits,
@@ -24,28 +23,33 @@ const FEW = 32;
 /** Slots a window spans: 32 words of 32 bits. */
 const WINDOW = 1024;
 
+/** The candidates of the current request, and the scratch memory to merge them; one per evaluator. */
 export interface Candidates {
   readonly plan: Plan;
   readonly touched: Touched;
+  /** Inner literals found in the path; `null` where the plan has none. */
   readonly hits: LiteralHits | null;
   /** The slots when there are few, ascending. */
   readonly few: Uint32Array;
-  /** How many `few` holds, or -1: the lists are merged by window. */
+  /** The number of slots in `few`, or -1: the lists are merged by window. */
   fewCount: number;
+  /** Index in `few` of the next candidate. */
   fewAt: number;
   /** By touched posting, how far its list has been read. */
   readonly cursors: Uint32Array;
+  /** A bit for each slot from `windowStart` up to `windowEnd`. */
   readonly window: Uint32Array;
   windowStart: number;
   windowEnd: number;
-  /** The smallest slot not yet handed out. */
+  /** The smallest slot that may still be returned. */
   from: number;
 }
 
-/** Shared by all evaluators, as the rest of what a request needs (`evaluate.ts`). */
+/** Shared by all evaluators, like the other scratch memory of a request (`evaluate.ts`). */
 const FEW_SLOTS = new Uint32Array(FEW);
 const WINDOW_BITS = new Uint32Array(WINDOW / 32);
 
+/** The candidates of a plan's requests, sized at load so that no request allocates. */
 export function createCandidates(plan: Plan): Candidates {
   const touched = createTouched(plan.postings);
   const hasInner = plan.meta[META.inner] === 1;
@@ -90,12 +94,14 @@ export function gather(candidates: Candidates, facts: Facts): void {
   restart(candidates);
 }
 
+/** The bits (`characterBit`) of the characters in a path. */
 function charactersOf(path: string): number {
   let bits = 0;
   for (let at = 0; at < path.length; at++) bits |= characterBit(path.charCodeAt(at));
   return bits;
 }
 
+/** Touches the postings of the inner literals in either form of the path. */
 function gatherInner(candidates: Candidates, hits: LiteralHits, facts: Facts): void {
   const { plan, touched } = candidates;
   resetHits(hits);
@@ -106,6 +112,7 @@ function gatherInner(candidates: Candidates, hits: LiteralHits, facts: Facts): v
   for (let hit = 0; hit < hits.count; hit++) touch(touched, plan.words[postings + hits.literals[hit]!]!);
 }
 
+/** Touches the postings of the address, the country, the bot kind and the fingerprints. */
 function gatherVisitor(plan: Plan, facts: Facts, touched: Touched): void {
   const { meta, words, cidr4, cidr6 } = plan;
   if (cidr4.length > 0 || cidr6.length > 0) {
@@ -132,7 +139,7 @@ function gatherVisitor(plan: Plan, facts: Facts, touched: Touched): void {
   if (ja4hTree !== NONE && facts.ja4h !== null) walkForward(plan, ja4hTree, facts.ja4h, touched);
 }
 
-/** Goes back to the first candidate, for the shadow's run over the same request. */
+/** Returns to the first candidate, for the shadow's run over the same request. */
 export function restart(candidates: Candidates): void {
   const { touched } = candidates;
   candidates.from = 0;
@@ -149,6 +156,7 @@ export function restart(candidates: Candidates): void {
   }
 }
 
+/** Fills `few` with the slots of all touched postings, ascending and each once. */
 function sortFew(candidates: Candidates): void {
   const { few, plan, touched } = candidates;
   let count = 0;
@@ -166,6 +174,16 @@ function sortFew(candidates: Candidates): void {
     }
   }
   candidates.fewCount = count;
+}
+
+/**
+ * Whether no candidate lies below `end`, as far as that is known without a search: always false while lists are merged by
+ * window.
+ */
+export function noneBelow(candidates: Candidates, end: number): boolean {
+  const { few, fewCount, from } = candidates;
+  while (candidates.fewAt < fewCount && few[candidates.fewAt]! < from) candidates.fewAt++;
+  return candidates.fewAt < fewCount ? few[candidates.fewAt]! >= end : fewCount >= 0;
 }
 
 /** The next candidate below `end`, or -1. */
@@ -190,11 +208,12 @@ export function nextCandidate(candidates: Candidates, end: number): number {
   }
 }
 
-/** Passes over every candidate below `slot`. */
+/** Skips every candidate below `slot`. */
 export function skipTo(candidates: Candidates, slot: number): void {
   if (slot > candidates.from) candidates.from = slot;
 }
 
+/** The next candidate of the window below `end`, or -1. */
 function nextInWindow(candidates: Candidates, end: number): number {
   const { window, windowStart } = candidates;
   const stop = Math.min(end, candidates.windowEnd) - windowStart;
@@ -210,7 +229,7 @@ function nextInWindow(candidates: Candidates, end: number): number {
   return -1;
 }
 
-/** Fills the window with the next slots below `end`. False: there are none. */
+/** Fills the window with the next slots below `end`. False: no slot is left below it. */
 function fillWindow(candidates: Candidates, end: number): boolean {
   const { touched, cursors, window, plan } = candidates;
   const slots = plan.postingSlots;

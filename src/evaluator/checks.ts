@@ -1,4 +1,4 @@
-/** Every check of one rule, each judged on its own and put into words; what `explain` is made of. */
+/** Evaluates every check of one rule, also after one that fails, and describes each result; `explain` reports them. */
 import { formatIp } from '../base/ip.ts';
 import { BOT_KINDS, RULE_TYPES, type RuleType } from '../base/vocabulary.ts';
 import { ADDRESSES, FILTER, FLAG, NONE, SLOT } from '../plan/layout.ts';
@@ -16,10 +16,10 @@ import {
 import { type Context, slotWord } from './run.ts';
 import type { CheckName, CheckTrace, ReasonCode } from './trace.ts';
 
-/** A check with the reason it gives a rule for being skipped. */
+/** A check's result, with the reason that it gives a rule for being skipped. */
 export interface JudgedCheck extends CheckTrace {
   readonly failure: ReasonCode;
-  /** The rule has this filter, so that passing it tells something. */
+  /** The rule has this filter. Without one everything passes the check. */
   readonly filters: boolean;
 }
 
@@ -35,7 +35,7 @@ const WITH_PATH: readonly RuleType[] = [
   'error_page',
 ];
 
-/** The checks of `slot` in the order they are told. */
+/** The checks of the rule in `slot`, in the order of CHECKS. */
 export function checksOf(context: Context, slot: number): readonly JudgedCheck[] {
   const flags = slotWord(context, slot, SLOT.flags);
   const type = RULE_TYPES[flags & FLAG.type]!;
@@ -49,6 +49,7 @@ export function checksOf(context: Context, slot: number): readonly JudgedCheck[]
   return checks;
 }
 
+/** The result of a filter that the rule has. `pass` is `null` where the request has not the fact it needs. */
 function judged(
   check: CheckName,
   pass: boolean | null,
@@ -64,7 +65,7 @@ function unfiltered(check: CheckName, text: string, failure: ReasonCode, entry?:
   return { ...judged(check, true, text, failure, entry), filters: false };
 }
 
-/** Entries that are printed; a longer list tells how many it leaves out. */
+/** Entries that are printed of a list; the count of the others follows. */
 const SHOWN = 4;
 
 /** Characters of a value that a step of the trace repeats: a trace has a step for every rule. */
@@ -84,6 +85,7 @@ export function listText(entries: readonly string[]): string {
   return `[${shown.join(', ')}]`;
 }
 
+/** The check of the records that the rule is scoped to. */
 function scopeCheck(context: Context, slot: number): JudgedCheck {
   const scope = slotWord(context, slot, SLOT.scope);
   if (scope === NONE) return unfiltered('scope', 'every proxied record', 'out_of_scope');
@@ -93,6 +95,7 @@ function scopeCheck(context: Context, slot: number): JudgedCheck {
     : judged('scope', false, `no record of ${host} is in record_ids`, 'out_of_scope', 'record_ids');
 }
 
+/** The include and exclude lists of a host or path filter, as offsets in `words`. */
 interface PatternLists {
   readonly includes: readonly string[];
   readonly excludes: readonly string[];
@@ -101,6 +104,7 @@ interface PatternLists {
   readonly end: number;
 }
 
+/** The lists of the filter at `offset`. */
 function listsAt(context: Context, offset: number): PatternLists {
   const { words } = context.loaded.plan;
   const from = offset + FILTER.patterns;
@@ -111,6 +115,7 @@ function listsAt(context: Context, offset: number): PatternLists {
   return { includes: sources.slice(0, count), excludes: sources.slice(count), from, middle, end };
 }
 
+/** The check of the host filter. */
 function hostCheck(context: Context, slot: number): JudgedCheck {
   const { host } = context.facts;
   const offset = slotWord(context, slot, SLOT.host);
@@ -140,6 +145,7 @@ function hostCheck(context: Context, slot: number): JudgedCheck {
   return judged('host', false, text, 'host_not_included', name(0));
 }
 
+/** The check of the path filter, over both forms of a path with `;params`. */
 function pathCheck(context: Context, slot: number): JudgedCheck {
   const { facts, loaded } = context;
   const offset = slotWord(context, slot, SLOT.path);
@@ -162,10 +168,12 @@ function pathCheck(context: Context, slot: number): JudgedCheck {
   return judged('path', false, text, 'path_not_included', 'path_includes[0]');
 }
 
+/** ISO 3166-1 alpha-2 code of a country number (26 × first letter + second letter). */
 export function countryCode(number: number): string {
   return String.fromCharCode(65 + Math.floor(number / 26), 65 + (number % 26));
 }
 
+/** The check of the country filter; unknown countries fail it in either mode. */
 function countryCheck(context: Context, slot: number): JudgedCheck {
   const { facts, loaded } = context;
   const { words } = loaded.plan;
@@ -221,6 +229,7 @@ function entryTexts(words: Uint32Array, offset: number): readonly string[] {
   return texts;
 }
 
+/** An address, a prefix where the interval is one, or `<first>-<last>`. */
 function rangeText(family: 4 | 6, first: Uint32Array, last: Uint32Array): string {
   const width = family === 4 ? 1 : 4;
   let common = 0;
@@ -239,6 +248,7 @@ function rangeText(family: 4 | 6, first: Uint32Array, last: Uint32Array): string
   return exact ? `${start}/${common}` : `${start}-${formatIp(family, last)}`;
 }
 
+/** The check of the address filter; unknown addresses fail it in either mode. */
 function addressCheck(context: Context, slot: number): JudgedCheck {
   const { facts, loaded } = context;
   const { words } = loaded.plan;
@@ -280,6 +290,7 @@ export function botText(context: Context): string | null {
   return typeof given === 'object' && given !== null && 'kind' in given ? String(given.kind) : null;
 }
 
+/** The check of the bot kinds. */
 function kindCheck(context: Context, slot: number): JudgedCheck {
   const { words } = context.loaded.plan;
   const offset = slotWord(context, slot, SLOT.kinds);
@@ -310,11 +321,12 @@ function kindCheck(context: Context, slot: number): JudgedCheck {
   );
 }
 
-/** Where the bot's kind comes from. */
+/** Whether the bot's kind is classified from the User-Agent or given by the embedder. */
 export function botSource(facts: Facts): 'user-agent' | 'given' {
   return facts.request.bot === undefined ? 'user-agent' : 'given';
 }
 
+/** The check of `require_verified`; absent where the rule does not require it. */
 function verifiedCheck(context: Context, slot: number): readonly JudgedCheck[] {
   if ((slotWord(context, slot, SLOT.flags) & FLAG.requireVerified) === 0) return [];
   const name = botText(context);
@@ -327,6 +339,7 @@ function verifiedCheck(context: Context, slot: number): readonly JudgedCheck[] {
   return [judged('verified', botVerified, text, 'bot_unverified')];
 }
 
+/** The checks of the JA4 and JA4H lists, for those that the rule has. */
 function fingerprintChecks(context: Context, slot: number): readonly JudgedCheck[] {
   const { words } = context.loaded.plan;
   const first = slotWord(context, slot, SLOT.kinds);
@@ -338,6 +351,7 @@ function fingerprintChecks(context: Context, slot: number): readonly JudgedCheck
   ];
 }
 
+/** The fingerprint of the request for one list. */
 interface GivenFingerprint {
   readonly name: 'ja4' | 'ja4h';
   readonly field: 'match_ja4' | 'match_ja4h';

@@ -1,4 +1,4 @@
-/** Looks an address up among sorted boundaries (layout in `compiler/cidr-index`). */
+/** Looks up an address among sorted boundaries by binary search (layout in `compiler/cidr-index.ts`). */
 import { NONE } from '../plan/layout.ts';
 
 /** The posting of the piece that holds an IPv4 address, or NONE. */
@@ -29,7 +29,7 @@ export function lookUp6(section: Uint32Array, address: Uint32Array): number {
   return section[count * 4 + low]!;
 }
 
-/** Orders the address at `offset` against `address`. */
+/** Compares the IPv6 address at `offset` with `address`: below 0, 0 or above 0. */
 export function compareAt(words: Uint32Array, offset: number, address: Uint32Array): number {
   for (let word = 0; word < 4; word++) {
     const difference = words[offset + word]! - address[word]!;

@@ -1,8 +1,8 @@
 /**
  * Rate counters (semantics §5, rate_limit): how many requests a visitor has made in the window that ends now, and
- * whether this one is above the allowance. In go a rule's window and a visitor's key, out comes a judgement; the
- * counts live in a fixed amount of memory (`counters/store`), exact up to 128 requests a window (`counters/ring`),
- * by sixteenths of the window above (`counters/slices`).
+ * whether this one is above the allowance. In: a rule's window and a visitor's key. Out: a result. The counts are in a
+ * fixed amount of memory (`counters/store`), exact up to 128 requests a window (`counters/ring`), by sixteenths of the
+ * window above (`counters/slices`).
  *
  * One set of counters serves any number of evaluators of one process. Two processes share nothing.
  */
@@ -43,8 +43,8 @@ export { counterSpace } from './counters/hash.ts';
 export type { MutableRateResult, RateResult } from './counters/result.ts';
 
 /**
- * What a rule counts; one object per rule, never changed. A window with other numbers is another window: its keys
- * start anew.
+ * What a rule counts; one object per rule, immutable. A window with other numbers is another window, whose keys start
+ * at zero.
  */
 export interface RateWindow {
   /**
@@ -56,15 +56,15 @@ export interface RateWindow {
   readonly slot: number;
   /** `limit + burst`, 1…2,000,000. */
   readonly capacity: number;
-  /** Keep enough history to judge twice the capacity (a captcha rule, semantics §5). */
+  /** Enough history is stored to compare with twice the capacity (a captcha rule, semantics §5). */
   readonly doubled: boolean;
   /** 1,000…86,400,000, whole milliseconds. */
   readonly windowMs: number;
-  /** Each path of an address is counted by itself. */
+  /** Each path of an address has a count of its own. */
   readonly perPath: boolean;
 }
 
-/** Who is counted. */
+/** The key that a request counts under. */
 export interface RateKey {
   /** 0: the address is unknown; all such visitors share one key. */
   readonly family: 0 | 4 | 6;
@@ -74,40 +74,42 @@ export interface RateKey {
   readonly path: string;
 }
 
+/** Counts requests of rate_limit rules. Synchronous; never throws. */
 export interface Counters {
   /**
-   * Counts a request and judges it.
+   * Counts a request and writes the result to `out`.
    * @param now milliseconds since the epoch; fractions are cut off, and before the key's newest hit it counts as that
    * @param allowance requests let through per window: the capacity, or twice it when the window is `doubled`
    */
   hit(window: RateWindow, key: RateKey, now: number, allowance: number, out: MutableRateResult): void;
-  /** Judges a request as `hit` would and stores nothing. */
+  /** Writes to `out` what `hit` would, and stores nothing. */
   peek(window: RateWindow, key: RateKey, now: number, allowance: number, out: MutableRateResult): void;
 }
 
+/** Memory, clock and seed of a set of counters. */
 export interface CountersOptions {
   /** Octets the counters may take, at least 4,096. Default 64 MiB; a process with many evaluators shares one set. */
   readonly maxBytes?: number;
   /**
-   * Milliseconds that never go back, by which requests are counted instead of by their own time: one that is set back
-   * would stand still for as long, and every window with it. Absent: requests tell.
+   * A monotonic clock in milliseconds, which replaces the requests' own `now`: while a clock that was set back catches
+   * up, no window would move. Absent: the requests' `now`.
    */
   readonly clock?: () => number;
   /** Two draws from [0, 1) seed the hash, at the first request. Default: the platform's secure source. */
   readonly random?: () => number;
 }
 
-/** Counters that tell what they take. */
+/** Counters that report their memory. */
 export interface BoundedCounters extends Counters {
-  /** Octets held in arrays. */
+  /** Octets of all arrays. */
   bytes(): number;
-  /** Keys given up for others although their window had not passed. */
+  /** Keys that were evicted before their window had passed. */
   evictions(): number;
 }
 
 const DEFAULT_MAX_BYTES = 64 * 1024 * 1024;
 
-/** The closing words that keep the kinds of key apart. A path's own adds its length. */
+/** The last word of a hashed key, which separates the kinds of key. A path's own adds its length. */
 const PLAIN_KEY = 0;
 const HOLDER_KEY = 1;
 const OVERFLOW_KEY = 2;
@@ -165,7 +167,7 @@ class RateCounters {
     this.#shape = this.#holders;
   }
 
-  /** Judges a request; counts it when `stores`. */
+  /** Writes the result of a request to `out`; counts it when `stores`. */
   // PERF: positional parameters on every step of a hit, since options objects would be garbage per request.
   judge(
     window: RateWindow,
@@ -247,7 +249,7 @@ class RateCounters {
   }
 
   #idleClass(window: RateWindow, shape: EntryShape): number {
-    // A path without room for a link cannot tell whether its address still holds the place: it stays.
+    // A path without room for a link has no reference to its address, so its place cannot be checked: it stays.
     const unlinked = window.perPath && this.#link !== 0 && shape.layout.linkAt < 0;
     return unlinked ? NEVER_IDLE : idleClass(window.windowMs);
   }
@@ -279,7 +281,7 @@ class RateCounters {
   }
 
   /**
-   * What the address of `#hash` holds, or 0 when a peek finds nothing held. All its places are free once it made no
+   * The entry of the address of `#hash`, or 0 when a peek finds none. All its places are free once it made no
    * request for 17/16 of a window.
    */
   #holderOf(window: RateWindow, stores: boolean): number {
@@ -304,7 +306,7 @@ class RateCounters {
     return holder;
   }
 
-  /** Whether the path took its place during this stay of the address: it was hit since the holder stands. */
+  /** Whether the path took its place after the address' entry was created: it was hit since then. */
   #hasPlace(ref: number, holder: number): boolean {
     if (ref === 0 || holder === 0) return false;
     const { pages } = this.store;

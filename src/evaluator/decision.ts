@@ -1,8 +1,10 @@
-/** The request's one outcome, and the words it is told in. */
+/** The outcome of a request, and the vocabularies of its fields. All of it is JSON-safe. */
 import type { ActionMode, CacheMode, RuleType } from '../base/vocabulary.ts';
 import type { WafFinding } from './waf.ts';
 
+/** What the edge does with a request. */
 export const ACTIONS = ['forward', 'block', 'challenge', 'redirect', 'respond', 'refuse'] as const;
+/** One of ACTIONS. */
 export type Action = (typeof ACTIONS)[number];
 
 /** What a matched rule did, or (for a dry_run rule) would have done. */
@@ -23,19 +25,22 @@ export const EFFECTS = [
   'origin',
   'error_page',
 ] as const;
+/** One of EFFECTS. */
 export type Effect = (typeof EFFECTS)[number];
 
+/** A reference to a rule or a record. */
 export interface RuleRef {
   readonly type: RuleType | 'record';
   readonly id: number;
-  /** What it goes by where the id is only its place in an edge file; absent: the id. */
+  /** Its identity where the id is only its place in an edge file (`identity.ts`); absent: the id. */
   readonly key?: string;
 }
 
+/** A rule that matched the request. */
 export interface Match {
   readonly type: RuleType;
   readonly id: number;
-  /** As of `RuleRef`. */
+  /** As in `RuleRef`. */
   readonly key?: string;
   readonly mode: ActionMode;
   readonly effect: Effect;
@@ -43,9 +48,12 @@ export interface Match {
   readonly waf?: WafVerdict;
 }
 
+/** What has chosen the origin. */
 export const ORIGIN_SOURCES = ['alt_origin', 'origin_route', 'origin_pool', 'record'] as const;
+/** One of ORIGIN_SOURCES. */
 export type OriginSource = (typeof ORIGIN_SOURCES)[number];
 
+/** Where a forwarded request goes. */
 export interface Origin {
   readonly address: string;
   /** `null` only under `auto`, where the node's probe decides. */
@@ -53,10 +61,11 @@ export interface Origin {
   readonly scheme: 'http' | 'https' | 'auto';
   readonly hostHeader: string;
   readonly source: OriginSource;
-  /** Seconds to wait for it before 504, as the record says; `null`: the node's own default. */
+  /** Seconds to wait for it before 504, as the record sets them; `null`: the node's own default. */
   readonly timeoutSec: number | null;
 }
 
+/** Whether, how long and under which key the response is cached. */
 export interface CacheDirective {
   readonly mode: CacheMode;
   /** Seconds; `null` follows the origin. */
@@ -68,10 +77,11 @@ export interface CacheDirective {
 
 /**
  * Why a body was not inspected whole. `coding`: its Content-Encoding is unknown, doubled or does not inflate.
- * `unparsable`: it is not what its Content-Type says. `beyond_cap`: it is longer than the rule inspects. `unread`: the
+ * `unparsable`: it does not parse as its Content-Type. `beyond_cap`: it is longer than the rule inspects. `unread`: the
  * request has one that the evaluator was not given. Where several hold, the first of them is reported.
  */
 export const UNINSPECTED = ['coding', 'unparsable', 'beyond_cap', 'unread'] as const;
+/** One of UNINSPECTED. */
 export type Uninspected = (typeof UNINSPECTED)[number];
 
 /**
@@ -85,38 +95,48 @@ export interface WafVerdict extends WafFinding {
   readonly uninspected: Uninspected | null;
 }
 
+/** What the edge does with one request, and why. */
 export interface Decision {
   readonly action: Action;
   /** The answer's status; `null` when the request is forwarded. */
   readonly status: number | null;
   /** The rule that settled the outcome; `null` for the gate, the edge's own answers and a host's own records. */
   readonly rule: RuleRef | null;
+  /** The Location of a redirect. */
   readonly location: string | null;
+  /** The body of a `respond` by a bot_route rule. */
   readonly body: string | null;
+  /** Set when the request is forwarded. */
   readonly origin: Origin | null;
   /** The path and query the origin gets, percent-encoded; set when the request is forwarded. */
   readonly path: string | null;
   readonly query: string | null;
+  /** `null`: the origin's own headers decide. */
   readonly cache: CacheDirective | null;
   /** `<type>/<id>`, `<type>/<key>` where there is one; in the order given. */
   readonly tags: readonly string[];
   /** Whole seconds, beside status 429. */
   readonly retryAfter: number | null;
+  /** What the waf rule that acts has found. */
   readonly waf: WafVerdict | null;
+  /** Every rule that matched, in evaluation order. */
   readonly matches: readonly Match[];
   /** The decision had every dry_run rule been enforced; `null` when no dry_run rule matched. */
   readonly shadow: Decision | null;
+  /** The revision of the plan that decided. */
   readonly revision: number;
 }
 
 /** What a visitor sees for an error status. */
 export interface ErrorPage {
+  /** `svc`: the edge's own page. `custom`: the rule's HTML. `origin`: the origin's own body. */
   readonly kind: 'svc' | 'custom' | 'origin';
   /** The HTML of a `custom` page. */
   readonly html: string | null;
   readonly rule: RuleRef;
 }
 
+/** The error page of a response, with the rules that matched. */
 export interface ErrorPageAnswer {
   /** `null`: no rule covers this request and status. */
   readonly page: ErrorPage | null;

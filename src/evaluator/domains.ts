@@ -8,19 +8,20 @@ import { type HostFacts, normalizeName, parseHost } from '../base/host.ts';
 import type { Evaluator } from './evaluate.ts';
 
 /**
- * The domains a process serves, and for each what it is served by: an evaluator, or whatever leads to one. Register only domains that have been `active` at least once: a name never verified
- * owns no host, or anybody could take a live host by registering a name below it (semantics §2).
+ * The domains that a process serves, each with its evaluator or a value that leads to one. Register only domains that
+ * have been `active` at least once: a name that was never verified owns no host, or any customer could take another's host
+ * by registering a name below it (semantics §2).
  */
 export interface Domains<T = Evaluator> {
   /** Names registered. */
   readonly size: number;
-  /** Registers a domain's name, in any spelling a host may have, or replaces what stands there. */
+  /** Registers a domain's name, in any spelling a host may have, or replaces its value. */
   set(name: string, served: T): void;
-  /** Forgets a name; its hosts fall to the longest name above it. False: it was not registered. */
+  /** Removes a name; its hosts then belong to the longest name above it. False: it was not registered. */
   delete(name: string): boolean;
   /**
-   * What the domain is served by that owns a Host value as sent (any case, with a port, with a trailing dot). `null`:
-   * none does, or it is no valid host; never throws.
+   * The value of the domain that owns a Host value as sent (any case, with a port, with a trailing dot). `null`: no domain
+   * does, or it is not a valid host. Never throws.
    */
   find(host: string): T | null;
 }
@@ -29,7 +30,7 @@ export interface Domains<T = Evaluator> {
 export function createDomains<T = Evaluator>(): Domains<T> {
   const domains = new Map<string, T>();
   const facts: HostFacts = { host: '', port: -1, literal: false };
-  /** Labels of the longest name ever registered; what lies below that many cannot be one. */
+  /** Labels of the longest name ever registered; a suffix with more labels is none of the names. */
   let deepest = 0;
 
   function owner(host: string): T | null {
@@ -58,7 +59,7 @@ export function createDomains<T = Evaluator>(): Domains<T> {
       return canonical !== null && domains.delete(canonical);
     },
     find(host) {
-      // PERF: a registered name is canonical, so a host that equals one needs no reading and has no longer owner.
+      // PERF: a registered name is canonical, so a host that equals one need not be parsed and has no longer owner.
       const itself = domains.get(host);
       if (itself !== undefined) return itself;
       if (typeof host !== 'string' || !parseHost(host, facts) || facts.literal) return null;

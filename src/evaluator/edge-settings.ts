@@ -1,4 +1,4 @@
-/** What a plan tells the node besides decisions: the domain's edge settings and its pools' health checks. */
+/** The settings of a plan that a node needs besides decisions: the domain's edge settings, its pools' health checks. */
 import { ORIGIN_SCHEMES, type OriginScheme } from '../base/vocabulary.ts';
 import { POOL_FIELDS, POOL_HEALTH, POOL_ORIGIN } from '../plan/fields.ts';
 import { EDGE_SWITCH, META, NONE, SLOT, typeIndex } from '../plan/layout.ts';
@@ -12,24 +12,25 @@ export interface PoolHealth {
   readonly host: string;
   readonly intervalSec: number;
   readonly timeoutSec: number;
-  /** Failures in a row that take an origin out, successes in a row that bring it back. */
+  /** Consecutive failures that eject an origin, and consecutive successes that end the ejection. */
   readonly unhealthyThreshold: number;
   readonly healthyThreshold: number;
-  /** Seconds an origin that failed requests stays out. */
+  /** Seconds for which an origin is ejected after failed requests. */
   readonly ejectSec: number;
 }
 
+/** Where an origin of a pool is reached. */
 export interface PoolOriginAddress {
   readonly address: string;
   readonly port: number;
   readonly scheme: OriginScheme;
 }
 
-/** One origin pool; the place in `origins` is what `OriginStates` is asked about. */
+/** One origin pool; `OriginStates` identifies an origin by its index in `origins`. */
 export interface PoolSettings {
   /** The rule's id. */
   readonly id: number;
-  /** What the rule goes by where the id is only its place in an edge file; absent: the id. */
+  /** The rule's identity where the id is only its place in an edge file; absent: the id. */
   readonly key?: string;
   readonly hostHeader: string;
   readonly origins: readonly PoolOriginAddress[];
@@ -37,19 +38,21 @@ export interface PoolSettings {
   readonly health: PoolHealth | null;
 }
 
+/** A domain's settings that shape responses rather than decisions. */
 export interface EdgeSettings {
   readonly noSniff: boolean;
   readonly referrerPolicy: boolean;
   readonly stripHeaders: boolean;
   readonly markdownForAgents: boolean;
   readonly webSocketsOff: boolean;
-  /** Megabytes a response's body may have to be kept. */
+  /** Megabytes of the largest response body that is cached. */
   readonly cacheCapMb: number;
   readonly diskMaxGb: number;
   readonly diskTtlDays: number;
   readonly pools: readonly PoolSettings[];
 }
 
+/** Reads the settings of a plan; called once per evaluator. */
 export function readEdgeSettings(loaded: LoadedPlan): EdgeSettings {
   const { meta } = loaded.plan;
   const on = (bit: number): boolean => (meta[META.switches]! & bit) !== 0;

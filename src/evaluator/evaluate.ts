@@ -1,155 +1,103 @@
 /**
- * Decides requests from one domain's plan. In: a request as the embedder saw it. Out: a decision, always; `evaluate`
- * never throws. The gate and the facts come first (`facts.ts`), then the indexes give candidates (`candidates.ts`),
- * then the phases of semantics §4 run in their order (`walk`); where a dry_run rule matched, they run once more with
- * every dry_run rule enforced, and that decision is the shadow.
+ * Opens a sealed plan as an evaluator. In: a request as the embedder saw it. Out: a decision, always; `evaluate` never
+ * throws. For each request the gate reads the facts (`facts.ts`), the indexes give the candidates (`candidates.ts`), and
+ * the phases of semantics §4 (`phases.ts`) make the decision (`decide.ts`) or its trace (`explain.ts`).
  */
 
-import { META } from '../plan/layout.ts';
+import { META, type Plan } from '../plan/layout.ts';
 import { openPlan } from '../plan/open.ts';
-import { createCandidates, gather, restart } from './candidates.ts';
+import { createCandidates, gather } from './candidates.ts';
 import { clearanceSec } from './clearance.ts';
 import { type Counters, createCounters } from './counters.ts';
+import { decide, decideErrorPage, type Runs, refusal } from './decide.ts';
 import type { Decision, ErrorPageAnswer, RuleRef } from './decision.ts';
 import { type EdgeSettings, readEdgeSettings } from './edge-settings.ts';
 import { explainDecision, explainUnread } from './explain.ts';
 import { createFacts, type FactsInput, readFacts, releaseRequest } from './facts.ts';
-import { createLoaded, textOf } from './loaded.ts';
-import { botRoute } from './phases/bot-route.ts';
-import { BYPASS, cache, inDeveloperMode } from './phases/cache.ts';
-import { captcha } from './phases/captcha.ts';
-import { drop } from './phases/drop.ts';
-import { type ErrorResponse, errorPage } from './phases/error-page.ts';
-import { fingerprint } from './phases/fingerprint.ts';
-import { origin } from './phases/origin.ts';
-import { rateLimit } from './phases/rate-limit.ts';
-import { redirect } from './phases/redirect.ts';
-import { rewrite, rewrittenQuery } from './phases/rewrite.ts';
-import { waf, wantedBody } from './phases/waf.ts';
+import { createLoaded, type LoadedPlan, textOf } from './loaded.ts';
+import type { ErrorResponse } from './phases/error-page.ts';
+import { wantedBody } from './phases/waf.ts';
+import { stepsOf } from './phases.ts';
 import type { EdgeRequest } from './request.ts';
-import { type Context, createRun, end, type Memo, type OriginStates, type Run, resetRun } from './run.ts';
-import { isAcmeChallenge, isEdgeOwn } from './special-paths.ts';
+import { type Context, createRun, type Memo, type OriginStates } from './run.ts';
 import type { Trace } from './trace.ts';
 import type { WafProgram } from './waf.ts';
 
+/** What an evaluator is connected to; every field has a default. */
 export interface EvaluatorOptions {
-  /** Rate counters, shared where several evaluators serve one process. Default: counters of its own. */
+  /** Rate counters; one object may serve several evaluators of a process. Default: a new one. */
   readonly counters?: Counters;
   /** Milliseconds since the epoch, for requests that carry no `now`. Default: `Date.now`. */
   readonly clock?: () => number;
-  /** Seeds the counters' hash when they are the evaluator's own. Default: the platform's secure source. */
+  /** Seeds the hash of the default counters; numbers in [0, 1). Default: the platform's secure source. */
   readonly random?: () => number;
-  /** The signature program of `waf` rules; without one they match and do nothing, and decisions say so. */
+  /** The signature program of `waf` rules; without one they match with the effect `unavailable`. */
   readonly waf?: WafProgram | null;
   /** Health and load of pool origins. Default: all healthy, none busy. */
   readonly origins?: OriginStates;
   /** This node's id, for geo pools. */
   readonly nodeId?: number | null;
   /**
-   * Told of what was thrown while a request was judged: a bug, or a fault of what the embedder handed in. The request
-   * is refused with 500 all the same.
+   * Receives what was thrown while a request was evaluated: a bug, or a fault of an option (clock, counters, waf,
+   * origins). The request is refused with 500 in any case; what `onFault` itself throws is ignored.
    */
   readonly onFault?: (error: unknown) => void;
-  /** The bytes were checked by this process before; see `openPlan`. */
+  /** Skips the checksum of bytes that this process has checked before; see `openPlan`. */
   readonly trusted?: boolean;
 }
 
+/** The evaluator of one domain's plan. */
 export interface Evaluator {
   /** The domain's name. */
   readonly domain: string;
+  /** The plan's revision. */
   readonly revision: number;
   /** The domain's settings that shape answers rather than decisions; read once. */
   settings(): EdgeSettings;
-  /** Seconds for which having solved the challenge of this rule or record counts (semantics §5). */
-  clearanceSec(asker: RuleRef): number;
+  /** Seconds for which a solved challenge of this rule or record stays valid (semantics §5). */
+  clearanceSec(challenger: RuleRef): number;
   /** The request's outcome. Synchronous; never throws, whatever the request holds. */
   evaluate(request: EdgeRequest): Decision;
-  /** Decides as `evaluate` does and accounts for every rule and check. Never throws. */
+  /** Decides as `evaluate` does (counters advance), and reports every phase, rule and check. Never throws. */
   explain(request: EdgeRequest): Trace;
-  /** Octets of the body that a rule would inspect; 0: do not buffer it. Never throws. */
+  /** Octets of the body that a rule would inspect; 0: no need to buffer the body. Never throws. */
   bodyWanted(request: EdgeRequest): number;
   /** The page for an error status, once the response is known. Never throws. */
   errorPage(request: EdgeRequest, status: number, madeBy: 'edge' | 'origin'): ErrorPageAnswer;
 }
 
 /**
- * What one request at a time needs, shared by all evaluators of the process: a node holds thousands, and what the last
- * request used is still near in memory. So an evaluator must not be called from a function that was handed to one
- * (signatures, origin states, counters, clock).
+ * The scratch memory of a request, shared by all evaluators of the process, which decide one request at a time.
+ * PERF: a node has thousands of evaluators, and the memory of the last request is still in the processor's cache.
+ * INVARIANT: what an embedder supplies (signatures, origin states, counters, clock) must not call an evaluator.
  */
 const SCRATCH = {
   facts: createFacts(),
-  real: createRun(false),
-  shadow: createRun(true),
+  runs: { real: createRun(false), shadow: createRun(true) } satisfies Runs,
   memo: { rates: new Map(), wafs: new Map(), picks: new Map() } satisfies Memo,
 } as const;
 
 const ALWAYS_UP: OriginStates = { healthy: () => true, inFlight: () => 0 };
+const NO_REQUEST: EdgeRequest = { scheme: '', method: '', host: '', target: '' };
+const NO_PAGE: ErrorPageAnswer = Object.freeze({ page: null, matches: Object.freeze([]), shadow: null });
+
+/** One evaluator's state. */
+interface State {
+  readonly context: Context;
+  readonly input: FactsInput;
+}
 
 /**
- * Opens a sealed plan and makes an evaluator of it.
- * @throws PlanFault when the bytes are not a plan this build reads
+ * Opens a sealed plan and returns its evaluator.
+ * @throws PlanFault when the bytes are not a plan that this build reads
  */
 export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Evaluator {
   const { plan, revision } = openPlan(bytes, { trusted: options.trusted === true });
   const loaded = createLoaded(plan, revision);
-  const context: Context = {
-    loaded,
-    facts: SCRATCH.facts,
-    candidates: createCandidates(plan),
-    counters:
-      options.counters ?? createCounters(options.random === undefined ? {} : { random: options.random }),
-    windows: new Map(),
-    waf: options.waf ?? null,
-    reportFault: tell,
-    origins: options.origins ?? ALWAYS_UP,
-    nodeId: options.nodeId ?? null,
-    pools: new Map(),
-    keyedNames: new Map(),
-    turns: new Map(),
-    memo: SCRATCH.memo,
+  const state: State = {
+    context: createContext(plan, loaded, options),
+    input: { loaded, known: new Map(), clock: options.clock ?? Date.now },
   };
-  const input: FactsInput = { loaded, known: new Map(), clock: options.clock ?? Date.now };
-  const { real, shadow } = SCRATCH;
-
-  function enter(request: EdgeRequest): number {
-    const refused = readFacts(context.facts, request, input);
-    if (refused === 0) gather(context.candidates, context.facts);
-    return refused;
-  }
-
-  function decideRequest(request: EdgeRequest): Decision {
-    const refused = enter(isObject(request) ? request : NO_REQUEST);
-    if (refused !== 0) return refusal(refused, revision);
-    forget(context);
-    walk(context, real);
-    if (!real.dryMatched) return decide(real, null, revision);
-    restart(context.candidates);
-    walk(context, shadow);
-    return decide(real, decide(shadow, null, revision), revision);
-  }
-
-  /** A listener that throws must not turn a decision into an exception. */
-  function tell(error: unknown): void {
-    try {
-      options.onFault?.(error);
-    } catch {
-      // There is nobody left to tell.
-    }
-  }
-
-  /** Fails closed: a bug here, or in what the embedder handed in, must not let a request past its rules. */
-  function evaluate(request: EdgeRequest): Decision {
-    try {
-      return decideRequest(request);
-    } catch (error) {
-      tell(error);
-      return refusal(500, revision);
-    } finally {
-      releaseRequest(context.facts);
-    }
-  }
-
   let settings: EdgeSettings | null = null;
   return {
     domain: textOf(loaded, plan.meta[META.domain]!),
@@ -158,151 +106,107 @@ export function loadPlan(bytes: Uint8Array, options: EvaluatorOptions = {}): Eva
       settings ??= readEdgeSettings(loaded);
       return settings;
     },
-    clearanceSec: (asker) => clearanceSec(loaded, asker),
-    evaluate,
-    explain: (request) => {
-      const decision = evaluate(request);
-      try {
-        const rates = new Map(context.memo.rates);
-        const refused = enter(isObject(request) ? request : NO_REQUEST);
-        return explainDecision(context, { decision, refused, rates });
-      } catch (error) {
-        tell(error);
-        return explainUnread(decision);
-      } finally {
-        releaseRequest(context.facts);
-      }
-    },
-    bodyWanted: (request) => {
-      try {
-        if (context.waf === null || enter(isObject(request) ? request : NO_REQUEST) !== 0) return 0;
-        return wantedBody(context);
-      } catch (error) {
-        tell(error);
-        return 0;
-      } finally {
-        releaseRequest(context.facts);
-      }
-    },
-    errorPage: (request, status, madeBy) => {
-      try {
-        const outside = !(status >= 400 && status <= 599);
-        if (outside || enter(isObject(request) ? request : NO_REQUEST) !== 0) return NO_PAGE;
-        return answerError(context, { real, shadow }, { status, madeBy });
-      } catch (error) {
-        tell(error);
-        return NO_PAGE;
-      } finally {
-        releaseRequest(context.facts);
-      }
-    },
+    clearanceSec: (challenger) => clearanceSec(loaded, challenger),
+    evaluate: (request) => evaluate(state, request),
+    explain: (request) => explain(state, request),
+    bodyWanted: (request) => bodyWanted(state, request),
+    errorPage: (request, status, madeBy) => errorPageOf(state, request, { status, madeBy }),
   };
 }
 
-const NO_REQUEST: EdgeRequest = { scheme: '', method: '', host: '', target: '' };
-const NO_PAGE: ErrorPageAnswer = Object.freeze({ page: null, matches: Object.freeze([]), shadow: null });
+function createContext(plan: Plan, loaded: LoadedPlan, options: EvaluatorOptions): Context {
+  const { counters, random, onFault } = options;
+  return {
+    loaded,
+    steps: stepsOf(plan),
+    facts: SCRATCH.facts,
+    candidates: createCandidates(plan),
+    counters: counters ?? createCounters(random === undefined ? {} : { random }),
+    windows: new Map(),
+    waf: options.waf ?? null,
+    reportFault: (error) => reportFault(onFault, error),
+    origins: options.origins ?? ALWAYS_UP,
+    nodeId: options.nodeId ?? null,
+    pools: new Map(),
+    keyedNames: new Map(),
+    turns: new Map(),
+    memo: SCRATCH.memo,
+  };
+}
+
+/** Reports a fault to the embedder; an `onFault` that throws must not turn a decision into an exception. */
+function reportFault(onFault: EvaluatorOptions['onFault'], error: unknown): void {
+  try {
+    onFault?.(error);
+  } catch {
+    // There is no second place to report to.
+  }
+}
+
+/** Reads the facts of a request and gathers its candidates; the status it is refused with at the gate, or 0. */
+function enter({ context, input }: State, request: EdgeRequest): number {
+  const refused = readFacts(context.facts, isObject(request) ? request : NO_REQUEST, input);
+  if (refused === 0) gather(context.candidates, context.facts);
+  return refused;
+}
 
 function isObject(value: unknown): boolean {
   return typeof value === 'object' && value !== null;
 }
 
-/** Drops what the last request's runs left for each other. */
-function forget(context: Context): void {
-  const { rates, wafs, picks } = context.memo;
-  if (rates.size > 0) rates.clear();
-  if (wafs.size > 0) wafs.clear();
-  if (picks.size > 0) picks.clear();
-}
-
-/** The phases in their order; each returns true when it ended the request. */
-function walk(context: Context, run: Run): void {
-  const { facts } = context;
-  resetRun(run);
-  if (context.candidates.fewCount === 0) {
-    walkBare(context, run);
-    return;
+/** Fails closed: a bug here, or in what the embedder supplies, must not let a request bypass its rules. */
+function evaluate(state: State, request: EdgeRequest): Decision {
+  const { context } = state;
+  const { revision } = context.loaded;
+  try {
+    const refused = enter(state, request);
+    return refused === 0 ? decide(context, SCRATCH.runs) : refusal(refused, revision);
+  } catch (error) {
+    context.reportFault(error);
+    return refusal(500, revision);
+  } finally {
+    releaseRequest(context.facts);
   }
-  if (drop(context, run) || fingerprint(context, run)) return;
-  const exempt = isAcmeChallenge(facts);
-  if (!exempt && botRoute(context, run)) return;
-  if (rateLimit(context, run)) return;
-  if (isEdgeOwn(facts)) {
-    end(run, 'respond', { status: 200, rule: null });
-    return;
+}
+
+function explain(state: State, request: EdgeRequest): Trace {
+  const { context } = state;
+  const decision = evaluate(state, request);
+  try {
+    const rates = new Map(context.memo.rates);
+    const refused = enter(state, request);
+    return explainDecision(context, { decision, refused, rates });
+  } catch (error) {
+    context.reportFault(error);
+    return explainUnread(decision);
+  } finally {
+    releaseRequest(context.facts);
   }
-  if (waf(context, run)) return;
-  const pinned = run.pinned >= 0;
-  if (!exempt && !pinned && redirect(context, run)) return;
-  if (!exempt && captcha(context, run)) return;
-  run.path = null;
-  let query = facts.encodedQuery;
-  if (pinned || (exempt && inDeveloperMode(context))) run.cache = BYPASS;
-  else if (!exempt) {
-    const rewritten = rewrite(context, run);
-    if (rewritten.ended) return;
-    query = rewrittenQuery(context, rewritten.slot, cache(context, run));
+}
+
+function bodyWanted(state: State, request: EdgeRequest): number {
+  const { context } = state;
+  try {
+    if (context.waf === null || enter(state, request) !== 0) return 0;
+    return wantedBody(context);
+  } catch (error) {
+    context.reportFault(error);
+    return 0;
+  } finally {
+    releaseRequest(context.facts);
   }
-  origin(context, run);
-  run.path ??= facts.forwarded;
-  run.query = query;
 }
 
-/**
- * What is left of the phases for a request that no rule can match.
- * PERF: many requests meet no candidate, and need not ask every phase in turn.
- */
-function walkBare(context: Context, run: Run): void {
-  const { facts } = context;
-  if (isEdgeOwn(facts)) {
-    end(run, 'respond', { status: 200, rule: null });
-    return;
+function errorPageOf(state: State, request: EdgeRequest, response: ErrorResponse): ErrorPageAnswer {
+  const { context } = state;
+  try {
+    const isError = response.status >= 400 && response.status <= 599;
+    if (!isError || enter(state, request) !== 0) return NO_PAGE;
+    return decideErrorPage(context, SCRATCH.runs, response);
+  } catch (error) {
+    context.reportFault(error);
+    return NO_PAGE;
+  } finally {
+    releaseRequest(context.facts);
   }
-  if (!isAcmeChallenge(facts) && captcha(context, run)) return;
-  if (inDeveloperMode(context)) run.cache = BYPASS;
-  origin(context, run);
-  run.path = facts.forwarded;
-  run.query = facts.encodedQuery;
-}
-
-const EMPTY: readonly never[] = Object.freeze([]);
-
-function decide(run: Run, shadow: Decision | null, revision: number): Decision {
-  return {
-    action: run.action,
-    status: run.status,
-    rule: run.rule,
-    location: run.location,
-    body: run.body,
-    origin: run.origin,
-    path: run.path,
-    query: run.query,
-    cache: run.cache,
-    tags: run.tags ?? EMPTY,
-    retryAfter: run.retryAfter,
-    waf: run.waf,
-    matches: run.matches ?? EMPTY,
-    shadow,
-    revision,
-  };
-}
-
-function refusal(status: number, revision: number): Decision {
-  const run = createRun(false);
-  end(run, 'refuse', { status, rule: null });
-  return decide(run, null, revision);
-}
-
-function answerError(
-  context: Context,
-  runs: { readonly real: Run; readonly shadow: Run },
-  response: ErrorResponse,
-): ErrorPageAnswer {
-  resetRun(runs.real);
-  const page = errorPage(context, runs.real, response);
-  const matches = runs.real.matches ?? EMPTY;
-  if (!runs.real.dryMatched) return { page, matches, shadow: null };
-  restart(context.candidates);
-  resetRun(runs.shadow);
-  const shadowPage = errorPage(context, runs.shadow, response);
-  return { page, matches, shadow: { page: shadowPage, matches: runs.shadow.matches ?? EMPTY, shadow: null } };
 }

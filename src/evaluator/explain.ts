@@ -1,7 +1,7 @@
 /**
- * Accounts for a decision that has been made: which rules matched, which were skipped by which check, which were not
- * reached and why. Checks are judged anew and one by one (`checks.ts`), so the account covers every rule; what the
- * decision itself recorded is taken from it, never guessed.
+ * Explains a decision that has been made: which rules matched, which were skipped by which check, which were not reached
+ * and why. Every check is evaluated again, one by one (`checks.ts`), so the trace covers every rule; what the decision
+ * itself recorded is taken from it.
  */
 import { hostMistake } from '../base/host.ts';
 import { targetMistake } from '../base/path.ts';
@@ -10,77 +10,69 @@ import { FLAG, GROUP, META, SLOT, typeIndex } from '../plan/layout.ts';
 import { botText, checksOf, listText } from './checks.ts';
 import type { RateResult } from './counters.ts';
 import type { Decision, Match } from './decision.ts';
+import { EXEMPT, exemptionsOf } from './exemptions.ts';
 import { isWithin } from './facts.ts';
 import { factsTrace } from './facts-trace.ts';
 import { textOf } from './loaded.ts';
 import { matchReason } from './match-reason.ts';
 import { inDeveloperMode } from './phases/cache.ts';
-import { passesAsCrawler } from './phases/captcha.ts';
 import { listedStatuses } from './phases/error-page.ts';
 import { onUninspected, settingsOf } from './phases/waf.ts';
+import { PHASE_TABLE, type Phase } from './phases.ts';
 import { type Context, phaseStart, refOf, slotWord } from './run.ts';
-import { isAcmeChallenge, isEdgeOwn } from './special-paths.ts';
+import { isEdgeOwn } from './special-paths.ts';
 import {
   type FactsTrace,
   PHASES,
-  type Phase,
   type PhaseOutcome,
   type PhaseTrace,
   type RuleTrace,
   type Trace,
 } from './trace.ts';
 
+/** A decision with what its evaluation has left for the trace. */
 export interface Explained {
   readonly decision: Decision;
-  /** What the gate said: 0, or the status it refused with. */
+  /** The gate's result: 0, or the status it refused with. */
   readonly refused: number;
-  /** What the rate limits said, by slot. */
+  /** The results of the rate limits, by slot. */
   readonly rates: ReadonlyMap<number, RateResult>;
 }
 
+/** What the functions of this file work with. */
 interface Account extends Explained {
   readonly context: Context;
   /** Place in PHASES of the phase that ended the request. */
   readonly ended: number;
+  /** Bits of EXEMPT that the request has. */
+  readonly exempt: number;
+  /** By `<type>/<id>`. */
   readonly matched: ReadonlyMap<string, Match>;
   /** The bot_route rule that pinned the origin, as text. */
   readonly pinnedBy: string | null;
 }
 
-const PHASE_TYPES: Readonly<Record<Phase, readonly RuleType[]>> = {
-  gate: [],
-  drop: ['drop'],
-  fingerprint: ['fingerprint'],
-  bot_route: ['bot_route'],
-  rate_limit: ['rate_limit'],
-  waf: ['waf'],
-  redirect: ['redirect'],
-  captcha: ['captcha'],
-  rewrite: ['rewrite'],
-  cache: ['cache'],
-  origin: ['origin_route', 'origin_pool'],
-  error_page: ['error_page'],
-};
-
 /** The trace of a decision; `context` still holds the request's facts. */
 export function explainDecision(context: Context, explained: Explained): Trace {
   const { decision, refused } = explained;
   const pinned = decision.matches.find((match) => match.effect === 'alt_origin' && match.mode === 'enforce');
+  const pinnedBy = pinned === undefined ? null : `${pinned.type}/${pinned.id}`;
   const account: Account = {
     ...explained,
     context,
+    exempt: refused !== 0 ? 0 : exemptionsOf(context.facts) | (pinnedBy === null ? 0 : EXEMPT.pinned),
     ended: refused !== 0 ? 0 : PHASES.indexOf(endingPhase(decision)),
     matched: new Map(decision.matches.map((match) => [`${match.type}/${match.id}`, match])),
-    pinnedBy: pinned === undefined ? null : `${pinned.type}/${pinned.id}`,
+    pinnedBy,
   };
-  const phases = PHASES.map((name): PhaseTrace => {
-    const rules = refused === 0 ? PHASE_TYPES[name].flatMap((type) => typeRules(account, name, type)) : [];
+  const phases = PHASE_TABLE.map(({ name, types }): PhaseTrace => {
+    const rules = refused === 0 ? types.flatMap((type) => typeRules(account, name, type)) : [];
     return { name, outcome: phaseOutcome(account, name), note: phaseNote(account, name), rules };
   });
   return { decision, facts: factsTrace(context, refused), phases };
 }
 
-/** The trace of a request whose fields throw when they are read: there is nothing to account for. */
+/** The trace of a request whose fields throw when they are read: no rule was evaluated. */
 export function explainUnread(decision: Decision): Trace {
   const phases = PHASES.map(
     (name): PhaseTrace =>
@@ -106,6 +98,7 @@ const UNREAD_FACTS: FactsTrace = {
   records: [],
 };
 
+/** The phase that made the decision. */
 function endingPhase(decision: Decision): Phase {
   const type = decision.rule?.type;
   switch (decision.action) {
@@ -122,21 +115,16 @@ function endingPhase(decision: Decision): Phase {
   }
 }
 
-/** Why a phase lets the request by without looking at its rules, or `null`. */
-function exemption(account: Account, name: Phase): string | null {
-  const { facts } = account.context;
-  const acme = ['bot_route', 'redirect', 'captcha', 'rewrite', 'cache'] satisfies Phase[];
-  if ((acme as Phase[]).includes(name) && isAcmeChallenge(facts))
-    return 'an ACME challenge passes this phase';
-  const pinned = ['redirect', 'rewrite', 'cache'] satisfies Phase[];
-  if ((pinned as Phase[]).includes(name) && account.pinnedBy !== null) {
-    return `the origin is pinned by ${account.pinnedBy}, which passes this phase`;
-  }
-  if (name === 'captcha' && passesAsCrawler(facts))
-    return `verified ${botText(account.context)} passes this phase`;
-  return null;
+/** Why the request passes a phase whatever its rules, or `null`. */
+function exemption({ context, exempt, pinnedBy }: Account, name: Phase): string | null {
+  const { passedBy } = PHASE_TABLE[PHASES.indexOf(name)]!;
+  const reasons = passedBy & exempt;
+  if ((reasons & EXEMPT.acme) !== 0) return 'an ACME challenge passes this phase';
+  if ((reasons & EXEMPT.pinned) !== 0) return `the origin is pinned by ${pinnedBy}, which passes this phase`;
+  return reasons === 0 ? null : `verified ${botText(context)} passes this phase`;
 }
 
+/** What the phase did with the request. */
 function phaseOutcome(account: Account, name: Phase): PhaseOutcome {
   const index = PHASES.indexOf(name);
   if (index === account.ended) return 'final';
@@ -150,6 +138,7 @@ function phaseOutcome(account: Account, name: Phase): PhaseOutcome {
   return 'continue';
 }
 
+/** What the phase did apart from its rules, or `null`. */
 function phaseNote(account: Account, name: Phase): string | null {
   const { context, decision } = account;
   if (name === 'gate')
@@ -176,6 +165,7 @@ function captchaNote({ context, decision }: Account): string | null {
     : `record ${id} asks for a challenge, which this visitor has solved`;
 }
 
+/** The records that serve the host, as one line. */
 function recordsNote(context: Context): string {
   const { records } = factsTrace(context, 0);
   return records
@@ -183,6 +173,7 @@ function recordsNote(context: Context): string {
     .join(', ');
 }
 
+/** Why the gate refused the request. */
 function refusalNote(context: Context, refused: number): string {
   const { loaded, facts } = context;
   const { request } = facts;
@@ -201,10 +192,11 @@ function refusalNote(context: Context, refused: number): string {
   const wrong = hostMistake(host);
   if (wrong !== null) return `host \`${host.slice(0, 100)}\` ${wrong}`;
   if (typeof request.target !== 'string') return 'there is no request target';
-  const said = `target \`${request.target.slice(0, 100)}\``;
-  return `${said} ${targetMistake(request.target) ?? 'names another host, port or scheme than the Host header'}`;
+  const quoted = `target \`${request.target.slice(0, 100)}\``;
+  return `${quoted} ${targetMistake(request.target) ?? 'names another host, port or scheme than the Host header'}`;
 }
 
+/** The traces of all rules of a type, in evaluation order. */
 function typeRules(account: Account, name: Phase, type: RuleType): readonly RuleTrace[] {
   const { context } = account;
   const rules: RuleTrace[] = [];
@@ -245,7 +237,7 @@ function ruleTrace(account: Account, name: Phase, slot: number): RuleTrace {
   return { ...base, outcome: 'not_reached', effect: 'none', reason: unreachedReason(account, name, type) };
 }
 
-/** What a waf rule found, as the decision's own run of it left it behind. */
+/** What a waf rule has found, from the memo of the decision's own run. */
 function inspectionOf(context: Context, slot: number): Pick<RuleTrace, 'inspection'> {
   const verdict = context.memo.wafs.get(slot);
   if (verdict === undefined) return {};
@@ -255,6 +247,7 @@ function inspectionOf(context: Context, slot: number): Pick<RuleTrace, 'inspecti
 
 type Reason = RuleTrace['reason'];
 
+/** The outcome of an error_page rule whose filters hold; it depends on the response. */
 function errorPageOutcome(account: Account, slot: number): Pick<RuleTrace, 'outcome' | 'reason'> {
   const { action, status } = account.decision;
   const codes = [...listedStatuses(account.context, slot)];
@@ -274,13 +267,14 @@ function errorPageOutcome(account: Account, slot: number): Pick<RuleTrace, 'outc
   return { outcome: 'skipped', reason: { code: 'status_not_listed', text } };
 }
 
+/** `404, 500 or 502`; a long list as `listText` prints it. */
 function alternatives(codes: readonly number[]): string {
   if (codes.length > 6) return listText(codes.map(String));
   const last = codes.at(-1);
   return codes.length < 2 ? String(last ?? 'never') : `${codes.slice(0, -1).join(', ')} or ${last}`;
 }
 
-/** Why a rule whose filters all hold had no say. */
+/** Why a rule whose filters all hold did not act. */
 function unreachedReason(account: Account, name: Phase, type: RuleType): Reason {
   const { decision } = account;
   const index = PHASES.indexOf(name);

@@ -1,4 +1,4 @@
-/** The facts of a request as a trace tells them. */
+/** The facts of a request as a trace reports them. */
 import { formatIp } from '../base/ip.ts';
 import { GROUP, RECORD } from '../plan/layout.ts';
 import { botSource, botText, countryCode } from './checks.ts';
@@ -7,7 +7,7 @@ import { textOf } from './loaded.ts';
 import type { Context } from './run.ts';
 import type { FactsTrace } from './trace.ts';
 
-/** `refused`: the gate's status, or 0. What the gate kept from being read is `null`. */
+/** The facts of `context` as plain data. `refused`: the gate's status, or 0; facts that are read after it are `null`. */
 export function factsTrace(context: Context, refused: number): FactsTrace {
   const { facts, loaded } = context;
   const { request } = facts;
@@ -30,6 +30,7 @@ export function factsTrace(context: Context, refused: number): FactsTrace {
   };
 }
 
+/** The proxied records of the host's group. */
 function hostRecords(context: Context, words: Uint32Array): FactsTrace['records'] {
   const { group } = context.facts;
   const records: { id: number; name: string; destination: string }[] = [];

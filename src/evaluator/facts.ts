@@ -1,6 +1,6 @@
 /**
- * The normalised request (semantics §1), read into one object that is used again for every request. Facts that few
- * rules look at (address, bot) are read when they are first asked for.
+ * The normalised request (semantics §1), read into one object that is reused for every request. Facts that few rules
+ * need (address, bot) are read at their first use.
  */
 import { type HostFacts, parseHost } from '../base/host.ts';
 import { parseIp } from '../base/ip.ts';
@@ -14,8 +14,10 @@ import { classifyUserAgent } from './user-agent.ts';
 
 /** Kind number of a bot that none of the named kinds is: one more than they. */
 export const OTHER_BOT = BOT_KINDS.length;
+/** Value of a lazy fact that was not read for this request yet. */
 const UNREAD = -2;
 
+/** The facts of the current request. */
 export interface Facts extends HostFacts, TargetFacts {
   request: EdgeRequest;
   https: boolean;
@@ -35,13 +37,14 @@ export interface Facts extends HostFacts, TargetFacts {
   ja4h: string | null;
   cleared: readonly unknown[];
   now: number;
-  /** Bits of the characters the path holds; all ones when nobody needs to know. */
+  /** Bits (`characterBit`) of the path's characters; all ones when they are not used. */
   characters: number;
 }
 
 const NO_REQUEST: EdgeRequest = { scheme: '', method: '', host: '', target: '' };
 const NOTHING_CLEARED: readonly unknown[] = [];
 
+/** Facts before the first request. */
 export function createFacts(): Facts {
   return {
     host: '',
@@ -72,23 +75,25 @@ export function createFacts(): Facts {
   };
 }
 
-/** Lets go of the request: its body must not stay in memory until the domain's next one, times thousands of domains. */
+/** Drops the references to the request, so that its body does not stay in memory until the next request. */
 export function releaseRequest(facts: Facts): void {
   facts.request = NO_REQUEST;
   facts.cleared = NOTHING_CLEARED;
 }
 
-/** What a Host value came to; kept for the hosts seen last, since a domain's hosts are few and come again. */
+/** The result of parsing a Host value; cached, since a domain's hosts are few and recur. */
 interface KnownHost extends HostFacts {
   readonly valid: boolean;
   readonly owned: boolean;
   readonly group: number;
 }
 
-/** Values kept. An attacker who sends ever new ones only makes the map start over. */
+/** Cached values. An attacker who sends ever new ones only clears the map again and again. */
 const MAX_KNOWN_HOSTS = 128;
+/** Characters of the longest Host value that is cached. */
 const MAX_KNOWN_LENGTH = 256;
 
+/** Parsed Host values, by the value as sent. */
 export type RegisteredHosts = Map<string, KnownHost>;
 
 function knownHost(loaded: LoadedPlan, known: RegisteredHosts, text: string): KnownHost {
@@ -112,6 +117,7 @@ export function isWithin(host: string, domain: string): boolean {
   return host.endsWith(domain) && host.charCodeAt(host.length - domain.length - 1) === 46;
 }
 
+/** What an evaluator reads requests with. */
 export interface FactsInput {
   readonly loaded: LoadedPlan;
   readonly known: RegisteredHosts;
@@ -169,6 +175,7 @@ function agrees(facts: Facts): boolean {
   return port === (facts.port === -1 ? defaultPort(facts.https) : facts.port);
 }
 
+/** 443 or 80. */
 export function defaultPort(https: boolean): number {
   return https ? 443 : 80;
 }
@@ -183,9 +190,10 @@ function readVisitor(facts: Facts, request: EdgeRequest): void {
   facts.cleared = Array.isArray(request.cleared) ? request.cleared : NOTHING_CLEARED;
 }
 
-/** `XX` stands for unknown. */
+/** `XX` means unknown. */
 const UNKNOWN_COUNTRY = 23 * 26 + 23;
 
+/** 26 × first letter + second letter of a two-letter code, or -1. */
 function countryOf(code: unknown): number {
   if (typeof code !== 'string' || code.length !== 2) return -1;
   const first = (code.charCodeAt(0) & ~32) - 65;

@@ -1,7 +1,7 @@
 /**
- * What a rule goes by from one plan to the next (semantics §7, Identity). A rule of the API goes by its id. In an edge
+ * The identity of a rule from one plan to the next (semantics §7, Identity). For a rule of the API it is its id. In an edge
  * file an id is only a place, so there the plan has a key for each rule: the one its author wrote, or `~` and a hash of
- * what the rule says. Clearances, tags, counters, pool health and logs name rules so.
+ * the rule's content. Clearances, tags, counters, pool health and logs name rules by this identity.
  */
 import { RULE_TYPES } from '../base/vocabulary.ts';
 import { FLAG, RECORD_KEY, SLOT } from '../plan/layout.ts';
@@ -9,17 +9,17 @@ import type { RuleRef } from './decision.ts';
 import type { Facts } from './facts.ts';
 import { type LoadedPlan, textOf } from './loaded.ts';
 
-/** `<type>/<key>`, or `<type>/<id>` where the rule or record goes by its id. */
+/** `<type>/<key>`, or `<type>/<id>` where the rule or record has no key. */
 export function refText({ type, id, key }: RuleRef): string {
   return `${type}/${key ?? id}`;
 }
 
-/** Whether a key is not one that an author wrote but `~` and a hash of what the rule or record says. */
+/** Whether a key is `~` and a hash of the content of the rule or record, not one that an author wrote. */
 export function isContentAddressed(key: string): boolean {
   return key.startsWith('~');
 }
 
-/** The key of the rule in a slot; empty: it goes by its id. */
+/** The key of the rule in a slot; empty: its identity is its id. */
 export function keyOfSlot(loaded: LoadedPlan, slot: number): string {
   const { ruleKeys } = loaded.plan;
   return ruleKeys.length === 0 ? '' : textOf(loaded, ruleKeys[slot]!);
@@ -33,7 +33,7 @@ export function refOfSlot(loaded: LoadedPlan, slot: number): RuleRef {
   return withKey({ type, id: slots[row + SLOT.id]! }, keyOfSlot(loaded, slot));
 }
 
-/** A record that asks for a challenge of its own. */
+/** A record with a challenge of its own. */
 export function refOfRecord(loaded: LoadedPlan, id: number): RuleRef {
   const { recordKeys } = loaded.plan;
   for (let row = 0; row < recordKeys.length; row += RECORD_KEY.size) {

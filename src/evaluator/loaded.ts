@@ -1,4 +1,4 @@
-/** An opened plan with what has been decoded of it so far. Strings and matchers are decoded at their first use. */
+/** An opened plan with its decoded strings and matchers; each is decoded at its first use. */
 import { PATTERN, type Plan } from '../plan/layout.ts';
 import { decodeString } from '../plan/strings.ts';
 
@@ -13,16 +13,17 @@ export interface LoadedMatcher {
   readonly data: number;
 }
 
+/** A plan ready to evaluate. */
 export interface LoadedPlan {
   readonly plan: Plan;
   readonly revision: number;
   readonly texts: (string | undefined)[];
   readonly matchers: (LoadedMatcher | undefined)[];
-  /** The last texts regexes ran over, the last one first: a request has a host, a path and a twin, so three. */
+  /** The last three texts that regexes ran over, latest first: a host, a path, a path without parameters. */
   readonly recent: [RegexMemo, RegexMemo, RegexMemo];
 }
 
-/** What each regex said of one text, so that one that many rules share runs once. */
+/** The results of all regexes on one text, so that a regex that many rules share runs once. */
 export interface RegexMemo {
   text: string;
   /** Number of the text; grows with every new one. */
@@ -31,6 +32,7 @@ export interface RegexMemo {
   readonly verdicts: Float64Array;
 }
 
+/** An opened plan of which nothing is decoded yet. */
 export function createLoaded(plan: Plan, revision: number): LoadedPlan {
   const patterns = plan.dfas.length === 0 ? 0 : plan.patterns.length / PATTERN.size;
   const memo = (): RegexMemo => ({ text: '', round: 1, verdicts: new Float64Array(patterns) });

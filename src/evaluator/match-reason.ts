@@ -1,4 +1,4 @@
-/** Why a rule that matched did what it did, in words. */
+/** Explains in a sentence why a rule that matched had its effect. */
 import { formatIp } from '../base/ip.ts';
 import { RULE_TYPES } from '../base/vocabulary.ts';
 import { RATE_FIELDS, WAF_FIELDS } from '../plan/fields.ts';
@@ -16,11 +16,11 @@ import type { ReasonCode, RuleTrace } from './trace.ts';
 
 type Reason = RuleTrace['reason'];
 
-/** What is known of a decision when its rules are accounted for. */
+/** A decision whose rules are explained. */
 export interface Settled {
   readonly context: Context;
   readonly decision: Decision;
-  /** What the rate limits said, by slot. */
+  /** The results of the rate limits, by slot. */
   readonly rates: ReadonlyMap<number, RateResult>;
 }
 
@@ -37,7 +37,7 @@ export function matchReason(account: Settled, slot: number, effect: Effect): Rea
       if (type === 'waf') return wafReason(account, slot, 'at_threshold');
       if (effect === 'challenge')
         return { code: 'challenge_unsolved', text: 'this visitor has not solved its challenge' };
-      return telling(judged);
+      return specificCheck(judged);
     }
     case 'passed': {
       const type = RULE_TYPES[slotWord(context, slot, SLOT.flags) & FLAG.type];
@@ -61,18 +61,18 @@ export function matchReason(account: Settled, slot: number, effect: Effect): Rea
       return { code: 'cached', text };
     }
     case 'origin':
-      return { code: 'chosen', text: telling(judged).text };
+      return { code: 'chosen', text: specificCheck(judged).text };
     case 'tag':
-      return { code: 'tagged', text: telling(judged).text };
+      return { code: 'tagged', text: specificCheck(judged).text };
     case 'respond':
     case 'alt_origin':
     case 'error_page':
-      return telling(judged);
+      return specificCheck(judged);
   }
 }
 
-/** The most telling of the checks that passed: the most particular filter the rule has. */
-function telling(judged: readonly JudgedCheck[]): Reason {
+/** The check to name of those that passed: that of the most specific filter of the rule. */
+function specificCheck(judged: readonly JudgedCheck[]): Reason {
   const last = judged.findLast((check) => check.filters && check.check !== 'scope');
   if (last === undefined) return { code: 'all_checks_passed', text: 'the rule filters nothing out' };
   return { code: passCode(last), text: last.text };
@@ -122,7 +122,7 @@ function uninspectedText(context: Context, slot: number, verdict: WafVerdict): s
   return added === undefined ? `, ${kind}` : `, ${kind}, which adds ${added}`;
 }
 
-/** Signatures named in a sentence; more would bury the rest of it. The trace's `inspection` tells them all. */
+/** Signatures named in a sentence, to limit its length. The trace's `inspection` lists all. */
 const MAX_TOLD = 10;
 
 function idsText(ids: readonly number[]): string {

@@ -50,6 +50,7 @@ export function patternMatches(loaded: LoadedPlan, number: number, text: string)
   }
 }
 
+/** Runs the automaton of a regex, at most once per text. */
 function regexMatches(loaded: LoadedPlan, number: number, text: string): boolean {
   const memo = memoOf(loaded, text);
   const verdict = memo.verdicts[number]!;
@@ -59,7 +60,7 @@ function regexMatches(loaded: LoadedPlan, number: number, text: string): boolean
   return matched;
 }
 
-/** The verdicts on `text`; the text that was looked at longer ago makes room for a new one. */
+/** The memo of `text`; a new text replaces the least recently used of the three. */
 function memoOf(loaded: LoadedPlan, text: string): RegexMemo {
   const { recent } = loaded;
   const [last, before, oldest] = recent;
@@ -78,7 +79,7 @@ function memoOf(loaded: LoadedPlan, text: string): RegexMemo {
   return oldest;
 }
 
-/** Leftmost is best for every inner piece, so there is nothing to backtrack. */
+/** Matches a wildcard's pieces. The leftmost place is the best for every inner piece, so no backtracking is needed. */
 function piecesMatch(pieces: readonly string[], text: string): boolean {
   const last = pieces.length - 1;
   const head = pieces[0]!;

@@ -1,4 +1,4 @@
-/** Whether a candidate really matches: every filter of its slot, the cheapest first. */
+/** Whether a candidate matches: evaluates every filter of its slot, the cheapest first. */
 import { ADDRESSES, COUNTRIES, FILTER, FLAG, NONE, PATTERN, SLOT, typeIndex } from '../plan/layout.ts';
 import { compareAt } from './cidr-index.ts';
 import { botOf, type Facts, ipOf, OTHER_BOT } from './facts.ts';
@@ -25,6 +25,7 @@ export function slotMatches(loaded: LoadedPlan, slot: number, facts: Facts): boo
   return path === NONE || pathHolds(loaded, path, flags, facts);
 }
 
+/** Whether a record of the host is in the rule's scope; NONE: zone-wide. */
 export function inScope(loaded: LoadedPlan, offset: number, facts: Facts): boolean {
   const { words } = loaded.plan;
   let low = offset + 1;
@@ -39,12 +40,14 @@ export function inScope(loaded: LoadedPlan, offset: number, facts: Facts): boole
   return false;
 }
 
+/** Unknown countries fail the filter in either mode (semantics §3). */
 function countryHolds(loaded: LoadedPlan, offset: number, flags: number, facts: Facts): boolean {
   const excludes = (flags & FLAG.excludeCountries) !== 0;
   if (facts.country < 0) return excludes;
   return isCountryListed(loaded, offset, facts.country) !== excludes;
 }
 
+/** Whether the bit of a country number is set in the list at `offset`. */
 export function isCountryListed(loaded: LoadedPlan, offset: number, country: number): boolean {
   const { words } = loaded.plan;
   const bits = offset + 1 + words[offset]!;
@@ -53,6 +56,7 @@ export function isCountryListed(loaded: LoadedPlan, offset: number, country: num
   );
 }
 
+/** Unknown addresses fail the filter in either mode (semantics §3). */
 function addressHolds(loaded: LoadedPlan, offset: number, flags: number, facts: Facts): boolean {
   const excludes = (flags & FLAG.excludeAddresses) !== 0;
   const family = ipOf(facts);
@@ -112,6 +116,7 @@ export function addressEntry(words: Uint32Array, offset: number, facts: Facts): 
   return Number.isFinite(place) ? place : -1;
 }
 
+/** The filter of the rule types that match on bots or fingerprints; others have none. */
 function kindHolds(loaded: LoadedPlan, offset: number, flags: number, facts: Facts): boolean {
   if ((flags & FLAG.type) === BOT_ROUTE) return botHolds(loaded, offset, flags, facts);
   const { words } = loaded.plan;
@@ -124,6 +129,7 @@ function kindHolds(loaded: LoadedPlan, offset: number, flags: number, facts: Fac
 
 const BOT_ROUTE = typeIndex('bot_route');
 
+/** Whether the visitor's bot kind is listed, and verified where the rule requires it. */
 function botHolds(loaded: LoadedPlan, offset: number, flags: number, facts: Facts): boolean {
   const kind = botOf(facts);
   if (kind < 0) return false;
@@ -162,8 +168,8 @@ function hostHolds(loaded: LoadedPlan, offset: number, facts: Facts): boolean {
 }
 
 /**
- * The place of the first path entry that matches, or -1. A path with `;params` has two forms; `both` asks an entry to
- * match in both, otherwise one form is enough.
+ * The place of the first path entry that matches, or -1. A path with `;params` has two forms: under `both` an entry must
+ * match both, otherwise one of them.
  */
 export function pathEntry(
   loaded: LoadedPlan,
@@ -174,7 +180,7 @@ export function pathEntry(
   const { words, patterns } = loaded.plan;
   for (let at = range.from; at < range.to; at++) {
     const pattern = words[at]!;
-    // The twin holds no character that the path does not.
+    // The path without parameters has no character that the path has not.
     if ((patterns[pattern * PATTERN.size + PATTERN.need]! & ~facts.characters) !== 0) continue;
     const first = patternMatches(loaded, pattern, facts.path);
     if (facts.pathWithoutParameters === null || first !== both) {

@@ -1,4 +1,4 @@
-/** The body of a request as waf rules get it. */
+/** The body of a request as waf rules inspect it. */
 import { utf8Bytes } from '../base/octets.ts';
 import type { EdgeRequest } from './request.ts';
 
@@ -9,7 +9,7 @@ export function bodyOf({ body, headers }: EdgeRequest): Uint8Array | null | 'unr
   return body !== undefined || announcesBody(headers) ? 'unread' : null;
 }
 
-/** Whether the head says that a body follows (RFC 9112 §6.3). In HTTP/2 it need not say so. */
+/** Whether the head announces a body (RFC 9112 §6.3). In HTTP/2 a body may follow without. */
 function announcesBody(headers: EdgeRequest['headers']): boolean {
   if (headers?.['transfer-encoding'] !== undefined) return true;
   const length = headers?.['content-length'];

@@ -11,11 +11,11 @@ export interface EdgeRequest {
   /** Path and query as sent (origin-form or absolute-form). Octets above 0x7F as UTF-8 text, not as Latin-1. */
   readonly target: string;
   /**
-   * The port the listener has; absent: the scheme's default. What a client wrote beside the host is not it: the origin
-   * is told the listener's, or a client could choose what the origin answers under one cache key.
+   * The listener's port; absent: the scheme's default. Not the port of the Host header: if that were forwarded, a client
+   * could choose what the origin answers under one cache key.
    */
   readonly port?: number | undefined;
-  /** `HTTP/1.1`, `HTTP/2`; absent: `HTTP/1.1`. Signatures look at it. */
+  /** `HTTP/1.1`, `HTTP/2`; absent: `HTTP/1.1`. Inspected by signatures. */
   readonly protocol?: string | undefined;
   /** Lower-case names. */
   readonly headers?: Readonly<Record<string, string | readonly string[] | undefined>> | undefined;
@@ -28,17 +28,20 @@ export interface EdgeRequest {
   readonly ja4?: string | null | undefined;
   readonly ja4h?: string | null | undefined;
   /**
-   * The request body as far as `bodyWanted` asked for it, already inflated; `null` without a body. Where the field is absent
+   * The first `bodyWanted` octets of the request body, already inflated; `null` without a body. Where the field is absent
    * and the head announces a body (Content-Length, Transfer-Encoding), a waf rule that would inspect it finds it `unread`.
    */
   readonly body?: Uint8Array | string | null | undefined;
   /**
-   * Why `body` is not what the client means by it, `content-encoding: \`zstd\` is not known`; absent, `null`: it is. The
-   * decision tells it, and signatures find REQBODY_ERROR set.
+   * Why `body` could not be decoded, such as `content-encoding: \`zstd\` is not known`; absent, `null`: it was. Reported in
+   * the decision, and to signatures as REQBODY_ERROR.
    */
   readonly bodyError?: string | null | undefined;
   /** Milliseconds since the epoch. Absent: the evaluator's own clock. */
   readonly now?: number | undefined;
-  /** Challenges this visitor has solved: `<type>/<id>` of the rule that asked, `record/<id>` for a record's own; keys in place of ids where there are. */
+  /**
+   * Challenges that this visitor has solved: `<type>/<id>` of the rule, `record/<id>` of a record's own; with the key in
+   * place of the id where the rule or record has one.
+   */
   readonly cleared?: readonly string[] | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * One pass over the phases: the real one, or the shadow's, in which dry_run rules act. Phases write into a run; the
- * decision is made of what they left there.
+ * One pass over the phases: the real one, or the shadow's, in which dry_run rules act. Phases write into a run, and the
+ * decision is made from it (`decide.ts`).
  */
 
 import { RULE_TYPES } from '../base/vocabulary.ts';
@@ -15,14 +15,14 @@ import type { LoadedPlan } from './loaded.ts';
 import { slotMatches } from './predicates.ts';
 import type { WafProgram } from './waf.ts';
 
-/** Health and load of pool origins, as the node knows them. Both are asked by rule id and place in `origins`. */
+/** Health and load of pool origins. `pool` is the id of the rule, `origin` the index in its `origins`. */
 export interface OriginStates {
   healthy(pool: number, origin: number): boolean;
-  /** Requests in flight. */
+  /** Requests in progress at the origin. */
   inFlight(pool: number, origin: number): number;
 }
 
-/** What the real run computed and the shadow must not compute again. Cleared per request, by slot. */
+/** Results of the real run that the shadow must not compute again, by slot. Cleared per request. */
 export interface Memo {
   readonly rates: Map<number, RateResult>;
   readonly wafs: Map<number, WafVerdict>;
@@ -30,34 +30,47 @@ export interface Memo {
   readonly picks: Map<number, number>;
 }
 
-/** A pool as the balancer sees it, with its state and what the node knows of its origins. */
+/** A pool decoded for the balancer, with its state and its origins' health. */
 export interface LoadedPool {
   readonly pool: Pool;
   readonly state: PoolState;
   readonly around: Surroundings;
 }
 
+/** A phase as `evaluate` runs it; see `PHASE_TABLE` in `phases.ts` for the order and the meaning of the fields. */
+export interface Step {
+  readonly run: (context: Context, run: Run) => boolean;
+  readonly runWithoutRules: ((context: Context, run: Run) => boolean) | null;
+  /** The slot after the phase's last rule; 0 where the plan has none. */
+  readonly end: number;
+  readonly passedBy: number;
+  readonly pass: ((context: Context, run: Run) => void) | null;
+}
+
 /** Everything phases work with: one per evaluator. */
 export interface Context {
   readonly loaded: LoadedPlan;
+  /** The phases of requests that some rule may match, in their order. */
+  readonly steps: readonly Step[];
   readonly facts: Facts;
   readonly candidates: Candidates;
   readonly counters: Counters;
   /** Windows of rate limits by slot, made at their first use. */
   readonly windows: Map<number, RateWindow>;
   readonly waf: WafProgram | null;
-  /** Tells the embedder of a fault that the decision survives. */
+  /** Reports a fault to the embedder; never throws. */
   readonly reportFault: (error: unknown) => void;
   readonly origins: OriginStates;
   readonly nodeId: number | null;
   readonly pools: Map<number, LoadedPool>;
   /** Names of the parameters that cache rules key by, by slot. */
   readonly keyedNames: Map<number, ReadonlySet<string>>;
-  /** Whose turn it is among a host's own records, by offset of the group. */
+  /** The round robin over a host's own records, by offset of the group. */
   readonly turns: Map<number, TurnState>;
   readonly memo: Memo;
 }
 
+/** The outcome of one pass, as far as its phases have written it; the fields are those of `Decision`. */
 export interface Run {
   readonly shadow: boolean;
   action: Action;
@@ -77,8 +90,13 @@ export interface Run {
   dryMatched: boolean;
   /** Slot of the bot_route rule that pinned the origin, or -1. */
   pinned: number;
+  /** Bits of EXEMPT (`exemptions.ts`): which phases the request passes untouched. */
+  exempt: number;
+  /** Slot of the rewrite rule that acts, or -1. */
+  rewrittenBy: number;
 }
 
+/** An empty run. */
 export function createRun(shadow: boolean): Run {
   return {
     shadow,
@@ -97,6 +115,8 @@ export function createRun(shadow: boolean): Run {
     matches: null,
     dryMatched: false,
     pinned: -1,
+    exempt: 0,
+    rewrittenBy: -1,
   };
 }
 
@@ -117,6 +137,8 @@ export function resetRun(run: Run): void {
   run.matches = null;
   run.dryMatched = false;
   run.pinned = -1;
+  run.exempt = 0;
+  run.rewrittenBy = -1;
 }
 
 /** The first slot of a type's phase, and the first of the next. */
@@ -124,7 +146,7 @@ export function phaseStart(context: Context, type: number): number {
   return context.loaded.plan.meta[META.phases + type]!;
 }
 
-/** The next rule of the type that matches, or -1. Rules of the types before it are passed over. */
+/** The slot of the next rule of the type that matches, or -1. Skips rules of earlier types. */
 export function nextMatch(context: Context, type: number): number {
   const end = phaseStart(context, type + 1);
   skipTo(context.candidates, phaseStart(context, type));
@@ -134,15 +156,17 @@ export function nextMatch(context: Context, type: number): number {
   }
 }
 
-/** Passes over the rest of a type's rules. */
+/** Skips the remaining rules of a type. */
 export function endPhase(context: Context, type: number): void {
   skipTo(context.candidates, phaseStart(context, type + 1));
 }
 
+/** A field (`SLOT`) of a slot's row. */
 export function slotWord(context: Context, slot: number, field: number): number {
   return context.loaded.plan.slots[slot * SLOT.size + field]!;
 }
 
+/** Whether the rule's action_mode is `dry_run`. */
 export function isDryRun(context: Context, slot: number): boolean {
   return (slotWord(context, slot, SLOT.flags) & FLAG.dryRun) !== 0;
 }
@@ -152,11 +176,12 @@ export function acts(context: Context, run: Run, slot: number): boolean {
   return run.shadow || !isDryRun(context, slot);
 }
 
+/** The reference of the rule in a slot. */
 export function refOf(context: Context, slot: number): RuleRef {
   return refOfSlot(context.loaded, slot);
 }
 
-/** Notes that a rule matched and what it did, or would have done. */
+/** Records that a rule matched, with the effect that it had, or would have had. */
 export function record(context: Context, run: Run, slot: number, effect: Effect): void {
   recordMatch(run, matchOf(context, slot, effect));
 }
@@ -182,13 +207,14 @@ export function recordMatch(run: Run, match: Match): void {
   if (match.mode === 'dry_run') run.dryMatched = true;
 }
 
+/** Adds the tag of a rule: its reference as text. */
 export function addTag(context: Context, run: Run, slot: number): void {
   const tag = refText(refOf(context, slot));
   if (run.tags === null) run.tags = [tag];
   else run.tags.push(tag);
 }
 
-/** Ends the request with a status of the edge's own. */
+/** Ends the request with a status of the edge's own; returns true, as a phase that ends a request does. */
 export function end(run: Run, action: Action, outcome: { status: number; rule: RuleRef | null }): true {
   run.action = action;
   run.status = outcome.status;

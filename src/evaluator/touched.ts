@@ -11,6 +11,7 @@ export interface Touched {
   readonly rows: Uint32Array;
 }
 
+/** Memory for every posting of a plan, from its section of rows. */
 export function createTouched(rows: Uint32Array): Touched {
   const count = rows.length / 2;
   return {
@@ -34,6 +35,7 @@ export function resetTouched(touched: Touched): void {
   }
 }
 
+/** Adds a posting unless this request has touched it before. */
 export function touch(touched: Touched, posting: number): void {
   if (touched.seen[posting] === touched.request) return;
   touched.seen[posting] = touched.request;

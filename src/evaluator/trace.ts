@@ -1,35 +1,26 @@
 /**
- * The account of how a decision came about, made by `explain`. It never changes the decision. Reasons come from a
- * closed list of codes; the texts are complete sentences' worth of facts, ready to print.
+ * The trace of a decision, made by `explain`. It never changes the decision. Reasons are codes of a closed list, each with
+ * a text that is ready to print.
  */
 import type { ActionMode, RuleType, UninspectedMode } from '../base/vocabulary.ts';
 import type { Decision, Effect, WafVerdict } from './decision.ts';
+import { PHASE_TABLE, type Phase } from './phases.ts';
 import type { WafSettings } from './waf.ts';
 
-/** The phases of semantics §4 in their order. */
-export const PHASES = [
-  'gate',
-  'drop',
-  'fingerprint',
-  'bot_route',
-  'rate_limit',
-  'waf',
-  'redirect',
-  'captcha',
-  'rewrite',
-  'cache',
-  'origin',
-  'error_page',
-] as const;
-export type Phase = (typeof PHASES)[number];
+export type { Phase } from './phases.ts';
+
+/** The names of the phases in the order of semantics §4. */
+export const PHASES: readonly Phase[] = PHASE_TABLE.map(({ name }) => name);
 
 /**
- * `matched`: every filter held and the rule had its say. `skipped`: a filter failed. `not_reached`: the request was
- * settled before the rule's turn. `conditional`: it depends on the response's status.
+ * `matched`: every filter passed and the rule was recorded. `skipped`: a filter failed. `not_reached`: the request was
+ * decided before the rule. `conditional`: it depends on the response's status.
  */
 export const OUTCOMES = ['matched', 'skipped', 'not_reached', 'conditional'] as const;
+/** One of OUTCOMES. */
 export type RuleOutcome = (typeof OUTCOMES)[number];
 
+/** The checks of a rule, in the order in which they are reported. */
 export const CHECKS = [
   'enabled',
   'scope',
@@ -42,18 +33,20 @@ export const CHECKS = [
   'ja4',
   'ja4h',
 ] as const;
+/** One of CHECKS. */
 export type CheckName = (typeof CHECKS)[number];
 
+/** The result of one check of one rule. */
 export interface CheckTrace {
   readonly check: CheckName;
-  /** `null`: could not be judged, because the request does not say. Counts as failed. */
+  /** `null`: the request lacks the fact that the check needs. Counts as failed. */
   readonly pass: boolean | null;
   readonly text: string;
   /** The list entry that decided, as a field path: `path_includes[0]`. */
   readonly entry?: string;
 }
 
-/** Why a rule ended as it did. */
+/** Why a rule has its outcome. */
 export const REASONS = [
   'disabled',
   'out_of_scope',
@@ -95,6 +88,7 @@ export const REASONS = [
   'needs_response',
   'status_not_listed',
 ] as const;
+/** One of REASONS. */
 export type ReasonCode = (typeof REASONS)[number];
 
 /** What a waf rule's signatures came to, and with which settings; its exclusions are those whose path matches. */
@@ -102,10 +96,11 @@ export interface InspectionTrace extends WafVerdict, WafSettings {
   readonly onUninspected: UninspectedMode;
 }
 
+/** What became of one rule. */
 export interface RuleTrace {
   readonly type: RuleType;
   readonly id: number;
-  /** As of `RuleRef`. */
+  /** As in `RuleRef`. */
   readonly key?: string;
   readonly priority: number;
   readonly mode: ActionMode;
@@ -119,9 +114,12 @@ export interface RuleTrace {
   readonly inspection?: InspectionTrace;
 }
 
+/** What became of a phase; see `PhaseTrace.outcome`. */
 export const PHASE_OUTCOMES = ['continue', 'final', 'passed', 'not_reached', 'conditional'] as const;
+/** One of PHASE_OUTCOMES. */
 export type PhaseOutcome = (typeof PHASE_OUTCOMES)[number];
 
+/** One phase and its rules. */
 export interface PhaseTrace {
   readonly name: Phase;
   /** `passed`: the request is exempt (ACME, verified crawler, pinned origin); `final`: it ended here. */
@@ -132,7 +130,7 @@ export interface PhaseTrace {
   readonly rules: readonly RuleTrace[];
 }
 
-/** The normalised request as far as the gate let it be known. */
+/** The normalised request; facts that are read after the gate are `null` where it refused. */
 export interface FactsTrace {
   readonly scheme: 'http' | 'https';
   readonly method: string;
@@ -154,6 +152,7 @@ export interface FactsTrace {
   readonly records: readonly { readonly id: number; readonly name: string; readonly destination: string }[];
 }
 
+/** A decision, the request it is of, and every phase in order. */
 export interface Trace {
   readonly decision: Decision;
   readonly facts: FactsTrace;

@@ -1,4 +1,4 @@
-/** Walks a tree of literals along a text and hands on the postings it passes. */
+/** Follows a tree of literals along a text and touches the postings on the way. */
 import { NODE, NONE, type Plan } from '../plan/layout.ts';
 import { type Touched, touch } from './touched.ts';
 
@@ -47,7 +47,7 @@ export function walkBackward(plan: Plan, root: number, text: string, touched: To
   }
 }
 
-/** Children up to this many are looked through one by one. */
+/** Up to this many children are searched linearly, more by binary search. */
 const FEW = 6;
 
 /** The row of the child that starts with `code`, or -1. */

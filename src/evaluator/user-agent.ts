@@ -1,10 +1,10 @@
 /**
  * The named bots a User-Agent declares (semantics §1, fact `bot`). In goes the header's text, out comes the kind that
- * stands first in the API's order among those whose token occurs anywhere in it, in whatever ASCII case. A declared
+ * is the first in the API's order among those whose token occurs anywhere in it, in whatever ASCII case. A declared
  * name proves nothing; verification happens outside the evaluator.
  *
- * All tokens are looked for at once, by their first characters: Wu and Manber, "A fast algorithm for multi-pattern
- * searching", TR-94-17, University of Arizona, 1994. The last two characters of a window tell how far it can move on,
+ * All tokens are searched at once, by their first characters: Wu and Manber, "A fast algorithm for multi-pattern
+ * searching", TR-94-17, University of Arizona, 1994. The last two characters of a window give how far it can move on,
  * mostly by its whole length, so that an ordinary header costs a quarter of a look per character.
  */
 import { BOT_KINDS, type BotKind } from '../base/vocabulary.ts';
@@ -87,7 +87,7 @@ function letterAt(text: string, at: number): number {
   return unit < 128 ? LETTERS[unit]! : 0;
 }
 
-/** The first kind whose token stands at `at`, or -1. */
+/** The first kind whose token is at `at`, or -1. */
 function tokenAt(text: string, at: number): number {
   for (const token of TOKENS) if (standsAt(text, at, token)) return BOT_KINDS.indexOf(token);
   return -1;

@@ -5,8 +5,10 @@ export type ShapeCheck = (value: unknown) => string | null;
 
 const WRONG = '';
 
+/** A string. */
 export const isText: ShapeCheck = (value) => (typeof value === 'string' ? null : WRONG);
 
+/** `true` or `false`. */
 export const isFlag: ShapeCheck = (value) => (typeof value === 'boolean' ? null : WRONG);
 
 /** A whole number, both ends included. */
@@ -15,14 +17,17 @@ export function isWhole(least: number, most: number): ShapeCheck {
     Number.isInteger(value) && (value as number) >= least && (value as number) <= most ? null : WRONG;
 }
 
+/** One of a closed list of values. */
 export function isOneOf(values: readonly unknown[]): ShapeCheck {
   return (value) => (values.includes(value) ? null : WRONG);
 }
 
+/** `null`, or what another check accepts. */
 export function isNullOr(check: ShapeCheck): ShapeCheck {
   return (value) => (value === null ? null : check(value));
 }
 
+/** An array whose every entry another check accepts. */
 export function isListOf(check: ShapeCheck): ShapeCheck {
   return (value) => {
     if (!Array.isArray(value)) return WRONG;
@@ -59,7 +64,7 @@ export function isRecordOf(check: ShapeCheck): ShapeCheck {
   };
 }
 
-/** An object whose `kind` says which fields it has. */
+/** An object whose `kind` determines its fields. */
 export function isKindOf(kinds: Readonly<Record<string, Readonly<Record<string, ShapeCheck>>>>): ShapeCheck {
   const checks = new Map(Object.entries(kinds).map(([kind, fields]) => [kind, hasFields(fields)]));
   return (value) => {

@@ -28,7 +28,7 @@ import {
 const LISTS = ['targets', 'chains', 'patterns', 'phraseLists', 'literals', 'rules'] as const;
 type Counts = Readonly<Record<(typeof LISTS)[number], number>>;
 
-/** The place in a program's JSON that is not what it should be, `.rules[3].phase`; `null`: there is none. */
+/** The first place in a program's JSON that is invalid, such as `.rules[3].phase`; `null`: the program is valid. */
 export function signaturesFault(read: unknown): string | null {
   const lists = hasFields(Object.fromEntries(LISTS.map((name) => [name, isListOf(() => null)])));
   const wrong = lists(read);

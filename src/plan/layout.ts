@@ -103,7 +103,7 @@ export const META = {
   always: 31,
   /** Bits of EDGE_SWITCH: what the node adds to answers or takes from them. */
   switches: 32,
-  /** Megabytes a response's body may have to be kept. */
+  /** Megabytes of the largest response body that is cached. */
   cacheCapMb: 33,
   /** Gigabytes and days of the disk cache. */
   diskMaxGb: 34,
@@ -159,7 +159,7 @@ export const FLAG = {
   /** The last host include is the rule's `host_pattern`. */
   hostPattern: 1 << 10,
 } as const;
-/** Shift of the action or mode that a type keeps in its flags. */
+/** Shift of the number of a rule's action or mode in its flags. */
 export const FLAG_ACTION_SHIFT = 12;
 
 /** Pattern filter: `[includes, excludes, pattern, pattern, …]`, includes first. */
@@ -219,7 +219,7 @@ export const RECORD = {
 export const COUNTRIES = 26 * 26;
 export const COUNTRY_WORDS = 22;
 
-/** Which bit of a slot's `need` stands for a character: letters without case, the rest by their low bits. */
+/** The bit of a character in a slot's `need`: letters without case, the rest by their low bits. */
 export function characterBit(code: number): number {
   return 1 << (code & 31);
 }

@@ -1,6 +1,6 @@
 /**
- * The manifest: what a node should hold, name by name, signed by who publishes. Nodes read it in pages; each page says
- * which positions it covers and is signed by itself, so that a page needs nothing but the public key to be believed.
+ * The manifest: what a node should serve, name by name, signed by the publisher. Nodes read it in pages; each page has the
+ * positions that it covers and its own signature, so that the public key alone is enough to verify a page.
  *
  * What is signed is the UTF-8 of `manifestText(page)`: the page as canonical JSON (RFC 8785: keys sorted, no spaces).
  * The signature is Ed25519 (RFC 8032) over exactly these octets, in base64. It covers the format's name, so that it
@@ -11,7 +11,7 @@ export const MANIFEST_FORMAT = 'edgeplan.manifest/v1';
 
 /**
  * Why a name has no plan.
- * - `refused` the name keeps its hosts and every request to them is refused (suspended, disabled, banned, not verified any more)
+ * - `refused` the name still owns its hosts and every request to them is refused (suspended, disabled, banned, not verified any more)
  * - `gone` the name owns no host (deleted, or never active): requests belong to a parent name, if there is one
  */
 export const TOMBSTONES = ['refused', 'gone'] as const;
@@ -52,7 +52,7 @@ export interface ManifestPage {
   /** Of the store's history: revisions and positions rise within one, and begin again in a higher one. Absent: 0. */
   readonly epoch?: number;
   readonly since: number;
-  /** Ask for what is above this next. */
+  /** The next page to request is above this position. */
   readonly through: number;
   /** False: there is more above `through` already. */
   readonly complete: boolean;
@@ -75,7 +75,7 @@ export interface KeySignature {
 
 export const TRANSITION_FORMAT = 'edgeplan.key-transition/v1';
 
-/** Another key takes the place of one that signed until then: whoever trusts the one trusts the other. */
+/** A key replaces the one that signed until then: a node that trusts the old key trusts the new one. */
 export interface KeyTransition {
   readonly format: typeof TRANSITION_FORMAT;
   /** The id of the key before, which signs this. */
@@ -106,7 +106,7 @@ export interface SignedPage {
   readonly signature: string;
   /** Of the other keys in force, the newest last. */
   readonly also?: readonly KeySignature[];
-  /** From the keys in force, each signed by itself. */
+  /** By the keys in force, one signature each. */
   readonly transitions?: readonly SignedTransition[];
 }
 
@@ -137,7 +137,7 @@ export interface SignedSelf extends NodeSelf {
   readonly signature: string;
   /** By the other keys in force, the newest last, each over the text with its own public key. */
   readonly also?: readonly (KeySignature & { readonly public_key: string })[];
-  /** All that there are, the oldest first, each signed by itself. */
+  /** All transitions, the oldest first, each with its own signature. */
   readonly transitions?: readonly SignedTransition[];
 }
 

@@ -1,6 +1,6 @@
 /**
  * Opens a sealed signature program: version and checksum before anything else, then its text, and views for its tables.
- * Each is looked through once, so that whatever opens can be inspected with.
+ * Each is checked once, so that a program that opens is safe to inspect with.
  */
 import { dfaFault } from '../base/regex/check-table.ts';
 import { DFA_LENGTH } from '../base/regex/table.ts';

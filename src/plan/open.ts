@@ -7,6 +7,7 @@ import { DIRECTORY, HEADER, MAGIC, META, PATTERN, PATTERN_KIND, PLAN_VERSION, ty
 import { absentSections, OLDEST_VERSION, sectionsOf } from './previous.ts';
 import { sealChecksum, startAfter } from './seal.ts';
 
+/** A plan as views of its bytes, with the header's numbers. */
 export interface OpenedPlan {
   readonly plan: Plan;
   readonly revision: number;
@@ -14,6 +15,7 @@ export interface OpenedPlan {
   readonly version: number;
 }
 
+/** What the caller knows about the bytes. */
 export interface OpenPlanOptions {
   /**
    * Skip the checksum and the look at the automata for bytes this process has already checked, such as a plan that was evicted from a cache of
@@ -94,7 +96,7 @@ function checkSum(bytes: Uint8Array): void {
   }
 }
 
-/** Texts walk the automata: they must lead neither out of their sections nor round in a circle. */
+/** Checks the tables that texts are run through: no reference may lead out of its section or into a cycle. */
 function checkMachines({ dfas, literals, meta, patterns }: Plan): void {
   const fault = meta[META.inner] === 1 ? ahoCorasickFault(literals) : null;
   if (fault !== null) throw machineFault(`the machine of literals ${fault}`);

@@ -1,8 +1,7 @@
 /** The indexes of a plan in their printed form. */
 import { BOT_KINDS, RULE_TYPES } from '../base/vocabulary.ts';
 import { COUNTRIES, FLAG, META, NODE, NONE, type Plan, SLOT } from './layout.ts';
-
-type Printed = Readonly<Record<string, unknown>>;
+import type { Printed } from './print-fields.ts';
 
 /** Each index as `key → rules filed under it`. */
 export function printIndexes(plan: Plan): Printed {

@@ -1,8 +1,8 @@
-/** Hosts and paths that a plan's own rules speak of, for trying it out before it is published or served. */
+/** Hosts and paths of a plan's own records and rules, for its self-test. */
 import { GROUP, META, PATTERN, PATTERN_KIND, type Plan, RECORD } from './layout.ts';
 import { decodeString } from './strings.ts';
 
-/** Hosts and patterns tried: enough to walk every phase and index, few enough to take about a millisecond. */
+/** Hosts and patterns to test: enough to run every phase and index, few enough to take about a millisecond. */
 const MOST_HOSTS = 8;
 const MOST_PATTERNS = 64;
 

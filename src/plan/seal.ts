@@ -3,6 +3,7 @@ import { assert } from '../base/assert.ts';
 import { xxhash32 } from '../base/xxhash32.ts';
 import { DIRECTORY, HEADER, MAGIC, PLAN_VERSION, type Plan, SECTIONS } from './layout.ts';
 
+/** What the header has besides the plan. */
 export interface SealOptions {
   /** The domain's revision this plan is published as; 0 for a plan that is not published. */
   readonly revision?: number;

@@ -4,7 +4,7 @@
  *
  * A program holds one list of rules for each paranoia level: what is constant at that level (the level itself,
  * `skipAfter` over rules of higher levels, initial TX variables) was decided when it was compiled. Only phases 1
- * and 2 (request headers, request body) are kept.
+ * and 2 (request headers, request body) are compiled.
  */
 
 /** The version of this layout and of its meaning; a program of another version is refused. */
@@ -126,7 +126,7 @@ export interface WafTarget {
   readonly selector: WafSelector;
 }
 
-/** `ARGS|!ARGS:id|&REQUEST_HEADERS:Host`: what a rule looks at. Equal lists share one number. */
+/** `ARGS|!ARGS:id|&REQUEST_HEADERS:Host`: what a rule inspects. Equal lists share one number. */
 export interface WafTargets {
   readonly include: readonly (WafTarget & { readonly count: boolean })[];
   readonly exclude: readonly WafTarget[];
@@ -203,7 +203,7 @@ export interface WafCondition {
   readonly negated: boolean;
   /** Groups of the match go to TX.0…TX.9. */
   readonly capture: boolean;
-  /** The operator looks at the value after every transformation, not only after the last. */
+  /** The operator runs on the value after every transformation (`multiMatch`), not only after the last. */
   readonly multiMatch: boolean;
   /** Done each time this condition holds for a value (ModSecurity runs a chain's actions link by link). */
   readonly setVars: readonly WafSetVar[];

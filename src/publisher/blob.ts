@@ -6,7 +6,7 @@ import type { ReadTransaction } from '../store/store.ts';
 import { PublishFault } from './fault.ts';
 
 /**
- * The sealed plan of that digest, `null` when the store keeps none.
+ * The sealed plan of that digest, `null` when the store has none.
  * @throws PublishFault `blob` when the stored bytes are not those the digest was made of
  */
 export async function findBlob(

@@ -1,6 +1,6 @@
 /**
  * The epoch of a store's history. Revisions and positions only rise within one; a store that was restored from a backup
- * has lost some of both, so it begins a new epoch, by which nodes know that lower numbers are no step back.
+ * has lost some of both, so it begins a new epoch, under which nodes accept lower numbers.
  */
 import type { ReadTransaction, Store } from '../store/store.ts';
 
@@ -10,7 +10,7 @@ export async function readEpoch(tx: Pick<ReadTransaction, 'secrets'>): Promise<n
 }
 
 /**
- * Begins a new epoch and answers it: above the one before, and above all that earlier restores of other backups began.
+ * Begins a new epoch and returns it: above the one before, and above all that earlier restores of other backups began.
  * Purge epochs rise too: answers that nodes cached before are stale.
  */
 export function beginEpoch(store: Store, now: number): Promise<number> {

@@ -1,41 +1,45 @@
 /**
- * Tells nodes what changed. In: hints from the store and, behind them, a poll. Out: signed pages, pushed to whoever
- * follows (SSE) or awaited (long-poll). A page is read once for all nodes that are up to date, and signed once for each set
- * of groups; a node that returns after a gap reads on from its own position. A lost event only delays: positions show what
- * was missed, and a heartbeat has the position where nothing changes.
+ * Sends manifest pages to nodes. In: hints from the store and, behind them, a poll. Out: signed pages, pushed to following
+ * nodes (SSE) or awaited by polling ones (long-poll). A page is read once for all nodes that are up to date, and signed once
+ * for each set of groups; a node that returns after a gap reads on from its own position. A lost event only delays: the
+ * positions show what a node has missed, and a heartbeat sends the position where nothing changes.
  */
-import { DEFAULT_GROUP } from '../base/node-groups.ts';
 import { MANIFEST_FORMAT, type SignedPage } from '../plan/manifest.ts';
 import { isStoreFault } from '../store/fault.ts';
 import type { Store } from '../store/store.ts';
+import { createCoalesced } from './coalesced.ts';
 import { readEpoch } from './epoch.ts';
+import {
+  closeFollower,
+  createFeedState,
+  type FeedPosition,
+  type FeedSink,
+  type FeedState,
+  type Follower,
+  groupsOf,
+  lostHistory,
+  noteLostHistory,
+  sendPage,
+} from './feed-state.ts';
+import type { PublisherLog } from './log.ts';
 import { readTokens, type ShownNode } from './node-token.ts';
-import { readPage, readPages, signedGroups } from './pages.ts';
-import type { PublisherLog } from './publisher.ts';
+import { createPageCache, type PageCache } from './page-cache.ts';
+import { type PageTools, readPages, signedGroups } from './pages.ts';
 import type { Signer } from './signer.ts';
 
-/** Where a follower's pages go. */
-export interface FeedSink {
-  /** One page and its JSON text. */
-  push(page: SignedPage, text: string): void;
-  /** Octets pushed and not taken by the reader yet. */
-  backlog(): number;
-  /** Resolves once the reader has taken what was pushed, or is gone. */
-  drained(): Promise<void>;
-  /** The last thing that is said; then the connection is closed. */
-  end(reason: string): void;
-}
+export type { FeedSink } from './feed-state.ts';
 
+/** The manifest's changes, for nodes. */
 export interface Feed {
-  /** Begins to look for changes; resolves once the newest position is known. */
+  /** Starts the timers and the store's hints; resolves once the newest position is read. Throws StoreFault. */
   start(): Promise<void>;
-  /** Ends every follower, with a reason, and every wait. */
+  /** Closes every follower, with a reason, and ends every wait. */
   stop(): void;
-  /** The newest position seen. */
+  /** The newest position that was read. */
   position(): number;
   /** The page above `since` for the nodes of a set of groups, see `readPage`. */
   page(since: number, groups: string): Promise<SignedPage>;
-  /** Resolves when something changed above `since`, after `timeoutMs`, or when `signal` aborts. */
+  /** Resolves when there is a change above `since`, after `timeoutMs`, or when `signal` aborts. */
   changed(
     since: number,
     options: { readonly timeoutMs: number; readonly signal: AbortSignal },
@@ -51,299 +55,256 @@ export interface Feed {
   ): () => void;
   /**
    * Why nodes take no revision of this store: one of them came with a later position of the same epoch, so the store has
-   * lost history that nodes have. `null`: none did, or the store has come as far since.
+   * lost history that nodes have. `null`: none did, or the store has reached that position since.
    */
   ahead(): string | null;
-  /** How many follow now. */
+  /** How many nodes follow now. */
   subscribers(): number;
-}
-
-/** How far a node has read. */
-export interface FeedPosition {
-  readonly position: number;
-  /** What `position` is of; `null` unknown. */
-  readonly epoch: number | null;
 }
 
 export interface FeedOptions {
   readonly store: Store;
   readonly signer: Signer;
   readonly log: PublisherLog;
+  /** Milliseconds since the epoch. Default: `Date.now`. */
   readonly clock?: () => number;
-  /** Milliseconds between looks without a hint. Default 1,000. */
+  /** Milliseconds between two polls of the store. Default 1,000. */
   readonly pollMs?: number;
-  /** Milliseconds between pages without entries, which say the position. Default 15,000. */
+  /** Milliseconds between pages without entries, which send the position. Default 15,000. */
   readonly heartbeatMs?: number;
-  /** Octets a reader may leave lying before it is disconnected. Default `MAX_BACKLOG`. */
+  /** Octets that a reader may leave unread before it is disconnected. Default `MAX_BACKLOG`. */
   readonly maxBacklog?: number;
 }
 
-/** Some ten full pages: more than any pause of a live reader, and a thousand slow ones fit into memory. */
+/** Octets: some ten full pages, more than any pause of a live reader; a thousand slow readers fit into memory. */
 export const MAX_BACKLOG = 2 * 1024 * 1024;
 const HEARTBEAT_MS = 15_000;
-/** Pages in memory, each for one set of groups: some 4 MB. */
-const MAX_MEMOS = 16;
+const POLL_MS = 1_000;
 
-interface Follower {
-  readonly nodeId: number;
-  readonly tokenHash: string;
-  readonly groups: string;
-  readonly sink: FeedSink;
-  readonly epoch: number | null;
-  position: number;
-  closed: boolean;
-}
-
-interface Memo {
-  readonly since: number;
-  readonly position: number;
-  readonly page: Promise<SignedPage>;
+/** A feed's state and what its functions work with. */
+interface Core extends PageTools {
+  readonly state: FeedState;
+  readonly pages: PageCache;
+  readonly log: PublisherLog;
+  readonly maxBacklog: number;
+  /** End the waits of long-polling nodes. */
+  readonly wakes: Set<() => void>;
+  /** Reads and sends what is new; a call during a run adds one more run. Rejects with a StoreFault. */
+  readonly advance: () => Promise<void>;
 }
 
 export function createFeed(options: FeedOptions): Feed {
-  const { store, signer, log } = options;
-  const clock = options.clock ?? Date.now;
-  const maxBacklog = options.maxBacklog ?? MAX_BACKLOG;
-  /** INVARIANT: every follower in `live` has been pushed everything up to `position`. */
-  let position = 0;
-  /** As it was read last. */
-  let epoch = 0;
-  const live = new Set<Follower>();
-  const all = new Set<Follower>();
-  const sleepers = new Set<() => void>();
-  /** By groups. */
-  const memos = new Map<string, Memo>();
-  let unlisten: (() => void) | null = null;
-  let poll: NodeJS.Timeout | null = null;
-  let heartbeat: NodeJS.Timeout | null = null;
-  /** The highest position that a node came with and this store never gave in its epoch. */
-  let lost: { readonly position: number; readonly epoch: number } | null = null;
-  let looking: Promise<void> | null = null;
-  let again = false;
-
+  const { store, signer, log, clock = Date.now, maxBacklog = MAX_BACKLOG } = options;
   const tools = { store, signer, clock };
-
-  /** Pages asked for again before anything changed, as by fifty nodes that reconnect at once, are read once. */
-  function page(since: number, groups: string): Promise<SignedPage> {
-    const memo = memos.get(groups);
-    if (memo?.since === since && memo.position === position) return memo.page;
-    const fresh = { since, position, page: readPage(since, groups, tools) };
-    if (memos.size >= MAX_MEMOS) memos.clear();
-    memos.set(groups, fresh);
-    fresh.page.then(
-      ({ manifest }) => enter(manifest.epoch ?? 0),
-      () => {
-        if (memos.get(groups) === fresh) memos.delete(groups);
-      },
-    );
-    return fresh.page;
-  }
-
-  /** INVARIANT: a page of an earlier epoch is never answered again: nodes would take the history for the one they have. */
-  function enter(read: number): void {
-    if (read === epoch) return;
-    epoch = read;
-    memos.clear();
-  }
-
-  function look(): Promise<void> {
-    again = true;
-    looking ??= (async () => {
-      while (again) {
-        again = false;
-        await advance();
-      }
-    })().finally(() => {
-      looking = null;
-    });
-    return looking;
-  }
-
-  async function advance(): Promise<void> {
-    for (;;) {
-      if ((await store.latest.plans.position()) === position) return;
-      const pages = await readPages(position, groupsOf(live), tools);
-      const { through, epoch: read = 0 } = [...pages.values()][0]!.manifest;
-      position = through;
-      enter(read);
-      memos.clear();
-      pushAll(pages);
-      for (const wake of [...sleepers]) wake();
-    }
-  }
-
-  /** One page for each set of groups; a follower that came while they were read may be of none of them. */
-  function pushAll(pages: ReadonlyMap<string, SignedPage>): void {
-    const texts = new Map([...pages].map(([groups, page]) => [groups, JSON.stringify(page)]));
-    for (const follower of [...live]) {
-      const page = pages.get(follower.groups);
-      if (page !== undefined) push(follower, page, texts.get(follower.groups)!);
-      else {
-        live.delete(follower);
-        begin(follower);
-      }
-    }
-  }
-
-  /** What is left unread is judged before more is added: one page alone may be larger than the limit. */
-  function push(follower: Follower, next: SignedPage, text: string): void {
-    const unread = follower.sink.backlog();
-    if (unread > maxBacklog) {
-      log.warn({ node: follower.nodeId, octets: unread }, 'a node reads its feed too slowly; disconnected');
-      const told = `${unread} octets were not read, the limit is ${maxBacklog}`;
-      close(follower, `${told}; connect again with the last event id`);
-      return;
-    }
-    follower.position = next.manifest.through;
-    // Without entries too: they are of other groups, and the next page begins above them.
-    if (next.manifest.entries.length > 0 || next.manifest.through > next.manifest.since)
-      follower.sink.push(next, text);
-  }
-
-  /** Says the position to everybody who has been pushed all of it: a node that missed a page knows by this. */
-  async function beat(): Promise<void> {
-    enter(await readEpoch(store.latest));
-    if (live.size === 0) return;
-    const [since, at] = [position, clock()];
-    for (const groups of groupsOf(live)) {
-      const page = await signer.sign({
-        ...{ format: MANIFEST_FORMAT, epoch, since, through: since, complete: true, at },
-        ...signedGroups(groups),
-        entries: [],
-      });
-      // A change was pushed meanwhile and showed a later position; to its readers this one would be a step back.
-      if (position !== since) return;
-      const text = JSON.stringify(page);
-      for (const follower of live) {
-        if (follower.groups === groups && follower.sink.backlog() === 0) follower.sink.push(page, text);
-      }
-    }
-  }
-
-  /** Notes a node that has read further than this store has written. */
-  async function noteLost({ nodeId, epoch: readIn, position: read }: Follower): Promise<void> {
-    enter(await readEpoch(store.latest));
-    if (readIn !== epoch || read <= position) return;
-    if (lost?.epoch !== epoch || lost.position < read) lost = { position: read, epoch };
-    log.error({ node: nodeId, read, position, epoch }, `lost history: ${ahead()}`);
-  }
-
-  function ahead(): string | null {
-    if (lost === null || lost.epoch !== epoch || lost.position <= position) return null;
-    const far = `nodes have read up to position ${lost.position}, this store is at ${position}`;
-    return `${far}: it was restored from a backup, and nodes take no revision of it until \`edgeplan restore\` begins a new epoch`;
-  }
-
-  async function catchUp(follower: Follower): Promise<void> {
-    for (;;) {
-      // Another process may have told it more than this one has seen yet.
-      if (follower.position > position) {
-        await look();
-        await noteLost(follower);
-      }
-      if (follower.closed) return;
-      if (follower.position === position) {
-        live.add(follower);
-        return;
-      }
-      const next = await page(follower.position, follower.groups);
-      await follower.sink.drained();
-      if (!follower.closed) push(follower, next, JSON.stringify(next));
-    }
-  }
-
-  function begin(follower: Follower): void {
-    catchUp(follower).catch((error: unknown) => {
-      noteStore(error);
-      close(follower, 'the manifest cannot be read now; connect again');
-    });
-  }
-
-  function close(follower: Follower, reason: string | null): void {
-    if (follower.closed) return;
-    follower.closed = true;
-    live.delete(follower);
-    all.delete(follower);
-    if (reason !== null) follower.sink.end(reason);
-  }
-
-  /** Ends followers whose token was revoked, or replaced and its overlap is over, and those whose node changed its groups. */
-  async function recheck(): Promise<void> {
-    if (all.size === 0) return;
-    const { valid, revoked, groups } = await readTokens(store.latest, clock());
-    for (const follower of [...all]) {
-      if (valid.has(follower.tokenHash)) {
-        if (groups.get(follower.nodeId) === follower.groups) continue;
-        close(follower, 'the groups of this node changed; connect again');
-        continue;
-      }
-      const how = revoked.has(follower.nodeId) ? 'revoked' : 'replaced, and its overlap is over';
-      close(follower, `this node token was ${how}`);
-    }
-  }
-
-  function noteStore(error: unknown): void {
-    if (isStoreFault(error, 'closed')) return;
-    log.warn({ err: error }, 'the store cannot be asked for changes; looking again later');
-  }
-
+  const pages = createPageCache(tools);
+  const state = createFeedState();
+  const advance = createCoalesced(() => sendChanges(core));
+  const core: Core = { ...tools, state, pages, log, maxBacklog, wakes: new Set(), advance };
+  let stopTimers: (() => void) | null = null;
   return {
     async start() {
-      unlisten ??= store.listen((change) => {
-        if (change === 'manifest' || change === 'unknown') look().catch(noteStore);
-        if (change === 'keys' || change === 'unknown') recheck().catch(noteStore);
-      });
-      heartbeat ??= setInterval(() => beat().catch(noteStore), options.heartbeatMs ?? HEARTBEAT_MS).unref();
-      poll ??= setInterval(() => {
-        // Its signatures may be of a key that signs no more.
-        memos.clear();
-        look().catch(noteStore);
-        // A hint may be lost, or come while a node is on its way from the check of its token to its stream.
-        recheck().catch(noteStore);
-      }, options.pollMs ?? 1_000).unref();
-      position = await store.latest.plans.position();
-      enter(await readEpoch(store.latest));
+      stopTimers ??= startTimers(core, options);
+      state.position = await store.latest.plans.position();
+      enterEpoch(core, await readEpoch(store.latest));
     },
     stop() {
-      unlisten?.();
-      unlisten = null;
-      if (poll !== null) clearInterval(poll);
-      poll = null;
-      if (heartbeat !== null) clearInterval(heartbeat);
-      heartbeat = null;
-      for (const follower of [...all]) close(follower, 'the server is stopping; connect again');
-      for (const wake of [...sleepers]) wake();
+      stopTimers?.();
+      stopTimers = null;
+      for (const follower of [...state.followers]) {
+        closeFollower(state, follower, 'the server is stopping; connect again');
+      }
+      for (const wake of [...core.wakes]) wake();
     },
-    position: () => position,
-    page,
-    async changed(since, { timeoutMs, signal }) {
-      if (since > position) await look();
-      if (position !== since || signal.aborted) return;
-      await new Promise<void>((resolve) => {
-        const wake = (): void => {
-          clearTimeout(deadline);
-          sleepers.delete(wake);
-          signal.removeEventListener('abort', wake);
-          resolve();
-        };
-        const deadline = setTimeout(wake, timeoutMs);
-        sleepers.add(wake);
-        signal.addEventListener('abort', wake);
-      });
-    },
-    ahead,
+    position: () => state.position,
+    page: (since, groups) => pageAbove(core, since, groups),
+    changed: (since, wait) => changed(core, since, wait),
+    ahead: () => lostHistory(state),
     subscribe({ id: nodeId, shown_hash: tokenHash, node_groups: groups }, from, sink) {
       const follower: Follower = { nodeId, tokenHash, groups, sink, ...from, closed: false };
-      all.add(follower);
-      begin(follower);
-      return () => close(follower, null);
+      state.followers.add(follower);
+      begin(core, follower);
+      return () => closeFollower(state, follower, null);
     },
-    subscribers: () => all.size,
+    subscribers: () => state.followers.size,
   };
 }
 
-/** The sets of groups that followers are in; `default` where nobody follows, since the position is read off a page. */
-function groupsOf(followers: Iterable<Follower>): readonly string[] {
-  const sets = new Set([...followers].map(({ groups }) => groups));
-  return sets.size === 0 ? [DEFAULT_GROUP] : [...sets];
+/** Starts the store's hints, the poll and the heartbeat; returns the function that stops them. */
+function startTimers(core: Core, { heartbeatMs = HEARTBEAT_MS, pollMs = POLL_MS }: FeedOptions): () => void {
+  const report = (error: unknown): void => reportStore(core, error);
+  const unlisten = core.store.listen((change) => {
+    if (change === 'manifest' || change === 'unknown') core.advance().catch(report);
+    if (change === 'keys' || change === 'unknown') closeInvalid(core).catch(report);
+  });
+  const heartbeat = setInterval(() => sendHeartbeat(core).catch(report), heartbeatMs).unref();
+  const poll = setInterval(() => {
+    // The signing key of a cached page may have been replaced.
+    core.pages.clear();
+    core.advance().catch(report);
+    // A hint may be lost, or arrive between the check of a node's token and the start of its stream.
+    closeInvalid(core).catch(report);
+  }, pollMs).unref();
+  return () => {
+    unlisten();
+    clearInterval(poll);
+    clearInterval(heartbeat);
+  };
+}
+
+function reportStore({ log }: Core, error: unknown): void {
+  if (isStoreFault(error, 'closed')) return;
+  log.warn({ err: error }, 'the store cannot be read for changes; trying again later');
+}
+
+/** INVARIANT: a page of an earlier epoch is never sent again: nodes would take the history for the one they have. */
+function enterEpoch({ state, pages }: Core, epoch: number): void {
+  if (epoch === state.epoch) return;
+  state.epoch = epoch;
+  pages.clear();
+}
+
+function pageAbove(core: Core, since: number, groups: string): Promise<SignedPage> {
+  const page = core.pages.page({ since, position: core.state.position }, groups);
+  // The caller handles the rejection.
+  page.then(
+    ({ manifest }) => enterEpoch(core, manifest.epoch ?? 0),
+    () => undefined,
+  );
+  return page;
+}
+
+async function changed(
+  core: Core,
+  since: number,
+  { timeoutMs, signal }: { readonly timeoutMs: number; readonly signal: AbortSignal },
+): Promise<void> {
+  const { state, wakes } = core;
+  if (since > state.position) await core.advance();
+  if (state.position !== since || signal.aborted) return;
+  await new Promise<void>((resolve) => {
+    const wake = (): void => {
+      clearTimeout(deadline);
+      wakes.delete(wake);
+      signal.removeEventListener('abort', wake);
+      resolve();
+    };
+    const deadline = setTimeout(wake, timeoutMs);
+    wakes.add(wake);
+    signal.addEventListener('abort', wake);
+  });
+}
+
+/** Sends pages until the position is the store's. */
+async function sendChanges(core: Core): Promise<void> {
+  const { state, store } = core;
+  while ((await store.latest.plans.position()) !== state.position) {
+    const pages = await readPages(state.position, groupsOf(state.current), core);
+    const { through, epoch = 0 } = [...pages.values()][0]!.manifest;
+    state.position = through;
+    enterEpoch(core, epoch);
+    core.pages.clear();
+    sendToAll(core, pages);
+    for (const wake of [...core.wakes]) wake();
+  }
+}
+
+/** `pages` by set of groups. A follower that became current while they were read may need a page that is not there. */
+function sendToAll(core: Core, pages: ReadonlyMap<string, SignedPage>): void {
+  const texts = new Map([...pages].map(([groups, page]) => [groups, JSON.stringify(page)]));
+  for (const follower of [...core.state.current]) {
+    const page = pages.get(follower.groups);
+    if (page !== undefined) send(core, follower, { page, text: texts.get(follower.groups)! });
+    else {
+      core.state.current.delete(follower);
+      begin(core, follower);
+    }
+  }
+}
+
+function send(
+  { state, log, maxBacklog }: Core,
+  follower: Follower,
+  sent: { readonly page: SignedPage; readonly text: string },
+): void {
+  const unread = sendPage(state, follower, { ...sent, maxBacklog });
+  if (unread !== null) {
+    log.warn(
+      { node: follower.nodeId, octets: unread },
+      'a node reads its feed too slowly and was disconnected',
+    );
+  }
+}
+
+/** Sends the position to every node that is up to date: a node that missed a page sees the gap. */
+async function sendHeartbeat(core: Core): Promise<void> {
+  const { state, store, signer, clock } = core;
+  enterEpoch(core, await readEpoch(store.latest));
+  if (state.current.size === 0) return;
+  const { position: since, epoch } = state;
+  const at = clock();
+  for (const groups of groupsOf(state.current)) {
+    const page = await signer.sign({
+      ...{ format: MANIFEST_FORMAT, epoch, since, through: since, complete: true, at },
+      ...signedGroups(groups),
+      entries: [],
+    });
+    // A change was sent meanwhile and had a later position; for its readers this page would be a step back.
+    if (state.position !== since) return;
+    const text = JSON.stringify(page);
+    for (const follower of state.current) {
+      if (follower.groups === groups && follower.sink.backlog() === 0) follower.sink.push(page, text);
+    }
+  }
+}
+
+/** Sends a follower everything above its position; closes it where the store cannot be read. */
+function begin(core: Core, follower: Follower): void {
+  catchUp(core, follower).catch((error: unknown) => {
+    reportStore(core, error);
+    closeFollower(core.state, follower, 'the manifest cannot be read now; connect again');
+  });
+}
+
+async function catchUp(core: Core, follower: Follower): Promise<void> {
+  const { state } = core;
+  for (;;) {
+    // Another process may have sent it a page that this one has not read yet.
+    if (follower.position > state.position) {
+      await core.advance();
+      await checkHistory(core, follower);
+    }
+    if (follower.closed) return;
+    if (follower.position === state.position) {
+      state.current.add(follower);
+      return;
+    }
+    const page = await pageAbove(core, follower.position, follower.groups);
+    await follower.sink.drained();
+    if (!follower.closed) send(core, follower, { page, text: JSON.stringify(page) });
+  }
+}
+
+/** Logs a node that has read further than this store has written. */
+async function checkHistory(core: Core, follower: Follower): Promise<void> {
+  const { state, store, log } = core;
+  enterEpoch(core, await readEpoch(store.latest));
+  if (!noteLostHistory(state, follower)) return;
+  const { position, epoch } = state;
+  const fields = { node: follower.nodeId, read: follower.position, position, epoch };
+  log.error(fields, `lost history: ${lostHistory(state)}`);
+}
+
+/** Closes followers whose token was revoked, or replaced more than its overlap ago, and those that changed their groups. */
+async function closeInvalid({ state, store, clock }: Core): Promise<void> {
+  if (state.followers.size === 0) return;
+  const { valid, revoked, groups } = await readTokens(store.latest, clock());
+  for (const follower of [...state.followers]) {
+    if (valid.has(follower.tokenHash)) {
+      if (groups.get(follower.nodeId) === follower.groups) continue;
+      closeFollower(state, follower, 'the groups of this node changed; connect again');
+      continue;
+    }
+    const how = revoked.has(follower.nodeId) ? 'revoked' : 'replaced, and its overlap is over';
+    closeFollower(state, follower, `this node token was ${how}`);
+  }
 }

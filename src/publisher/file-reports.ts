@@ -60,7 +60,7 @@ export async function fileReports(
   });
 }
 
-/** Names with the ids of their domains. A name that is nobody's, or left the node's groups, has none: it is not counted. */
+/** Names with the ids of their domains. A name without a domain, or outside the node's groups, has none and is not counted. */
 async function ownIds(
   tx: ReadTransaction,
   node: NodeRow,

@@ -1,4 +1,4 @@
-/** Bounds on what a publisher keeps and how often it works, each with its reason. */
+/** Bounds on what a publisher stores and how often it works, each with its reason. */
 import { MAX_CAPTCHA_TTL_SEC } from '../base/limits.ts';
 
 /**
@@ -6,7 +6,7 @@ import { MAX_CAPTCHA_TTL_SEC } from '../base/limits.ts';
  * 10,000 rules, thousands of an ordinary one.
  */
 export const MAX_STORED_OCTETS = 33_554_432;
-/** Plans of one name that are stored: more versions than anybody compares. */
+/** Plans of one name that are stored: more versions than are ever compared. */
 export const MAX_STORED_PLANS = 100;
 /** Milliseconds for which plans are stored beyond the newest few: a month of work to go back to. */
 export const STORED_MS = 30 * 24 * 3_600_000;
@@ -19,7 +19,7 @@ export const AGELESS_PLANS = 10;
 export const SIZELESS_PLANS = 3;
 /** Plans of one name removed in one transaction: on SQLite other writers wait for it, some milliseconds a plan. */
 export const PRUNED_AT_ONCE = 20;
-/** Names looked at in one reading. */
+/** Names per read. */
 export const PRUNED_NAMES = 200;
 /** Revisions of a name between two prunings beside the hourly ones: a burst stores at most so many plans too many. */
 export const PRUNE_EVERY = 20;
@@ -51,7 +51,7 @@ export const LONGEST_GIVING_WAY_MS = 2_000;
 export const LONGEST_REPUBLISH_WAIT_MS = 30_000;
 /** Plans whose first octets one reading fetches; the embedded store reads each of them whole. */
 export const REPUBLISH_HEADS = 100;
-/** Milliseconds between looks whether an operator has asked for everything to be published again. */
+/** Milliseconds between two checks for an operator's request to publish everything again. */
 export const REPUBLISH_LOOK_MS = 1_000;
 /** Milliseconds between counts of older plans: an older process beside this one may have published meanwhile. */
 export const REPUBLISH_COUNT_MS = 3_600_000;
@@ -78,7 +78,7 @@ export const MAX_RETIRING_KEYS = 2;
 /** Transitions that are served: with a rotation a month, a node that was off for a year finds its way. */
 export const MAX_TRANSITIONS = 16;
 
-/** Milliseconds for which a node token that was replaced is valid: a working day to bring the new one to the node. */
+/** Milliseconds for which a node token that was replaced is valid: a working day to install the new one on the node. */
 export const TOKEN_OVERLAP_MS = 24 * 3_600_000;
 /** Replaced tokens of a node that are valid: more are more to lose. */
 export const MAX_REPLACED_TOKENS = 2;

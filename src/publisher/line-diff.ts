@@ -1,13 +1,21 @@
 /**
  * The difference of two texts, line by line, in unified form (as `diff -u` prints it). Myers' greedy algorithm ("An
  * O(ND) Difference Algorithm and Its Variations", 1986) after equal lines at both ends are set aside.
+ *
+ * Not the package `diff` (9.0): within the same number of edits it takes two to four times as long on the server's only
+ * thread (20,000 replaced lines 241 ms against 61 ms, 999 changes among 200,000 lines 1,007 ms against 413 ms), and what it
+ * lacks stays to be written: texts beyond the bound as replaced, and the ranges of `diff -u`.
  */
 
 /** Lines shown around each change. */
 const CONTEXT = 3;
-/** Inserted and deleted lines searched for; of texts further apart the whole middle is shown as replaced. Bounds time and memory (16 MB). */
+/**
+ * Inserted and deleted lines of the longest edit script that is searched for; of texts further apart the whole middle is
+ * shown as replaced. Bounds time (some 0.1 s) and memory (16 MB).
+ */
 const MOST_EDITS = 2_000;
 
+/** A line of a unified diff. */
 interface Line {
   readonly mark: ' ' | '-' | '+';
   readonly text: string;
@@ -31,7 +39,7 @@ function compare(a: readonly string[], b: readonly string[]): readonly Line[] {
   return [...a.slice(0, start).map(same), ...middle, ...a.slice(a.length - end).map(same)];
 }
 
-/** The shortest way from `a` to `b`, read back from the furthest points reached with 0, 1, 2 … edits. */
+/** The shortest edit script from `a` to `b`, read back from the furthest points reached with 0, 1, 2 … edits. */
 function edit(a: readonly string[], b: readonly string[]): readonly Line[] {
   const rounds = search(a, b);
   if (rounds === null) {
@@ -55,7 +63,7 @@ function edit(a: readonly string[], b: readonly string[]): readonly Line[] {
   return lines.reverse();
 }
 
-/** For each number of edits, how far along `a` every diagonal had come before it; `null` beyond `MOST_EDITS`. */
+/** For each number of edits, the furthest line of `a` on every diagonal before it; `null` beyond `MOST_EDITS`. */
 function search(a: readonly string[], b: readonly string[]): readonly Int32Array[] | null {
   const rounds: Int32Array[] = [];
   let reached: Int32Array = new Int32Array(3).fill(-1);
@@ -81,9 +89,10 @@ function isDown(reached: Int32Array, diagonal: number, edits: number): boolean {
   return diagonal !== edits && reached[edits + diagonal]! < reached[edits + diagonal + 2]!;
 }
 
+/** The hunks: changes less than `2 * CONTEXT` unchanged lines apart share one. */
 function hunks(lines: readonly Line[]): readonly string[] {
   const changed = lines.flatMap(({ mark }, index) => (mark === ' ' ? [] : [index]));
-  const told: string[] = [];
+  const printed: string[] = [];
   let at = { a: 1, b: 1, index: 0 };
   for (let first = 0; first < changed.length; ) {
     let last = first;
@@ -92,16 +101,18 @@ function hunks(lines: readonly Line[]): readonly string[] {
     const to = Math.min(lines.length, changed[last]! + CONTEXT + 1);
     at = skip(lines, at, from);
     const end = skip(lines, at, to);
-    told.push(`@@ -${range(at.a, end.a)} +${range(at.b, end.b)} @@`);
-    for (const { mark, text } of lines.slice(from, to)) told.push(`${mark}${text}`);
+    printed.push(`@@ -${range(at.a, end.a)} +${range(at.b, end.b)} @@`);
+    for (const { mark, text } of lines.slice(from, to)) printed.push(`${mark}${text}`);
     at = end;
     first = last + 1;
   }
-  return told;
+  return printed;
 }
 
+/** A place in both texts, by line numbers from 1, and in the list of lines. */
 type Cursor = { readonly a: number; readonly b: number; readonly index: number };
 
+/** The place after the lines up to `to`. */
 function skip(lines: readonly Line[], at: Cursor, to: number): Cursor {
   let { a, b } = at;
   for (const { mark } of lines.slice(at.index, to)) {

@@ -4,7 +4,7 @@ import { compile } from '../compiler/index.ts';
 import { seal } from '../plan/seal.ts';
 import { PublishFault } from './fault.ts';
 import { type DomainRows, toRuleSet } from './rule-set.ts';
-import { selfTest } from './self-test.ts';
+import { assertPublishable } from './self-test.ts';
 
 /** @throws PublishFault `stored_rows`, `compile` or `self_test` */
 export function makePlan(rows: DomainRows, revision: number): Uint8Array {
@@ -18,7 +18,7 @@ export function makePlan(rows: DomainRows, revision: number): Uint8Array {
     );
   }
   const bytes = seal(plan, { revision });
-  selfTest(bytes, { domain: rows.domain.name, revision });
+  assertPublishable(bytes, { domain: rows.domain.name, revision });
   return bytes;
 }
 

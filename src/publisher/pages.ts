@@ -29,7 +29,7 @@ export function signedGroups(groups: string): { readonly groups?: readonly strin
 
 /**
  * The pages above `since`, one for each set of groups, all through the same position. A `since` above every position there
- * is (the store was restored from a backup) starts over from 0, so that a node that knows more than we do reads everything.
+ * is (the store was restored from a backup) starts over from 0, so that a node that is ahead of this store reads everything.
  */
 export async function readPages(
   since: number,
@@ -84,8 +84,8 @@ function goneEntry({ domain, revision, purge_epoch, position }: ManifestRow): Ma
 }
 
 /**
- * Only a name that has been active owns its hosts (semantics §2). Whatever makes a name own hosts, or no longer, is
- * published, so a node's entry never keeps an outdated reason.
+ * Only a name that has been active owns its hosts (semantics §2). Every change by which a name owns hosts, or no longer does, is
+ * published, so a node's entry never has an outdated reason.
  */
 async function tombstoneOf(tx: ReadTransaction, name: string): Promise<Tombstone> {
   const domain = await tx.domains.byName(name);

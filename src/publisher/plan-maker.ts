@@ -19,7 +19,7 @@ export interface PlanMaker {
    * @throws PublishFault, StoreFault
    */
   make(subject: PlanSubject, revision: number): Promise<Uint8Array | null>;
-  /** Ends the thread; what it was asked for fails. */
+  /** Ends the thread; its open requests fail. */
   close(): Promise<void>;
 }
 
@@ -35,7 +35,7 @@ const MOST_ORDERS = 16;
 const THREAD_HEAP_MB = 2_048;
 const STOPPED = 'the publisher has stopped';
 
-/** The thread's code stands beside this file once it is built; unbuilt sources have none that Node can run. */
+/** The thread's code is beside this file once it is built; Node cannot run the unbuilt source. */
 function threadFile(): URL | null {
   const file = new URL('./plan-thread.js', import.meta.url);
   return existsSync(fileURLToPath(file)) ? file : null;
@@ -77,7 +77,7 @@ export function createPlanMaker(options: PlanMakerOptions): PlanMaker {
     const found = waiting.get(number);
     if (found !== undefined) clearTimeout(found.timer);
     waiting.delete(number);
-    // Only a thread that has something to do keeps the process alive.
+    // Only a thread with open requests prevents the process from ending.
     if (waiting.size === 0) thread?.unref();
     return found;
   }

@@ -1,4 +1,4 @@
-/** A published plan as people read it. */
+/** A published plan in printed form, and the difference of two. */
 import { openPlan } from '../plan/open.ts';
 import { printPlan } from '../plan/print.ts';
 import { diffLines } from './line-diff.ts';
@@ -19,17 +19,18 @@ export interface Side {
 }
 
 /**
- * What differs between two revisions, as a unified diff over what the plans say: domain, hosts, rules in evaluation
+ * What differs between two revisions, as a unified diff over their printed plans: domain, hosts, rules in evaluation
  * order. Indexes and sizes follow from these and are left out. Empty when nothing differs.
  * @throws PlanFault as `printSealed`
  */
 export function diffSealed(before: Side, after: Side): string {
   const name = ({ domain, revision, bytes }: Side): string =>
     `${domain} revision ${revision}${bytes === null ? ' (tombstone)' : ''}`;
-  return diffLines(said(before), said(after), { from: name(before), to: name(after) });
+  return diffLines(textOf(before), textOf(after), { from: name(before), to: name(after) });
 }
 
-function said({ bytes }: Side): string {
+/** The compared part of a plan as text; empty for a tombstone. */
+function textOf({ bytes }: Side): string {
   if (bytes === null) return '';
   const { domain, hosts, rules } = printSealed(bytes);
   return JSON.stringify({ domain, hosts, rules }, null, 2);

@@ -18,7 +18,7 @@ export interface Propagation {
   /** Nodes in the domain's groups whose token is not revoked. */
   readonly nodes: number;
   readonly refused: number;
-  /** Until the last of the live ones, milliseconds; `null` while there is none. */
+  /** Milliseconds until the last acknowledgement; `null` before the first. */
   readonly ms: number | null;
   /** `live on 3 of 3 nodes, 41 ms`. */
   readonly summary: string;
@@ -26,7 +26,7 @@ export interface Propagation {
   readonly answers: readonly NodeAnswer[];
 }
 
-/** The nodes that hold a name now: those of its groups that are not revoked. */
+/** The nodes that serve a name now: those of its groups that are not revoked. */
 export async function nodesOf(tx: ReadTransaction, { id, name }: Holder): Promise<readonly NodeRow[]> {
   const current = await tx.plans.current(name);
   // Published for an earlier domain of the name, or not at all: it will be where its own groups are.
@@ -40,7 +40,7 @@ export async function nodesOf(tx: ReadTransaction, { id, name }: Holder): Promis
 
 type Holder = Pick<DomainRow, 'id' | 'name'>;
 
-/** What nodes have said to one revision. Revoked nodes, and those of other groups, are left out. */
+/** The answers of nodes to one revision. Revoked nodes, and those of other groups, are left out. */
 export async function propagationOf(tx: ReadTransaction, revision: RevisionRow): Promise<Propagation> {
   const nodes = await nodesOf(tx, { id: revision.domain_id, name: revision.domain });
   const reports = await tx.nodes.reportsOn(revision.domain, revision.revision);
@@ -50,9 +50,9 @@ export async function propagationOf(tx: ReadTransaction, revision: RevisionRow):
 function summarise(nodes: readonly NodeRow[], reports: readonly ReportRow[], at: number): Propagation {
   const names = new Map(nodes.map((node) => [node.id, node.name]));
   const answers = reports
-    .flatMap(({ node_id, outcome, reason, at: said }): NodeAnswer[] => {
+    .flatMap(({ node_id, outcome, reason, at: answeredAt }): NodeAnswer[] => {
       const node = names.get(node_id);
-      return node === undefined ? [] : [{ node, outcome, reason, ms: Math.max(0, said - at) }];
+      return node === undefined ? [] : [{ node, outcome, reason, ms: Math.max(0, answeredAt - at) }];
     })
     .sort((a, b) => (a.node < b.node ? -1 : 1));
   const live = answers.filter(({ outcome }) => outcome === 'ack');
@@ -60,6 +60,6 @@ function summarise(nodes: readonly NodeRow[], reports: readonly ReportRow[], at:
   const ms = live.length === 0 ? null : Math.max(...live.map((answer) => answer.ms));
   const on = `live on ${live.length} of ${nodes.length} ${nodes.length === 1 ? 'node' : 'nodes'}`;
   const time = ms === null ? '' : `, ${ms} ms`;
-  const said = refused === 0 ? '' : `, refused by ${refused}`;
-  return { live: live.length, nodes: nodes.length, refused, ms, summary: `${on}${time}${said}`, answers };
+  const refusals = refused === 0 ? '' : `, refused by ${refused}`;
+  return { live: live.length, nodes: nodes.length, refused, ms, summary: `${on}${time}${refusals}`, answers };
 }

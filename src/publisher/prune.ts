@@ -17,7 +17,7 @@ import {
 /** Plans read of one name in one step: those that may stay, and as many more as go at once. */
 const READ_PLANS = 2 * MAX_STORED_PLANS + PRUNED_AT_ONCE;
 
-/** Prunes every name that has more plans than stay whatever they are. Answers how many plans went. */
+/** Prunes every name with more than SIZELESS_PLANS plans. Returns how many plans were removed. */
 export async function pruneAll(store: Store, now: number): Promise<number> {
   let pruned = 0;
   let after = '';
@@ -72,7 +72,7 @@ export function outdated(stored: readonly StoredPlan[], now: number): readonly n
     .map(({ revision }) => revision);
 }
 
-/** What is said of a revision whose plan was pruned, with what can be done instead. */
+/** The message for a revision whose plan was pruned, with what can be done instead. */
 export function prunedSentence(revision: number): string {
   return `the plan of revision ${revision} has been pruned; the list of plans names the newer ones that are stored`;
 }

@@ -1,7 +1,7 @@
 /**
  * The publisher room turns accepted changes into what nodes run. In: a domain with rows in the outbox. Out: its next
  * revision, sealed, stored under its digest and pointed to by the manifest, or a tombstone where the domain must not
- * serve. This file makes one publication; `publisher.ts` finds the work and retries, `feed.ts` tells the nodes.
+ * serve. This file makes one publication; `publisher.ts` finds the work and retries, `feed.ts` sends it to nodes.
  *
  * The steps, in order: read what waits · read the domain's rows in one snapshot · rule set · compile · seal with the next
  * revision · open and run · digest · store blob, history, pointer and outbox in one transaction. Of two that publish one
@@ -18,17 +18,17 @@ import type { PlanMaker } from './plan-maker.ts';
 import { mayServe, type PlanSubject } from './plan-subject.ts';
 import { findRolledBack, type RolledBack } from './republish-content.ts';
 import { EVERYTHING, type PublishedEntitlements } from './rule-set.ts';
-import { selfTest } from './self-test.ts';
+import { assertPublishable } from './self-test.ts';
 
-/** Readings after which a publication gives way to whoever is always first; the domain is tried again later. */
+/** Attempts after which a publication fails as `contended`; the domain is tried again later. */
 const MOST_ATTEMPTS = 8;
-/** Reasons told of a revision that covers several writes; the rest are counted. */
+/** Reasons that are listed for a revision that covers several writes; the others are counted. */
 const MOST_REASONS = 3;
 
-/** What one snapshot says of a domain with waiting rows. */
+/** A domain with waiting rows, read in one snapshot. */
 interface Reading {
   readonly waiting: readonly OutboxRow[];
-  /** What nodes hold for the name now. */
+  /** What nodes serve for the name now. */
   readonly current: ManifestRow | null;
   /** What to make a plan of; `null` where the domain is gone or must not serve. */
   readonly subject: PlanSubject | null;
@@ -159,9 +159,9 @@ async function make(
   return [first, { revision: second, bytes: again }];
 }
 
-function testedAgain({ bytes }: RolledBack, expected: Parameters<typeof selfTest>[1]): Uint8Array {
+function testedAgain({ bytes }: RolledBack, expected: Parameters<typeof assertPublishable>[1]): Uint8Array {
   const sealed = reseal(bytes, expected.revision);
-  selfTest(sealed, expected);
+  assertPublishable(sealed, expected);
   return sealed;
 }
 
@@ -173,7 +173,7 @@ function authorOf(waiting: readonly OutboxRow[]): Author {
 
 function reasonOf(waiting: readonly OutboxRow[]): string {
   const reasons = [...new Set(waiting.map(({ reason }) => reason))];
-  const told = reasons.slice(0, MOST_REASONS).join('; ');
+  const listed = reasons.slice(0, MOST_REASONS).join('; ');
   const more = reasons.length - MOST_REASONS;
-  return more > 0 ? `${told}; and ${more} more` : told;
+  return more > 0 ? `${listed}; and ${more} more` : listed;
 }

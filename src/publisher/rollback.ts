@@ -15,7 +15,7 @@ import { newestChange } from './newest-change.ts';
 import { mayServe } from './plan-subject.ts';
 import { prunedSentence } from './prune.ts';
 import { rollbackReason } from './republish-content.ts';
-import { selfTest } from './self-test.ts';
+import { assertPublishable } from './self-test.ts';
 
 export interface RollbackOrder {
   readonly domain: DomainRow;
@@ -50,7 +50,7 @@ export async function rollBack(tx: WriteTransaction, order: RollbackOrder): Prom
   const next = (current?.revision ?? 0) + 1;
   const bytes = resealOrSay(blob, next);
   if (typeof bytes === 'string') return impossible(`revision ${revision} cannot be published: ${bytes}`);
-  selfTest(bytes, { domain: domain.name, revision: next });
+  assertPublishable(bytes, { domain: domain.name, revision: next });
   const made: RevisionRow = {
     domain: domain.name,
     domain_id: domain.id,

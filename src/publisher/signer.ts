@@ -1,4 +1,4 @@
-/** Signs manifest pages, by every key that is in force. What is signed, and how, stands in `plan/manifest.ts`. */
+/** Signs manifest pages with every key in force. The signed octets are defined in `plan/manifest.ts`. */
 import {
   type ManifestPage,
   manifestText,
@@ -39,7 +39,7 @@ interface InForce {
   readonly transitions: readonly SignedTransition[];
 }
 
-/** Signs with the store's keys, also with those that it gets later; the first who asks makes one. */
+/** Signs with the store's keys, also with those that it gets later; creates the first key where there is none. */
 export async function openSigner(store: Store, clock: () => number): Promise<Signer> {
   if ((await readKeys(store.latest)) === null) {
     await store.write((tx) => tx.secrets.putOnce('signing_key', newKey(), clock()));

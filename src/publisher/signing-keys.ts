@@ -39,7 +39,7 @@ export interface StoredRetiring {
 
 const FORMAT = 'edgeplan.signing-keys/v1';
 
-/** `null`: there is none yet. Stores that were never rotated have the key alone. */
+/** `null`: the store has no key yet. Stores that were never rotated have the key alone. */
 export async function readKeys(tx: Pick<ReadTransaction, 'secrets'>): Promise<StoredKeys | null> {
   const text = await tx.secrets.get('signing_keys');
   if (text === null) {

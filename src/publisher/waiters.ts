@@ -1,12 +1,12 @@
 /**
- * Who waits for a revision that covers a write. A revision made in this process answers at once; one made by another is
- * seen through the store's hints and, behind them, by asking every so often.
+ * Requests that wait for a revision that covers their write. A revision of this process resolves them at once; one of
+ * another process is found through the store's hints and, behind them, by polling.
  */
 import type { RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
 
-/** Milliseconds between questions to the store while anyone waits. */
-const ASK_MS = 250;
+/** Milliseconds between two reads of the store while a request waits. */
+const POLL_MS = 250;
 
 export interface AwaitedRevision {
   readonly domainId: number;
@@ -17,9 +17,9 @@ export interface AwaitedRevision {
 
 export interface Waiters {
   waitFor(wish: AwaitedRevision): Promise<RevisionRow | null>;
-  /** Answers those whom a revision made here covers. */
+  /** Resolves the requests that a revision of this process covers. */
   published(revision: RevisionRow): void;
-  /** Answers everyone `null`. */
+  /** Resolves all requests with `null`. */
   stop(): void;
 }
 
@@ -33,15 +33,15 @@ export function createWaiters(store: Store): Waiters {
   const waiting = new Set<Waiter>();
   let unlisten: (() => void) | null = null;
   let timer: NodeJS.Timeout | null = null;
-  let asking = false;
+  let reading = false;
   let hinted = false;
 
-  async function ask(): Promise<void> {
-    if (asking) {
+  async function readCovering(): Promise<void> {
+    if (reading) {
       hinted = true;
       return;
     }
-    asking = true;
+    reading = true;
     do {
       hinted = false;
       for (const waiter of [...waiting]) {
@@ -49,18 +49,18 @@ export function createWaiters(store: Store): Waiters {
           const revision = await store.latest.plans.covering(waiter.domainId, waiter.outboxId);
           if (revision !== null) waiter.answer(revision);
         } catch {
-          // The store's trouble is told where it is written to; whoever waits is answered when it is back, or in time.
+          // Writers report a fault of the store; a waiting request is resolved once the store is back, or by its signal.
         }
       }
     } while (hinted);
-    asking = false;
+    reading = false;
   }
 
   function begin(): void {
     unlisten ??= store.listen((change) => {
-      if (change === 'manifest' || change === 'unknown') void ask();
+      if (change === 'manifest' || change === 'unknown') void readCovering();
     });
-    timer ??= setInterval(() => void ask(), ASK_MS).unref();
+    timer ??= setInterval(() => void readCovering(), POLL_MS).unref();
   }
 
   function end(): void {
@@ -85,8 +85,8 @@ export function createWaiters(store: Store): Waiters {
         signal.addEventListener('abort', giveUp);
         waiting.add(waiter);
         begin();
-        // It may have been covered before anyone listened.
-        void ask();
+        // The write may be covered already.
+        void readCovering();
       });
     },
     published(revision) {

@@ -1,4 +1,8 @@
-/** What can be asked and done about customers' nouns: accounts, keys, domains and what belongs to them, the audit log. */
+/**
+ * The repositories of what customers have: accounts, keys, domains with their records and rules, the audit log. `…Reads` are
+ * for every transaction, `…Writes` for writing ones. Times are milliseconds since the epoch; `null` means there is no such row;
+ * a method throws `StoreFault` alone, with the codes that its comment names or those of a failing database.
+ */
 import type { RuleType } from '../base/vocabulary.ts';
 import type {
   AccountRow,
@@ -27,6 +31,7 @@ export interface PageBack {
   readonly limit: number;
 }
 
+/** Accounts by id or name. In a write the account that is found is locked until the commit. */
 export interface AccountReads {
   get(id: number): Promise<AccountRow | null>;
   byName(name: string): Promise<AccountRow | null>;
@@ -34,6 +39,7 @@ export interface AccountReads {
   list(): Promise<readonly AccountRow[]>;
 }
 
+/** Changes of accounts; an account is never removed. */
 export interface AccountWrites {
   /** `conflict` on `accounts.name`. */
   insert(account: Omit<AccountRow, 'id'>): Promise<AccountRow>;
@@ -41,9 +47,11 @@ export interface AccountWrites {
   setActive(id: number, change: { readonly active: boolean; readonly at: number }): Promise<boolean>;
 }
 
+/** API keys, by their hash or account. */
 export interface KeyReads {
-  /** The key with this SHA-256, whatever its state, and whether its account is active. */
+  /** The key with this SHA-256 in any state, and whether its account is active. In a write the key is locked. */
   byHash(hash: string): Promise<KeyWithOwner | null>;
+  /** The key in any state, with the time of its last use. */
   get(id: number): Promise<KeyWithUse | null>;
   /** All keys of an account, revoked ones too, by id. */
   list(accountId: number): Promise<readonly KeyWithUse[]>;
@@ -53,47 +61,52 @@ export interface KeyReads {
   uses(keyId: number, sinceDay: number): Promise<readonly KeyUseRow[]>;
 }
 
+/** Changes of API keys and of the counts of their use. */
 export interface KeyWrites {
   /** `conflict` on `api_keys.hash`, `missing` when there is no such account. */
   insert(key: Omit<KeyRow, 'id' | 'revoked_at'>): Promise<KeyRow>;
-  /** True when it was not revoked before. Waits for writes that hold the key. */
+  /** True when it was not revoked before. Waits for writes that have the key locked. */
   revoke(id: number, at: number): Promise<boolean>;
   /** Adds to the day's requests and raises the time of last use. Keys that are gone are left out. */
   recordUse(uses: readonly KeyUseRow[]): Promise<void>;
-  /** Forgets days before `day`. */
+  /** Removes the counts of days before `day`. */
   pruneUses(day: number): Promise<void>;
 }
 
+/** A domain to insert. */
 export type NewDomain = Omit<DomainRow, 'id'>;
+/** The fields of a domain to change; the others stay. */
 export type DomainChanges = Partial<Omit<DomainRow, 'id' | 'name' | 'created_at'>>;
 
+/** Domains by id, name, account, or the time of their next step. */
 export interface DomainReads {
   get(id: number): Promise<DomainRow | null>;
   /** Of the domains of that name: the proved one, else one that has been active, else the oldest. */
   byName(name: string): Promise<DomainRow | null>;
   /** The domains of that name by id: a proved one, or any number that are not. */
   named(name: string): Promise<readonly DomainRow[]>;
-  /** Domains of the account that nobody has proved. */
+  /** Number of the account's domains without a proof. */
   countUnproved(accountId: number): Promise<number>;
   /** Domains unproved since `before` or longer, the longest first, at most `limit`. Locks none. */
   unproved(before: number, limit: number): Promise<readonly DomainRow[]>;
   /**
-   * The domain of that name that the account sees, and its role there, in one question: its own before one shared with
-   * it. Where it sees none, another of that name, with the role `null`.
+   * The domain of that name that the account sees, and its role there, in one query: its own before one shared with it.
+   * Where it sees none, another of that name, with the role `null`.
    */
   seenBy(accountId: number, name: string): Promise<SeenDomain | null>;
   /** Domains the account owns or is a member of, by name. */
   listSeenBy(accountId: number): Promise<readonly SeenDomain[]>;
-  /** Domains above `afterId` by id, at most `limit`: for walking over all of them. */
+  /** Domains above `afterId` by id, at most `limit`: to read all of them page by page. */
   page(afterId: number, limit: number): Promise<readonly DomainRow[]>;
   /** Domains whose `next_check_at` has come, the longest due first. Locks none. */
   due(now: number, limit: number): Promise<readonly DomainRow[]>;
 }
 
+/** Changes of domains. Each locks the domain and the others of its name until the commit. */
 export interface DomainWrites {
   /** `conflict` on `domains.name`. */
   insert(domain: NewDomain): Promise<DomainRow>;
-  /** Changes the given fields and answers the whole row; `null` when it is gone. Set `updated_at` yourself. */
+  /** Changes the given fields and returns the whole row; `null` when it is gone. The caller sets `updated_at`. */
   update(id: number, changes: DomainChanges): Promise<DomainRow | null>;
   /**
    * Removes the domain with its members, subscription, certificates, records, rules and traffic. Its audit entries,
@@ -102,6 +115,7 @@ export interface DomainWrites {
   remove(id: number): Promise<boolean>;
 }
 
+/** Members of a domain; its owner is not one of them. */
 export interface MemberReads {
   get(domainId: number, accountId: number): Promise<MemberRow | null>;
   /** By account. */
@@ -111,12 +125,14 @@ export interface MemberReads {
   count(domainId: number): Promise<number>;
 }
 
+/** Changes of the members of a domain. */
 export interface MemberWrites {
   /** Grants the role, in place of an earlier one (whose `created_at` stays). `missing` when there is no such account. */
   put(member: MemberRow): Promise<void>;
   remove(domainId: number, accountId: number): Promise<boolean>;
 }
 
+/** Invitations, by the domain that offers them or the name that is invited. */
 export interface InvitationReads {
   /** The domain's invitation with this id, lapsed or not. */
   get(domainId: number, id: number): Promise<InvitationRow | null>;
@@ -128,17 +144,18 @@ export interface InvitationReads {
   list(domainId: number, now: number): Promise<readonly InvitationRow[]>;
   /** Invitations of that name that have not lapsed at `now`, with the name of their domain, by id. */
   listOf(name: string, now: number): Promise<readonly (InvitationRow & { readonly domain: string })[]>;
-  /** How many of those there are, and how many are to domains of the account `ownerId`. */
+  /** The number of those, and of those among them to domains of the account `ownerId`. */
   countOf(
     name: string,
     question: { readonly ownerId: number; readonly now: number },
   ): Promise<{ readonly all: number; readonly ofOwner: number }>;
 }
 
+/** Changes of invitations. */
 export interface InvitationWrites {
   /** `conflict` on `invitations.domain_id` when the name is invited to the domain already. */
   insert(invitation: Omit<InvitationRow, 'id'>): Promise<InvitationRow>;
-  /** Replaces the role and the times of one that is there. */
+  /** Replaces the role and the times of an existing invitation. */
   renew(
     invitation: Pick<InvitationRow, 'id' | 'domain_id' | 'role' | 'updated_at' | 'expires_at'>,
   ): Promise<void>;
@@ -148,66 +165,75 @@ export interface InvitationWrites {
   prune(now: number, limit: number): Promise<void>;
 }
 
+/** What a domain has bought. */
 export interface SubscriptionReads {
-  /** The domain's own; whether it is in force is for `access` to judge. */
+  /** The domain's own subscription, also one that has ended; `access` decides whether it is in force. */
   get(domainId: number): Promise<SubscriptionRow | null>;
 }
 
+/** Changes of a domain's subscription. */
 export interface SubscriptionWrites {
   /** Replaces the domain's subscription; a replaced one keeps its id. */
   put(subscription: Omit<SubscriptionRow, 'id'>): Promise<SubscriptionRow>;
   remove(domainId: number): Promise<boolean>;
 }
 
+/** Certificates of a domain. */
 export interface CertificateReads {
   /** By id. */
   list(domainId: number): Promise<readonly CertificateRow[]>;
 }
 
+/** Changes of a domain's certificates. */
 export interface CertificateWrites {
   insert(certificate: Omit<CertificateRow, 'id'>): Promise<CertificateRow>;
   remove(domainId: number, id: number): Promise<boolean>;
 }
 
+/** A record to insert. */
 export type NewRecord = Omit<RecordRow, 'id'>;
 
+/** DNS records of a domain. */
 export interface RecordReads {
   get(domainId: number, id: number): Promise<RecordRow | null>;
   /** By id. */
   list(domainId: number): Promise<readonly RecordRow[]>;
   /**
    * Records whose name is one of `names` (lower case) but for the case of its letters, and every record whose name is
-   * not plain ASCII, by id: among them are all that can stand for the same name.
+   * not plain ASCII, by id: among them are all other spellings of the same name.
    */
   spelled(domainId: number, names: readonly string[]): Promise<readonly RecordRow[]>;
   count(domainId: number): Promise<number>;
 }
 
+/** Changes of a domain's DNS records. */
 export interface RecordWrites {
-  /** Inserts all of one domain's records and answers them in the same order, with ids that rise. */
+  /** Inserts all of one domain's records and returns them in the same order, with ascending ids. */
   insert(records: readonly NewRecord[]): Promise<readonly RecordRow[]>;
   /**
    * Replaces every field but `id`, `domain_id`, `created_at` of the domain's records, one statement for all of them; no
-   * id may come twice. The ids that were there.
+   * id may be listed twice. Returns the ids that existed.
    */
   update(domainId: number, records: readonly RecordRow[]): Promise<readonly number[]>;
-  /** The ids that were there. Rules that name a record are the caller's to change (`rules.naming`). */
+  /** Returns the ids that existed. The caller changes the rules that name a record (`rules.naming`). */
   remove(domainId: number, ids: readonly number[]): Promise<readonly number[]>;
 }
 
+/** Scans of new domains that are still to be done. */
 export interface ScanReads {
-  /** Scans that may be begun, the longest waiting first. Locks none. */
+  /** Scans that are due, the longest waiting first. Locks none. */
   due(now: number, limit: number): Promise<readonly ScanRow[]>;
 }
 
+/** Changes of scans, and the claims on them. */
 export interface ScanWrites {
-  /** Asks for a scan of the domain. */
+  /** Requests a scan of the domain. */
   put(scan: ScanRow): Promise<void>;
-  /** Takes a scan that may be begun, so that others leave it alone until `until`; `null`: somebody else has. */
+  /** Claims a scan that is due, so that no other process claims it before `until`; `null`: another process has. */
   claim(domainId: number, claim: { readonly now: number; readonly until: number }): Promise<ScanRow | null>;
-  /** Gives a claimed one back. */
+  /** Ends a claim; the scan is due at `now`. */
   release(domainId: number, now: number): Promise<void>;
-  /** True when it was still to be done. */
+  /** True when the scan was still to be done. */
   remove(domainId: number): Promise<boolean>;
 }
 
@@ -217,16 +243,15 @@ export interface RuleWrite {
   readonly body: string;
   /** The `record_ids` inside `body`, so that `naming` finds the rule. */
   readonly record_ids: readonly number[];
-  /** Of an error_page: all its HTML as JSON, `null` for none; omitted leaves what is there. */
+  /** Of an error_page: all its HTML as JSON, `null` for none; omitted leaves it unchanged. */
   readonly content?: string | null;
   /**
-   * What the rule adds to its domain's budgets, its octets apart. Omitted: nothing in an insert; in an update what is
-   * there stays.
+   * What the rule adds to its domain's budgets, besides its octets. Omitted: nothing in an insert, unchanged in an update.
    */
   readonly costs?: { readonly addresses: number; readonly patterns: readonly PatternRow[] };
 }
 
-/** What the rules of one type in one domain come to. */
+/** Totals of the rules of one type in one domain. */
 export interface RuleCosts {
   readonly type: RuleType;
   readonly rules: number;
@@ -235,14 +260,16 @@ export interface RuleCosts {
   readonly addresses: number;
 }
 
-/** What patterns of a domain cost together, each counted once however many rules have it. */
+/** The cost of a domain's patterns together; a pattern that several rules have counts once. */
 export interface PatternCosts extends Pick<PatternRow, 'octets' | 'build' | 'eighths'> {
   /** False where rules were written before patterns were counted; `countPatterns` counts them. */
   readonly counted: boolean;
 }
 
+/** A rule to insert. */
 export type NewRule = RuleWrite & Pick<RuleRow, 'domain_id' | 'type' | 'created_at' | 'updated_at'>;
 
+/** What identifies a rule in a request: an id alone may be of another domain or type. */
 export interface RuleKey {
   readonly domain_id: number;
   readonly type: RuleType;
@@ -262,6 +289,7 @@ export interface RulePage {
   readonly text: string | null;
 }
 
+/** Rules of a domain, and the totals that its budgets are checked with. */
 export interface RuleReads {
   /** The rule of that domain and type, else `null`. */
   get(key: RuleKey): Promise<RuleRow | null>;
@@ -273,18 +301,18 @@ export interface RuleReads {
   /** Ids and priorities of the rules of one type by priority, then id. */
   order(domainId: number, type: RuleType): Promise<readonly Pick<RuleRow, 'id' | 'priority'>[]>;
   count(domainId: number, type: RuleType): Promise<number>;
-  /** What the rules of each type that has any come to, by type. Stored with every write, so no rule is read. */
+  /** The totals of each type that has rules, by type. Updated with every write, so no rule is read. */
   totals(domainId: number): Promise<readonly RuleCosts[]>;
   /** What the patterns of all rules but `without` (0: of all rules) cost together. */
   patternCosts(domainId: number, question: { readonly without: number }): Promise<PatternCosts>;
-  /** Those of `digests` that rules other than `without` have. */
+  /** Those of `digests` that are patterns of rules other than `without`. */
   filedPatterns(
     domainId: number,
     question: { readonly digests: readonly string[]; readonly without: number },
   ): Promise<ReadonlySet<string>>;
   /**
    * Patterns of rules other than `without` of whose prefix and one of `prefixes` one begins with the other, each once.
-   * It may answer others that share 64 code units with one of `prefixes`.
+   * The result may include others that share 64 code units with one of `prefixes`.
    */
   patternsNear(
     domainId: number,
@@ -294,10 +322,11 @@ export interface RuleReads {
   content(ruleId: number): Promise<string | null>;
   /** The HTML of all error_page rules of a domain, by rule. */
   contents(domainId: number): Promise<readonly RuleContentRow[]>;
-  /** Rules of any type whose `record_ids` hold one of these, by id. */
+  /** Rules of any type whose `record_ids` include one of these, by id. */
   naming(domainId: number, recordIds: readonly number[]): Promise<readonly RuleRow[]>;
 }
 
+/** Changes of rules. Each updates the totals of the domain by what its own rules cost. */
 export interface RuleWrites {
   insert(rule: NewRule): Promise<RuleRow>;
   /** Replaces priority, body, record ids, and the content if given. `null` when it is gone. */
@@ -308,7 +337,7 @@ export interface RuleWrites {
     changes: readonly (Pick<RuleRow, 'id' | 'body'> & Pick<RuleWrite, 'record_ids'>)[],
     updatedAt: number,
   ): Promise<void>;
-  /** Files the patterns of rules written before patterns were filed, by rule, and counts those of the domain. */
+  /** Stores the patterns of rules that an earlier version wrote without them, by rule, and counts the domain's. */
   countPatterns(domainId: number, rules: ReadonlyMap<number, readonly PatternRow[]>): Promise<void>;
   /** Writes priorities alone, of many rules at once. */
   prioritise(
@@ -319,23 +348,27 @@ export interface RuleWrites {
   remove(key: RuleKey): Promise<boolean>;
 }
 
+/** The audit log of a domain; it outlives the domain. */
 export interface AuditReads {
   /** Newest first. */
   list(domainId: number, page: PageBack): Promise<readonly AuditRow[]>;
 }
 
+/** Appends to the audit log; no entry is ever changed. */
 export interface AuditWrites {
   /** Appends entries in this order, one statement for all of them. */
   append(...entries: readonly Omit<AuditRow, 'id'>[]): Promise<void>;
 }
 
+/** Values of which a store has one each, by name (`SECRET_NAMES`). */
 export interface SecretReads {
   get(name: SecretName): Promise<string | null>;
 }
 
+/** Changes of the values of which a store has one each. */
 export interface SecretWrites {
-  /** Keeps `value` unless the name has one already, and answers the one that is kept: made once, by whoever is first. */
+  /** Stores `value` unless the name has one, and returns the stored one: of several processes the first one's. */
   putOnce(name: SecretName, value: string, at: number): Promise<string>;
-  /** Replaces what the name has. */
+  /** Replaces the value of a name. */
   put(name: SecretName, value: string, at: number): Promise<void>;
 }

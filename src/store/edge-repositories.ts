@@ -1,4 +1,7 @@
-/** What can be asked and done about publications, the nodes that hold them, and the traffic they tell of. */
+/**
+ * The repositories of the edge: what waits for publication, what was published, the nodes that serve it, and the traffic that
+ * they report. Conventions as in `customer-repositories.ts`.
+ */
 import type { PageBack } from './customer-repositories.ts';
 import type {
   FiledRevision,
@@ -18,20 +21,22 @@ import type {
   UsageSum,
 } from './rows.ts';
 
+/** Changes that wait for a publication. */
 export interface OutboxReads {
-  /** What waits for one domain, by id. */
+  /** The waiting rows of one domain, by id. */
   list(domainId: number): Promise<readonly OutboxRow[]>;
   /** Rows waiting over all domains, and when the oldest was written: for metrics. */
   backlog(): Promise<{ readonly rows: number; readonly since: number | null }>;
 }
 
+/** Appends to the outbox, and the claims that divide its domains among publishers. */
 export interface OutboxWrites {
-  /** Answers the row's id: what `plans.covering` asks for. */
+  /** Returns the row's id, as `plans.covering` takes it. */
   append(row: Omit<OutboxRow, 'id'>): Promise<number>;
   /**
-   * Takes domains with waiting rows, the longest waiting first, so that other publishers leave them alone until
-   * `until`. Rows added meanwhile belong to the same claim. A claim saves work, nothing more: what keeps two
-   * publishers of one domain apart is `plans.publish`. Locks no domain. A claim that ends later than two leases
+   * Claims domains with waiting rows, the longest waiting first, so that no other publisher claims them before `until`.
+   * Rows that are added meanwhile belong to the same claim. A claim only saves work: between two publishers of one
+   * domain `plans.publish` decides. Locks no domain. A claim that ends later than two leases
    * (`until - now`) and 10 seconds from `now` is void: its clock was ahead.
    */
   claim(claim: {
@@ -41,15 +46,16 @@ export interface OutboxWrites {
   }): Promise<readonly PendingDomain[]>;
   /** Moves the end of the claims on these domains, where they are claimed. */
   renew(domainIds: readonly number[], until: number): Promise<void>;
-  /** Gives every claimed domain back: for a process that has the store to itself, whose earlier claims died with it. */
+  /** Ends every claim: for the only publisher of a store, whose earlier claims are of a process that ended. */
   releaseAll(): Promise<void>;
-  /** Gives a claimed domain back, for example after a publication (rows may have come since) or a failure. */
+  /** Ends the claim on a domain, for example after a publication (rows may have been added since) or a failure. */
   release(domainId: number): Promise<void>;
 }
 
 /** One publication to make. */
 export type Publication = RevisionRow;
 
+/** What was published: plans by digest, revisions by number, the manifest by name. */
 export interface PlanReads {
   /** The sealed bytes, in a buffer of their own. */
   blob(digest: string): Promise<Uint8Array | null>;
@@ -58,16 +64,16 @@ export interface PlanReads {
   get(domainId: number, revision: number): Promise<FiledRevision | null>;
   /** The lowest revision that covers an outbox row; `null` while it waits. */
   covering(domainId: number, outboxId: number): Promise<RevisionRow | null>;
-  /** Revisions of a name whose plans are there, newest first, at most `limit`. */
+  /** Revisions of a name whose plans are stored, newest first, at most `limit`. */
   stored(domain: string, limit: number): Promise<readonly StoredPlan[]>;
-  /** Names above `after` with plans that are there, by name, and how many; at most `limit`. */
+  /** Names above `after` with stored plans, by name, and the number of plans; at most `limit`. */
   storedNames(
     after: string,
     limit: number,
   ): Promise<readonly { readonly domain: string; readonly plans: number }[]>;
   /** The current plans of names above `after`, by name, tombstones left out; at most `limit`. */
   heads(after: string, limit: number): Promise<readonly PlanHead[]>;
-  /** What nodes should hold for a name. */
+  /** What nodes should serve for a name. */
   current(domain: string): Promise<ManifestRow | null>;
   /** Names changed after `position`, by position, at most `limit`; from 0 the whole manifest. */
   changedSince(position: number, limit: number): Promise<readonly ManifestRow[]>;
@@ -77,13 +83,14 @@ export interface PlanReads {
   groupsWith(digest: string): Promise<readonly string[]>;
 }
 
+/** Publications, purges, and the removal of old plans. */
 export interface PlanWrites {
   /** Stores sealed bytes; the same digest twice is stored once. */
   putBlob(digest: string, bytes: Uint8Array, at: number): Promise<void>;
   /**
-   * Makes `revision` the current one of its name, files it in the history, and removes the outbox rows of
+   * Makes `revision` the current one of its name, adds it to the history, and removes the outbox rows of
    * `domain_id` up to `through`. `revision` must be exactly one above the current one, else `conflict` on
-   * `manifest.revision`: somebody else has published, so read and compile again. `missing` when the digest has no
+   * `manifest.revision`: another publisher was first, so read and compile again. `missing` when the digest has no
    * blob. Do it last in a transaction: publications of all domains wait for one another from here to the commit.
    */
   publish(publication: Publication): Promise<ManifestRow>;
@@ -103,13 +110,14 @@ export interface PlanWrites {
   rewritePosition(): Promise<void>;
   /**
    * Marks revisions of a name as pruned and removes the blobs that no other revision and no name's current one needs.
-   * The history keeps its rows. Answers how many blobs went.
+   * The rows of the history remain. Returns how many blobs were removed.
    */
   prune(domain: string, revisions: readonly number[]): Promise<number>;
 }
 
+/** Nodes, their tokens, and their answers to revisions. */
 export interface NodeReads {
-  /** By its newest token, whatever its state; check `revoked_at`. */
+  /** By its newest token, also a revoked node: check `revoked_at`. */
   byTokenHash(hash: string): Promise<NodeRow | null>;
   /** Tokens that newer ones have replaced: that of the hash, or all of one node, or all; those that ended too. */
   replacedTokens(which: ReplacedTokens): Promise<readonly ReplacedTokenRow[]>;
@@ -124,7 +132,7 @@ export interface NodeReads {
   latestReports(domain: string): Promise<readonly ReportRow[]>;
   /** Of one node: the newest answer on every name, by name. */
   reportsOf(nodeId: number): Promise<readonly ReportRow[]>;
-  /** Up to when a node has spent its time, see `NodeWrites.spend`; `null`: it never did. */
+  /** Up to when a node has spent its time, see `NodeWrites.spend`; `null`: it has not spent any. */
   spentUntil(nodeId: number): Promise<number | null>;
 }
 
@@ -138,31 +146,33 @@ export interface Spending {
   readonly until: number;
 }
 
+/** Which replaced tokens to read: by hash, of one node, or all. */
 export type ReplacedTokens = { readonly token_hash: string } | { readonly node_id: number } | 'all';
 
+/** Changes of nodes, and what they report. */
 export interface NodeWrites {
   /** Into the group `default`. `conflict` on `nodes.name` or `nodes.token_hash`. */
   insert(node: Pick<NodeRow, 'name' | 'token_hash' | 'created_at'>): Promise<NodeRow>;
   /** Puts a node into these groups and no other. */
   setGroups(id: number, groups: string): Promise<void>;
-  /** Notes that it was there; never backwards. */
+  /** Raises the time at which it was seen last. */
   touch(id: number, at: number): Promise<void>;
   revoke(id: number, at: number): Promise<boolean>;
   /**
-   * Gives a node another token. The one before is valid until then as well; those that have ended before `now` are
-   * forgotten. `conflict` on `nodes.token_hash`.
+   * Gives a node another token. The one before stays valid until `until`; those that have ended before `now` are
+   * removed. `conflict` on `nodes.token_hash`.
    */
   replaceToken(
     node: Pick<NodeRow, 'id' | 'token_hash'>,
     times: { readonly until: number; readonly now: number },
   ): Promise<void>;
-  /** Forgets the replaced tokens of a node. */
+  /** Removes the replaced tokens of a node, which are then invalid. */
   dropTokens(id: number): Promise<void>;
-  /** Files answers; locks no domain. `missing` when there is no such node. */
+  /** Stores answers; locks no domain. `missing` when there is no such node. */
   report(reports: readonly ReportRow[]): Promise<void>;
   /**
-   * Takes a node's batch of traffic by its number, which rises with every batch: true when it is a new one, false when
-   * it, or a later one, was taken before. In the same transaction as `usage.add`, a retry counts once.
+   * Accepts a node's batch of traffic by its number, which rises with every batch: true when it is a new one, false when
+   * it, or a later one, was accepted before. In the same transaction as `usage.add`, a retry counts once.
    */
   takeBatch(nodeId: number, batch: number): Promise<boolean>;
   /**
@@ -170,10 +180,11 @@ export interface NodeWrites {
    * later, until `until`. What is left from before `floor` lapses. False, and nothing is taken, when there is less than `ms`.
    */
   spend(nodeId: number, spending: Spending): Promise<boolean>;
-  /** Forgets answers older than `before` to revisions that are no longer current. */
+  /** Removes answers older than `before` to revisions that are no longer current. */
   pruneReports(before: number): Promise<void>;
 }
 
+/** Groups of domains, as `base/node-groups.ts` writes them. */
 export interface GroupReads {
   /** The groups of a domain; `null`: there is no such domain. */
   ofDomain(domainId: number): Promise<string | null>;
@@ -181,11 +192,13 @@ export interface GroupReads {
   countDomains(): Promise<readonly GroupedDomains[]>;
 }
 
+/** Changes of the groups of domains. */
 export interface GroupWrites {
   /** Nodes see it once the domain is published again. */
   setDomain(domainId: number, groups: string): Promise<void>;
 }
 
+/** Traffic of a domain by minute (whole minutes since the epoch). */
 export interface UsageReads {
   /** Sum of minutes `from` ≤ minute < `to`. */
   sum(domainId: number, from: number, to: number): Promise<UsageSum>;
@@ -193,6 +206,7 @@ export interface UsageReads {
   list(domainId: number, from: number, to: number): Promise<readonly UsageRow[]>;
 }
 
+/** How often rules matched, by minute. */
 export interface HitReads {
   /** Sums by rule over minutes `from` ≤ minute < `to`, the most hits first; at most `limit` rules. */
   sums(
@@ -201,6 +215,7 @@ export interface HitReads {
   ): Promise<readonly HitSum[]>;
 }
 
+/** Adds and removes counts of matched rules. */
 export interface HitWrites {
   /** Adds to the minutes. Locks no domain; domains that are gone are left out. */
   add(hits: readonly HitRow[]): Promise<void>;
@@ -209,6 +224,7 @@ export interface HitWrites {
   prune(beforeMinute: number): Promise<void>;
 }
 
+/** Adds and removes traffic. */
 export interface UsageWrites {
   /** Adds to the minutes. Locks no domain; domains that are gone are left out. */
   add(usage: readonly UsageRow[]): Promise<void>;

@@ -1,13 +1,13 @@
-/** The world failed the store: thrown, typed by `code`, with its `cause` kept. */
+/** A fault of the store: the database or its environment failed. Thrown, typed by `code`, with its `cause`. */
 
 /**
  * - `conflict` something unique exists already; `subject` is `<table>.<column>`, such as `domains.name`
  * - `missing` a row refers to one that is not there, for example a domain deleted a moment ago
- * - `text` a text holds NUL or a lone surrogate, which no database keeps; nothing was sent
- * - `contended` other writers were in the way at every attempt, or the work took too long; nothing was written
+ * - `text` a text holds NUL or a lone surrogate, which not every database can store; nothing was sent
+ * - `contended` other writers conflicted at every attempt, or the work took too long; nothing was written
  * - `unavailable` the database cannot be reached or was lost on the way; see `undone`
  * - `full` the disk has no room left; nothing was written
- * - `in_use` another server holds the data folder
+ * - `in_use` another server has locked the data folder
  * - `unreadable` not a database of ours, or a damaged one
  * - `too_new` the database was written by a later version
  * - `closed` the store, or the transaction, is over
@@ -24,12 +24,14 @@ export type StoreFaultCode =
   | 'too_new'
   | 'closed';
 
+/** Details of a fault. */
 export interface StoreFaultOptions {
   readonly cause?: unknown;
   readonly subject?: string;
   readonly undone?: boolean;
 }
 
+/** What the store room throws; its message names no values of rows. */
 export class StoreFault extends Error {
   readonly code: StoreFaultCode;
   /** What was in conflict, `<table>.<column>`; empty otherwise. */

@@ -1,13 +1,14 @@
-/** Who listens for commits. */
+/** The listeners of commits. */
 import type { StoreChange } from './store.ts';
 
+/** Adds listeners and calls all of them. */
 export interface CommitListeners {
   add(listener: (change: StoreChange) => void): () => void;
   emit(change: StoreChange): void;
   readonly size: number;
 }
 
-/** `onFirst` runs when somebody listens for the first time; `onLast` when nobody does any more. */
+/** `onFirst` runs when the first listener is added, `onLast` when the last one is removed. */
 export function createListeners(onFirst: () => void, onLast: () => void): CommitListeners {
   const listeners = new Set<(change: StoreChange) => void>();
   return {

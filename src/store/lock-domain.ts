@@ -5,6 +5,7 @@
 import type { Session, WriteSession } from './session.ts';
 import { statement } from './statement.ts';
 
+/** Locks all domains of the name, by id. */
 const lockRowsOfName = statement((builder, p: { id: number }) =>
   builder
     .selectFrom('domains')
@@ -16,7 +17,7 @@ const lockRowsOfName = statement((builder, p: { id: number }) =>
     .forNoKeyUpdate(),
 );
 
-/** Locks the domain until the transaction ends, where that takes anything. A domain that is gone locks nothing. */
+/** Locks the domain until the transaction ends, where the database locks rows. A domain that is gone locks nothing. */
 export async function lockDomain(session: Session, domainId: number): Promise<void> {
   if (!session.locking || session.lockedDomains.has(domainId)) return;
   session.lockedDomains.add(domainId);
@@ -34,7 +35,7 @@ export async function attempt<T>(session: WriteSession, work: () => Promise<T>):
     return result;
   } catch (error) {
     await backToSavepoint(session, error);
-    // Rolling back to a savepoint lets go of the row locks taken since.
+    // Rolling back to a savepoint releases the row locks taken since.
     session.lockedDomains.clear();
     for (const id of held) session.lockedDomains.add(id);
     throw error;

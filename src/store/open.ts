@@ -1,9 +1,10 @@
 /**
  * Chooses the database. SQLite is the default because it needs no set-up and one process serves a whole installation;
- * PostgreSQL is for several API processes side by side, or for who runs it anyway.
+ * PostgreSQL is for several API processes side by side, or for operators who run it already.
  */
 import type { Store } from './store.ts';
 
+/** Where the store is, and what for it is opened. */
 export interface OpenStoreOptions {
   /** A `postgres://` or `postgresql://` address, else the path of a data folder, made when it is not there. */
   readonly database: string;
@@ -16,7 +17,7 @@ export interface OpenStoreOptions {
   readonly role?: 'server' | 'tool';
 }
 
-/** Opens a store, bringing its tables to this version first. Throws `StoreFault`. */
+/** Opens a store; migrates its tables to this version first. Throws `StoreFault`. */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
   if (/^postgres(?:ql)?:\/\//.test(options.database)) {
     const { openPostgres } = await import('./postgres/open.ts');

@@ -1,20 +1,23 @@
 /**
- * What the store keeps, one shape per table, in the API's own field names. Times are integer milliseconds since the
+ * The rows of the store, one shape per table, in the API's own field names. Times are integer milliseconds since the
  * epoch, ids are positive integers below 2³² that are never given twice, and fields called `…_json`, `body` and
- * `content` hold JSON as text: the store neither reads nor changes it.
+ * `content` are JSON as text: the store neither reads nor changes it.
  */
 import type { DomainStatus, RuleType } from '../base/vocabulary.ts';
 import type { DomainSettings } from '../model/settings.ts';
 import type { DnsRecord } from '../model/types.ts';
 
+/** Whose nameservers serve the domain's zone: this service's, or others. */
 export const DNS_MODES = ['managed', 'external'] as const;
+/** One of DNS_MODES. */
 export type DnsMode = (typeof DNS_MODES)[number];
 
 /** Roles that can be granted; `owner` belongs to the account in `user_id` and is never stored. */
 export const MEMBER_ROLES = ['viewer', 'editor', 'admin'] as const;
+/** One of MEMBER_ROLES. */
 export type MemberRole = (typeof MEMBER_ROLES)[number];
 
-/** Who can hold keys and own domains. */
+/** An account: it has keys and owns domains. */
 export interface AccountRow {
   readonly id: number;
   /** Unique. */
@@ -34,17 +37,19 @@ export interface KeyRow {
   readonly name: string;
   readonly read_only: boolean;
   readonly created_at: number;
+  /** The key is rejected from then on; `null`: it does not expire. */
   readonly expires_at: number | null;
   readonly revoked_at: number | null;
 }
 
-/** A key together with what else decides whether it opens anything. */
+/** A key, and whether its account is active: a key of an inactive account is rejected. */
 export interface KeyWithOwner extends KeyRow {
   readonly account_active: boolean;
 }
 
-/** A key as its owner sees it. */
+/** A key as the API shows it to its owner. */
 export interface KeyWithUse extends KeyRow {
+  /** Time of the last request; `null`: never used. */
   readonly last_used_at: number | null;
 }
 
@@ -58,7 +63,7 @@ export interface KeyUseRow {
   readonly last_used_at: number;
 }
 
-/** The documented domain object as far as it is stored. `null` stands for an absent time. */
+/** The documented domain object as far as it is stored. `null` is an absent time. */
 export interface DomainRow extends DomainSettings {
   readonly id: number;
   /** Lower-case ASCII without a trailing dot. Unique among proved domains, and among those of one account. */
@@ -75,15 +80,21 @@ export interface DomainRow extends DomainSettings {
   readonly verification_expires_at: number | null;
   readonly verified_at: number | null;
   /**
-   * Since when nobody has proved the name: from creation on, or since the proof was lost. `null`: it was proved, or the
+   * Since when the name has no proof: from creation on, or since the proof was lost. `null`: it was proved, or the
    * domain is banned, and no other domain can have the name.
    */
   readonly unproved_since: number | null;
+  /** Since when a managed domain waits for its delegation; `null`: it does not. */
   readonly pending_since: number | null;
+  /** Since when the delegation is gone; the grace period starts here. */
   readonly moved_since: number | null;
+  /** When the lifecycle acts on the domain next; `null`: nothing is due. */
   readonly next_check_at: number | null;
+  /** Time of the last check on request, which is rate limited. */
   readonly last_manual_ns_check_at: number | null;
+  /** The cache is bypassed before this time. */
   readonly developer_mode_until: number | null;
+  /** Beside the status: a suspended domain serves nothing. */
   readonly suspended: boolean;
   readonly suspended_at: number | null;
   readonly created_at: number;
@@ -96,6 +107,7 @@ export interface SeenDomain {
   readonly role: 'owner' | MemberRole | null;
 }
 
+/** An account's role at a domain that another account owns. */
 export interface MemberRow {
   readonly domain_id: number;
   readonly account_id: number;
@@ -125,6 +137,7 @@ export interface SubscriptionRow {
   readonly id: number;
   /** Unique. */
   readonly domain_id: number;
+  /** The tier's name. */
   readonly plan_slug: string;
   readonly plan_term_id: number | null;
   readonly active: boolean;
@@ -145,12 +158,14 @@ export interface CertificateRow {
   readonly expires_at: number;
 }
 
+/** A DNS record of a domain. */
 export interface RecordRow extends DnsRecord {
   readonly domain_id: number;
   readonly created_at: number;
   readonly updated_at: number;
 }
 
+/** A rule of a domain. */
 export interface RuleRow {
   readonly id: number;
   readonly domain_id: number;
@@ -158,8 +173,8 @@ export interface RuleRow {
   readonly priority: number;
   /**
    * All other fields as a JSON object: those of the type and the common ones, without `id`, `domain_id`, `type`,
-   * `priority`, `created_at`, `updated_at`, and without the `content` of an error page, which is kept apart so that
-   * lists do not load it.
+   * `priority`, `created_at`, `updated_at`, and without the `content` of an error page, which has a table of its own so
+   * that lists do not load it.
    */
   readonly body: string;
   readonly created_at: number;
@@ -173,7 +188,7 @@ export interface RuleContentRow {
   readonly content: string;
 }
 
-/** What one regex of a rule adds to the budgets of its domain. */
+/** The cost of one regex of a rule, as the budgets of its domain count it. */
 export interface PatternRow {
   /** SHA-256 of the pattern and its case, lower-case hex: the same for the same pattern in another rule. */
   readonly digest: string;
@@ -187,7 +202,7 @@ export interface PatternRow {
   readonly prefix: string;
 }
 
-/** Who did it. */
+/** The account and key that made a change. */
 export interface Author {
   /** `null`: the service itself or its operator. */
   readonly account_id: number | null;
@@ -195,6 +210,7 @@ export interface Author {
   readonly key_id: number | null;
 }
 
+/** One change of a domain, with its state before and after. */
 export interface AuditRow extends Author {
   readonly id: number;
   readonly domain_id: number;
@@ -246,25 +262,25 @@ export interface RevisionRow extends Author {
   readonly through: number;
 }
 
-/** A revision as the history has it. */
+/** A revision in the history. */
 export interface FiledRevision extends RevisionRow {
   /** Its plan was removed; the row stays. */
   readonly pruned: boolean;
 }
 
-/** A revision whose plan is there. */
+/** A revision whose plan is stored. */
 export interface StoredPlan extends Pick<RevisionRow, 'revision' | 'at'> {
   /** Octets of the sealed plan. */
   readonly octets: number;
 }
 
-/** A name's current plan, by what says which layout it has and which changes it covers. */
+/** A name's current plan: the octets that give its layout version, and the changes that it covers. */
 export interface PlanHead extends Pick<RevisionRow, 'domain' | 'domain_id' | 'revision' | 'through'> {
   /** The first eight octets of the sealed plan; `null` where the store does not have it. */
   readonly head: Uint8Array | null;
 }
 
-/** What nodes should hold for one name now. */
+/** What nodes should serve for one name now. */
 export interface ManifestRow {
   readonly domain: string;
   readonly domain_id: number;
@@ -275,17 +291,18 @@ export interface ManifestRow {
   /** Rises with every purge of the domain's cache, and when the name goes to another domain. */
   readonly purge_epoch: number;
   /**
-   * Rises by one with every change of any name, in the order in which the changes become visible: who has read up to
-   * a position misses nothing by asking for what is above it.
+   * Rises by one with every change of any name, in the order in which the changes become visible: a reader
+   * that has read up to a position misses nothing by reading what is above it.
    */
   readonly position: number;
   readonly at: number;
-  /** The groups whose nodes hold it, as `base/node-groups.ts` writes them: those of its domain when it was published. */
+  /** The groups whose nodes serve it, as `base/node-groups.ts` writes them: those of its domain when it was published. */
   readonly node_groups: string;
-  /** The groups that held it before: their nodes read here that it is theirs no more. */
+  /** The groups that served it before: their nodes read a tombstone. */
   readonly left_groups: string;
 }
 
+/** An edge node; the token itself is never stored. */
 export interface NodeRow {
   readonly id: number;
   /** Unique. */
@@ -314,7 +331,9 @@ export interface ReplacedTokenRow {
   readonly until: number;
 }
 
+/** A node serves the revision (`ack`), or has rejected it (`nack`). */
 export const REPORT_OUTCOMES = ['ack', 'nack'] as const;
+/** One of REPORT_OUTCOMES. */
 export type ReportOutcome = (typeof REPORT_OUTCOMES)[number];
 
 /** A node's answer to one revision; a later answer to the same revision replaces it. */
@@ -328,10 +347,10 @@ export interface ReportRow {
   readonly at: number;
 }
 
-/** A new domain whose existing records are still to be looked for. */
+/** A new domain whose existing records are still to be scanned for. */
 export interface ScanRow extends Author {
   readonly domain_id: number;
-  /** When it may be begun; moved ahead by whoever begins it, so that a scan that was cut short is begun again. */
+  /** When it is due. The process that begins it moves this ahead, so that an interrupted scan is begun again. */
   readonly run_at: number;
   /** How often it was begun. */
   readonly tries: number;
@@ -358,8 +377,10 @@ export interface HitRow {
   readonly hits: number;
 }
 
+/** Hits of one rule over a period. */
 export type HitSum = Pick<HitRow, 'type' | 'rule_id' | 'hits'>;
 
+/** Traffic of one domain over a period. */
 export type UsageSum = Pick<UsageRow, 'requests' | 'octets' | 'gateway_requests'>;
 
 /**
@@ -376,4 +397,5 @@ export const SECRET_NAMES = [
   'epoch',
   'republish',
 ] as const;
+/** One of SECRET_NAMES. */
 export type SecretName = (typeof SECRET_NAMES)[number];

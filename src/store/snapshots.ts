@@ -1,10 +1,11 @@
 /**
- * Snapshots of a store that is open already, through connections of their own: what a thread reads with, so that rows go
- * where they are used and not through the thread that answers requests.
+ * Snapshots of a store that is open already, through connections of their own. For threads: rows are read where they are
+ * used and do not pass through the thread that answers requests.
  */
 import type { StorePlace } from './place.ts';
 import type { ReadTransaction } from './store.ts';
 
+/** Reads snapshots in a thread of its own. */
 export interface Snapshots {
   /** See `Store.read`; the first call connects. @throws StoreFault */
   read<T>(work: (tx: ReadTransaction) => Promise<T>): Promise<T>;
@@ -24,6 +25,7 @@ export function openSnapshots(place: StorePlace): Snapshots {
   };
 }
 
+/** Opens connections for snapshots alone: no lock, no migration. */
 async function connect(place: StorePlace): Promise<Snapshots> {
   if (place.database === 'sqlite') {
     const { createReader } = await import('./sqlite/reader.ts');

@@ -17,7 +17,7 @@ import { StoreFault } from './fault.ts';
 import type { Session, SqlValue } from './session.ts';
 import type { Tables } from './tables.ts';
 
-/** Runs with these parameters and answers all rows. */
+/** Runs with these parameters and returns all rows. */
 export type Statement<P extends object, Row> = (session: Session, parameters: P) => Promise<readonly Row[]>;
 
 /** What a statement is built for. */
@@ -27,13 +27,15 @@ export interface Flavour {
   readonly locking: boolean;
 }
 
+/** Kysely over the tables, without a connection: it only builds SQL. */
 export type Builder = Kysely<Tables>;
 
+/** What Kysely compiles: a query, or raw SQL. */
 interface Compilable<Row> {
   compile(): CompiledQuery<Row>;
 }
 
-/** A place in a statement that a parameter fills. */
+/** A placeholder for a parameter. */
 class Hole {
   readonly name: string;
   constructor(name: string) {
@@ -41,11 +43,13 @@ class Hole {
   }
 }
 
+/** A compiled statement: its text, and its parameters with the holes. */
 interface Compiled {
   readonly sql: string;
   readonly slots: readonly unknown[];
 }
 
+/** One builder per database, whose dialects differ. */
 const builders: Readonly<Record<Session['database'], Builder>> = {
   sqlite: new Kysely<Tables>({
     dialect: {
@@ -65,13 +69,14 @@ const builders: Readonly<Record<Session['database'], Builder>> = {
   }),
 };
 
+/** The part of a Kysely dialect that these builders never use. */
 function introspectsNothing(): never {
   throw new Error('bug: the store never introspects');
 }
 
 /**
- * A statement whose text does not depend on its parameters. `build` sees a hole in place of each parameter, so it may
- * put them anywhere a value can stand but must not look at them.
+ * A statement whose text does not depend on its parameters. `build` gets a hole in place of each parameter: it may use
+ * them wherever SQL takes a value, but must not inspect them.
  */
 export function statement<P extends object, Row>(
   build: (builder: Builder, holes: P, flavour: Flavour) => Compilable<Row>,
@@ -102,7 +107,7 @@ export function freeStatement<P extends object, Row>(
   };
 }
 
-/** Runs a statement and answers its only row, or `null`. */
+/** Runs a statement and returns its only row, or `null`. */
 export async function one<P extends object, Row>(
   session: Session,
   statement: Statement<P, Row>,
@@ -154,7 +159,7 @@ export function listedRows<Row extends object>(rows: readonly Row[], columns: Li
   );
 }
 
-/** The one door for values: whatever enters a database passes here. */
+/** Converts and checks a parameter; every value that enters a database passes here. */
 function bind(value: unknown): SqlValue {
   switch (typeof value) {
     case 'string':
@@ -183,7 +188,7 @@ export function flags<Row>(...names: readonly (keyof Row & string)[]): (stored: 
   };
 }
 
-/** A whole number in a place whose type PostgreSQL cannot tell, such as a selected value. */
+/** A whole number in a place whose type PostgreSQL cannot infer, such as a selected value. */
 export function int(value: number): RawBuilder<number> {
   return sql<number>`cast(${value} as bigint)`;
 }

@@ -1,11 +1,11 @@
 /**
- * The store room keeps everything that must survive: accounts, keys, domains, records, rules, what was published and
- * what nodes said to it. One interface, two databases: embedded SQLite (`sqlite/`) and PostgreSQL (`postgres/`);
- * `open.ts` chooses. In go transactions of plain functions grouped by noun (`customer-nouns.ts`, `edge-nouns.ts`), out
- * come rows as read-only data in the API's own field names (`rows.ts`). A customer's mistake is none of its business: it
- * throws `StoreFault` alone.
+ * The store has everything that must survive a restart: accounts, keys, domains, records, rules, what was published and how
+ * nodes answered. One interface, two databases: embedded SQLite (`sqlite/`) and PostgreSQL (`postgres/`); `open.ts` chooses.
+ * In: transactions of functions that are grouped into repositories (`customer-repositories.ts`, `edge-repositories.ts`). Out:
+ * rows as read-only data in the API's own field names (`rows.ts`). It does not check a customer's input, and throws
+ * `StoreFault` alone.
  *
- * Three promises, held on both databases by one contract suite: what `write` has answered survives kill -9 and power
+ * Three guarantees, tested on both databases by one contract suite: what `write` has answered survives kill -9 and power
  * loss; a transaction happens whole or not at all; two writes that name one domain run one after the other.
  */
 import type {
@@ -51,6 +51,7 @@ import type {
 import type { StorePlace } from './place.ts';
 import type { Author } from './rows.ts';
 
+/** An open store. */
 export interface Store {
   readonly about: StoreAbout;
 
@@ -75,14 +76,14 @@ export interface Store {
   write<T>(work: (tx: WriteTransaction) => Promise<T>, options?: WriteOptions): Promise<T>;
 
   /**
-   * A number that changes with every commit that can be read, whoever made it: what was read between two equal ones is
-   * what would be read now. `null` where that cannot be told for less than reading again costs.
+   * A number that changes with every commit that can be read, of any process: what was read between two equal ones is
+   * what would be read now. `null` where detecting commits costs as much as reading again.
    */
   version(): number | null;
 
   /**
-   * As `latest`, but who a key belongs to and what an account may do at a domain may be answered as of the last call of
-   * `version`, by whomever: for what comes after one in the same request.
+   * As `latest`, but the owner of a key and the role of an account at a domain may be as of the last call of `version`: for
+   * reads after one in the same request.
    */
   readonly looked: ReadTransaction;
 
@@ -90,8 +91,8 @@ export interface Store {
   readonly shares: Shares | null;
 
   /**
-   * Tells of commits, also those of other processes on the same database, soon after they happened. A hint: it may
-   * come late, twice, or never, so whoever listens polls as well. Returns the function that stops it.
+   * Notifies of commits, also those of other processes on the same database, soon after they happened. A hint: it may
+   * be late, repeated, or lost, so listeners poll as well. Returns the function that stops it.
    */
   listen(listener: (change: StoreChange) => void): () => void;
 
@@ -102,16 +103,16 @@ export interface Store {
    */
   backup(file: string): Promise<void>;
 
-  /** Resolves when the database answers and can be written to; what `/readyz` asks. */
+  /** Resolves when the database answers and can be written to; used by `/readyz`. */
   ping(): Promise<void>;
 
-  /** Waits for running transactions, then lets go of the database. Later calls throw `closed`. */
+  /** Waits for running transactions, then closes the database. Later calls throw `closed`. */
   close(): Promise<void>;
 }
 
 /**
  * How the requests a key may make in a minute are divided among processes. Nothing of it is an acknowledged write: a
- * database that crashes forgets it, and until each process has asked again it may be given out twice.
+ * database that crashes loses it, and until each process has asked again a share may be given out twice.
  */
 export interface Shares {
   /**
@@ -124,38 +125,41 @@ export interface Shares {
   ): Promise<ReadonlyMap<number, number>>;
 }
 
+/** What one process requests of one key's budget. */
 export interface BudgetRequest {
   readonly key_id: number;
   /** Requests of this process that count at the moment. */
   readonly used: number;
-  /** What it may still let through of its share, used ones included, and keeps whatever is answered. */
+  /** The share that it has, used requests included; it does not shrink by the answer. */
   readonly held: number;
-  /** What it would like to hold; of what is free beyond `used` it gets half. */
+  /** The share that it requests; of what is free beyond `used` it gets half. */
   readonly wanted: number;
 }
 
+/** Which database it is, for logs and operators. */
 export interface StoreAbout {
   readonly database: 'sqlite' | 'postgres';
   /** For people: the data folder, or the connection without its password. */
   readonly where: string;
-  /** What the operator should know, such as a PostgreSQL server that does not fsync; usually empty. */
+  /** Warnings for the operator, such as of a PostgreSQL server that does not fsync; usually empty. */
   readonly warnings: readonly string[];
 }
 
+/** How a write ends. */
 export interface WriteOptions {
-  /** Runs all of `work` and answers what it answered, but commits nothing (`?validate_only=true`). */
+  /** Runs all of `work` and returns its result, but commits nothing (`?validate_only=true`). */
   readonly discard?: boolean;
 }
 
 /**
  * - `outbox` a publisher has work
- * - `manifest` nodes should hold something else
+ * - `manifest` the manifest has a new position
  * - `keys` a key, node token or account was made, changed or revoked
- * - `unknown` commits may have been missed: look at everything
+ * - `unknown` commits may have been missed: read everything again
  */
 export type StoreChange = 'outbox' | 'manifest' | 'keys' | 'unknown';
 
-/** What can be asked. Lists come in the order each function names; `null` means there is no such row. */
+/** The repositories of a reading transaction. Lists are in the order that each method names. */
 export interface ReadTransaction {
   readonly accounts: AccountReads;
   readonly keys: KeyReads;
@@ -178,8 +182,8 @@ export interface ReadTransaction {
 }
 
 /**
- * What can be asked and done in one transaction. Whatever names one domain locks it and the others of its name until the
- * commit, reads included: what was read about it still holds when the transaction commits. (Not so: lists over several
+ * The repositories of a writing transaction. Every method that names one domain locks it and the others of its name until
+ * the commit, reads included: what was read about it is still true when the transaction commits. (Exceptions: lists over several
  * domains, the manifest, traffic, nodes' reports, claims.) In the same way `keys.byHash` and `accounts.get` lock the key
  * and the account, so a key found unrevoked stays so until the commit, and a revocation is answered only after it.
  * PostgreSQL locks rows; SQLite has one writer at a time.
@@ -211,5 +215,5 @@ export interface WriteTransaction {
   attempt<T>(work: () => Promise<T>): Promise<T>;
 }
 
-/** An author for what the service does by itself. */
+/** The author of changes that the service makes on its own. */
 export const SERVICE: Author = { account_id: null, key_id: null };

@@ -1,4 +1,4 @@
-/** The tables as queries see them: the rows, with flags as 0 or 1. Both DDL files make exactly these. */
+/** The tables for Kysely: the rows, with flags as 0 or 1. Both DDL files create exactly these. */
 import type { ColumnType, Generated } from 'kysely';
 import type { RuleCosts } from './customer-repositories.ts';
 import type {
@@ -26,18 +26,22 @@ import type {
   UsageRow,
 } from './rows.ts';
 
+/** A column that is not a flag. */
 type Column<T> = T extends boolean ? never : T;
-/** A row with its flags as the database answers them. */
+/** A row with its flags as the database returns them. */
 export type StoredColumns<Row> = {
   [Name in keyof Row]: Row[Name] extends boolean ? number : Row[Name];
 };
+/** A row as its table has it: flags are 0 or 1, in both directions. */
 type Table<Row> = {
   [Name in keyof Row]: Row[Name] extends boolean
     ? ColumnType<number, number | boolean, number | boolean>
     : Column<Row[Name]>;
 };
+/** A table whose ids the database assigns. */
 type Numbered<Row> = Omit<Table<Row>, 'id'> & { readonly id: Generated<number> };
 
+/** All tables by name. */
 export interface Tables {
   readonly accounts: Numbered<AccountRow>;
   readonly api_keys: Numbered<KeyRow>;
@@ -70,7 +74,7 @@ export interface Tables {
   readonly plan_blobs: { readonly digest: string; readonly bytes: Uint8Array; readonly created_at: number };
   readonly plan_revisions: Table<RevisionRow> & { readonly pruned: ColumnType<number, never, number> };
   readonly manifest: Table<ManifestRow>;
-  /** The last position given, in one row. Whoever publishes holds it until the commit, so positions become visible in order. */
+  /** The last position given, in one row. A publication locks it until the commit, so positions become visible in order. */
   readonly manifest_position: { readonly id: number; readonly position: number };
   readonly nodes: Numbered<NodeRow>;
   readonly node_tokens: Table<ReplacedTokenRow>;
@@ -78,7 +82,7 @@ export interface Tables {
   readonly domain_groups: { readonly domain_id: number; readonly node_groups: string };
   readonly node_allowances: { readonly node_id: number; readonly spent_until: number };
   readonly node_reports: Table<ReportRow>;
-  /** The last batch of traffic that was taken from each node. */
+  /** The last batch of traffic that was accepted from each node. */
   readonly node_batches: { readonly node_id: number; readonly batch: number };
   readonly usage: Table<UsageRow>;
   readonly rule_hits: Table<HitRow>;

@@ -1,4 +1,4 @@
-/** Puts the nouns together over one session. */
+/** Makes the repositories of a transaction over one session. */
 import { attempt } from './lock-domain.ts';
 import { accounts } from './repositories/accounts.ts';
 import { audit, secrets } from './repositories/audit.ts';
@@ -17,6 +17,7 @@ import { certificates, members, subscriptions } from './repositories/sharing.ts'
 import type { Session, WriteSession } from './session.ts';
 import type { ReadTransaction, WriteTransaction } from './store.ts';
 
+/** The constructor of each repository, by its name in a transaction. */
 const NOUNS = {
   accounts,
   keys,
@@ -39,7 +40,7 @@ const NOUNS = {
 } as const;
 
 /**
- * The nouns of one session. Each is made when it is first asked for: a transaction uses three or four of them, and
+ * The repositories of one session. Each is made at its first use: a transaction uses three or four of them, and
  * most transactions are a few microseconds long.
  */
 class Nouns {
@@ -60,6 +61,7 @@ class Nouns {
   }
 }
 
+/** The same for a writing session, with `attempt`. */
 class WritingNouns extends Nouns {
   readonly attempt: WriteTransaction['attempt'];
   constructor(session: WriteSession) {
@@ -68,10 +70,12 @@ class WritingNouns extends Nouns {
   }
 }
 
+/** The repositories of a reading session. */
 export function readTransaction(session: Session): ReadTransaction {
   return new Nouns(session) as object as ReadTransaction;
 }
 
+/** The repositories of a writing session. */
 export function writeTransaction(session: WriteSession): WriteTransaction {
   return new WritingNouns(session) as object as WriteTransaction;
 }

@@ -1,17 +1,19 @@
-/** The rules every write keeps, whatever database it runs on: what fails it, and when it is over. */
+/** The rules of a write on either database: what makes it fail, and when it is over. */
 import { StoreFault } from './fault.ts';
 import type { Session, SqlValue, WriteSession } from './session.ts';
 import type { StoreChange, WriteTransaction } from './store.ts';
 import { writeTransaction } from './transaction.ts';
 
-/** Milliseconds a write's work may take. On SQLite every other writer waits for it, on PostgreSQL those of its domain. */
+/** Milliseconds that a write's work may take: on SQLite every other writer waits, on PostgreSQL those of its domain. */
 export const WORK_MS = 15_000;
 
+/** The result of a write's work, and the changes to notify listeners of. */
 export interface UnitOfWork<T> {
   readonly result: T;
   readonly changes: ReadonlySet<StoreChange>;
 }
 
+/** The database's part of a write. */
 interface Connection {
   readonly database: Session['database'];
   readonly locking: boolean;
@@ -71,6 +73,7 @@ async function settled(running: ReadonlySet<Promise<unknown>>): Promise<void> {
   }
 }
 
+/** Rejects with `contended` when `work` takes longer than WORK_MS. */
 async function withinTime<T>(work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

@@ -1,10 +1,11 @@
 /**
- * Makes `ping` say whether the database takes writes: an empty transaction commits on a full disk. After a write that
- * failed for want of room, or for the disk, `ping` makes a small write until one succeeds.
+ * Makes `ping` fail while the disk is full: an empty transaction commits even then. After a write that failed for lack of
+ * room, or because of the disk, `ping` makes a small write until one succeeds.
  */
 import { isStoreFault } from './fault.ts';
 import type { Store } from './store.ts';
 
+/** The store with that `ping`; all else is unchanged. */
 export function watchDiskSpace(store: Store): Store {
   let failed = false;
   return {

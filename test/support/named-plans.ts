@@ -1,7 +1,7 @@
 /** What a node's folder says it holds. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { versionOf } from '../../src/publisher/republisher.ts';
+import { versionOf } from '../../src/publisher/republish-survey.ts';
 import { readLines } from '../../src/sync/journal.ts';
 import { readPlanFile } from '../../src/sync/plan-store.ts';
 

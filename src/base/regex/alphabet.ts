@@ -1,5 +1,5 @@
 /**
- * Splits all code points into classes that a program cannot tell apart, so that an automaton needs one column a class
+ * Splits all code points into classes that a program does not distinguish, so that an automaton needs one column a class
  * instead of one a character.
  */
 import {
@@ -26,7 +26,7 @@ export interface Alphabet {
   readonly takes: ReadonlyMap<number, Uint8Array>;
   /** The same as lists of classes. */
   readonly columns: ReadonlyMap<number, readonly number[]>;
-  /** By class: whether it is the newline, when the program asks for line ends; whether it is of word characters. */
+  /** By class: whether it is the newline, where the program tests for line ends; whether it is of word characters. */
   readonly newline: Uint8Array;
   readonly word: Uint8Array;
 }

@@ -5,11 +5,11 @@
  * Every path through the program to a match must pass a place of the chosen set, a cut; the texts that may follow at
  * those places are the literals. Cuts are found from the program's end to its start: at each place either the texts
  * that follow there are taken, or what was chosen for the places behind it. An edge that leads back into a loop adds
- * nothing: whoever takes it comes by again before leaving. Assertions are taken as passable, which only adds paths.
+ * nothing: a path that takes it passes again before it leaves. Assertions are taken as passable, which only adds paths.
  */
 import { type OctetRanges, outsOf, type Program } from './program.ts';
 
-/** What the texts are that the literals will be looked for in, and how many literals are worth it. */
+/** The kind of texts that are searched for the literals, and how many literals are worth searching for. */
 export interface CoverOptions {
   /** Code points above are in no text. */
   readonly last: number;
@@ -24,12 +24,12 @@ const MAX_TEXTS = 128;
 const MAX_LENGTH = 12;
 /** A class of at most so many characters is spelled out. */
 const MAX_CLASS = 16;
-/** A literal, or a cut, this rare is not looked to be bettered: seven letters. */
+/** A literal, or a cut, this rare ends the search for a better one: seven letters. */
 const RARE = 1e-8;
 /** Places of one cut, and characters that may be read next at one place: one for each word of a long list. */
 const MAX_PLACES = 2_048;
 
-/** Such a set in ASCII lower case, for texts whose ASCII letters are lowered; `null` when there is none worth having. */
+/** Such a set in ASCII lower case, for texts whose ASCII letters are lowered; `null` when no set is worth its search. */
 export function coveringLiterals(program: Program, options: CoverOptions): readonly string[] | null {
   const graph = readGraph(program, options.last);
   const cut = bestCut(graph);
@@ -230,7 +230,7 @@ interface Cut {
 
 const EMPTY: Cut = { places: [], cost: 0 };
 
-/** The cheapest cut before every match; `null` when there is none. */
+/** The cheapest cut before every match; `null` when no cut exists. */
 function bestCut(graph: Graph): Cut | null {
   const { start, instructions } = graph;
   /** Absent: not met. `undefined`: under way, so an edge to it leads back into a loop. */

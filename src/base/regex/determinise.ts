@@ -1,4 +1,4 @@
-/** From a program to a deterministic automaton that tells whether it matches anywhere in a text. */
+/** From a program to a deterministic automaton that decides whether it matches anywhere in a text. */
 import type { Alphabet } from './alphabet.ts';
 import {
   BEGIN_LINE,
@@ -24,16 +24,16 @@ export interface Automaton {
 /** Where to give up. */
 export interface BuildLimits {
   readonly states: number;
-  /** Program instructions looked at; bounds the time, whatever the program. */
+  /** Program instructions visited; bounds the time for any program. */
   readonly steps: number;
   /**
    * What becomes of states beyond `states`: the program is refused, or each of them counts as a match. The automaton then
-   * matches every text that the program matches, and maybe others: it can rule a text out, not tell that it matches.
+   * matches every text that the program matches, and maybe others: it can exclude a text, not prove that it matches.
    */
   readonly beyond?: 'refuse' | 'match';
 }
 
-/** What came before the place a state stands for: whether the last character was a word character. */
+/** What came before the place of a state: whether the last character was a word character. */
 const AFTER_WORD = 64;
 const BEGIN = BEGIN_LINE | BEGIN_TEXT;
 const AHEAD = END_LINE | END_TEXT | WORD_BOUNDARY | NO_WORD_BOUNDARY;
@@ -100,11 +100,11 @@ interface State {
 /** The states found so far. Code 0 is the matched state; state i of the list has code i + 1. */
 interface StateTable {
   readonly states: readonly State[];
-  /** Instructions looked at so far. */
+  /** Instructions visited so far. */
   readonly steps: () => number;
   /** The code of the state of a set of instructions, entered when it is new; 0 where there is no room for it. */
   readonly intern: (seeds: readonly number[], context: number) => number;
-  /** A state with its assertions settled: `ahead` and `isWord` tell what comes next. */
+  /** A state with its assertions resolved: `ahead` and `isWord` describe the next character. */
   readonly settle: (state: State, next: { ahead: number; isWord: boolean }) => Closure;
 }
 
@@ -190,7 +190,7 @@ function stateTable(program: Program, most: number): StateTable {
   const known = listTable();
   const alone = new Map<number, number>();
   const intern = (seeds: readonly number[], before: number): number => {
-    // A class that no place takes leads to a new attempt alone: told by its one seed, without a key made of text.
+    // A class that no place takes leads to a new attempt alone: identified by its one seed, without a key made of text.
     if (seeds.length === 1 && seeds[0] === program.start) {
       let code = alone.get(before);
       if (code === undefined) {
@@ -236,7 +236,7 @@ export function determinise(
   const accepts: number[] = [1];
   const start = table.intern([program.start], BEGIN);
   for (let at = 0; at < table.states.length; at++) {
-    // Each that was found will be looked at: there is no need to wait for that.
+    // Each state that was found will be visited: there is no need to wait for that.
     if (table.states.length > limits.states) return `it needs more than ${limits.states} states`;
     const state = table.states[at]!;
     accepts.push(table.settle(state, { ahead: END_LINE | END_TEXT, isWord: false }).matched ? 1 : 0);

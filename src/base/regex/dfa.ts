@@ -37,7 +37,7 @@ export type DfaResult =
   | { readonly ok: false; readonly reason: string };
 
 /**
- * The DFA that tells whether a program matches anywhere in a text, in the layout of `table.ts`. A refusal's `reason`
+ * The DFA that decides whether a program matches anywhere in a text, in the layout of `table.ts`. A refusal's `reason`
  * continues the sentence "the pattern is too complex:".
  */
 export function buildDfa(program: Program, limits: DfaLimits = DFA_LIMITS): DfaResult {
@@ -54,7 +54,7 @@ export function buildDfa(program: Program, limits: DfaLimits = DFA_LIMITS): DfaR
   return { ok: true, table };
 }
 
-/** Columns of a table. A pattern of 1,024 characters can hardly tell more apart. */
+/** Columns of a table. A pattern of 1,024 characters hardly distinguishes more classes. */
 const MAX_CLASSES = 256;
 
 function refuse(reason: string): DfaResult {
@@ -78,7 +78,7 @@ interface Rows {
   readonly codes: readonly number[];
 }
 
-/** Merges states that cannot be told apart, finds the dead one, and orders rows as the layout wants them. */
+/** Merges equivalent states, finds the dead one, and orders rows as the layout wants them. */
 function reduce(automaton: Automaton, classes: number): Rows {
   const { next, accepts, start } = automaton;
   const labels = Int32Array.from(accepts);

@@ -5,9 +5,9 @@
  */
 import { BEGIN_TEXT, END_TEXT, type Instruction, type OctetRanges, outsOf, type Program } from './program.ts';
 
-/** Under `ignoreCase` literals are ASCII in lower case and speak about the text with its ASCII letters lowered. */
+/** Under `ignoreCase` literals are ASCII in lower case and refer to the text with its ASCII letters lowered. */
 export interface RequiredLiterals {
-  /** Every matching text equals this. The reverse is not said: assertions may still refuse it. */
+  /** Every matching text equals this. The reverse does not hold: assertions may still refuse it. */
   readonly exact: string | null;
   /** Every matching text starts with this. */
   readonly prefix: string | null;
@@ -25,7 +25,7 @@ export interface LiteralSource {
   readonly ignoreCase: boolean;
 }
 
-/** What is known about the texts the literals will be looked for in. */
+/** What is known about the texts that are searched for the literals. */
 export interface TextFacts {
   /** Canonical hosts are ASCII. `k` and `s` are then literals even where case is ignored; otherwise they are not, for the
    * Kelvin sign and the long s match them too. */
@@ -36,11 +36,11 @@ export interface TextFacts {
 const MAX_LITERAL = 64;
 const MAX_ALTERNATIVES = 16;
 const MAX_INNER = 8;
-/** Places from which alternatives are looked for. */
+/** Places from which alternatives are searched. */
 const MAX_PLACES = 64;
 /** A class of at most this many characters is spelled out. */
 const MAX_CLASS = 4;
-/** With an inner literal of this many characters, alternatives are not looked for. */
+/** With an inner literal of this many characters, alternatives are not searched. */
 const TELLING = 3;
 
 /** The literals of one pattern. */
@@ -150,7 +150,7 @@ function requiredInstructions({ start, instructions }: Graph): number[] {
   return required;
 }
 
-/** A path from the start to the match; empty when there is none. */
+/** A path from the start to the match; empty when no path exists. */
 function pathToMatch(instructions: readonly Instruction[], start: number): number[] {
   const from = new Map<number, number>([[start, -1]]);
   for (const pc of from.keys()) {

@@ -1,10 +1,10 @@
 /**
  * The program RE2 compiles a pattern to (Thompson's construction; https://swtch.com/~rsc/regexp/regexp2.html), as plain
- * data. `re2js` keeps it behind an untyped field; this file is the only one that knows its numbers.
+ * data. `re2js` has it behind an untyped field; no other file depends on its numbers.
  */
 import { RE2JS } from 're2js';
 
-/** What an assertion asks of a place between two characters; the values are re2js' own. */
+/** What an assertion requires of a place between two characters; the values are re2js' own. */
 export const BEGIN_LINE = 1;
 export const END_LINE = 2;
 export const BEGIN_TEXT = 4;

@@ -3,7 +3,7 @@ import { type Alphabet, buildAlphabet } from './alphabet.ts';
 import { startsAtTextBegin } from './literals.ts';
 import { outsOf, type Program } from './program.ts';
 
-/** Sets of places looked at before the whole program is taken for the answer. */
+/** Sets of places visited before the width of the whole program is returned. */
 const MAX_SETS = 2_000;
 
 /**

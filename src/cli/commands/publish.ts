@@ -2,7 +2,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { steadyNow } from '../../base/steady-clock.ts';
-import { requestAll, survey } from '../../publisher/republisher.ts';
+import { requestAll, survey } from '../../publisher/republish-survey.ts';
 import { StoreFault } from '../../store/fault.ts';
 import type { Store } from '../../store/store.ts';
 import { askInDomain, domainPath } from '../apply/remote.ts';

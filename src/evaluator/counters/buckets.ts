@@ -1,7 +1,7 @@
 /**
  * The hash table of the counters: buckets of chained entries, the chain running through the entries themselves. It
  * grows by one bucket at a time (linear hashing; Litwin, "Linear hashing: a new tool for file and table addressing",
- * 1980), so that no request waits while a table is built anew.
+ * 1980), so that no request waits while a table is rebuilt.
  */
 import { HASH, NEXT } from './layout.ts';
 import { type CounterPages, type EntryShape, pageOf, placeOf, REF_MASK } from './pages.ts';

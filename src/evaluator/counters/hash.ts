@@ -1,12 +1,13 @@
 /**
  * The keyed hash behind every counter key: HalfSipHash-1-3 with 64 bits of result (Aumasson and Bernstein, "SipHash:
- * a fast short-input PRF", 2012; the 32-bit variant of the reference code, which the Linux kernel keeps for its hash
+ * a fast short-input PRF", 2012; the 32-bit variant of the reference code, which the Linux kernel uses for its hash
  * tables). Visitors choose addresses and paths; without the seed they cannot choose which of them collide.
  */
 
 /** Four words of hash state. */
 export type HashState = Int32Array;
 
+/** A state to be initialised by `begin`. */
 export function createHashState(): HashState {
   return new Int32Array(4);
 }

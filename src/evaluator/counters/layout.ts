@@ -12,7 +12,7 @@
  *   slices  17 counts of a sixteenth of the window each, every count as narrow as it can be.
  * A per-path entry also has a link to its holder. The last word holds 32 further bits of the hash where they fit:
  * with 64 bits the odds that any two of a million visitors share a counter are one in 37 million. Above 262,142
- * requests a window (per path, else 1,048,574) it keeps the 2 to 19 bits that are spare, at worst none.
+ * requests a window (per path, else 1,048,574) it has only the 2 to 19 bits that are spare, at worst none.
  */
 import { MAX_EXACT_WINDOW, WINDOW_SLICES } from '../../base/limits.ts';
 
@@ -22,10 +22,10 @@ export const NEXT = 1;
 export const COARSE = 2;
 export const FINE = 3;
 
-/** A slice counts until all of it has left the window, so one more than the window has is held (semantics §5). */
+/** A slice counts until all of it has left the window, so one more than the window has is stored (semantics §5). */
 export const SLICES = WINDOW_SLICES + 1;
 
-/** Times are kept in 42 bits of milliseconds since the epoch, which end in May 2109; later ones count as that. */
+/** Times have 42 bits of milliseconds since the epoch, which end in May 2109; later ones count as that. */
 export const LAST_TIME = 2 ** 42 - 1;
 
 /**
@@ -43,7 +43,7 @@ export interface Layout {
   readonly kind: EntryKind;
   /** Words of one entry. */
   readonly stride: number;
-  /** Ring: hits held. Slices: the highest count, one above the greatest allowance. */
+  /** Ring: hits stored. Slices: the highest count, one above the greatest allowance. */
   readonly size: number;
   /** Slices: bits of a count. */
   readonly width: number;
@@ -56,7 +56,7 @@ export interface Layout {
 
 /** Word of a ring entry where its hits begin. */
 export const RING_START = 4;
-/** Word of a holder that tells since when it stands, milliseconds >> 10. */
+/** Word of a holder with the time of its creation, milliseconds >> 10. */
 export const HOLDER_BORN = 4;
 
 /** The one shape of holders. */
@@ -81,7 +81,7 @@ export function layoutId(capacity: number, doubled: boolean, linked: boolean): n
 /**
  * The shape of a key.
  * @param capacity requests a window, 1…2,000,000
- * @param doubled keep enough history to judge twice the capacity
+ * @param doubled enough history is stored to compare with twice the capacity
  * @param linked the key is one path of an address and has a holder
  */
 export function layoutOf(capacity: number, doubled: boolean, linked: boolean): Layout {

@@ -8,7 +8,7 @@ const SLOT_BITS = 12;
 const SLOT_MASK = (1 << SLOT_BITS) - 1;
 const PLACES_SHIFT = 10;
 
-/** The bits of a word that hold a reference; the other five hold an entry's idle class, or a link's check. */
+/** The bits of a word that are a reference; the other five are an entry's idle class, or a link's check. */
 export const REF_BITS = 27;
 export const REF_MASK = (1 << REF_BITS) - 1;
 export const MAX_PAGES = 1 << (REF_BITS - SLOT_BITS);
@@ -21,11 +21,11 @@ export interface EntryShape {
   fresh: number;
   used: number;
   slots: number;
-  /** The group whose turn it is to give up an entry, and how often the turn came round. */
+  /** The group that evicts next (a clock hand), and how many rounds the hand has made. */
   handPage: number;
   handSlot: number;
   rounds: number;
-  /** How often an idle entry was looked for elsewhere. */
+  /** How many searches for an idle entry were made elsewhere in the shape. */
   looks: number;
 }
 
@@ -91,12 +91,12 @@ export function isIdle(pages: CounterPages, ref: number, time: number): boolean 
   return holder === 0 || isIdle(pages, holder, time);
 }
 
-/** Whether the entry was not hit for the time of its class; a path's place may still be held by its address. */
+/** Whether the entry was not hit for the time of its class; a path's place may still count for its address. */
 export function isSilent(words: Uint32Array, at: number, time: number): boolean {
   return time - newestHit(words, at) >= IDLE_TIMES[words[at + NEXT]! >>> REF_BITS]!;
 }
 
-/** The link a per-path entry keeps to its holder: the reference, and five bits to notice that another moved in. */
+/** The link of a per-path entry to its holder: the reference, and five bits that detect a new entry in the same place. */
 export function linkTo(pages: CounterPages, holder: number): number {
   const page = pageOf(pages, holder);
   return holder | (page.words[placeOf(page, holder) + HASH]! << REF_BITS);

@@ -1,4 +1,4 @@
-/** What a counter says about one request. */
+/** The result of counting one request. */
 export interface RateResult {
   readonly breached: boolean;
   /** Requests in the window that ends now, this one included; never told beyond one above what the key can judge. */

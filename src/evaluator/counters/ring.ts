@@ -1,16 +1,16 @@
 /**
  * The exact log: the newest hits of a key one by one, as 32 bits of milliseconds in a ring. Only hits of the window
- * that ends now are kept, and a window is at most a day, so the 49.7 days after which 32 bits come round never show.
+ * that ends now are stored, and a window is at most a day, so the wrap of 32 bits after 49.7 days has no effect.
  */
 import { type Clock, FINE, type Layout, NEWEST, NOW, RING_START, readNewest, stamp } from './layout.ts';
 import type { MutableRateResult } from './result.ts';
 
-/** In word 3 above the 10 bits of time: where the next hit goes, and how many are held; 9 bits each. */
+/** In word 3 above the 10 bits of time: where the next hit goes, and how many are stored; 9 bits each. */
 const HEAD_SHIFT = 10;
 const HELD_SHIFT = 19;
 const FIELD = 511;
 
-/** How a request is to be judged; one object per set of counters, reused from hit to hit. */
+/** The terms that a request is counted by; one object per set of counters, reused from hit to hit. */
 export interface Judgement {
   /** When the request counts; judging moves it up to the key's newest hit. */
   readonly clock: Clock;
@@ -18,7 +18,7 @@ export interface Judgement {
   allowance: number;
 }
 
-/** Moves now up to the newest hit: a clock that was set back counts as standing still. */
+/** Raises now to the newest hit: a clock that was set back counts as stopped. */
 export function settleClock(words: Uint32Array, at: number, clock: Clock): void {
   readNewest(words, at, clock);
   if (clock[NOW]! < clock[NEWEST]!) clock[NOW] = clock[NEWEST]!;

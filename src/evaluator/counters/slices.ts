@@ -67,7 +67,7 @@ function placeBack(place: number, back: number): number {
   return place >= back ? place - back : place - back + SLICES;
 }
 
-/** PERF: one walk over the words; seventeen calls of `countAt` would double the cost of a hit. */
+/** PERF: one pass over the words; seventeen calls of `countAt` would double the cost of a hit. */
 function sumOfCounts(words: Uint32Array, at: number, width: number): number {
   const mask = (1 << width) - 1;
   let word = at + FINE;

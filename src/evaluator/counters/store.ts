@@ -1,10 +1,10 @@
 /**
- * Where counter keys live: entries of several shapes in pages of typed arrays, found through a hash table with
- * chains, never more octets than the bound. In goes a key's hash and shape, out comes a reference to its entry.
+ * The store of counter keys: entries of several shapes in pages of typed arrays, found through a hash table with chains,
+ * never more octets than the bound. In: a key's hash and shape. Out: a reference to its entry.
  *
- * Nothing here takes time that grows with the number of keys: the table grows a bucket at a time (linear hashing,
- * Litwin 1980), a full shape gives up the stalest of a group of sixteen entries, and the groups take turns. A key
- * is thus given up only after about as many newer keys came as the shape has places, as with a true LRU list, which
+ * No operation takes time that grows with the number of keys: the table grows a bucket at a time (linear hashing,
+ * Litwin 1980), a full shape evicts the stalest of a group of sixteen entries, and the groups take turns. A key is
+ * thus evicted only after about as many newer keys came as the shape has places, as with a true LRU list, which
  * would cost eight octets a key.
  */
 import { Buckets } from './buckets.ts';
@@ -27,9 +27,9 @@ const PAGE_WORDS = 16_384;
 const GROUP = 16;
 /** Buckets per place: one, or a half where the widest entries leave no room for more within 64 octets a key. */
 const WIDE_STRIDE = 15;
-/** Groups looked at for an idle entry before a shape grows. */
+/** Groups searched for an idle entry before a shape grows. */
 const GROUPS_SEEN = 16;
-/** Pages looked at when a shape wants room and the bound is reached. */
+/** Pages compared when a shape needs room and the bound is reached. */
 const PAGES_SEEN = 16;
 /** Octets counted for what a page costs beside its words. */
 const PAGE_OVERHEAD = 64;
@@ -78,7 +78,7 @@ export class EntryStore {
   /**
    * A zeroed entry for a hash that `find` did not find. May give up any other entry, holders included.
    * @param idle idle class: how long after its newest hit the key is of no use (`idleClass`)
-   * @param clock tells which entries are stale
+   * @param clock decides which entries are stale
    */
   // PERF: four parameters, since an options object would be one allocation for every new visitor of a flood.
   create(shape: EntryShape, hash: Int32Array, idle: number, clock: Clock): number {
@@ -129,7 +129,7 @@ export class EntryStore {
     return ref;
   }
 
-  /** The entry to give up in the group whose turn it is; the turn passes on. Every place of the shape is in use. */
+  /** The entry to evict from the group at the clock hand, which moves on. Every place of the shape is in use. */
   #stalest(shape: EntryShape, time: number): number {
     if (shape.handPage >= shape.pages.length) {
       shape.handPage = 0;
@@ -188,7 +188,7 @@ export class EntryStore {
     return distanceOf(page.words, placeOf(page, ref), time);
   }
 
-  /** Gives up a key. */
+  /** Evicts a key. */
   #giveUp(ref: number, time: number): void {
     if (!isIdle(this.#pages, ref, time)) {
       this.#evictions++;
@@ -227,7 +227,7 @@ export class EntryStore {
     return true;
   }
 
-  /** Keeps the buckets the places are worth; an eighth more when there is room, so that copying stays rare. */
+  /** Extends the buckets to what the places need; an eighth more when there is room, so that copying stays rare. */
   #extendBuckets(): void {
     const length = this.#buckets.length;
     const needed = Math.ceil(this.#bucketShare);

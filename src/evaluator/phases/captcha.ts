@@ -1,15 +1,13 @@
-/** Phase 7: the first captcha rule that matches asks; where none matched, a record with `captcha` does. */
-import { BOT_KINDS, SEARCH_CRAWLERS } from '../../base/vocabulary.ts';
+/** Phase 7: the first captcha rule that matches challenges; without a match, a record with `captcha` does. */
 import { GROUP, typeIndex } from '../../plan/layout.ts';
-import { botOf, type Facts } from '../facts.ts';
 import { isCleared, isRecordCleared, refOfRecord } from '../identity.ts';
 import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf } from '../run.ts';
 
 const CAPTCHA = typeIndex('captcha');
 
+/** Runs the phase; true when it ended the request. */
 export function captcha(context: Context, run: Run): boolean {
   const { facts, loaded } = context;
-  if (passesAsCrawler(facts)) return false;
   for (let slot = nextMatch(context, CAPTCHA); slot >= 0; slot = nextMatch(context, CAPTCHA)) {
     const solved = isCleared(facts, loaded, slot);
     record(context, run, slot, solved ? 'passed' : 'challenge');
@@ -17,15 +15,13 @@ export function captcha(context: Context, run: Run): boolean {
     endPhase(context, CAPTCHA);
     return !solved && end(run, 'challenge', { status: 403, rule: refOf(context, slot) });
   }
+  return captchaOfRecord(context, run);
+}
+
+/** The challenge that a record of the host demands; the lowest id of several (semantics §4). */
+export function captchaOfRecord(context: Context, run: Run): boolean {
+  const { facts, loaded } = context;
   const id = loaded.plan.words[facts.group + GROUP.captcha]!;
   if (id === 0 || isRecordCleared(facts, loaded, id)) return false;
   return end(run, 'challenge', { status: 403, rule: refOfRecord(loaded, id) });
-}
-
-/** Verified search crawlers are never asked (semantics §4). */
-export function passesAsCrawler(facts: Facts): boolean {
-  const given = facts.request.bot;
-  if (given === undefined || given === null) return false;
-  const kind = BOT_KINDS[botOf(facts)];
-  return facts.botVerified && (SEARCH_CRAWLERS as readonly (string | undefined)[]).includes(kind);
 }

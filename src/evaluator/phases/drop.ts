@@ -4,6 +4,7 @@ import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf }
 
 const DROP = typeIndex('drop');
 
+/** Runs the phase; true when it ended the request. */
 export function drop(context: Context, run: Run): boolean {
   for (let slot = nextMatch(context, DROP); slot >= 0; slot = nextMatch(context, DROP)) {
     record(context, run, slot, 'block');

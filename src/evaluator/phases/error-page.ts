@@ -8,12 +8,14 @@ import { acts, type Context, endPhase, nextMatch, type Run, record, refOf, slotW
 
 const ERROR_PAGE = typeIndex('error_page');
 
+/** The response whose page is chosen. */
 export interface ErrorResponse {
   readonly status: number;
-  /** Who made the status. */
+  /** Whether the edge or the origin made the status. */
   readonly madeBy: 'edge' | 'origin';
 }
 
+/** The page for a response, or `null` where no rule covers it. */
 export function errorPage(context: Context, run: Run, response: ErrorResponse): ErrorPage | null {
   for (let slot = nextMatch(context, ERROR_PAGE); slot >= 0; slot = nextMatch(context, ERROR_PAGE)) {
     if (!listedStatuses(context, slot).includes(response.status)) continue;

@@ -8,6 +8,7 @@ import { isEdgeOwn } from '../special-paths.ts';
 
 const FINGERPRINT = typeIndex('fingerprint');
 
+/** Runs the phase; true when it ended the request. */
 export function fingerprint(context: Context, run: Run): boolean {
   for (let slot = nextMatch(context, FINGERPRINT); slot >= 0; slot = nextMatch(context, FINGERPRINT)) {
     const effect = effectOf(context, slot);
@@ -24,6 +25,7 @@ export function fingerprint(context: Context, run: Run): boolean {
   return false;
 }
 
+/** The effect of a rule that matched; a solved challenge is `passed`. */
 function effectOf(context: Context, slot: number): Effect {
   const action = FINGERPRINT_ACTIONS[slotWord(context, slot, SLOT.flags) >>> FLAG_ACTION_SHIFT];
   if (action === 'drop') return 'block';

@@ -24,32 +24,54 @@ import {
   refOf,
   slotWord,
 } from '../run.ts';
+import { rewrittenQuery } from './rewrite.ts';
 
 const ORIGIN_ROUTE = typeIndex('origin_route');
 const ORIGIN_POOL = typeIndex('origin_pool');
 
-/** Chooses the origin; always finds one, since the gate let only hosts with records through. */
-export function origin(context: Context, run: Run): void {
-  if (run.pinned >= 0) {
-    run.rule = refOf(context, run.pinned);
-    run.origin = pinnedOrigin(context, run.pinned);
-    return;
-  }
+/**
+ * Chooses the origin and writes what it gets. Never ends a request, and always finds an origin, since the gate refuses
+ * hosts without records.
+ */
+export function origin(context: Context, run: Run): false {
+  run.origin = originPinned(context, run) ?? originOfRule(context, run) ?? originOfRecords(context, run);
+  return forward(context, run);
+}
+
+/** The phase where no route or pool can match. */
+export function originWithoutRules(context: Context, run: Run): false {
+  run.origin = originPinned(context, run) ?? originOfRecords(context, run);
+  return forward(context, run);
+}
+
+/** Writes the path and query that the origin gets. */
+function forward(context: Context, run: Run): false {
+  run.path ??= context.facts.forwarded;
+  run.query = rewrittenQuery(context, run);
+  return false;
+}
+
+/** The origin of the bot_route rule that pinned it, or `null`. */
+function originPinned(context: Context, run: Run): Origin | null {
+  if (run.pinned < 0) return null;
+  run.rule = refOf(context, run.pinned);
+  return altOrigin(context, run.pinned);
+}
+
+/** The origin of the first route, else of the first pool, or `null`. */
+function originOfRule(context: Context, run: Run): Origin | null {
   const route = firstActing(context, run, ORIGIN_ROUTE);
   if (route >= 0) {
     run.rule = refOf(context, route);
-    run.origin = routeOrigin(context, route);
-    return;
+    return routeOrigin(context, route);
   }
   const pool = firstActing(context, run, ORIGIN_POOL);
-  if (pool >= 0) {
-    run.rule = refOf(context, pool);
-    run.origin = poolOrigin(context, run, pool);
-    return;
-  }
-  run.origin = recordOrigin(context, run);
+  if (pool < 0) return null;
+  run.rule = refOf(context, pool);
+  return poolOrigin(context, run, pool);
 }
 
+/** The first matching rule of a type that acts, or -1. */
 function firstActing(context: Context, run: Run, type: number): number {
   for (let slot = nextMatch(context, type); slot >= 0; slot = nextMatch(context, type)) {
     record(context, run, slot, 'origin');
@@ -70,6 +92,7 @@ function hostHeader(context: Context, string: number): string {
   return string === 0 ? visitorHost(context.facts) : textOf(context.loaded, string);
 }
 
+/** Where the fields of an origin are: offsets in `words`; `hostHeader` is a string number. */
 interface OriginWords {
   readonly address: number;
   readonly port: number;
@@ -90,7 +113,7 @@ function makeOrigin(context: Context, from: OriginWords): Origin {
   };
 }
 
-function pinnedOrigin(context: Context, slot: number): Origin {
+function altOrigin(context: Context, slot: number): Origin {
   const fields = slotWord(context, slot, SLOT.fields);
   const at = {
     address: fields + BOT_FIELDS.dest,
@@ -124,6 +147,7 @@ function poolOrigin(context: Context, run: Run, slot: number): Origin {
   });
 }
 
+/** A rule's pool, decoded at its first use. */
 function poolOf(context: Context, slot: number): LoadedPool {
   const known = context.pools.get(slot);
   if (known !== undefined) return known;
@@ -150,6 +174,7 @@ function poolOf(context: Context, slot: number): LoadedPool {
   return made;
 }
 
+/** The index of the origin that the pool's balancer picks, once per request. */
 function pickOrigin(context: Context, run: Run, slot: number): number {
   const known = context.memo.picks.get(slot);
   if (known !== undefined) return known;
@@ -163,7 +188,7 @@ function pickOrigin(context: Context, run: Run, slot: number): number {
 const OWN_RECORDS = -1;
 
 /** Several records of one host take turns in the order of their ids. */
-function recordOrigin(context: Context, run: Run): Origin {
+function originOfRecords(context: Context, run: Run): Origin {
   const { facts, memo, turns } = context;
   const { words } = context.loaded.plan;
   const count = words[facts.group + GROUP.count]!;

@@ -12,6 +12,7 @@ import { isEdgeOwn } from '../special-paths.ts';
 
 const RATE_LIMIT = typeIndex('rate_limit');
 
+/** Runs the phase; true when it ended the request. */
 export function rateLimit(context: Context, run: Run): boolean {
   let acting = -1;
   for (let slot = nextMatch(context, RATE_LIMIT); slot >= 0; slot = nextMatch(context, RATE_LIMIT)) {
@@ -22,11 +23,16 @@ export function rateLimit(context: Context, run: Run): boolean {
     if (!verdict.breached || !mayAct || acting >= 0) continue;
     if (effect === 'block' || !isEdgeOwn(context.facts)) acting = slot;
   }
-  if (acting < 0) return false;
+  if (acting < 0) return answerOwnPath(context, run);
   const rule = refOf(context, acting);
   if (breachEffect(context, acting) === 'challenge') return end(run, 'challenge', { status: 403, rule });
   run.retryAfter = judge(context, run, acting).retryAfter;
   return end(run, 'block', { status: 429, rule });
+}
+
+/** Ends a request for one of the edge's own paths: the node answers it after the rate limits (semantics §4). */
+export function answerOwnPath(context: Context, run: Run): boolean {
+  return isEdgeOwn(context.facts) && end(run, 'respond', { status: 200, rule: null });
 }
 
 function breachEffect(context: Context, slot: number): Effect {
@@ -41,7 +47,7 @@ export function allowanceOf(context: Context, slot: number): number {
   return solved ? capacity * 2 : capacity;
 }
 
-/** Counts the request once; the shadow reads what the real run counted, and peeks where that did not come. */
+/** Counts the request once; the shadow reads the real run's result, and peeks where the real run has not counted. */
 function judge(context: Context, run: Run, slot: number): RateResult {
   const known = context.memo.rates.get(slot);
   if (known !== undefined) return known;
@@ -56,6 +62,7 @@ function judge(context: Context, run: Run, slot: number): RateResult {
   return out;
 }
 
+/** The window of a rule, made at its first use. */
 export function windowOf(context: Context, slot: number): RateWindow {
   const known = context.windows.get(slot);
   if (known !== undefined) return known;
@@ -66,7 +73,7 @@ export function windowOf(context: Context, slot: number): RateWindow {
   const space = isDryRun(context, slot) ? `dry_run ${domain}` : domain;
   const key = keyOfSlot(loaded, slot);
   const window: RateWindow = {
-    // A rule that does not go by its id counts in a space of its own.
+    // A rule whose identity is a key counts in a space of its own.
     space: counterSpace(key === '' ? space : `${space} ${key}`),
     slot: key === '' ? slotWord(context, slot, SLOT.id) : 0,
     capacity: words[fields + RATE_FIELDS.limit]! + words[fields + RATE_FIELDS.burst]!,

@@ -9,6 +9,7 @@ import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf, 
 
 const REDIRECT = typeIndex('redirect');
 
+/** Runs the phase; true when it ended the request. */
 export function redirect(context: Context, run: Run): boolean {
   for (let slot = nextMatch(context, REDIRECT); slot >= 0; slot = nextMatch(context, REDIRECT)) {
     const location = locationOf(context, slot);
@@ -52,7 +53,7 @@ function splitReference(text: string): Reference {
   return { scheme: rest.slice(0, start - 3).toLowerCase(), authority, path, query, fragment };
 }
 
-/** The rule's target with the path and query it keeps. */
+/** The rule's target, with the request's path and query where the rule preserves them. */
 export function locationOf(context: Context, slot: number): string {
   const { loaded, facts } = context;
   const { words } = loaded.plan;

@@ -13,32 +13,26 @@ import { acts, type Context, end, endPhase, nextMatch, type Run, record, refOf, 
 
 const REWRITE = typeIndex('rewrite');
 
-/** What the phase came to. */
-export interface Rewrite {
-  /** Slot of the rule that acts, or -1. */
-  readonly slot: number;
-  /** The new path holds a dot segment, so the request was refused. */
-  readonly ended: boolean;
-}
-
-/** Writes `run.path` where the path changes; `run.query` is left to `rewrittenQuery`. */
-export function rewrite(context: Context, run: Run): Rewrite {
+/**
+ * Writes `run.path` where the path changes, and the rule's slot for `rewrittenQuery`. Ends the request where the new
+ * path has a dot segment.
+ */
+export function rewrite(context: Context, run: Run): boolean {
   for (let slot = nextMatch(context, REWRITE); slot >= 0; slot = nextMatch(context, REWRITE)) {
     const path = rewrittenPath(context, slot);
     const refused = path !== null && hasDotSegment(path);
     record(context, run, slot, refused ? 'refuse' : 'rewrite');
     if (!acts(context, run, slot)) continue;
     endPhase(context, REWRITE);
-    if (refused) end(run, 'refuse', { status: 400, rule: refOf(context, slot) });
-    else run.path = path;
-    return { slot, ended: refused };
+    if (refused) return end(run, 'refuse', { status: 400, rule: refOf(context, slot) });
+    run.path = path;
+    run.rewrittenBy = slot;
+    return false;
   }
-  return NO_REWRITE;
+  return false;
 }
 
-const NO_REWRITE: Rewrite = { slot: -1, ended: false };
-
-/** The path the origin gets, or `null` where the rule keeps it. */
+/** The path that the origin gets, or `null` where the rule does not change it. */
 export function rewrittenPath(context: Context, slot: number): string | null {
   const { loaded } = context;
   const { words } = loaded.plan;
@@ -50,8 +44,8 @@ export function rewrittenPath(context: Context, slot: number): string | null {
 }
 
 /**
- * The groups of the first include entry that matches, on the path or else on its twin. `null`: the rule's entries are
- * wildcards, or it has none.
+ * The groups of the first include entry that matches the path, or else the path without parameters. `null`: the rule's
+ * entries are wildcards, or it has none.
  */
 export function capturesOf(context: Context, slot: number): CaptureGroups | null {
   const { loaded, facts } = context;
@@ -101,12 +95,13 @@ function groupOf(captures: CaptureGroups | null, name: string): string {
   return captures.groups[index] ?? '';
 }
 
-/** The query the origin gets; `kept` is the visitor's, as far as the cache rule lets it through. */
-export function rewrittenQuery(context: Context, slot: number, kept: string | null): string | null {
-  if (slot < 0) return kept;
+/** The query the origin gets; `run.query` is the visitor's, reduced by the cache rule. */
+export function rewrittenQuery(context: Context, run: Run): string | null {
+  const slot = run.rewrittenBy;
+  if (slot < 0) return run.query;
   const mode = REWRITE_QUERY_MODES[slotWord(context, slot, SLOT.flags) >>> FLAG_ACTION_SHIFT];
   if (mode === 'strip') return null;
-  if (mode === 'preserve') return kept;
+  if (mode === 'preserve') return run.query;
   const { words } = context.loaded.plan;
   const fields = slotWord(context, slot, SLOT.fields);
   return encodeUri(textOf(context.loaded, words[fields + REWRITE_FIELDS.query]!));

@@ -24,13 +24,14 @@ import { exclusionsFor } from '../waf-exclusions.ts';
 
 const WAF = typeIndex('waf');
 
+/** Runs the phase; true when it ended the request. */
 export function waf(context: Context, run: Run): boolean {
   for (let slot = nextMatch(context, WAF); slot >= 0; slot = nextMatch(context, WAF)) {
     const verdict = inspect(context, slot);
     const blocks = verdict !== null && isBad(context, slot, verdict);
     const match = matchOf(context, slot, verdict === null ? 'unavailable' : blocks ? 'block' : 'passed');
-    const tells = verdict !== null && !acts(context, run, slot);
-    recordMatch(run, tells ? { ...match, waf: verdict } : match);
+    const isShadowOnly = verdict !== null && !acts(context, run, slot);
+    recordMatch(run, isShadowOnly ? { ...match, waf: verdict } : match);
     if (!acts(context, run, slot)) continue;
     run.waf = verdict;
     endPhase(context, WAF);
@@ -39,6 +40,7 @@ export function waf(context: Context, run: Run): boolean {
   return false;
 }
 
+/** Whether the rule blocks a request with this verdict. */
 function isBad(context: Context, slot: number, verdict: WafVerdict): boolean {
   const { exhausted, denied, score } = verdict;
   if (exhausted || denied || score >= field(context, slot, WAF_FIELDS.threshold)) return true;
@@ -59,6 +61,7 @@ function field(context: Context, slot: number, offset: number): number {
   return context.loaded.plan.words[slotWord(context, slot, SLOT.fields) + offset]!;
 }
 
+/** Inspects the request once; `null` without a program, or where it failed under dry_run. */
 function inspect(context: Context, slot: number): WafVerdict | null {
   const program = context.waf;
   if (program === null) return null;
@@ -97,7 +100,7 @@ function uninspectedOf(
   return truncated ? 'beyond_cap' : null;
 }
 
-/** What `on_uninspected: score` brings a body that could not be read to: a critical signature's score. */
+/** The score of a body that could not be read under `on_uninspected: score`: that of a critical signature. */
 const UNINSPECTED_SCORE = 5;
 /** Variables by which signatures score the same defect, such as ModSecurity's 200002. */
 const BODY_ERRORS: readonly string[] = ['REQBODY_ERROR', 'REQBODY_PROCESSOR_ERROR', 'REQBODY_ERROR_MSG'];
@@ -137,11 +140,11 @@ function inspectWith(context: Context, slot: number, run: () => WafFinding): Waf
 }
 
 /**
- * Octets of body that the waf rules of this request want to see: the first one that acts, and dry_run ones before it.
- * One more than they inspect, so that a body that goes on can be told from one that ends there.
+ * Octets of body that the waf rules of this request need: the first one that acts, and dry_run ones before it. One more
+ * than they inspect, so that a body that continues differs from one that ends there.
  */
 export function wantedBody(context: Context): number {
-  // Answered before this phase, by a reader of its own.
+  // The edge answers its own paths before this phase, and reads their bodies itself.
   if (isEdgeOwn(context.facts)) return 0;
   let wanted = 0;
   for (let slot = nextMatch(context, WAF); slot >= 0; slot = nextMatch(context, WAF)) {

@@ -1,11 +1,12 @@
 /**
  * The tables in PostgreSQL. Forward only: a step that has landed is never changed; what changes later is a new step at the
- * end. Texts compare by octets whatever the database's locale (`COLLATE "C"`), as they do in SQLite; the tables of
- * `sqlite/ddl.ts` mean the same. Unique constraints are named `<table>.<column>`, which is what faults tell. Flags are
+ * end. Texts compare by octets in any locale (`COLLATE "C"`), as they do in SQLite; the tables are those of
+ * `sqlite/ddl.ts`. Unique constraints are named `<table>.<column>`, which is the `subject` of a fault. Flags are
  * 0 or 1, so that one set of queries serves both.
  */
 import type { Migration } from '../migration.ts';
 
+/** Accounts, keys, domains, and what belongs to a domain. */
 const ACCOUNTS_AND_DOMAINS = `
 CREATE TABLE accounts (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -167,6 +168,7 @@ CREATE TABLE secrets (
 );
 `;
 
+/** The outbox, revisions, the manifest, nodes and their reports, traffic. */
 const PUBLICATION_AND_NODES = `
 CREATE TABLE outbox (
   id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -247,6 +249,7 @@ CREATE TABLE usage (
 );
 `;
 
+/** The last batch of traffic that was accepted from each node, so that a retry counts once. */
 const TRAFFIC_BATCHES = `
 CREATE TABLE node_batches (
   node_id bigint PRIMARY KEY REFERENCES nodes,
@@ -254,6 +257,7 @@ CREATE TABLE node_batches (
 );
 `;
 
+/** How often rules matched, by minute. */
 const RULE_HITS = `
 CREATE TABLE rule_hits (
   domain_id bigint NOT NULL REFERENCES domains ON DELETE CASCADE,
@@ -266,7 +270,7 @@ CREATE TABLE rule_hits (
 `;
 
 /**
- * `holders` is `{ "<process>": { "slots", "until" } }`: one row a key, so that its lock is all the order that is needed.
+ * `holders` is `{ "<process>": { "slots", "until" } }`: one row a key, whose lock orders the processes.
  * Unlogged: shares last a minute or two and cost no disk.
  */
 const REQUEST_SHARES = `
@@ -276,6 +280,7 @@ CREATE UNLOGGED TABLE request_shares (
 );
 `;
 
+/** New domains whose existing records are still to be scanned for. */
 const RECORD_SCANS = `
 CREATE TABLE record_scans (
   domain_id bigint PRIMARY KEY REFERENCES domains ON DELETE CASCADE,
@@ -287,7 +292,10 @@ CREATE TABLE record_scans (
 CREATE INDEX record_scans_by_time ON record_scans (run_at);
 `;
 
-/** Rules from before are counted here, but for their patterns: those take building, which the next write that needs it does. */
+/**
+ * Totals by domain. Counts existing rules except for their patterns, which have to be compiled: the next write that needs
+ * their cost does so.
+ */
 const RULE_TOTALS = `
 ALTER TABLE rules ADD COLUMN addresses bigint NOT NULL DEFAULT 0;
 UPDATE rules SET addresses = json_array_length(body::json -> 'ips') WHERE type = 'drop' AND body LIKE '{%"ips":[%';
@@ -328,7 +336,7 @@ CREATE TABLE pattern_totals (
 INSERT INTO pattern_totals SELECT DISTINCT domain_id, 0, 0, 0, 0 FROM rules WHERE body LIKE '%"regex"%';
 `;
 
-/** The index holds the revisions whose plans are there, which is all that pruning reads. */
+/** The index has only revisions whose plans are stored: pruning reads no others. */
 const PRUNED_PLANS = `
 ALTER TABLE plan_revisions ADD COLUMN pruned smallint NOT NULL DEFAULT 0;
 UPDATE plan_revisions SET pruned = 1
@@ -353,7 +361,7 @@ CREATE INDEX invitations_by_end ON invitations (expires_at);
 `;
 
 /**
- * A name may have several domains while nobody has proved it. What is unproved at this step has its time from now on.
+ * A name may have several domains until one is proved. Domains that are unproved at this step count from now on.
  */
 const UNPROVED_NAMES = `
 ALTER TABLE domains ADD COLUMN unproved_since bigint;
@@ -375,7 +383,7 @@ CREATE TABLE node_tokens (
 
 /**
  * Groups of nodes and domains as `base/node-groups.ts` writes them; a domain without a row is in `default`. The manifest has
- * those that were published, and those that have to hear that the name is theirs no more.
+ * those that were published, and those whose nodes must get a tombstone.
  */
 const NODE_GROUPS = `
 ALTER TABLE nodes ADD COLUMN node_groups text COLLATE "C" NOT NULL DEFAULT 'default';

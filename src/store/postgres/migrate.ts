@@ -1,4 +1,4 @@
-/** Brings a PostgreSQL database to this version's tables. */
+/** Migrates a PostgreSQL database to this version's tables. */
 import type pg from 'pg';
 import { StoreFault } from '../fault.ts';
 import { type Migration, stepsFrom } from '../migration.ts';
@@ -7,7 +7,7 @@ import { postgresFault } from './pool.ts';
 /** Key of the advisory lock under which tables are changed, so that processes started together do it once: "edge". */
 const MIGRATION_LOCK = 0x65646765;
 
-/** Takes the steps that are missing, all in one transaction. Throws `too_new` for tables of a later version. */
+/** Runs the missing steps, all in one transaction. Throws `too_new` for tables of a later version. */
 export async function migrate(client: pg.ClientBase, migrations: readonly Migration[]): Promise<void> {
   try {
     await client.query('BEGIN');
@@ -26,7 +26,7 @@ export async function migrate(client: pg.ClientBase, migrations: readonly Migrat
   }
 }
 
-/** What the server must be set to, and what its operator should know. Throws `unreadable`. */
+/** Checks the server's settings. Returns warnings for its operator; throws `unreadable` for settings that lose data. */
 export async function inspect(client: pg.ClientBase): Promise<readonly string[]> {
   const { rows } = await client.query(
     "SELECT current_setting('server_encoding') AS encoding, current_setting('fsync') AS fsync, current_setting('server_version') AS version",

@@ -1,4 +1,4 @@
-/** Hints between processes: LISTEN on a connection of its own, made again whenever it is lost. */
+/** Hints between processes: LISTEN on a connection of its own, which is reopened whenever it is lost. */
 import pg from 'pg';
 import type { PostgresAccess } from '../place.ts';
 import type { StoreChange } from '../store.ts';
@@ -6,21 +6,24 @@ import { clientConfig } from './pool.ts';
 
 /** Milliseconds before a lost connection is tried again; doubles up to the second. */
 const RETRY_MS = 100;
+/** Milliseconds of the longest wait. */
 const MAX_RETRY_MS = 5_000;
 
+/** The listening connection. */
 export interface Notices {
   start(): void;
   stop(): Promise<void>;
 }
 
+/** Where to listen. */
 export interface NoticeOptions {
   readonly access: PostgresAccess;
   readonly channel: string;
-  /** Whose notices to leave out: this process tells its own listeners itself. */
+  /** The sender to ignore: this process notifies its own listeners directly. */
   readonly self: string;
 }
 
-/** Emits what others tell, and `unknown` whenever something may have been missed. */
+/** Emits the changes of other processes, and `unknown` whenever one may have been missed. */
 export function createNotices(options: NoticeOptions, emit: (change: StoreChange) => void): Notices {
   let client: pg.Client | null = null;
   let timer: NodeJS.Timeout | undefined;

@@ -18,12 +18,13 @@ import { readOn, readSession, writeOn } from './transactions.ts';
 /** The notification channel. Channels belong to a database, so two installations on one server do not meet. */
 const CHANNEL = 'edgeplan';
 
+/** The database, and the steps of its tables. */
 export interface PostgresOptions extends PostgresAccess {
   /** The steps to this version's tables; tests give others. */
   readonly migrations?: readonly Migration[];
 }
 
-/** Opens the store in a database, making its tables if need be. Throws `StoreFault`. */
+/** Opens the store in a database; creates its tables where they do not exist. Throws `StoreFault`. */
 export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const warnings = await prepare(options);
   const pool = createPool(options);
@@ -34,7 +35,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   const listeners = createListeners(notices.start, () => void notices.stop());
   let closing: Promise<void> | null = null;
   const running = new Set<Promise<unknown>>();
-  /** The pool would leave who waits for a connection waiting, so closing waits for all that was asked for. */
+  /** Counts a use of the pool: `close` waits for all of them, since the pool would never serve those that still wait. */
   async function track<T>(use: () => Promise<T>): Promise<T> {
     if (closing !== null) throw new StoreFault('closed', 'the store is closed');
     const promise = admitted(options, use);
@@ -80,6 +81,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Store> {
   });
 }
 
+/** Checks the server, migrates the tables, and returns warnings for the operator. */
 async function prepare(options: PostgresOptions): Promise<readonly string[]> {
   const client = new pg.Client(clientConfig(options));
   client.on('error', () => undefined);
@@ -100,6 +102,7 @@ function accessOf({ address, passwordFile }: PostgresAccess): PostgresAccess {
   return { address, ...(passwordFile === undefined ? {} : { passwordFile }) };
 }
 
+/** The address for logs. */
 function withoutPassword(address: string): string {
   try {
     const url = new URL(address);

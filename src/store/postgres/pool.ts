@@ -12,6 +12,7 @@ import { WORK_MS } from '../unit-of-work.ts';
 const MAX_CONNECTIONS = 10;
 /** Milliseconds to wait for a connection, and for a lock that another write holds. */
 const CONNECT_MS = 5_000;
+/** Milliseconds that a write waits for a lock. */
 const LOCK_MS = 10_000;
 /** Milliseconds between attempts with a password that the server refuses. */
 const PASSWORD_RETRY_MS = 250;
@@ -31,7 +32,7 @@ export function clientConfig({ address, passwordFile }: PostgresAccess): pg.Clie
   const opens = passwordFile === undefined ? password : () => readPassword(passwordFile);
   return {
     ...config,
-    // Without one pg looks for it in PGPASSWORD and ~/.pgpass.
+    // Without a password pg reads PGPASSWORD and ~/.pgpass.
     ...(opens === undefined || opens === '' ? {} : { password: opens }),
     types,
     connectionTimeoutMillis: CONNECT_MS,
@@ -77,6 +78,7 @@ export async function admitted<T>({ passwordFile }: PostgresAccess, use: () => P
   }
 }
 
+/** A pool of connections; none is opened before it is needed. */
 export function createPool(access: PostgresAccess, { connections = MAX_CONNECTIONS } = {}): pg.Pool {
   const pool = new pg.Pool({
     ...clientConfig(access),
@@ -95,8 +97,9 @@ export function createPool(access: PostgresAccess, { connections = MAX_CONNECTIO
 const INSIST = `SELECT set_config('synchronous_commit', 'on', false)
   WHERE current_setting('synchronous_commit') = 'off'`;
 
-/** Statements by text, each under a name of its own, so that the server parses and plans it once a connection. */
+/** The names of prepared statements, by text: the server parses and plans each once per connection. */
 const names = new Map<string, string>();
+/** Statements that get a name; further ones are parsed at each use. */
 const MAX_NAMES = 500;
 
 /** Runs one statement on a connection. Throws `StoreFault`. */

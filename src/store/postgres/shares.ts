@@ -1,11 +1,11 @@
-/** How processes on one PostgreSQL divide what a key may do in a minute. */
+/** The division of a key's requests per minute among processes on one PostgreSQL. */
 import type { Session } from '../session.ts';
 import type { Shares } from '../store.ts';
 
 /** Milliseconds since the epoch, of the moment and not of the statement's beginning: it may have waited for a lock. */
 const NOW = '(extract(epoch FROM clock_timestamp()) * 1000)::bigint';
 
-/** What there is for a holder whom the others leave `room`, by what it asks for. `/ 2` rounds down. */
+/** The share of a process to which the others leave `room`, by what it requests. `/ 2` rounds down. */
 const SLOTS = `greatest(asked.held, least(asked.wanted, room,
   asked.used + greatest(0, (room - asked.used + 1) / 2)))`;
 

@@ -1,6 +1,6 @@
 /**
  * Transactions on PostgreSQL. Reads are snapshots (REPEATABLE READ). Writes are READ COMMITTED and lock what they read
- * (`hold.ts`): every write that names a domain holds its row, so such writes run one after the other, each seeing all
+ * (`lock-domain.ts`): every write that names a domain locks its row, so such writes run one after the other, each seeing all
  * that was committed before. SERIALIZABLE was the other choice; it lets a write commit after the revocation of its key
  * was answered, and on small tables it fails writes of different domains against each other.
  */
@@ -12,10 +12,10 @@ import { readTransaction } from '../transaction.ts';
 import { runWork, type UnitOfWork } from '../unit-of-work.ts';
 import { isWorthRetrying, postgresFault, runOn } from './pool.ts';
 
-/** Times a write is run when deadlocks undo it. */
+/** How often a write that deadlocks undo is run in all. */
 const ATTEMPTS = 6;
 
-/** A session that reads through `run` as long as it answers one. */
+/** A session that reads through `run`; closed once that returns `null`. */
 export function readSession(run: () => Session['run'] | null): Session {
   return {
     database: 'postgres',
@@ -32,6 +32,7 @@ export function readSession(run: () => Session['run'] | null): Session {
   };
 }
 
+/** Reads from one snapshot (REPEATABLE READ, read only). */
 export async function readOn<T>(pool: pg.Pool, work: (tx: ReadTransaction) => Promise<T>): Promise<T> {
   return withClient(pool, async (loan) => {
     let live: Session['run'] | null = inTurn(loan.client);
@@ -45,12 +46,14 @@ export async function readOn<T>(pool: pg.Pool, work: (tx: ReadTransaction) => Pr
   });
 }
 
+/** How a write ends, and how other processes are notified. */
 export interface WriteOnOptions extends WriteOptions {
-  /** What listeners of other processes are told: the channel, and who tells. */
+  /** The channel of notifications, and this process as their sender. */
   readonly channel: string;
   readonly teller: string;
 }
 
+/** Runs a write; runs it again where a deadlock or a serialization failure has undone it, up to ATTEMPTS times. */
 export async function writeOn<T>(
   pool: pg.Pool,
   work: (tx: WriteTransaction) => Promise<T>,
@@ -67,6 +70,7 @@ export async function writeOn<T>(
   }
 }
 
+/** One attempt of a write, in one transaction. */
 async function writeOnce<T>(
   loan: Loan,
   work: (tx: WriteTransaction) => Promise<T>,
@@ -89,15 +93,16 @@ async function writeOnce<T>(
     throw error;
   }
   try {
-    // One trip: telling is part of the transaction. Both words are our own, so they need no quoting.
-    const tell = [...done.changes].map((change) => `NOTIFY ${channel}, '${change} ${teller}';`).join(' ');
-    await client.query(`${tell} COMMIT`);
+    // One round trip: NOTIFY is part of the transaction. Both words are constants of this program and need no quoting.
+    const notify = [...done.changes].map((change) => `NOTIFY ${channel}, '${change} ${teller}';`).join(' ');
+    await client.query(`${notify} COMMIT`);
   } catch (error) {
     throw commitFault(error);
   }
   return done;
 }
 
+/** Rolls back a write with `discard`; caught before it reaches the caller. */
 const DISCARDED = new Error('bug: a discarded write is never thrown to its caller');
 
 /** A connection lost while committing leaves the outcome open; everything else undoes the transaction. */
@@ -111,11 +116,11 @@ function commitFault(error: unknown): unknown {
 /** A connection for one transaction. */
 interface Loan {
   readonly client: pg.PoolClient;
-  /** Set when nobody knows what state it is in; then it is closed instead of used again. */
+  /** Its state is unknown: it is closed instead of being used again. */
   broken: boolean;
 }
 
-/** Runs statements on a connection one after the other, in the order in which they were asked for. */
+/** Runs statements on a connection one after the other, in the order of the calls. */
 function inTurn(client: pg.PoolClient): Session['run'] {
   let last: Promise<unknown> = Promise.resolve();
   return (sql, values) => {
@@ -125,7 +130,7 @@ function inTurn(client: pg.PoolClient): Session['run'] {
   };
 }
 
-/** Undoes the transaction. On a lost connection the server does that by itself. */
+/** Undoes the transaction. The server does so for a lost connection. */
 async function rollback(loan: Loan): Promise<void> {
   try {
     await loan.client.query('ROLLBACK');
@@ -134,6 +139,7 @@ async function rollback(loan: Loan): Promise<void> {
   }
 }
 
+/** Takes a connection from the pool and returns it, or closes it where its state is unknown. */
 async function withClient<T>(pool: pg.Pool, use: (loan: Loan) => Promise<T>): Promise<T> {
   let client: pg.PoolClient;
   try {

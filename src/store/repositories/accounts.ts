@@ -1,4 +1,4 @@
-/** Accounts. */
+/** The repository of accounts. */
 import type { AccountReads, AccountWrites } from '../customer-repositories.ts';
 import type { AccountRow } from '../rows.ts';
 import type { Session } from '../session.ts';
@@ -6,6 +6,7 @@ import { flags, one, statement } from '../statement.ts';
 
 const decode = flags<AccountRow>('active');
 
+/** In a write the account is locked, so that its state is still true at the commit. */
 const get = statement((builder, p: { id: number }, { locking }) =>
   builder
     .selectFrom('accounts')
@@ -14,6 +15,7 @@ const get = statement((builder, p: { id: number }, { locking }) =>
     .$if(locking, (query) => query.forShare()),
 );
 
+/** In a write the account is locked, as by `get`. */
 const byName = statement((builder, p: { name: string }, { locking }) =>
   builder
     .selectFrom('accounts')
@@ -31,6 +33,7 @@ const insert = statement((builder, p: Omit<AccountRow, 'id'>) =>
     .returning('id'),
 );
 
+/** No row where the account does not exist. */
 const setActive = statement((builder, p: { id: number; active: boolean; at: number }) =>
   builder
     .updateTable('accounts')
@@ -39,6 +42,7 @@ const setActive = statement((builder, p: { id: number; active: boolean; at: numb
     .returning('id'),
 );
 
+/** The repository of a session. */
 export function accounts(session: Session): AccountReads & AccountWrites {
   return {
     async get(id) {

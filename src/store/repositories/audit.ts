@@ -1,4 +1,4 @@
-/** The audit log, and secrets made once. */
+/** The audit log, and the values of which a store has one each (`SECRET_NAMES`). */
 import { sql } from 'kysely';
 import type { AuditReads, AuditWrites, SecretReads, SecretWrites } from '../customer-repositories.ts';
 import { lockDomain } from '../lock-domain.ts';
@@ -6,6 +6,7 @@ import type { AuditRow } from '../rows.ts';
 import type { Session } from '../session.ts';
 import { type ListedColumns, listed, listedRows, one, raw, statement } from '../statement.ts';
 
+/** Through the index over domain and id, from the newest down. */
 const list = statement((builder, p: { domain_id: number; before: number; limit: number }) =>
   builder
     .selectFrom('audit_entries')
@@ -16,6 +17,7 @@ const list = statement((builder, p: { domain_id: number; before: number; limit: 
     .limit(p.limit),
 );
 
+/** PERF: one entry, the usual case, needs no list of rows as JSON. */
 const append = statement((builder, p: Omit<AuditRow, 'id'>) =>
   builder.insertInto('audit_entries').values({
     domain_id: p.domain_id,
@@ -30,6 +32,7 @@ const append = statement((builder, p: Omit<AuditRow, 'id'>) =>
   }),
 );
 
+/** The columns of an entry, for a list of rows as one parameter. */
 const ENTRY = {
   domain_id: 'bigint',
   domain: 'text',
@@ -42,12 +45,13 @@ const ENTRY = {
   after_json: 'text',
 } as const satisfies ListedColumns;
 
-// Ids rise in the order of the list.
+// Ids ascend in the order of the list.
 const appendAll = statement((builder, p: { entries: string }, flavour) => {
   const columns = sql.join(Object.keys(ENTRY).map((name) => sql.ref(name)));
   return raw(sql`insert into audit_entries (${columns}) ${listed(p.entries, ENTRY, flavour)}`, builder);
 });
 
+/** The repository of the audit log. */
 export function audit(session: Session): AuditReads & AuditWrites {
   return {
     async list(domainId, page) {
@@ -70,6 +74,7 @@ const getSecret = statement((builder, p: { name: string }) =>
   builder.selectFrom('secrets').select('value').where('name', '=', p.name),
 );
 
+/** Inserts the value where the name has none. */
 const replaceSecret = statement((builder, p: { name: string; value: string; at: number }) =>
   builder
     .insertInto('secrets')
@@ -82,6 +87,7 @@ const replaceSecret = statement((builder, p: { name: string; value: string; at: 
     ),
 );
 
+/** No row where the name has a value already. */
 const putSecret = statement((builder, p: { name: string; value: string; at: number }) =>
   builder
     .insertInto('secrets')
@@ -89,6 +95,7 @@ const putSecret = statement((builder, p: { name: string; value: string; at: numb
     .onConflict((conflict) => conflict.column('name').doNothing()),
 );
 
+/** The repository of single values. */
 export function secrets(session: Session): SecretReads & SecretWrites {
   return {
     async get(name) {

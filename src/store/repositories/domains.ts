@@ -1,4 +1,4 @@
-/** Domains, and who sees them. */
+/** Domains, and the accounts that see them. */
 import { FLAG_SETTING_NAMES } from '../../model/settings.ts';
 import type { DomainChanges, DomainReads, DomainWrites, NewDomain } from '../customer-repositories.ts';
 import type { DomainRow, MemberRole, SeenDomain } from '../rows.ts';
@@ -8,7 +8,7 @@ import type { StoredColumns } from '../tables.ts';
 
 const decode = flags<DomainRow>('ever_active', 'suspended', ...FLAG_SETTING_NAMES);
 
-// In a write the whole name is locked, in the order of `hold.ts`.
+// In a write all domains of the name are locked, in the order of `lock-domain.ts`.
 const get = statement((builder, p: { id: number }, { locking }) =>
   builder
     .selectFrom('domains')
@@ -24,6 +24,7 @@ const get = statement((builder, p: { id: number }, { locking }) =>
     ),
 );
 
+/** In a write all domains of the name are locked, by id. */
 const named = statement((builder, p: { name: string }, { locking }) =>
   builder
     .selectFrom('domains')
@@ -41,6 +42,7 @@ const countUnproved = statement((builder, p: { account_id: number }) =>
     .where('unproved_since', 'is not', null),
 );
 
+/** Rows that were proved have `null`, which no comparison matches. */
 const unproved = statement((builder, p: { before: number; limit: number }) =>
   builder
     .selectFrom('domains')
@@ -51,6 +53,7 @@ const unproved = statement((builder, p: { before: number; limit: number }) =>
     .limit(p.limit),
 );
 
+/** The account's own domain first, then one that it is a member of, then any other. */
 const seenBy = statement((builder, p: { account_id: number; name: string }) =>
   withRole(builder, p.account_id)
     .where('domains.name', '=', p.name)
@@ -84,6 +87,7 @@ const listSeenBy = statement((builder, p: { account_id: number }) =>
     .orderBy('domains.name'),
 );
 
+/** Domains with the role that the account was granted there; `null` also where it is the owner. */
 function withRole(builder: Builder, accountId: number) {
   return builder
     .selectFrom('domains')
@@ -100,6 +104,7 @@ const page = statement((builder, p: { after: number; limit: number }) =>
   builder.selectFrom('domains').selectAll().where('id', '>', p.after).orderBy('id').limit(p.limit),
 );
 
+/** Through the index over `next_check_at`, where `null` (nothing is due) matches no time. */
 const due = statement((builder, p: { now: number; limit: number }) =>
   builder
     .selectFrom('domains')
@@ -110,18 +115,22 @@ const due = statement((builder, p: { now: number; limit: number }) =>
     .limit(p.limit),
 );
 
+/** Compiled at each use, since `withoutId` reads the fields of its parameter, which a hole has not. */
 const insert = freeStatement((builder, p: NewDomain) =>
   builder.insertInto('domains').values(withoutId(p)).returning('id'),
 );
 
+/** Its text depends on the fields that change. */
 const update = freeStatement((builder, p: { id: number; changes: DomainChanges }) =>
   builder.updateTable('domains').set(p.changes).where('id', '=', p.id).returningAll(),
 );
 
+/** Foreign keys remove what belongs to the domain (ON DELETE CASCADE). */
 const remove = statement((builder, p: { id: number }) =>
   builder.deleteFrom('domains').where('id', '=', p.id).returning('id'),
 );
 
+/** The repository of a session. */
 export function domains(session: Session): DomainReads & DomainWrites {
   return {
     async get(id) {
@@ -142,7 +151,7 @@ export function domains(session: Session): DomainReads & DomainWrites {
     },
     seenBy: (accountId, name) =>
       recalled(session, `domain ${accountId} ${name}`, async () => {
-        // Under one statement that locks the domain, the role could be older than the lock.
+        // Two statements: in one that locks the domain, the role could be older than the lock.
         if (session.locking && found(session, await named(session, { name })).length === 0) return null;
         const row = await one(session, seenBy, { account_id: accountId, name });
         return row && Object.freeze(seen(row, accountId));
@@ -178,12 +187,13 @@ function found(session: Session, rows: readonly StoredColumns<DomainRow>[]): rea
   return rows.map(decode);
 }
 
-/** Of domains of one name, by id: the one that the name stands for. */
+/** The domain that a name means, of all domains of that name, by id. */
 function holderOf(rows: readonly DomainRow[]): DomainRow | null {
   const proved = rows.find(({ unproved_since }) => unproved_since === null);
   return proved ?? rows.find(({ ever_active }) => ever_active) ?? rows[0] ?? null;
 }
 
+/** The role of an account: owner, what it was granted, or `null`. */
 function seen(
   row: StoredColumns<DomainRow> & { granted_role: MemberRole | null },
   accountId: number,
@@ -192,7 +202,7 @@ function seen(
   return { domain: Object.freeze(decode(domain)), role: domain.user_id === accountId ? 'owner' : granted };
 }
 
-/** A whole domain object may be given where a new one is asked for. */
+/** Removes the id of a whole domain object, which callers may pass as a new one. */
 function withoutId(domain: NewDomain): NewDomain {
   const { id: _, ...rest } = domain as DomainRow;
   return rest;

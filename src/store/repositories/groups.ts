@@ -7,8 +7,10 @@ import type { GroupedDomains } from '../rows.ts';
 import type { Session } from '../session.ts';
 import { one, statement } from '../statement.ts';
 
+/** The groups of a domain; without a row it is in `default`. */
 const groupsOf = sql<string>`coalesce(domain_groups.node_groups, ${sql.lit(DEFAULT_GROUP)})`;
 
+/** No row where the domain does not exist. */
 const ofDomain = statement((builder, p: { id: number }) =>
   builder
     .selectFrom('domains')
@@ -34,6 +36,7 @@ const setDomain = statement((builder, p: { domain_id: number; node_groups: strin
     ),
 );
 
+/** The repository of domains' groups. */
 export function groups(session: Session): GroupReads & GroupWrites {
   return {
     async ofDomain(domainId) {

@@ -5,6 +5,7 @@ import type { HitRow } from '../rows.ts';
 import type { Session } from '../session.ts';
 import { int, one, raw, statement } from '../statement.ts';
 
+/** Ties in hits are ordered by rule, so that the result is the same on both databases. */
 const sums = statement((builder, p: { domain_id: number; from: number; to: number; limit: number }) =>
   builder
     .selectFrom('rule_hits')
@@ -19,6 +20,7 @@ const sums = statement((builder, p: { domain_id: number; from: number; to: numbe
     .limit(p.limit),
 );
 
+/** Selects the domain, so that a row for one that was deleted is skipped instead of failing the batch. */
 const add = statement((builder, p: HitRow) =>
   raw(
     sql`insert into rule_hits (domain_id, minute, type, rule_id, hits)
@@ -29,6 +31,7 @@ const add = statement((builder, p: HitRow) =>
   ),
 );
 
+/** Compares with the traffic of the same minute: a rule matches a request once at most. */
 const excess = statement((builder, p: { domain_id: number; minute: number }) =>
   builder
     .selectFrom('rule_hits')
@@ -48,12 +51,13 @@ const prune = statement((builder, p: { minute: number }) =>
   builder.deleteFrom('rule_hits').where('minute', '<', p.minute),
 );
 
-/** In one order everywhere, so that two batches cannot wait for each other. */
+/** One order for all batches, so that two of them cannot deadlock. */
 function inOrder(a: HitRow, b: HitRow): number {
   const place = a.domain_id - b.domain_id || a.minute - b.minute;
   return place || (a.type < b.type ? -1 : a.type > b.type ? 1 : a.rule_id - b.rule_id);
 }
 
+/** The repository of rule hits by minute. */
 export function hits(session: Session): HitReads & HitWrites {
   return {
     sums: (domainId, { from, to, limit }) => sums(session, { domain_id: domainId, from, to, limit }),

@@ -1,4 +1,4 @@
-/** Memberships that were offered: by the domain that offers them, and by the name they are offered to. */
+/** Invitations to become a member: by the domain that offers them, and by the name that is invited. */
 import { sql } from 'kysely';
 import type { InvitationReads, InvitationWrites } from '../customer-repositories.ts';
 import { lockDomain } from '../lock-domain.ts';
@@ -10,6 +10,7 @@ const get = statement((builder, p: { domain_id: number; id: number }) =>
   builder.selectFrom('invitations').selectAll().where('domain_id', '=', p.domain_id).where('id', '=', p.id),
 );
 
+/** By name and id: an id alone may be of an invitation of another account. */
 const received = statement((builder, p: { name: string; id: number }) =>
   builder.selectFrom('invitations').selectAll().where('name', '=', p.name).where('id', '=', p.id),
 );
@@ -54,6 +55,7 @@ const countOf = statement((builder, p: { name: string; owner_id: number; now: nu
     .where('expires_at', '>', p.now),
 );
 
+/** A second invitation of a name to the domain violates its unique constraint. */
 const insert = statement((builder, p: Omit<InvitationRow, 'id'>) =>
   builder
     .insertInto('invitations')
@@ -98,6 +100,7 @@ const prune = statement((builder, p: { now: number; limit: number }, { locking }
   ),
 );
 
+/** The repository of a session; each access by domain locks it in a write. */
 export function invitations(session: Session): InvitationReads & InvitationWrites {
   return {
     async get(domainId, id) {

@@ -1,4 +1,4 @@
-/** API keys and how much they are used. */
+/** API keys and the counts of their use. */
 import { sql } from 'kysely';
 import type { KeyReads, KeyWrites } from '../customer-repositories.ts';
 import type { KeyRow, KeyUseRow, KeyWithOwner, KeyWithUse } from '../rows.ts';
@@ -8,6 +8,7 @@ import { type Builder, flags, int, one, raw, statement } from '../statement.ts';
 const decodeWithOwner = flags<KeyWithOwner>('read_only', 'account_active');
 const decodeWithUse = flags<KeyWithUse>('read_only');
 
+/** In a write, share locks on the key and the account: a revocation waits for the commit. */
 const byHash = statement((builder, p: { hash: string }, { locking }) =>
   builder
     .selectFrom('api_keys')
@@ -24,6 +25,7 @@ const list = statement((builder, p: { account_id: number }) =>
   withUse(builder).where('api_keys.account_id', '=', p.account_id).orderBy('api_keys.id'),
 );
 
+/** Keys with the time of their last use, over all days. */
 function withUse(builder: Builder) {
   return builder
     .selectFrom('api_keys')
@@ -37,10 +39,12 @@ function withUse(builder: Builder) {
     );
 }
 
+/** Makes two inserts of keys for one account run one after the other, so that its quota holds. */
 const lockAccount = statement((builder, p: { id: number }) =>
   builder.selectFrom('accounts').select('id').where('id', '=', p.id).forNoKeyUpdate(),
 );
 
+/** After `lockAccount` in a write, so that no other transaction adds a key meanwhile. */
 const countActive = statement((builder, p: { account_id: number; now: number }) =>
   builder
     .selectFrom('api_keys')
@@ -74,6 +78,7 @@ const insert = statement((builder, p: Omit<KeyRow, 'id' | 'revoked_at'>) =>
     .returning('id'),
 );
 
+/** No row where the key is revoked already. Waits for the share locks of `byHash`. */
 const revoke = statement((builder, p: { id: number; at: number }) =>
   builder
     .updateTable('api_keys')
@@ -83,7 +88,7 @@ const revoke = statement((builder, p: { id: number; at: number }) =>
     .returning('id'),
 );
 
-// Uses live in a table of their own: counting a request must not wait for the writes that hold its key.
+// Uses have a table of their own: counting a request must not wait for writes that have its key locked.
 const recordUse = statement((builder, p: KeyUseRow, { database }) => {
   const latest = sql.raw(database === 'sqlite' ? 'max' : 'greatest');
   return raw(
@@ -100,6 +105,7 @@ const pruneUses = statement((builder, p: { day: number }) =>
   builder.deleteFrom('key_uses').where('day', '<', p.day),
 );
 
+/** The repository of a session. */
 export function keys(session: Session): KeyReads & KeyWrites {
   return {
     byHash: (hash) =>

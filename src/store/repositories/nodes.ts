@@ -1,4 +1,4 @@
-/** Nodes, what they answered, and the traffic they saw. */
+/** Nodes, their answers to revisions, and the traffic that they report. */
 import { sql } from 'kysely';
 import { DEFAULT_GROUP } from '../../base/node-groups.ts';
 import type { NodeReads, NodeWrites, Spending, UsageReads, UsageWrites } from '../edge-repositories.ts';
@@ -10,6 +10,7 @@ const byTokenHash = statement((builder, p: { hash: string }) =>
   builder.selectFrom('nodes').selectAll().where('token_hash', '=', p.hash),
 );
 
+/** Tokens whose overlap is over are returned too; the caller compares `until`. */
 const replacedByHash = statement((builder, p: { hash: string }) =>
   builder.selectFrom('node_tokens').selectAll().where('token_hash', '=', p.hash),
 );
@@ -22,6 +23,7 @@ const allReplaced = statement((builder, _: object) =>
   builder.selectFrom('node_tokens').selectAll().orderBy('until'),
 );
 
+/** Copies the node's current token to the replaced ones. */
 const keepToken = statement((builder, p: { id: number; until: number }) =>
   builder
     .insertInto('node_tokens')
@@ -38,6 +40,7 @@ const setToken = statement((builder, p: { id: number; hash: string }) =>
   builder.updateTable('nodes').set({ token_hash: p.hash }).where('id', '=', p.id),
 );
 
+/** Replaced tokens of all nodes whose overlap is over. */
 const dropEnded = statement((builder, p: { now: number }) =>
   builder.deleteFrom('node_tokens').where('until', '<=', p.now),
 );
@@ -62,6 +65,7 @@ const reportsOn = statement((builder, p: { domain: string; revision: number }) =
     .orderBy('node_id'),
 );
 
+/** One row a node; a node that never acknowledged a revision of the name has none. */
 const acknowledged = statement((builder, p: { domain: string }) =>
   builder
     .selectFrom('node_reports')
@@ -73,6 +77,7 @@ const acknowledged = statement((builder, p: { domain: string }) =>
     .groupBy('node_id'),
 );
 
+/** By node, the report on the highest revision that it has answered. */
 const latestReports = statement((builder, p: { domain: string }) =>
   builder
     .selectFrom('node_reports as report')
@@ -88,6 +93,7 @@ const latestReports = statement((builder, p: { domain: string }) =>
     .orderBy('node_id'),
 );
 
+/** By name, the report on the highest revision that the node has answered. */
 const reportsOf = statement((builder, p: { node_id: number }) =>
   builder
     .selectFrom('node_reports as report')
@@ -103,6 +109,7 @@ const reportsOf = statement((builder, p: { node_id: number }) =>
     .orderBy('domain'),
 );
 
+/** A new node is in the group `default`. */
 const insert = statement((builder, p: Pick<NodeRow, 'name' | 'token_hash' | 'created_at'>) =>
   builder
     .insertInto('nodes')
@@ -121,6 +128,7 @@ const setGroups = statement((builder, p: { id: number; node_groups: string }) =>
   builder.updateTable('nodes').set({ node_groups: p.node_groups }).where('id', '=', p.id),
 );
 
+/** The condition makes the time only rise, whatever the order in which requests commit. */
 const touch = statement((builder, p: { id: number; at: number }) =>
   builder
     .updateTable('nodes')
@@ -129,6 +137,7 @@ const touch = statement((builder, p: { id: number; at: number }) =>
     .where((row) => row.or([row('last_seen_at', 'is', null), row('last_seen_at', '<', p.at)])),
 );
 
+/** No row where the node is revoked already or does not exist. */
 const revoke = statement((builder, p: { id: number; at: number }) =>
   builder
     .updateTable('nodes')
@@ -138,6 +147,7 @@ const revoke = statement((builder, p: { id: number; at: number }) =>
     .returning('id'),
 );
 
+/** A later answer of the node to the same revision replaces the earlier one. */
 const report = statement((builder, p: ReportRow) =>
   builder
     .insertInto('node_reports')
@@ -158,6 +168,7 @@ const report = statement((builder, p: ReportRow) =>
     ),
 );
 
+/** Reports on revisions below the current one of their name. */
 const pruneReports = statement((builder, p: { before: number }) =>
   builder
     .deleteFrom('node_reports')
@@ -170,6 +181,7 @@ const pruneReports = statement((builder, p: { before: number }) =>
     ),
 );
 
+/** No row where this batch or a later one was accepted before. */
 const takeBatch = statement((builder, p: { node_id: number; batch: number }) =>
   builder
     .insertInto('node_batches')
@@ -187,6 +199,7 @@ const spentUntil = statement((builder, p: { node_id: number }) =>
   builder.selectFrom('node_allowances').select('spent_until').where('node_id', '=', p.node_id),
 );
 
+/** A node's first report starts its account at `since`. */
 const openAllowance = statement((builder, p: { node_id: number; since: number }) =>
   builder
     .insertInto('node_allowances')
@@ -194,8 +207,8 @@ const openAllowance = statement((builder, p: { node_id: number; since: number })
     .onConflict((conflict) => conflict.column('node_id').doNothing()),
 );
 
-// In one statement, so that two reports at once cannot spend the same time. What is beyond `until` was spent by a clock that
-// has been set back since.
+// One statement, so that two simultaneous reports cannot spend the same time. Time beyond `until` was spent by a clock that
+// was set back since, and is void.
 const spend = statement((builder, p: Spending & { node_id: number }) => {
   const from = sql`case when spent_until > ${int(p.until)} then ${int(p.now)}
     when spent_until > ${int(p.earliest)} then spent_until else ${int(p.earliest)} end`;
@@ -208,6 +221,7 @@ const spend = statement((builder, p: Spending & { node_id: number }) => {
   );
 });
 
+/** The repository of nodes, their tokens and their reports. Nodes are not locked by domain. */
 export function nodes(session: Session): NodeReads & NodeWrites {
   return {
     byTokenHash: (hash) => one(session, byTokenHash, { hash }),
@@ -253,7 +267,7 @@ export function nodes(session: Session): NodeReads & NodeWrites {
       await dropTokens(session, { id });
     },
     async report(reports) {
-      // In one order everywhere, so that two batches cannot wait for each other.
+      // One order for all batches, so that two of them cannot deadlock.
       const ordered = [...reports].sort((a, b) => (a.domain < b.domain ? -1 : a.domain > b.domain ? 1 : 0));
       await Promise.all(ordered.map((row) => report(session, row)));
     },
@@ -273,6 +287,7 @@ export function nodes(session: Session): NodeReads & NodeWrites {
   };
 }
 
+/** Cast to bigint, since PostgreSQL sums bigints to numeric, which the driver returns as text. */
 const sum = statement((builder, p: { domain_id: number; from: number; to: number }) =>
   builder
     .selectFrom('usage')
@@ -296,6 +311,7 @@ const listUsage = statement((builder, p: { domain_id: number; from: number; to: 
     .orderBy('minute'),
 );
 
+/** Selects the domain, so that a row for one that was deleted is skipped instead of failing the batch. */
 const addUsage = statement((builder, p: UsageRow) =>
   raw(
     sql`insert into usage (domain_id, minute, requests, octets, gateway_requests)
@@ -313,6 +329,7 @@ const pruneUsage = statement((builder, p: { minute: number }) =>
   builder.deleteFrom('usage').where('minute', '<', p.minute),
 );
 
+/** The repository of traffic by minute. */
 export function usage(session: Session): UsageReads & UsageWrites {
   return {
     async sum(domainId, from, to) {

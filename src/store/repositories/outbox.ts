@@ -13,12 +13,14 @@ const listOutbox = statement((builder, p: { domain_id: number }) =>
     .orderBy('id'),
 );
 
+/** One row: the count, and the time of the oldest row or `null`. */
 const backlog = statement((builder, _: object) =>
   builder
     .selectFrom('outbox')
     .select(({ fn }) => [fn.countAll<number>().as('rows'), fn.min<number | null>('at').as('since')]),
 );
 
+/** In a write the domain is locked before, so its ids ascend in the order of commits. */
 const append = statement((builder, p: Omit<OutboxRow, 'id'>) =>
   builder
     .insertInto('outbox')
@@ -33,11 +35,11 @@ const append = statement((builder, p: Omit<OutboxRow, 'id'>) =>
     .returning('id'),
 );
 
-/** Milliseconds that no publisher claims a domain for: a claim that lasts longer was made by a clock that was ahead. */
+/** Milliseconds added to two leases: a claim that ends later than that was made by a clock that was ahead, and is void. */
 const LONGEST_LEASE_MS = 10_000;
 
 // A domain is claimed while any of its rows is. A claim that ends after `beyond` was made by a clock that has been set
-// back since, and lapses. The second look at `claimed_until` is for PostgreSQL, where another publisher may have claimed
+// back since, and lapses. The second check of `claimed_until` is for PostgreSQL, where another publisher may have claimed
 // the row between the choice and the update.
 const claim = statement((builder, p: { now: number; until: number; beyond: number; limit: number }) =>
   builder
@@ -62,6 +64,7 @@ const claim = statement((builder, p: { now: number; until: number; beyond: numbe
     .returning(['id', 'domain_id', 'domain', 'at']),
 );
 
+/** Only domains that are claimed; a claim that has been ended meanwhile is not begun again. */
 const renew = statement((builder, p: { domains: string; until: number }, flavour) =>
   builder
     .updateTable('outbox')
@@ -77,6 +80,7 @@ const releaseAll = statement((builder, _: object) =>
     .where('claimed_until', '>', int(0)),
 );
 
+/** Of a domain that is not claimed, changes nothing. */
 const release = statement((builder, p: { domain_id: number }) =>
   builder
     .updateTable('outbox')
@@ -84,6 +88,7 @@ const release = statement((builder, p: { domain_id: number }) =>
     .where('domain_id', '=', p.domain_id),
 );
 
+/** The repository of a session. Claims lock no domain; `append` and `list` do. */
 export function outbox(session: Session): OutboxReads & OutboxWrites {
   return {
     async list(domainId) {
@@ -119,9 +124,10 @@ export function outbox(session: Session): OutboxReads & OutboxWrites {
   };
 }
 
+/** The part of a claimed row that `pendingDomains` needs. */
 type ClaimedRow = Pick<OutboxRow, 'id' | 'domain_id' | 'domain' | 'at'>;
 
-/** Sums rows up by domain, the longest waiting first. */
+/** Groups rows by domain, the longest waiting first. */
 function pendingDomains(rows: readonly ClaimedRow[]): readonly PendingDomain[] {
   const byDomain = new Map<number, PendingDomain>();
   for (const row of rows) {

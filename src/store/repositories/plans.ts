@@ -1,4 +1,7 @@
-/** What has been published: plans by digest, revisions by number, and the manifest, which says what is current. */
+/**
+ * What was published: plans by digest, revisions by number, and the manifest, which has the current revision of each name.
+ * A plan is stored once per digest; revisions and the manifest refer to it.
+ */
 import { sql } from 'kysely';
 import { DEFAULT_GROUP, leftGroups } from '../../base/node-groups.ts';
 import type { PlanReads, PlanWrites } from '../edge-repositories.ts';
@@ -9,9 +12,10 @@ import type { Session } from '../session.ts';
 import { flags, idsIn, int, one, raw, statement } from '../statement.ts';
 import { groups } from './groups.ts';
 
-/** As the partial index says it, so that it serves. */
+/** Literally the condition of the partial index, without which the databases would not use it. */
 const unpruned = sql<boolean>`pruned = 0 and plan_revisions.digest is not null`;
 
+/** The columns of a RevisionRow; `pruned` is left out. */
 const REVISION = [
   'domain',
   'domain_id',
@@ -46,6 +50,7 @@ const getRevision = statement((builder, p: { domain_id: number; revision: number
     .where('revision', '=', p.revision),
 );
 
+/** Octets are of the blob, so a revision whose blob is gone is not among them. */
 const stored = statement((builder, p: { domain: string; limit: number }) =>
   builder
     .selectFrom('plan_revisions')
@@ -68,6 +73,7 @@ const storedNames = statement((builder, p: { after: string; limit: number }) =>
     .limit(p.limit),
 );
 
+/** The outer join returns also names whose blob is missing: publishing them again repairs them. */
 const heads = statement((builder, p: { after: string; limit: number }) =>
   builder
     .selectFrom('manifest')
@@ -90,6 +96,7 @@ const heads = statement((builder, p: { after: string; limit: number }) =>
     .limit(p.limit),
 );
 
+/** Revisions of a domain cover ascending outbox ids, so the first with `through` at or above one covers it. */
 const covering = statement((builder, p: { domain_id: number; outbox_id: number }) =>
   builder
     .selectFrom('plan_revisions')
@@ -100,10 +107,12 @@ const covering = statement((builder, p: { domain_id: number; outbox_id: number }
     .limit(1),
 );
 
+/** Without a lock: the check of the next revision is part of `advance`. */
 const current = statement((builder, p: { domain: string }) =>
   builder.selectFrom('manifest').selectAll().where('domain', '=', p.domain),
 );
 
+/** Through the index over `position`; a name has one row, so each is returned once. */
 const changedSince = statement((builder, p: { position: number; limit: number }) =>
   builder
     .selectFrom('manifest')
@@ -117,6 +126,7 @@ const position = statement((builder, _: object) =>
   builder.selectFrom('manifest_position').select('position'),
 );
 
+/** The join requires the domain id too: an earlier domain of the name may have been in other groups. */
 const groupsWith = statement((builder, p: { digest: string }) =>
   builder
     .selectFrom('plan_revisions')
@@ -132,11 +142,12 @@ const groupsWith = statement((builder, p: { digest: string }) =>
 
 const filed = flags<FiledRevision>('pruned');
 
+/** The reading half of the repository. */
 function planReads(session: Session): PlanReads {
   return {
     async blob(digest) {
       const row = await one(session, blob, { digest });
-      // A copy: the driver's bytes may be a view into a larger buffer, and plans want theirs aligned.
+      // A copy: the driver's bytes may be a view into a larger buffer, and a plan's sections must be aligned.
       return row && Uint8Array.from(row.bytes);
     },
     async list(domainId, page) {
@@ -168,9 +179,12 @@ function planReads(session: Session): PlanReads {
   };
 }
 
+/** The groups of a name in the manifest. */
 type Grouped = Pick<ManifestRow, 'node_groups' | 'left_groups'>;
+/** The row of a name that is purged before it was ever published. */
 type Purged = Pick<ManifestRow, 'domain' | 'domain_id' | 'position' | 'at' | 'node_groups'>;
 
+/** A digest that exists already is left as it is, since its bytes are the same. */
 const putBlob = statement((builder, p: { digest: string; bytes: Uint8Array; at: number }) =>
   builder
     .insertInto('plan_blobs')
@@ -178,6 +192,7 @@ const putBlob = statement((builder, p: { digest: string; bytes: Uint8Array; at: 
     .onConflict((conflict) => conflict.column('digest').doNothing()),
 );
 
+/** Locks the one row of positions until the commit, so positions become visible in their order. */
 const nextPosition = statement((builder, _: object) =>
   builder
     .updateTable('manifest_position')
@@ -185,9 +200,8 @@ const nextPosition = statement((builder, _: object) =>
     .returning('position'),
 );
 
-// Another domain under a name that was free again must not meet what nodes cached of the one before.
-// The check that a revision follows the current one stands inside the statement that writes it, so no two
-// publishers can both pass.
+// The purge epoch rises where the name goes to another domain: it must not get what nodes cached of the one before. The
+// check that a revision follows the current one is part of the statement that writes it, so no two publishers both pass.
 const advance = statement((builder, p: RevisionRow & Grouped & { position: number }) => {
   const first = sql`select ${text(p.domain)}, ${int(p.domain_id)}, ${int(p.revision)}, ${text(p.digest)}, ${int(0)},
     ${int(p.position)}, ${int(p.at)}, ${text(p.node_groups)}, ${text(p.left_groups)} where ${int(p.revision)} = 1
@@ -206,10 +220,12 @@ const advance = statement((builder, p: RevisionRow & Grouped & { position: numbe
   );
 });
 
+/** A text in a place whose type PostgreSQL cannot infer. */
 function text(value: string | null) {
   return sql<string>`cast(${value} as text)`;
 }
 
+/** Adds a revision to the history. */
 const fileRevision = statement((builder, p: RevisionRow) =>
   builder.insertInto('plan_revisions').values({
     domain: p.domain,
@@ -224,10 +240,12 @@ const fileRevision = statement((builder, p: RevisionRow) =>
   }),
 );
 
+/** Removes the outbox rows that a revision covers. */
 const settle = statement((builder, p: { domain_id: number; through: number }) =>
   builder.deleteFrom('outbox').where('domain_id', '=', p.domain_id).where('id', '<=', p.through),
 );
 
+/** A name that was never published gets a row of revision 0, which nodes skip. */
 const purge = statement((builder, p: Purged) =>
   builder
     .insertInto('manifest')
@@ -252,6 +270,7 @@ const purge = statement((builder, p: Purged) =>
     .returningAll(),
 );
 
+/** Every name to `floor` at least; a name at or above it still rises by one. */
 const purgeAll = statement((builder, p: { floor: number }) =>
   builder.updateTable('manifest').set(({ eb }) => ({
     purge_epoch: eb
@@ -263,6 +282,7 @@ const purgeAll = statement((builder, p: { floor: number }) =>
   })),
 );
 
+/** New positions from `from` + 1 on, in the order of the old ones. */
 const renewAll = statement((builder, p: { from: number }) =>
   raw<never>(
     sql`update manifest set "position" = renewed."position" from (
@@ -272,10 +292,12 @@ const renewAll = statement((builder, p: { from: number }) =>
   ),
 );
 
+/** Writes the row without a change, which still has to reach the disk. */
 const rewritePosition = statement((builder, _: object) =>
   builder.updateTable('manifest_position').set((row) => ({ position: row.ref('position') })),
 );
 
+/** Reserves one position for each name of the manifest. */
 const skipPositions = statement((builder, _: object) =>
   builder.updateTable('manifest_position').set((row) => ({
     position: row(
@@ -286,6 +308,7 @@ const skipPositions = statement((builder, _: object) =>
   })),
 );
 
+/** Revisions that are pruned already are not written again. */
 const markPruned = statement((builder, p: { domain: string; revisions: string }, flavour) =>
   builder
     .updateTable('plan_revisions')
@@ -295,6 +318,7 @@ const markPruned = statement((builder, p: { domain: string; revisions: string },
     .where(unpruned),
 );
 
+/** Blobs of the pruned revisions, unless another revision or the manifest refers to them. */
 const dropBlobs = statement((builder, p: { domain: string; revisions: string }, flavour) =>
   builder
     .deleteFrom('plan_blobs')
@@ -328,7 +352,7 @@ const dropBlobs = statement((builder, p: { domain: string; revisions: string }, 
     .returning('digest'),
 );
 
-/** The groups of a name from now on; one whose domain was deleted stays in those that it was in. */
+/** The groups of a name from now on; a name whose domain was deleted stays in the groups that it was in. */
 async function groupsNow(
   session: Session,
   { domain, domain_id }: Pick<ManifestRow, 'domain' | 'domain_id'>,
@@ -340,6 +364,7 @@ async function groupsNow(
   return { node_groups: now, left_groups: leftGroups(had, now) };
 }
 
+/** The repository of a session; a lock on the domain precedes every access by domain id. */
 export function plans(session: Session): PlanReads & PlanWrites {
   return {
     ...planReads(session),
@@ -350,7 +375,7 @@ export function plans(session: Session): PlanReads & PlanWrites {
       await lockDomain(session, publication.domain_id);
       session.note('manifest');
       const [given] = await nextPosition(session, {});
-      // After the lock on the position: nobody else changes the name's groups in the manifest now.
+      // After the lock on the position, under which no other transaction changes the name's groups in the manifest.
       const grouped = await groupsNow(session, publication);
       const row = await one(session, advance, { ...publication, ...grouped, position: given!.position });
       if (row === null) {
@@ -378,7 +403,7 @@ export function plans(session: Session): PlanReads & PlanWrites {
     },
     async renewAll() {
       session.note('manifest');
-      // The lock on the position first: only then is the count of names the one that is numbered.
+      // The lock on the position first: without it the number of names could change before they are numbered.
       const [given] = await nextPosition(session, {});
       await skipPositions(session, {});
       await renewAll(session, { from: given!.position });

@@ -30,7 +30,7 @@ const list = statement((builder, p: { domain_id: number }) =>
   builder.selectFrom('dns_records').selectAll().where('domain_id', '=', p.domain_id).orderBy('id'),
 );
 
-// What is not printable ASCII may be another spelling of any name, so all such names are answered.
+// A name that is not printable ASCII may be another spelling of any name, so all such names are returned.
 const spelled = statement((builder, p: { domain_id: number; names: string }, { database }) => {
   const names =
     database === 'sqlite'
@@ -50,6 +50,7 @@ const count = statement((builder, p: { domain_id: number }) =>
     .where('domain_id', '=', p.domain_id),
 );
 
+/** Its text depends on the number of records. */
 const insert = freeStatement((builder, p: { records: readonly NewRecord[] }) =>
   builder
     .insertInto('dns_records')
@@ -63,6 +64,7 @@ const insert = freeStatement((builder, p: { records: readonly NewRecord[] }) =>
     .returning('id'),
 );
 
+/** The columns that an update replaces, with their types for PostgreSQL. */
 const CHANGED = {
   name: 'text',
   type: 'text',
@@ -80,6 +82,7 @@ const CHANGED = {
 } as const satisfies ListedColumns & Record<keyof ReturnType<typeof fields>, unknown>;
 const UPDATED: ListedColumns = { id: 'bigint', ...CHANGED };
 
+/** All rows in one statement. `records` is a JSON array of whole rows. */
 const update = statement((builder, p: { domain_id: number; records: string }, flavour) => {
   const set = Object.keys(CHANGED).map((name) => sql`${sql.ref(name)} = ${sql.ref(`given.${name}`)}`);
   return raw<{ id: number }>(
@@ -89,6 +92,7 @@ const update = statement((builder, p: { domain_id: number; records: string }, fl
   );
 });
 
+/** The columns of a new record. */
 function fields(p: NewRecord) {
   return {
     name: p.name,
@@ -115,6 +119,7 @@ const remove = statement((builder, p: { domain_id: number; ids: string }, flavou
     .returning('id'),
 );
 
+/** The repository of a session; each access locks the domain in a write. */
 export function records(session: Session): RecordReads & RecordWrites {
   return {
     async get(domainId, id) {
@@ -140,7 +145,7 @@ export function records(session: Session): RecordReads & RecordWrites {
       for (let from = 0; from < records.length; from += INSERTED_AT_ONCE) {
         const batch = records.slice(from, from + INSERTED_AT_ONCE);
         await lockDomain(session, batch[0]!.domain_id);
-        // Ids are given in the order of the list; the order in which RETURNING tells them is not promised.
+        // Ids are assigned in the order of the list; the order of RETURNING's rows is not guaranteed.
         const ids = (await insert(session, { records: batch })).map((row) => row.id).sort((a, b) => a - b);
         inserted.push(...batch.map((record, index) => ({ ...record, id: ids[index]! })));
       }

@@ -1,6 +1,6 @@
 /**
- * What the rules of a domain come to together: rules, octets and addresses by type, and the cost of its patterns. Each
- * write adds and subtracts what its own rules cost, so no total is ever counted from all rules.
+ * Totals of the rules of a domain: rules, octets and addresses by type, and the cost of its patterns. Each write adds and
+ * subtracts what its own rules cost, so no total is ever counted from all rules.
  */
 import { sql } from 'kysely';
 import type { PatternCosts, RuleCosts, RuleKey } from '../customer-repositories.ts';
@@ -17,6 +17,9 @@ const totals = statement((builder, p: { domain_id: number }) =>
     .orderBy('type'),
 );
 
+/**
+ * Reads the rules as they are stored. A subtraction must therefore run before the rules change, an addition after.
+ */
 const add = statement((builder, p: { domain_id: number; ids: string; by: number }, flavour) =>
   raw(
     sql`insert into rule_totals (domain_id, type, rules, octets, addresses)
@@ -43,6 +46,7 @@ export async function totalsOf(session: Session, domainId: number): Promise<read
   return totals(session, { domain_id: domainId });
 }
 
+/** No row for a domain that has never had patterns. */
 const patternTotals = statement((builder, p: { domain_id: number }) =>
   builder
     .selectFrom('pattern_totals')
@@ -50,7 +54,7 @@ const patternTotals = statement((builder, p: { domain_id: number }) =>
     .where('domain_id', '=', p.domain_id),
 );
 
-/** What the patterns that only this rule has cost: another rule's use of one keeps its cost in the domain. */
+/** The cost of the patterns that only this rule has: a pattern of another rule too stays in the domain's total. */
 const alone = sql`select own.domain_id, sum(own.octets) as octets, sum(own.build) as build,
   sum(own.eighths) as eighths from rule_patterns as own`;
 const elsewhere = sql`select 1 from rule_patterns as other where other.domain_id = own.domain_id
@@ -64,6 +68,7 @@ const costsAlone = statement((builder, p: { rule_id: number }) =>
   ),
 );
 
+/** Adds (`by` 1) or subtracts (-1) the cost of the patterns that only this rule has. */
 const addPatterns = statement((builder, p: { rule_id: number; by: number }) =>
   raw(
     sql`insert into pattern_totals (domain_id, octets, build, eighths, counted)
@@ -75,10 +80,12 @@ const addPatterns = statement((builder, p: { rule_id: number; by: number }) =>
   ),
 );
 
+/** After the subtraction of their cost, which reads them. */
 const forgetPatterns = statement((builder, p: { rule_id: number }) =>
   builder.deleteFrom('rule_patterns').where('rule_id', '=', p.rule_id),
 );
 
+/** The columns of a pattern, for a list of rows as one parameter. */
 const PATTERN_COLUMNS = {
   rule_id: 'bigint',
   digest: 'text',
@@ -89,6 +96,7 @@ const PATTERN_COLUMNS = {
   head: 'text',
 } as const satisfies ListedColumns;
 
+/** A pattern that the rule has twice is stored once. */
 const filePatterns = statement((builder, p: { domain_id: number; patterns: string }, flavour) =>
   raw(
     sql`insert into rule_patterns (domain_id, rule_id, digest, octets, build, eighths, prefix, head)
@@ -101,11 +109,12 @@ const filePatterns = statement((builder, p: { domain_id: number; patterns: strin
 /** Hex digits of a prefix that the index orders by: 64 code units, so that an index entry stays small. */
 const HEAD = 256;
 
+/** Rows of one rule, each with the part of its prefix that the index orders by. */
 function patternRows(ruleId: number, patterns: readonly PatternRow[]): readonly object[] {
   return patterns.map((pattern) => ({ ...pattern, rule_id: ruleId, head: pattern.prefix.slice(0, HEAD) }));
 }
 
-/** Replaces the patterns on file for a rule; the totals follow. */
+/** Replaces the stored patterns of a rule, and updates the totals. */
 export async function putPatterns(
   session: Session,
   { domain_id, id }: Pick<RuleKey, 'domain_id' | 'id'>,
@@ -120,12 +129,13 @@ export async function putPatterns(
   await addPatterns(session, { rule_id: id, by: 1 });
 }
 
-/** Removes the patterns on file for a rule; the totals follow. */
+/** Removes the stored patterns of a rule, and updates the totals. */
 export async function dropPatterns(session: Session, ruleId: number): Promise<void> {
   await addPatterns(session, { rule_id: ruleId, by: -1 });
   await forgetPatterns(session, { rule_id: ruleId });
 }
 
+/** The only count over all patterns of a domain; it runs once, after an upgrade. */
 const recount = statement((builder, p: { domain_id: number }) =>
   raw(
     sql`insert into pattern_totals (domain_id, octets, build, eighths, counted)
@@ -137,7 +147,7 @@ const recount = statement((builder, p: { domain_id: number }) =>
   ),
 );
 
-/** Files the patterns of rules that were written before patterns were filed, and counts the domain's. */
+/** Stores the patterns of rules that an earlier version wrote without them, and counts the domain's. */
 export async function countPatterns(
   session: Session,
   domainId: number,
@@ -148,7 +158,7 @@ export async function countPatterns(
   await recount(session, { domain_id: domainId });
 }
 
-/** What the patterns of a domain cost without those that only the rule `without` has. */
+/** The cost of a domain's patterns without those that only the rule `without` has. */
 export async function patternCosts(
   session: Session,
   domainId: number,
@@ -190,6 +200,7 @@ export async function filedPatterns(
   return new Set(rows.map(({ digest }) => digest));
 }
 
+/** `above` and `below` are JSON arrays of heads. */
 type NearQuestion = { domain_id: number; above: string; below: string; without: number };
 
 // PERF: the cross joins make SQLite search the index once for each head; with `in` it reads all patterns of the domain in
@@ -205,7 +216,7 @@ const near = statement((builder, p: NearQuestion, flavour) =>
   ),
 );
 
-/** Patterns of other rules that lie on a chain of prefixes with one of `prefixes`, each once. */
+/** Patterns of other rules whose prefix begins with one of `prefixes`, or that begins with theirs; each once. */
 export async function patternsNear(
   session: Session,
   domainId: number,

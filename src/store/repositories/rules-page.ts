@@ -1,10 +1,11 @@
-/** Pages of rules: by place in the order, filtered in the database, so that a page costs what it answers. */
+/** Pages of rules: by place in the order, filtered in the database, so that the cost of a page is that of its rows. */
 import { sql } from 'kysely';
 import type { RulePage } from '../customer-repositories.ts';
 import type { RuleRow } from '../rows.ts';
 import type { Session } from '../session.ts';
 import { type Flavour, freeStatement } from '../statement.ts';
 
+/** The columns of a RuleRow; `addresses`, which only the totals need, is left out. */
 export const RULE_COLUMNS = [
   'id',
   'domain_id',
@@ -17,6 +18,7 @@ export const RULE_COLUMNS = [
 
 type Asked = RulePage & { readonly domain_id: number };
 
+/** Its text depends on the filters: an absent filter leaves no condition, so that the index fits. */
 const page = freeStatement((builder, p: Asked, flavour) => {
   let query = builder.selectFrom('rules').select(RULE_COLUMNS).where('domain_id', '=', p.domain_id);
   if (p.type !== null) query = query.where('type', '=', p.type);
@@ -42,7 +44,7 @@ function isEnabled({ database }: Flavour) {
     : sql<number>`case when coalesce((body::jsonb ->> 'enabled')::boolean, true) then 1 else 0 end`;
 }
 
-/** Whether one of the texts in the body holds this one, ASCII letters compared without case. */
+/** Whether one of the texts in the body contains this one, ASCII letters compared without case. */
 function holdsText(text: string, { database }: Flavour) {
   const pattern = `%${text.replace(/[\\%_]/g, '\\$&')}%`;
   return database === 'sqlite'

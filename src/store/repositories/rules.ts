@@ -1,4 +1,4 @@
-/** Rules: one table for all types; an error page's HTML and the record ids a rule names stand beside it. */
+/** Rules: one table for all types; the HTML of error pages and the record ids that rules name have tables of their own. */
 import { type RawBuilder, sql } from 'kysely';
 import type { RuleType } from '../../base/vocabulary.ts';
 import type { NewRule, RuleKey, RuleReads, RuleWrite, RuleWrites } from '../customer-repositories.ts';
@@ -27,6 +27,7 @@ import {
 } from './rule-costs.ts';
 import { pageOfRules, RULE_COLUMNS } from './rules-page.ts';
 
+/** By domain and type too: an id alone may be of another customer's rule. */
 const get = statement((builder, p: RuleKey) =>
   builder
     .selectFrom('rules')
@@ -46,6 +47,7 @@ const list = statement((builder, p: { domain_id: number; type: RuleType }) =>
     .orderBy('id'),
 );
 
+/** The order of types is that of their text; the compiler orders by phase. */
 const listAll = statement((builder, p: { domain_id: number }) =>
   builder
     .selectFrom('rules')
@@ -56,6 +58,7 @@ const listAll = statement((builder, p: { domain_id: number }) =>
     .orderBy('id'),
 );
 
+/** Ids and priorities alone, from the index: no body is read. */
 const order = statement((builder, p: { domain_id: number; type: RuleType }) =>
   builder
     .selectFrom('rules')
@@ -79,6 +82,7 @@ const contents = statement((builder, p: { domain_id: number }) =>
     .orderBy('rule_id'),
 );
 
+/** Through `rule_records`: bodies are JSON, which no index covers. */
 const naming = statement((builder, p: { domain_id: number; ids: string }, flavour) =>
   builder
     .selectFrom('rules')
@@ -105,6 +109,7 @@ const insert = statement((builder, p: Omit<RuleRow, 'id'> & { addresses: number 
     .returning('id'),
 );
 
+/** `addresses` `null`: unchanged. */
 type Update = RuleKey & Pick<RuleRow, 'priority' | 'body' | 'updated_at'> & { addresses: number | null };
 
 const update = statement((builder, p: Update) =>
@@ -122,7 +127,8 @@ const update = statement((builder, p: Update) =>
     .returning(RULE_COLUMNS),
 );
 
-// The plus keeps SQLite from the index over the domain: with it, every rule of the domain met every one of the list.
+// PERF: the plus stops SQLite from using the index over the domain, with which every rule of the domain was compared with
+// every one of the list.
 const prioritise = statement((builder, p: { domain_id: number; order: string; at: number }, flavour) => {
   const order =
     flavour.database === 'sqlite'
@@ -137,6 +143,7 @@ const prioritise = statement((builder, p: { domain_id: number; order: string; at
 
 const RESCOPED = { id: 'bigint', body: 'text' } as const satisfies ListedColumns;
 
+/** The bodies with their new `record_ids`, all in one statement; `rule_records` is written apart. */
 const rescope = statement((builder, p: { domain_id: number; rules: string; at: number }, flavour) =>
   raw(
     sql`update rules set body = given.body, updated_at = ${p.at}
@@ -146,6 +153,7 @@ const rescope = statement((builder, p: { domain_id: number; rules: string; at: n
   ),
 );
 
+/** The condition on the domain; see the PERF note above for the plus. */
 function ofDomain(domainId: number, { database }: Flavour): RawBuilder<unknown> {
   return database === 'sqlite' ? sql`+rules.domain_id = ${domainId}` : sql`rules.domain_id = ${domainId}`;
 }
@@ -159,6 +167,7 @@ const remove = statement((builder, p: RuleKey) =>
     .returning('id'),
 );
 
+/** Removes what the rule names, if it is of that domain and type. */
 const forgetRecords = statement((builder, p: RuleKey) =>
   builder
     .deleteFrom('rule_records')
@@ -172,6 +181,7 @@ const forgetRecords = statement((builder, p: RuleKey) =>
     ),
 );
 
+/** Ids come as one JSON array; an id that is listed twice is stored once. */
 const fileRecords = statement((builder, p: { rule_id: number; ids: string }, { database }) => {
   const each =
     database === 'sqlite'
@@ -180,6 +190,7 @@ const fileRecords = statement((builder, p: { rule_id: number; ids: string }, { d
   return raw(sql`insert into rule_records (rule_id, record_id) ${each} on conflict do nothing`, builder);
 });
 
+/** Removes what these rules of the domain name. */
 const forgetAllRecords = statement((builder, p: { domain_id: number; ids: string }, flavour) =>
   builder
     .deleteFrom('rule_records')
@@ -194,6 +205,7 @@ const forgetAllRecords = statement((builder, p: { domain_id: number; ids: string
 
 const NAMED = { rule_id: 'bigint', record_id: 'bigint' } as const satisfies ListedColumns;
 
+/** The join skips rules of other domains. */
 const fileAllRecords = statement((builder, p: { domain_id: number; named: string }, flavour) =>
   raw(
     sql`insert into rule_records (rule_id, record_id)
@@ -216,6 +228,7 @@ const removeContent = statement((builder, p: { rule_id: number }) =>
   builder.deleteFrom('rule_contents').where('rule_id', '=', p.rule_id),
 );
 
+/** The reading half of the repository. */
 function ruleReads(session: Session): RuleReads {
   return {
     async get(key) {
@@ -272,6 +285,7 @@ function ruleReads(session: Session): RuleReads {
   };
 }
 
+/** The repository of a session; each access locks the domain in a write. */
 export function rules(session: Session): RuleReads & RuleWrites {
   return {
     ...ruleReads(session),
@@ -341,6 +355,7 @@ export function rules(session: Session): RuleReads & RuleWrites {
   };
 }
 
+/** The row of a new rule, without the parts that have tables of their own. */
 function rowOf(rule: NewRule): Omit<RuleRow, 'id'> {
   return {
     domain_id: rule.domain_id,
@@ -352,7 +367,7 @@ function rowOf(rule: NewRule): Omit<RuleRow, 'id'> {
   };
 }
 
-/** Writes what stands beside a rule's row. */
+/** Writes the parts of a rule that have tables of their own. */
 async function fileBeside(session: Session, ruleId: number, rule: RuleWrite): Promise<void> {
   const writes: Promise<unknown>[] = [];
   if (rule.record_ids.length > 0) {

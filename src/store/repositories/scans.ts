@@ -5,6 +5,7 @@ import type { ScanRow } from '../rows.ts';
 import type { Session } from '../session.ts';
 import { one, statement } from '../statement.ts';
 
+/** A scan that is claimed has its `run_at` in the future. */
 const due = statement((builder, p: { now: number; limit: number }) =>
   builder
     .selectFrom('record_scans')
@@ -15,6 +16,7 @@ const due = statement((builder, p: { now: number; limit: number }) =>
     .limit(p.limit),
 );
 
+/** A new domain has no scan yet; a second one violates the primary key. */
 const put = statement((builder, p: ScanRow) =>
   builder.insertInto('record_scans').values({
     domain_id: p.domain_id,
@@ -25,6 +27,7 @@ const put = statement((builder, p: ScanRow) =>
   }),
 );
 
+/** No row where the scan is not due, since another process has claimed it. */
 const claim = statement((builder, p: { domain_id: number; now: number; until: number }) =>
   builder
     .updateTable('record_scans')
@@ -42,6 +45,7 @@ const remove = statement((builder, p: { domain_id: number }) =>
   builder.deleteFrom('record_scans').where('domain_id', '=', p.domain_id).returning('domain_id'),
 );
 
+/** The repository of a session. */
 export function scans(session: Session): ScanReads & ScanWrites {
   return {
     due: (now, limit) => due(session, { now, limit }),

@@ -1,4 +1,4 @@
-/** What hangs on a domain besides records and rules: members, subscription, certificates. */
+/** What a domain has besides records and rules: members, subscription, certificates. */
 import type {
   CertificateReads,
   CertificateWrites,
@@ -24,6 +24,7 @@ const listMembers = statement((builder, p: { domain_id: number }) =>
   builder.selectFrom('domain_members').selectAll().where('domain_id', '=', p.domain_id).orderBy('account_id'),
 );
 
+/** Joins the accounts, where the name is. */
 const memberByName = statement((builder, p: { domain_id: number; name: string }) =>
   builder
     .selectFrom('domain_members')
@@ -40,6 +41,7 @@ const countMembers = statement((builder, p: { domain_id: number }) =>
     .where('domain_id', '=', p.domain_id),
 );
 
+/** A role that is granted again keeps its `created_at`. */
 const putMember = statement((builder, p: MemberRow) =>
   builder
     .insertInto('domain_members')
@@ -66,6 +68,7 @@ const removeMember = statement((builder, p: { domain_id: number; account_id: num
     .returning('account_id'),
 );
 
+/** The repository of a domain's members; each access locks the domain in a write. */
 export function members(session: Session): MemberReads & MemberWrites {
   return {
     async get(domainId, accountId) {
@@ -101,6 +104,7 @@ const getSubscription = statement((builder, p: { domain_id: number }) =>
   builder.selectFrom('subscriptions').selectAll().where('domain_id', '=', p.domain_id),
 );
 
+/** A domain has one subscription at most; a replacement keeps its id. */
 const putSubscription = statement((builder, p: Omit<SubscriptionRow, 'id'>) =>
   builder
     .insertInto('subscriptions')
@@ -130,6 +134,7 @@ const removeSubscription = statement((builder, p: { domain_id: number }) =>
   builder.deleteFrom('subscriptions').where('domain_id', '=', p.domain_id).returning('id'),
 );
 
+/** The repository of domains' subscriptions; each access locks the domain in a write. */
 export function subscriptions(session: Session): SubscriptionReads & SubscriptionWrites {
   return {
     async get(domainId) {
@@ -174,6 +179,7 @@ const removeCertificate = statement((builder, p: { domain_id: number; id: number
     .returning('id'),
 );
 
+/** The repository of domains' certificates; each access locks the domain in a write. */
 export function certificates(session: Session): CertificateReads & CertificateWrites {
   return {
     async list(domainId) {

@@ -1,12 +1,12 @@
-/** Copies a live database: one consistent moment of it, complete and durable or not there at all. */
+/** Copies a database in use: one consistent snapshot, which is complete and durable or does not exist at all. */
 import { constants, promises as files } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { StoreFault } from '../fault.ts';
 import { openChannel } from './channel.ts';
 
 /**
- * Copies `from` into the new file `to`. VACUUM INTO reads one snapshot, which holds nobody up, in a thread of its own;
- * SQLite does not flush what it writes that way, so this does, and only then gives the copy its name.
+ * Copies `from` into the new file `to`. VACUUM INTO reads one snapshot, without blocking writers, in a thread of its own.
+ * SQLite does not flush what it writes that way, so this function does, and only then gives the copy its name.
  */
 export async function backupDatabase(from: string, to: string): Promise<void> {
   const target = resolve(to);
@@ -34,6 +34,7 @@ export async function backupDatabase(from: string, to: string): Promise<void> {
   }
 }
 
+/** Throws where the target exists: a backup never replaces a file. */
 async function refuseExisting(target: string): Promise<void> {
   const exists = await files.access(target, constants.F_OK).then(
     () => true,

@@ -1,6 +1,6 @@
 /**
- * The way to the writing thread and back. A message costs some 30 µs however little it holds, so statements asked for
- * in the same turn travel together.
+ * The channel to the writing thread. A message costs some 30 µs however small it is, so statements of the same turn of the
+ * event loop are sent in one.
  */
 import type { Worker } from 'node:worker_threads';
 import { StoreFault } from '../fault.ts';
@@ -8,12 +8,14 @@ import type { SqlValue } from '../session.ts';
 import { sqliteFault } from './driver.ts';
 import { type Request, startWorker, type WorkerAnswer } from './worker.ts';
 
+/** Runs statements in the writing thread, in the order in which they are sent. */
 export interface Channel {
   /** Runs one statement after all that were sent before. Throws `StoreFault`. */
   send(sql: string, values?: readonly SqlValue[]): Promise<readonly unknown[]>;
   close(): Promise<void>;
 }
 
+/** The promise of a statement that was sent. */
 interface Waiting {
   readonly resolve: (rows: readonly unknown[]) => void;
   readonly reject: (error: unknown) => void;
@@ -30,6 +32,7 @@ export async function openChannel(file: string): Promise<Channel> {
   return overWorker(worker);
 }
 
+/** The channel over a started thread. If the thread stops, every waiting statement fails. */
 function overWorker(worker: Worker): Channel {
   let batch: Request[] = [];
   let unsent: Waiting[] = [];

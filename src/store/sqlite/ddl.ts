@@ -1,10 +1,11 @@
 /**
  * The tables in SQLite. Forward only: a step that has landed is never changed; what changes later is a new step at the
- * end. Texts compare by octets (SQLite's default), which is what `COLLATE "C"` does in `postgres/ddl.ts`; constraints
- * and meanings are the same there.
+ * end. Texts compare by octets (SQLite's default), as `COLLATE "C"` does in `postgres/ddl.ts`; constraints and
+ * meanings are the same there.
  */
 import type { Migration } from '../migration.ts';
 
+/** Accounts, keys, domains, and what belongs to a domain. */
 const ACCOUNTS_AND_DOMAINS = `
 CREATE TABLE accounts (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -166,6 +167,7 @@ CREATE TABLE secrets (
 ) STRICT, WITHOUT ROWID;
 `;
 
+/** The outbox, revisions, the manifest, nodes and their reports, traffic. */
 const PUBLICATION_AND_NODES = `
 CREATE TABLE outbox (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -246,6 +248,7 @@ CREATE TABLE usage (
 ) STRICT, WITHOUT ROWID;
 `;
 
+/** The last batch of traffic that was accepted from each node, so that a retry counts once. */
 const TRAFFIC_BATCHES = `
 CREATE TABLE node_batches (
   node_id INTEGER PRIMARY KEY REFERENCES nodes,
@@ -253,6 +256,7 @@ CREATE TABLE node_batches (
 ) STRICT;
 `;
 
+/** How often rules matched, by minute. */
 const RULE_HITS = `
 CREATE TABLE rule_hits (
   domain_id INTEGER NOT NULL REFERENCES domains ON DELETE CASCADE,
@@ -264,9 +268,10 @@ CREATE TABLE rule_hits (
 ) STRICT, WITHOUT ROWID;
 `;
 
-/** Processes side by side are PostgreSQL's; numbers of steps are the same on both. */
+/** Empty: only PostgreSQL has several processes. The step exists so that version numbers agree. */
 const REQUEST_SHARES = '';
 
+/** New domains whose existing records are still to be scanned for. */
 const RECORD_SCANS = `
 CREATE TABLE record_scans (
   domain_id INTEGER PRIMARY KEY REFERENCES domains ON DELETE CASCADE,
@@ -278,7 +283,10 @@ CREATE TABLE record_scans (
 CREATE INDEX record_scans_by_time ON record_scans (run_at);
 `;
 
-/** Rules from before are counted here, but for their patterns: those take building, which the next write that needs it does. */
+/**
+ * Totals by domain. Counts existing rules except for their patterns, which have to be compiled: the next write that needs
+ * their cost does so.
+ */
 const RULE_TOTALS = `
 ALTER TABLE rules ADD COLUMN addresses INTEGER NOT NULL DEFAULT 0;
 UPDATE rules SET addresses = json_array_length(body, '$.ips') WHERE type = 'drop' AND body LIKE '{%"ips":[%' AND json_valid(body);
@@ -319,7 +327,7 @@ CREATE TABLE pattern_totals (
 INSERT INTO pattern_totals SELECT DISTINCT domain_id, 0, 0, 0, 0 FROM rules WHERE body LIKE '%"regex"%';
 `;
 
-/** The index holds the revisions whose plans are there, which is all that pruning reads. */
+/** The index has only revisions whose plans are stored: pruning reads no others. */
 const PRUNED_PLANS = `
 ALTER TABLE plan_revisions ADD COLUMN pruned INTEGER NOT NULL DEFAULT 0;
 UPDATE plan_revisions SET pruned = 1
@@ -344,8 +352,8 @@ CREATE INDEX invitations_by_end ON invitations (expires_at);
 `;
 
 /**
- * A name may have several domains while nobody has proved it. SQLite drops no constraint, so the table is made anew, and
- * goes on with the ids of the old one. What is unproved at this step has its time from now on.
+ * A name may have several domains until one is proved. SQLite cannot drop a constraint, so the table is created again and
+ * continues the ids of the old one. Domains that are unproved at this step count from now on.
  */
 const UNPROVED_NAMES = `
 CREATE TABLE domains_next (
@@ -406,7 +414,7 @@ CREATE TABLE node_tokens (
 
 /**
  * Groups of nodes and domains as `base/node-groups.ts` writes them; a domain without a row is in `default`. The manifest has
- * those that were published, and those that have to hear that the name is theirs no more.
+ * those that were published, and those whose nodes must get a tombstone.
  */
 const NODE_GROUPS = `
 ALTER TABLE nodes ADD COLUMN node_groups TEXT NOT NULL DEFAULT 'default';

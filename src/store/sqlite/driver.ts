@@ -1,25 +1,27 @@
 /**
- * Which SQLite: that of `@photostructure/sqlite`, which has the API of Node's own. Node's own is not on Node 20, warns of
- * itself up to 24.14, and is whichever SQLite that Node was built with; before 3.51.3 one may damage a database in WAL
+ * The SQLite of `@photostructure/sqlite`, which has the API of Node's own. Node's own is missing in Node 20, prints a
+ * warning up to 24.14, and has the version of SQLite that Node was built with; before 3.51.3 one may damage a database in WAL
  * mode that two connections write to. It is synchronous, so writes, which wait for the disk, run in a thread of their own
  * (`worker.ts`).
  */
 import { createRequire } from 'node:module';
 import { StoreFault, type StoreFaultCode } from '../fault.ts';
 
-/** As much of the API as the store uses. */
+/** The part of the driver's API that the store uses. */
 export interface Database {
   prepare(sql: string): PreparedStatement;
   exec(sql: string): void;
   close(): void;
 }
 
+/** A statement of one connection. All methods run synchronously and throw the driver's errors. */
 export interface PreparedStatement {
   all(...values: readonly unknown[]): object[];
   /** The first row. */
   get(...values: readonly unknown[]): object | undefined;
 }
 
+/** The module of the driver. */
 interface Driver {
   readonly DatabaseSync: new (file: string) => Database;
 }
@@ -29,12 +31,13 @@ const require = createRequire(import.meta.url);
 /** Where the driver can be required from, in this thread or another. */
 export const DRIVER: string = require.resolve('@photostructure/sqlite');
 
-/** Opens a database file, making it if need be. Throws `StoreFault`. */
+/** Opens a database file; creates it where it does not exist. Throws `StoreFault`. */
 export function openDatabase(file: string): Database {
   const { DatabaseSync } = loadDriver();
   return faulty(() => new DatabaseSync(file));
 }
 
+/** Loads the driver at its first use: it is native code, which PostgreSQL installations do not need. */
 function loadDriver(): Driver {
   try {
     return require(DRIVER) as Driver;
@@ -45,7 +48,7 @@ function loadDriver(): Driver {
   }
 }
 
-/** Runs something on SQLite and turns what it throws into a fault. */
+/** Runs `work` on SQLite and converts what it throws to a fault. */
 export function faulty<T>(work: () => T): T {
   try {
     return work();
@@ -75,6 +78,7 @@ export function sqliteFault(error: unknown): unknown {
   return new StoreFault(code, explain(code, error.message), options);
 }
 
+/** The sentence of a fault: what happened, and what an operator can do about it. */
 function explain(code: StoreFaultCode, sentence: string): string {
   if (code === 'full') return 'the disk that holds the data folder is full';
   if (code === 'conflict') return `${sentence.replace(/^.*: /, '')} exists already`;

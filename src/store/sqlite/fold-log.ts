@@ -3,8 +3,7 @@ import { StoreFault } from '../fault.ts';
 import { faulty, openDatabase } from './driver.ts';
 
 /**
- * Makes the file of a database whole without its log, before the file is copied or gets another name. `Store.close` does
- * not: the driver's connections end when their prepared statements are collected, and SQLite writes the log back after
+ * Makes the file of a database complete without its log, before the file is copied or renamed. `Store.close` does not: the driver's connections end when their prepared statements are collected, and SQLite writes the log back after
  * the last of them. Throws `contended` where another process reads or writes.
  */
 export function foldLog(file: string): void {

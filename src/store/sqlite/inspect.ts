@@ -1,8 +1,9 @@
-/** Looks whether a copy of the database is whole, and at what is in it. */
+/** Checks a copy of the database, and reports what is in it. */
 import { statSync } from 'node:fs';
 import { StoreFault } from '../fault.ts';
 import { faulty, openDatabase } from './driver.ts';
 
+/** What a checked copy contains. */
 export interface CopyReport {
   /** The size of the file. */
   readonly octets: number;
@@ -12,7 +13,7 @@ export interface CopyReport {
   readonly newest: number | null;
 }
 
-/** Reads every page of a copy that nobody else has open. Throws `unreadable` when SQLite finds anything wrong. */
+/** Reads every page of a copy that no other process has open. Throws `unreadable` when SQLite finds damage. */
 export function inspectCopy(file: string): CopyReport {
   const database = openDatabase(file);
   try {

@@ -1,14 +1,14 @@
 /**
  * One server a data folder. Two would be safe for the data, SQLite sees to that, but each would publish, check
  * nameservers and count requests as if it were alone. The lock is SQLite's own exclusive lock on an empty file: the
- * system lets go of it when the process ends, however it ends.
+ * system releases it when the process ends, also by a crash.
  */
 import { chmodSync, closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isStoreFault, StoreFault } from '../fault.ts';
 import { faulty, openDatabase } from './driver.ts';
 
-/** Takes the lock; answers the function that lets go of it. Throws `in_use`, naming the process that has it. */
+/** Takes the lock; returns the function that releases it. Throws `in_use`, with the id of the process that has it. */
 export function lockFolder(folder: string): () => void {
   const file = join(folder, 'edgeplan.lock');
   makePrivate(file);
@@ -27,7 +27,7 @@ export function lockFolder(folder: string): () => void {
   return () => database.close();
 }
 
-/** Makes a file that its owner alone reads, also where an earlier version made it for all; SQLite would make it for all. */
+/** Creates a file with mode 0600, or sets that mode, since an earlier version and SQLite itself create it readable for all. */
 function makePrivate(file: string): void {
   try {
     closeSync(openSync(file, 'a', 0o600));
@@ -38,6 +38,7 @@ function makePrivate(file: string): void {
   }
 }
 
+/** The process id in the lock's file, for the message of `in_use`. */
 function holder(folder: string): string {
   try {
     return readFileSync(join(folder, 'edgeplan.pid'), 'utf8').trim() || 'unknown';

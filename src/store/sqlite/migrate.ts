@@ -1,16 +1,16 @@
-/** Brings a database file to this version's tables. */
+/** Migrates a database file to this version's tables. */
 import { StoreFault } from '../fault.ts';
 import { type Migration, stepsFrom } from '../migration.ts';
 import { type Database, faulty } from './driver.ts';
 import { pragmaValue } from './settings.ts';
 
-/** Written into the file's header (`PRAGMA application_id`), so that nobody's other database is taken for ours: "edge". */
+/** Written into the file's header (`PRAGMA application_id`), which identifies a database of this store: "edge". */
 const APPLICATION_ID = 0x65646765;
 
 /**
- * Takes the steps that are missing, all in one transaction. Throws `unreadable` for a database of somebody else's,
- * `too_new` for one of a later version. References are checked once at the end: a step that makes a table anew drops the
- * old one, which with checks on would delete every row that refers to it.
+ * Runs the missing steps, all in one transaction. Throws `unreadable` for a database of another program, `too_new` for one
+ * of a later version. References are checked once at the end: a step that recreates a table drops the old one, which with
+ * checks on would delete every row that refers to it.
  */
 export function migrate(database: Database, migrations: readonly Migration[]): void {
   // The setting cannot change inside a transaction.
@@ -30,7 +30,7 @@ export function migrate(database: Database, migrations: readonly Migration[]): v
     try {
       database.exec('ROLLBACK');
     } catch {
-      // SQLite rolls back by itself after some faults, and then there is nothing to undo.
+      // After some faults SQLite has rolled back already, and then there is nothing to undo.
     }
     throw error;
   } finally {
@@ -38,6 +38,7 @@ export function migrate(database: Database, migrations: readonly Migration[]): v
   }
 }
 
+/** Throws `unreadable` where a row refers to one that does not exist. */
 function checkReferences(database: Database): void {
   const [broken] = faulty(() => database.prepare('PRAGMA foreign_key_check').all());
   if (broken === undefined) return;
@@ -46,6 +47,7 @@ function checkReferences(database: Database): void {
   throw new StoreFault('unreadable', message);
 }
 
+/** Throws `unreadable` for a database of another program; marks an empty file as one of this store. */
 function checkOurs(database: Database, version: number): void {
   const id = Number(pragmaValue(database, 'application_id'));
   if (id === APPLICATION_ID) return;

@@ -17,12 +17,13 @@ import { createReader } from './reader.ts';
 import { settle } from './settings.ts';
 import { createWriter } from './writer.ts';
 
-/** Milliseconds between two looks for commits of other processes, while somebody listens. */
+/** Milliseconds between two checks for commits of other processes, while there are listeners. */
 const LOOK_MS = 250;
 
 /** Octets of room below which `ping` fails: a write of the largest body needs some of them, and so does its log. */
 const MIN_ROOM_OCTETS = 1_048_576;
 
+/** The folder, and for what it is opened. */
 export interface SqliteOptions {
   readonly folder: string;
   readonly role: 'server' | 'tool';
@@ -30,7 +31,7 @@ export interface SqliteOptions {
   readonly migrations?: readonly Migration[];
 }
 
-/** Opens the store in a folder, making both if need be. Throws `StoreFault`. */
+/** Opens the store in a folder; creates both where they do not exist. Throws `StoreFault`. */
 export async function openSqlite(options: SqliteOptions): Promise<Store> {
   const folder = resolve(options.folder);
   const file = join(folder, 'edgeplan.db');
@@ -47,9 +48,10 @@ export async function openSqlite(options: SqliteOptions): Promise<Store> {
   }
 }
 
+/** Creates the folder (mode 0700) and the file (0600), or sets the file's mode. */
 async function makeFolder(folder: string, file: string): Promise<void> {
   try {
-    // Keys' digests and the signing key are inside: nobody else's to read.
+    // It has the digests of keys and the signing key: only its owner may read it.
     const made = mkdirSync(folder, { recursive: true, mode: 0o700 });
     if (made !== undefined) await flush(dirname(made));
     closeSync(openSync(file, 'a', 0o600));
@@ -60,6 +62,7 @@ async function makeFolder(folder: string, file: string): Promise<void> {
   }
 }
 
+/** Sets up and migrates the file, over a connection that is then closed. */
 function prepare(file: string, migrations: readonly Migration[]): void {
   const database = openDatabase(file);
   try {
@@ -70,6 +73,7 @@ function prepare(file: string, migrations: readonly Migration[]): void {
   }
 }
 
+/** The parts of an open store. */
 interface Opened {
   readonly folder: string;
   readonly file: string;
@@ -77,6 +81,7 @@ interface Opened {
   readonly unlock: () => void;
 }
 
+/** The store over a channel to the writing thread, and a reader on this one. */
 function overChannel({ folder, file, channel, unlock }: Opened): Store {
   const watch = watchOthers(channel, (change) => listeners.emit(change));
   const listeners = createListeners(watch.start, watch.stop);
@@ -123,7 +128,7 @@ async function judgeRoom(folder: string): Promise<void> {
   );
 }
 
-/** Looks for commits of other processes: the writing connection's `data_version` changes with theirs, not with its own. */
+/** Checks for commits of other processes: the writing connection's `data_version` changes with theirs, not with its own. */
 function watchOthers(channel: Channel, emit: (change: StoreChange) => void) {
   let timer: NodeJS.Timeout | undefined;
   let seen: unknown;
@@ -134,7 +139,7 @@ function watchOthers(channel: Channel, emit: (change: StoreChange) => void) {
       if (seen !== undefined && seen !== version) emit('unknown');
       seen = version;
     } catch {
-      // The store is closing, or broken: who writes or pings is told.
+      // The store is closing, or broken: the next write or ping fails with the fault.
     }
   };
   return {

@@ -1,6 +1,6 @@
 /**
- * Reads, on the calling thread: with the log in front of the file they never wait for the writer, and one row takes
- * less time than a message to another thread would.
+ * Reads, on the calling thread: in WAL mode they never wait for the writer, and one row takes less time than a message to
+ * another thread.
  */
 import { StoreFault } from '../fault.ts';
 import type { Recall, Session, SqlValue } from '../session.ts';
@@ -9,13 +9,14 @@ import { readTransaction } from '../transaction.ts';
 import { type Database, openDatabase, type PreparedStatement, sqliteFault } from './driver.ts';
 import { settle } from './settings.ts';
 
-/** Snapshots open at once; more wait their turn. Each costs a connection, some 100 KiB. */
+/** Snapshots open at once; further ones are queued. Each costs a connection, some 100 KiB. */
 const MAX_SNAPSHOTS = 8;
-/** Statements a connection keeps prepared. */
+/** Prepared statements that are cached per connection. */
 const MAX_STATEMENTS = 500;
-/** Answers kept in memory between two commits, about a KiB each. */
+/** Results that are cached between two commits, about a KiB each. */
 const MAX_RECALLED = 4_096;
 
+/** The reading half of a store. */
 export interface SqliteReader {
   readonly latest: ReadTransaction;
   /** See `Store`. */
@@ -27,6 +28,7 @@ export interface SqliteReader {
   close(): Promise<void>;
 }
 
+/** A reading connection with its prepared statements. */
 interface Connection {
   run(sql: string, values: readonly SqlValue[]): object[];
   /** Changes with every commit that is not this connection's own, whichever thread or process made it. */
@@ -34,6 +36,7 @@ interface Connection {
   close(): void;
 }
 
+/** Opens the connection of `latest`; those of snapshots are opened at need. Throws `StoreFault`. */
 export function createReader(file: string): SqliteReader {
   const idle: Connection[] = [];
   const waiting: (() => void)[] = [];
@@ -83,7 +86,7 @@ export function createReader(file: string): SqliteReader {
       try {
         return connection === null ? null : memory.look(connection);
       } catch {
-        // Whoever asks for rows instead is told what is wrong.
+        // A read that follows throws the fault.
         return null;
       }
     },
@@ -112,7 +115,7 @@ export function createReader(file: string): SqliteReader {
   };
 }
 
-/** A session over a connection, as long as it is there. */
+/** A session over a connection, until it is closed. */
 function readSession(connection: () => Connection | null): Session {
   return {
     database: 'sqlite',
@@ -129,19 +132,20 @@ function readSession(connection: () => Connection | null): Session {
   };
 }
 
+/** The cache of results between commits. */
 interface Memory {
   /**
-   * Forgets everything where somebody has committed since the last look, and answers the version found. Where that
-   * cannot be told, forgets everything as well and throws.
+   * Clears the cache where there was a commit since the last call, and returns the version. Where the version cannot be
+   * read, clears the cache as well and throws.
    */
   look(connection: Connection): number;
-  /** Answers as of the last look, or of later. */
+  /** Returns results as of the last `look`, or later ones. */
   readonly recall: Recall;
 }
 
 /**
- * Answers kept until somebody commits. Looking whether anybody has takes 2.5 µs, asking for a key 6 µs, for a domain and
- * a role there 18 µs, and every request asks for all of them.
+ * Caches results until the next commit. Checking for a commit takes 2.5 µs, reading a key 6 µs, a domain and a role there
+ * 18 µs, and every request reads all of them.
  */
 function createMemory(): Memory {
   const answers = new Map<string, Promise<unknown>>();
@@ -158,7 +162,7 @@ function createMemory(): Memory {
         if (version !== before) answers.clear();
       }
     },
-    // INVARIANT: looked at before asking, so an answer is never older than the version it is kept under.
+    // INVARIANT: the version is read before the rows, so a result is never older than the version it is cached under.
     recall<T>(question: string, ask: () => Promise<T>): Promise<T> {
       const known = answers.get(question);
       if (known !== undefined) return known as Promise<T>;

@@ -1,4 +1,4 @@
-/** What every connection is set to, and the check that it is. */
+/** The settings of every connection, and the check that they are in force. */
 import { StoreFault } from '../fault.ts';
 import { type Database, faulty } from './driver.ts';
 
@@ -8,7 +8,7 @@ const BUSY_MS = 5_000;
 /**
  * Statements that set a connection. `synchronous=FULL` makes a commit wait until the log is on the disk, without which
  * an acknowledged write would not survive power loss; `fullfsync` means the same to macOS. The log is folded back
- * into the file every 4,000 pages (16 MiB), a fourth as often as SQLite does by itself: each time costs two more waits
+ * into the file every 4,000 pages (16 MiB), a fourth as often as by SQLite's default: each time costs two more waits
  * for the disk.
  */
 export const SETTINGS: readonly string[] = [
@@ -41,7 +41,7 @@ export function settle(database: Database): void {
   }
 }
 
-/** The value of a pragma that answers one. */
+/** The value of a pragma that returns one. */
 export function pragmaValue(database: Database, pragma: string): unknown {
   const [row] = faulty(() => database.prepare(`PRAGMA ${pragma}`).all());
   return row === undefined ? undefined : Object.values(row)[0];

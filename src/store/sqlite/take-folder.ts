@@ -1,10 +1,10 @@
-/** A node's folder, one node's at a time: two would write over each other's plans and cached answers. */
+/** The lock on a node's folder: two nodes would overwrite each other's plans and cached responses. */
 import { mkdirSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { lockFolder } from './lock.ts';
 
 /**
- * Makes the folder and takes it; answers the function that lets go of it.
+ * Creates the folder and locks it; returns the function that releases it.
  * @throws StoreFault `in_use`; the system's error when the folder cannot be made
  */
 export function takeFolder(data: string): () => void {

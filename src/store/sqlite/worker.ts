@@ -1,6 +1,6 @@
 /**
- * The thread that writes. It holds the one writing connection and runs what it is sent, in order, a batch of statements
- * at a time; `writer.ts` decides what belongs together.
+ * The writing thread. It has the only writing connection and runs statements in the order in which they are sent, a batch at
+ * a time; `writer.ts` decides which transactions they form.
  */
 import { Worker } from 'node:worker_threads';
 import type { SqlValue } from '../session.ts';
@@ -13,9 +13,10 @@ export interface Request {
   readonly values: readonly SqlValue[];
 }
 
-/** What became of one: its rows, or the sentence of its error. */
+/** The result of one: its rows, or the message of its error. */
 export type WorkerAnswer = { readonly rows: readonly unknown[] } | { readonly error: string };
 
+/** What the thread is started with. */
 export interface WorkerData {
   readonly driver: string;
   readonly file: string;
@@ -47,7 +48,7 @@ function work(): void {
       let statement = statements.get(sql);
       if (statement === undefined) {
         statement = database.prepare(sql) as { all(...values: readonly unknown[]): unknown[] };
-        // Statements without parameters of their own are few; those built for one call are not worth keeping.
+        // Statements whose text is fixed are few; those built for one call would only fill the cache.
         if (statements.size < 500) statements.set(sql, statement);
       }
       return { rows: statement.all(...values) };
@@ -74,7 +75,7 @@ function work(): void {
   parentPort!.postMessage('open');
 }
 
-/** Starts the thread on a database file. It says `open` once it is ready, and stops with an error when it cannot be. */
+/** Starts the thread on a database file. It posts `open` once it is ready, and stops with an error where it cannot open it. */
 export function startWorker(file: string): Worker {
   const workerData: WorkerData = { driver: DRIVER, file, settings: SETTINGS, asserted: ASSERTED };
   return new Worker(`(${work.toString()})()`, {

@@ -1,19 +1,20 @@
 /**
  * Group commit. SQLite has one writer, and a commit waits about a millisecond for the disk, so writes that come
  * meanwhile share the next one: each runs inside a savepoint of one transaction, one after the other, and all are
- * answered when it has committed. A write that fails is undone alone. Nobody waits for company: as soon as no write is
- * waiting, the group commits.
+ * answered when it has committed. A write that fails is undone alone. No write waits for others to join: as soon as the queue
+ * is empty, the group commits.
  */
 import { StoreFault } from '../fault.ts';
 import type { StoreChange, WriteOptions, WriteTransaction } from '../store.ts';
 import { runWork } from '../unit-of-work.ts';
 import type { Channel } from './channel.ts';
 
-/** Writes of one group: enough to make the disk's share small, few enough that the first is not kept waiting. */
+/** Writes of one group: enough to make the disk's share small, few enough that the first does not wait long. */
 const GROUP_WRITES = 200;
-/** Milliseconds after which a group takes no more writes. */
+/** Milliseconds after which no more writes join a group. */
 const GROUP_MS = 20;
 
+/** The writing half of a store. */
 export interface SqliteWriter {
   write<T>(work: (tx: WriteTransaction) => Promise<T>, options?: WriteOptions): Promise<T>;
   /** Resolves when nothing is being written. Later writes throw `closed`. */
@@ -22,12 +23,13 @@ export interface SqliteWriter {
 
 /** One write of the queue. */
 interface Job {
-  /** Runs it inside the open savepoint; answers how to tell the caller once the group has committed. */
+  /** Runs it inside the open savepoint; returns how to settle the caller's promise once the group has committed. */
   run(): Promise<Outcome>;
   /** The whole group was lost. */
   fail(error: unknown): void;
 }
 
+/** How one write of a group ended. */
 interface Outcome {
   /** False: undo it. */
   readonly keep: boolean;
@@ -37,6 +39,7 @@ interface Outcome {
   readonly changes: Iterable<StoreChange>;
 }
 
+/** A writer over a channel. `emit` is called once per kind of change, after the commit. */
 export function createWriter(channel: Channel, emit: (change: StoreChange) => void): SqliteWriter {
   const queue: Job[] = [];
   let pumping: Promise<void> | null = null;
@@ -62,12 +65,14 @@ export function createWriter(channel: Channel, emit: (change: StoreChange) => vo
   };
 }
 
+/** What one write consists of. */
 interface JobOptions<T> {
   readonly resolve: (result: T) => void;
   readonly reject: (error: unknown) => void;
   readonly discard: boolean;
 }
 
+/** The queue entry of one write, which settles its caller's promise. */
 function job<T>(
   channel: Channel,
   work: (tx: WriteTransaction) => Promise<T>,
@@ -91,7 +96,7 @@ function job<T>(
   };
 }
 
-/** Runs waiting writes in one transaction, commits it, and tells each what became of it. */
+/** Runs waiting writes in one transaction, commits it, and settles the promise of each. */
 async function commitGroup(
   channel: Channel,
   queue: Job[],
@@ -103,24 +108,24 @@ async function commitGroup(
     for (const outcome of outcomes) outcome.tell();
     for (const change of new Set(outcomes.flatMap((outcome) => [...outcome.changes]))) emit(change);
   } catch (error) {
-    // A group that could not even begin takes the first write with it, or the queue would never end.
+    // A group that could not begin fails its first write, or the queue would never empty.
     if (members.length === 0) members.push(queue.shift()!);
     for (const member of members) member.fail(error);
   }
 }
 
-/** Files into `members` each write it has begun. Throws when the whole transaction was lost. */
+/** Adds to `members` each write that it has begun. Throws when the whole transaction was lost. */
 async function runGroup(channel: Channel, queue: Job[], members: Job[]): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
   const started = performance.now();
-  // PERF: travels with the first member's statements. Where it fails, they have run in a transaction of their savepoint's
+  // PERF: sent in one message with the first member's statements. Where it fails, they have run in a transaction of their savepoint's
   // own, which is undone before anything could commit it.
   const begun = channel.send('BEGIN IMMEDIATE');
   ignore(begun);
   while (queue.length > 0 && members.length < GROUP_WRITES && performance.now() - started < GROUP_MS) {
     const next = queue.shift()!;
     members.push(next);
-    // Sent without waiting: these travel with the statements that follow, and cannot fail while the transaction lives.
+    // Sent without waiting: these are sent with the statements that follow, and cannot fail while the transaction is open.
     ignore(channel.send('SAVEPOINT member'));
     const outcome = await next.run();
     await held(channel, begun);
@@ -132,7 +137,7 @@ async function runGroup(channel: Channel, queue: Job[], members: Job[]): Promise
   return outcomes;
 }
 
-/** Throws when the group has no transaction, leaving none behind. */
+/** Throws when the group has no transaction; none is open then. */
 async function held(channel: Channel, begun: Promise<unknown>): Promise<void> {
   try {
     await begun;
@@ -155,6 +160,7 @@ async function undoMember(channel: Channel, fault: unknown): Promise<void> {
   }
 }
 
+/** Its failure is that of the transaction, which a later statement reports. */
 function ignore(sent: Promise<unknown>): void {
   sent.catch(() => undefined);
 }
