@@ -8,9 +8,9 @@ import type { SignatureProgram } from '../plan/signature-program.ts';
 import { compileSignatures, readSignatureDirectory, type Source } from '../waf/seclang/index.ts';
 import { starterBytes } from '../waf/signatures/starter.ts';
 import { inputFault } from './exit.ts';
+import { readBytes } from './input/read-file.ts';
 import { type ColourChoice, colourFor } from './output.ts';
-import { diagnosticsText, MISTAKES_PRINTED, tally } from './print-diagnostics.ts';
-import { readBytes } from './read-file.ts';
+import { diagnosticsText, MISTAKES_PRINTED, tally } from './print/diagnostics.ts';
 
 export interface OpenedSignatures {
   readonly program: SignatureProgram;

@@ -19,7 +19,7 @@ export function colourOption(): Option {
     .env('EDGEPLAN_COLOR');
 }
 
-/** Options that choose the signatures of `waf` rules (`choose-signatures.ts`, which also reads the environment). */
+/** Options that choose the signatures of `waf` rules (`input/choose-signatures.ts` also reads the environment). */
 export function signatureOptions(command: Command): Command {
   return command
     .option(

@@ -31,7 +31,7 @@ import { createRepublisher, type Republisher } from '../publisher/republisher.ts
 import { openSigner } from '../publisher/signer.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
-import { sealedSignaturesFor } from './choose-signatures.ts';
+import { sealedSignaturesFor } from './input/choose-signatures.ts';
 
 export interface ServerOptions {
   readonly store: Store;

@@ -11,7 +11,7 @@ import { mayServe } from '../publisher/plan-subject.ts';
 import { PlanRefusal } from '../sync/fetch-plan.ts';
 import type { PlanSink } from '../sync/plan-table.ts';
 import { CommandFault, inputFault } from './exit.ts';
-import { compileOctets, readEdgeOctets } from './open-subject.ts';
+import { compileOctets, readEdgeOctets } from './input/open-subject.ts';
 import type { ColourChoice } from './output.ts';
 
 export interface WatchOptions {

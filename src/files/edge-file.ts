@@ -12,7 +12,7 @@ import { parseRuleSet } from '../model/parse.ts';
 import { absoluteName } from '../model/record-name.ts';
 import type { RuleSet } from '../model/types.ts';
 import { keysOf } from './keys.ts';
-import { readYaml, readYamlBytes, type YamlFile } from './yaml.ts';
+import { byPlace, isMapping, readYaml, readYamlBytes, type YamlFile } from './yaml.ts';
 
 /** Where a rule of a file stands. */
 export interface RuleSource {
@@ -87,8 +87,8 @@ function readEdge(yaml: YamlFile): EdgeFile {
     at: (path) => yaml.at(toFilePath(yaml, path)),
   };
   if (yaml.value === undefined) return { ok: false, sources, diagnostics };
-  const slip = isFields(yaml.value) ? Object.keys(yaml.value).find(meansDomain) : undefined;
-  if (slip !== undefined && isFields(yaml.value) && !Object.hasOwn(yaml.value, 'domain')) {
+  const slip = isMapping(yaml.value) ? Object.keys(yaml.value).find(meansDomain) : undefined;
+  if (slip !== undefined && isMapping(yaml.value) && !Object.hasOwn(yaml.value, 'domain')) {
     const unknown = {
       code: 'unknown_field',
       message: 'is not a known field',
@@ -97,7 +97,7 @@ function readEdge(yaml: YamlFile): EdgeFile {
     diagnostics.push({ severity: 'error', path: [slip], ...unknown, at: yaml.keyAt([slip]) });
     return { ok: false, sources, diagnostics };
   }
-  if (!isFields(yaml.value) || !Object.hasOwn(yaml.value, 'domain')) {
+  if (!isMapping(yaml.value) || !Object.hasOwn(yaml.value, 'domain')) {
     const message = 'must be a mapping with `domain`, `records` and `rules`';
     report(lowering, [], { code: 'invalid_file', message, remedy: 'start with `domain: example.com`' });
     return { ok: false, sources, diagnostics };
@@ -119,17 +119,12 @@ function readEdge(yaml: YamlFile): EdgeFile {
 
 /** The ids that the file itself says. */
 function writtenIds(list: unknown): ReadonlySet<number> {
-  const ids = Array.isArray(list) ? list.map((entry) => (isFields(entry) ? entry['id'] : null)) : [];
+  const ids = Array.isArray(list) ? list.map((entry) => (isMapping(entry) ? entry['id'] : null)) : [];
   return new Set(ids.filter((id) => typeof id === 'number'));
 }
 
 function meansDomain(key: string): boolean {
   return nearest(key, ['domain']) !== null;
-}
-
-function byPlace({ at: a }: Diagnostic, { at: b }: Diagnostic): number {
-  if (a === undefined || b === undefined) return 0;
-  return a.line - b.line || a.column - b.column;
 }
 
 /** From the file's form to the rule set's: names become ids, and what only files have is taken out. */
@@ -151,10 +146,10 @@ function lower(file: Fields, lowering: Lowering): Fields {
 function withIds(list: unknown): unknown {
   if (list === null || list === undefined) return [];
   if (!Array.isArray(list)) return list;
-  const taken = new Set(list.map((entry) => (isFields(entry) ? entry['id'] : undefined)));
+  const taken = new Set(list.map((entry) => (isMapping(entry) ? entry['id'] : undefined)));
   let next = 1;
   return list.map((entry) => {
-    if (!isFields(entry) || Object.hasOwn(entry, 'id')) return entry;
+    if (!isMapping(entry) || Object.hasOwn(entry, 'id')) return entry;
     while (taken.has(next)) next++;
     return { id: next++, ...entry };
   });
@@ -163,7 +158,7 @@ function withIds(list: unknown): unknown {
 function noteRecords(records: unknown, { yaml, records: sources }: Lowering): void {
   if (!Array.isArray(records)) return;
   for (const [index, record] of records.entries()) {
-    if (!isFields(record) || typeof record['id'] !== 'number') continue;
+    if (!isMapping(record) || typeof record['id'] !== 'number') continue;
     const { line, column } = yaml.at(['records', index]);
     sources.set(record['id'], { index, line, column });
   }
@@ -176,7 +171,7 @@ interface Named {
 }
 
 function canonicalDomain(domain: unknown): string | null {
-  if (!isFields(domain) || typeof domain['name'] !== 'string') return null;
+  if (!isMapping(domain) || typeof domain['name'] !== 'string') return null;
   return normalizeName(domain['name']);
 }
 
@@ -184,7 +179,7 @@ function lowerRules(rules: readonly unknown[], named: Named, lowering: Lowering)
   const keys = new Map<string, number>();
   const byName = recordsByName(named);
   return rules.map((rule, index) => {
-    if (!isFields(rule)) return rule;
+    if (!isMapping(rule)) return rule;
     const { key, records, ...fields } = rule;
     const place = lowering.yaml.at(['rules', index]);
     const noted = key === undefined ? null : readKey(key, index, { keys, lowering });
@@ -234,7 +229,8 @@ function recordsByName({ records, domain }: Named): ReadonlyMap<string, readonly
   const byName = new Map<string, NamedRecord[]>();
   if (!Array.isArray(records) || domain === null) return byName;
   for (const record of records) {
-    if (!isFields(record) || typeof record['id'] !== 'number' || typeof record['name'] !== 'string') continue;
+    if (!isMapping(record) || typeof record['id'] !== 'number' || typeof record['name'] !== 'string')
+      continue;
     const name = absoluteName(record['name'], domain);
     if (name === null) continue;
     const same = byName.get(name) ?? [];
@@ -282,7 +278,7 @@ function resolve(records: unknown, index: number, { byName, named, lowering }: R
 
 function knownNames({ records }: Named): string[] {
   const names = Array.isArray(records)
-    ? records.map((record) => (isFields(record) ? record['name'] : null))
+    ? records.map((record) => (isMapping(record) ? record['name'] : null))
     : [];
   return names.filter((name) => typeof name === 'string');
 }
@@ -302,10 +298,10 @@ function report(
 
 /** A path into the rule set as a path into the file, where records may stand by name. */
 function toFilePath(yaml: YamlFile, path: FieldPath): FieldPath {
-  if (path[2] !== 'record_ids' || !isFields(yaml.value)) return path;
+  if (path[2] !== 'record_ids' || !isMapping(yaml.value)) return path;
   const rules = yaml.value['rules'];
   const rule = Array.isArray(rules) ? rules[path[1] as number] : undefined;
-  return isFields(rule) && Object.hasOwn(rule, 'records') ? [...path.slice(0, 2), 'records'] : path;
+  return isMapping(rule) && Object.hasOwn(rule, 'records') ? [...path.slice(0, 2), 'records'] : path;
 }
 
 function placed(diagnostic: Diagnostic, yaml: YamlFile): Diagnostic {
@@ -355,8 +351,4 @@ const FLAG = 'must be `true` or `false`';
 function readsAsFlag(source: string): string | null {
   if (/^(?:yes|on|y)$/i.test(source)) return 'write `true`';
   return /^(?:no|off|n)$/i.test(source) ? 'write `false`' : null;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

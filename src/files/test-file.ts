@@ -23,7 +23,7 @@ import type { Diagnostic, SourcePlace } from '../base/diagnostic.ts';
 import { checkKeys, child, createNotes, foundIn, mapOf, type Notes, textOf } from './test-file-notes.ts';
 import { readStep, type TestStep } from './test-file-step.ts';
 import { type Item, itemsOf, type MapItem, type YamlEntry } from './test-file-yaml.ts';
-import { readYaml, readYamlBytes, type YamlFile } from './yaml.ts';
+import { byPlace, readYaml, readYamlBytes, type YamlFile } from './yaml.ts';
 
 /** Requests that share counters and turns. */
 export interface RuleTest {
@@ -60,10 +60,6 @@ function readTests(yaml: YamlFile): TestFile {
   const tests = readRoot(itemsOf(yaml), notes);
   const diagnostics = [...yaml.diagnostics, ...notes.diagnostics].sort(byPlace);
   return { ok: notes.diagnostics.length === 0, tests, diagnostics };
-}
-
-function byPlace({ at: a }: Diagnostic, { at: b }: Diagnostic): number {
-  return a === undefined || b === undefined ? 0 : a.line - b.line || a.column - b.column;
 }
 
 function readRoot(root: Item, notes: Notes): readonly RuleTest[] {

@@ -53,6 +53,11 @@ interface Walk {
   values: number;
 }
 
+/** Orders diagnostics by line, then by column; those without a place compare as equal. */
+export function byPlace({ at: a }: Diagnostic, { at: b }: Diagnostic): number {
+  return a === undefined || b === undefined ? 0 : a.line - b.line || a.column - b.column;
+}
+
 /** Reads a text. Never throws; `name` is how places call the file. */
 export function readYaml(text: string, name: string): YamlFile {
   const octets = utf8Length(text);
@@ -387,4 +392,9 @@ function stepInto(node: Node | null, step: string | number): { value: Node | nul
     if (keyOf(pair.key) === String(step)) return { value: pair.value, key: pair.key };
   }
   return null;
+}
+
+/** Whether a value that was read is a mapping. */
+export function isMapping(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,7 +1,7 @@
 /** What the signatures of a waf rule came to, as text: each one that matched, and what bore on the score. */
 import type { InspectionTrace } from '../evaluator/trace.ts';
 import type { InspectionExclusion, WafMatch } from '../evaluator/waf.ts';
-import { dotted, hang, pad, type RenderedLine, span, wrap } from './render-text.ts';
+import { dotted, hang, pad, quantity, type RenderedLine, span, wrap } from './render-text.ts';
 
 /** ModSecurity's severities by number. */
 const SEVERITIES = ['emergency', 'alert', 'critical', 'error', 'warning', 'notice', 'info', 'debug'] as const;
@@ -32,7 +32,7 @@ export function signatureLines(
   const lines = shown.flatMap((match) => matchLines(match, { id, width }));
   const more = matches.length - shown.length;
   if (more === 0) return lines;
-  return [...lines, [span(`+ ${more} more ${more === 1 ? 'signature' : 'signatures'}`, 'dim')]];
+  return [...lines, [span(`+ ${quantity(more, 'more signature')}`, 'dim')]];
 }
 
 /** \`942100 for ARGS:comment\`: an exclusion whose path matches. */

@@ -10,6 +10,7 @@ import {
   hang,
   lineColumns,
   pad,
+  quantity,
   type RenderedLine,
   span,
   type Tone,
@@ -84,11 +85,6 @@ function found({ inspection }: RuleNote, width: number): readonly RenderedLine[]
   return hang([span('    ')], signatureLines(inspection, { width: width - 4, most: SIGNATURES_SHOWN }));
 }
 
-/** `1 rule`, `2 rules`. */
-export function plural(count: number): string {
-  return `${count} ${count === 1 ? 'rule' : 'rules'}`;
-}
-
 function sumUp(rules: readonly RuleNote[], hidden: number): RenderedLine {
   const outside = rules.filter((rule) => rule.reason.code === 'out_of_scope').length;
   const off = rules.filter((rule) => rule.reason.code === 'disabled').length;
@@ -114,7 +110,7 @@ function shownRules(phase: PhaseNote, all: boolean): { rules: readonly RuleNote[
 
 /** What a phase that was not reached, or several of them, would have looked at. */
 function waiting(count: number): RenderedLine {
-  const rules = count === 0 ? [] : [span(' ', 'dim'), wholeSpan(`(${plural(count)})`, 'dim')];
+  const rules = count === 0 ? [] : [span(' ', 'dim'), wholeSpan(`(${quantity(count, 'rule')})`, 'dim')];
   return [span('○ not reached', 'dim'), ...rules];
 }
 

@@ -72,6 +72,11 @@ export function columns(text: string): number {
   return sum;
 }
 
+/** `1 rule`, `2 rules`: a number with its noun; `plural` defaults to the noun with an `s`. */
+export function quantity(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
+}
+
 /** Columns of a line. */
 export function lineColumns(line: RenderedLine): number {
   return line.reduce((sum, one) => sum + columns(one.text), 0);

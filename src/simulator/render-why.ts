@@ -3,7 +3,17 @@ import type { CheckTrace } from '../evaluator/trace.ts';
 import type { RuleNote, SignaturesNote } from './document.ts';
 import { inspectionFacts, signatureLines } from './render-inspection.ts';
 import { labelOf, verdictOf } from './render-rule.ts';
-import { columns, hang, pad, type RenderedLine, span, type Tone, wholeSpan, wrap } from './render-text.ts';
+import {
+  columns,
+  hang,
+  pad,
+  quantity,
+  type RenderedLine,
+  span,
+  type Tone,
+  wholeSpan,
+  wrap,
+} from './render-text.ts';
 
 export interface WhyOptions {
   readonly width: number;
@@ -88,7 +98,7 @@ function conclusion(rule: RuleNote): string {
   const failed = rule.checks.filter((check) => check.pass !== true).length;
   const { word } = verdictOf(rule);
   if (rule.outcome !== 'skipped' || failed === 0) return `${word}: ${rule.reason.text}`;
-  return `${word}: ${failed} of ${total} ${total === 1 ? 'check' : 'checks'} failed`;
+  return `${word}: ${failed} of ${quantity(total, 'check')} failed`;
 }
 
 /** The lines of one rule's account. */

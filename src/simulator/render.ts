@@ -4,12 +4,13 @@
  */
 import type { Headline, TraceDocument, WouldHave } from './document.ts';
 import { isAside } from './document.ts';
-import { phaseTable, plural, type RenderOptions } from './render-phases.ts';
+import { phaseTable, type RenderOptions } from './render-phases.ts';
 import { labelOf } from './render-rule.ts';
 import {
   dotted,
   hang,
   lineColumns,
+  quantity,
   type RenderedLine,
   span,
   type TextSpan,
@@ -184,7 +185,7 @@ function errorPageLines(document: TraceDocument, width: number): readonly Render
 function countText(document: TraceDocument): string {
   const { considered, matched } = document.counts;
   const time = document.timing.evaluate_us;
-  const rules = `${plural(considered)} looked at, ${matched} matched`;
+  const rules = `${quantity(considered, 'rule')} looked at, ${matched} matched`;
   return time === null ? rules : `${rules}, ${time} µs`;
 }
 

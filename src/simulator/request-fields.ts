@@ -2,8 +2,10 @@
  * What a line of requests may hold. The evaluator takes any value in any field and answers; a person who wrote `contry`
  * wants to hear of it instead.
  */
+
 import { quoteValue } from '../base/diagnostic.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
+import { isMapping } from '../files/yaml.ts';
 import { nearest } from '../model/nearest.ts';
 
 interface Shape {
@@ -14,8 +16,6 @@ interface Shape {
 
 const isText = (value: unknown): boolean => typeof value === 'string';
 const isTexts = (value: unknown): boolean => Array.isArray(value) && value.every(isText);
-const isMap = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const TEXT: Shape = { is: 'text', holds: isText };
 const MAYBE_TEXT: Shape = { is: 'text or null', holds: (value) => value === null || isText(value) };
@@ -32,7 +32,7 @@ const SHAPES: Readonly<Record<keyof EdgeRequest, Shape>> = {
   },
   headers: {
     is: 'an object of lower-case names, each with a text or a list of texts',
-    holds: (value) => isMap(value) && Object.values(value).every((one) => isText(one) || isTexts(one)),
+    holds: (value) => isMapping(value) && Object.values(value).every((one) => isText(one) || isTexts(one)),
   },
   ip: MAYBE_TEXT,
   country: MAYBE_TEXT,
@@ -48,7 +48,8 @@ const NAMES = Object.keys(SHAPES) as readonly (keyof EdgeRequest)[];
 
 function isBot(value: unknown): boolean {
   if (value === null) return true;
-  if (!isMap(value) || Object.keys(value).some((key) => key !== 'kind' && key !== 'verified')) return false;
+  if (!isMapping(value) || Object.keys(value).some((key) => key !== 'kind' && key !== 'verified'))
+    return false;
   return isText(value['kind']) && ['boolean', 'undefined'].includes(typeof value['verified']);
 }
 

@@ -6,6 +6,9 @@ import { captureGroups } from '../../base/regex.ts';
 import type { PathFilter, Rule } from '../../model/types.ts';
 import { type Glob, globCovers, globMatches } from './glob.ts';
 
+/** Rule types that refuse or limit visitors: a path that their filter misses passes unchecked. */
+export const GUARD_TYPES: readonly string[] = ['drop', 'rate_limit', 'waf', 'captcha'];
+
 /** One list entry of a host or path filter. */
 export interface FilterEntry {
   readonly field: FieldPath;

@@ -7,6 +7,7 @@ import { quoteValue } from '../../base/diagnostic.ts';
 import {
   admitsPath,
   type FilterEntry,
+  GUARD_TYPES,
   hasPaths,
   type PathRule,
   pathExcludes,
@@ -16,11 +17,9 @@ import type { Finding, LintContext } from './finding.ts';
 import { isLiteral } from './glob.ts';
 import { seesHostsOf } from './zone.ts';
 
-const GUARDS: readonly string[] = ['drop', 'rate_limit', 'waf', 'captcha'];
-
 /** Judges the path filters of the types that keep something out. */
 export function lintOriginDifferences(context: LintContext): readonly Finding[] {
-  const guards = context.live.filter(hasPaths).filter((rule) => GUARDS.includes(rule.type));
+  const guards = context.live.filter(hasPaths).filter((rule) => GUARD_TYPES.includes(rule.type));
   return guards.flatMap((rule) => [
     ...pathIncludes(rule).flatMap((entry) => exactInclude(rule, entry, context) ?? []),
     ...pathExcludes(rule).flatMap((entry) => suffixExclude(rule, entry) ?? []),

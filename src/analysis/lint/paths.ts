@@ -4,6 +4,7 @@ import { REGEX_IN_WILDCARD } from '../../model/entries.ts';
 import {
   admitsPath,
   type FilterEntry,
+  GUARD_TYPES,
   hasPaths,
   type PathRule,
   pathExcludes,
@@ -78,9 +79,6 @@ function judgeRegex(text: string): Shape | null {
   return null;
 }
 
-/** Types that keep something out: a path that slips past them matters, elsewhere it merely takes the usual way. */
-const GUARDS: readonly string[] = ['drop', 'rate_limit', 'waf', 'captcha'];
-
 /** Rules to which the bare name of a folder, seldom a page of its own, makes no difference worth a remark. */
 function isLenient(rule: PathRule): boolean {
   return (
@@ -98,7 +96,7 @@ function nearMisses(rule: PathRule, context: LintContext): readonly Finding[] {
     if (bare === null || isMeant(rule, bare, context)) return [];
     const name = entry.text.slice(0, -2);
     const message = `does not match \`${name}\` itself, only paths below it`;
-    const severity = GUARDS.includes(rule.type) ? 'warning' : 'info';
+    const severity = GUARD_TYPES.includes(rule.type) ? 'warning' : 'info';
     const remedy = `add \`${name}\`, or list it in \`path_excludes\` to say that it is meant`;
     const found = quoteValue(entry.text);
     return [{ code: 'bare_path_missed', severity, rule, field: entry.field, message, found, remedy }];

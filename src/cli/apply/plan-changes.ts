@@ -11,10 +11,10 @@ import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
 import { same, shortRecord, shortRule } from '../../files/print-edge.ts';
 import { absoluteName } from '../../model/record-name.ts';
 import type { DnsRecord, Rule } from '../../model/types.ts';
+import type { RemoteDomain } from '../remote/remote-domain.ts';
+import type { DesiredState } from './desired-state.ts';
 import { type Paired, pairUp, type Sign } from './pair-up.ts';
-import type { RemoteDomain } from './remote.ts';
-import { ruleOrderClashes } from './rule-order.ts';
-import type { DesiredState } from './wanted.ts';
+import { ruleOrderConflicts } from './rule-order.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -32,7 +32,7 @@ interface Told {
   readonly fields: readonly FieldChange[];
 }
 
-/** `record_ids` of a wanted rule are the file's; `carry-out` puts the server's in their place. */
+/** `record_ids` of a wanted rule are the file's; `execute-changes.ts` puts the server's in their place. */
 export type PlannedChange =
   | (Told & { readonly noun: 'domain'; readonly verb: 'update'; readonly after: Fields })
   | (Told & { readonly noun: 'record'; readonly verb: 'create'; readonly after: DnsRecord })
@@ -88,7 +88,7 @@ export function planChanges(wanted: DesiredState, remote: RemoteDomain, options:
       ...goneRecords.filter((change) => !inTheWay.includes(change)),
     ],
     leftAlone: options.prune ? [] : [...records.left.map(recordTitle), ...rules.left.map(ruleTitle)],
-    warnings: ruleOrderClashes(wanted.rules, rules.pairs, (rule) => nameInFile(rule, wanted)),
+    warnings: ruleOrderConflicts(wanted.rules, rules.pairs, (rule) => nameInFile(rule, wanted)),
     recordIds,
   };
 }

@@ -5,7 +5,7 @@ import type { Rule } from '../../model/types.ts';
  * Equal priorities run by id, and the server gives ids in the order of creation. Answers a sentence for each type and
  * priority whose rules come out in another order than the file's.
  */
-export function ruleOrderClashes(
+export function ruleOrderConflicts(
   wanted: readonly Rule[],
   pairs: ReadonlyMap<Rule, Rule>,
   nameOf: (rule: Rule) => string,

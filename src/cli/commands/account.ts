@@ -4,8 +4,8 @@ import { createAccount, setAccountActive } from '../../access/keys.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { openData, openExistingData, type StoreFlags } from '../open-data.ts';
 import { note, write } from '../output.ts';
-import { shellWord } from '../shell-word.ts';
-import { tableText } from '../table.ts';
+import { shellWord } from '../print/shell-word.ts';
+import { tableText } from '../print/table.ts';
 import { withData, withStore } from '../with-store.ts';
 
 interface ListFlags extends StoreFlags {

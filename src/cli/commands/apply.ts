@@ -1,16 +1,18 @@
 /** `edgeplan apply`: brings a domain of a server to what an edge file says. */
+
 import { Command } from 'commander';
 import { paint } from '../../simulator/paint.ts';
-import { carryOut } from '../apply/carry-out.ts';
+import { quantity } from '../../simulator/render-text.ts';
+import { readDesiredState } from '../apply/desired-state.ts';
+import { executeChanges } from '../apply/execute-changes.ts';
 import { type ChangePlan, planChanges } from '../apply/plan-changes.ts';
 import { changeLines, countText, headingOf } from '../apply/print-changes.ts';
-import { readRemote } from '../apply/remote.ts';
-import { readDesiredState } from '../apply/wanted.ts';
-import { keyOption, type ServerAccess, serverOption } from '../ask-server.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { colourOption, edgeFileOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, write } from '../output.ts';
-import { printPublished } from '../published.ts';
+import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
+import { publicationOutcome } from '../remote/publication.ts';
+import { readRemote } from '../remote/remote-domain.ts';
 
 interface Flags extends ServerAccess {
   readonly file: string;
@@ -34,7 +36,7 @@ async function run(flags: Flags): Promise<void> {
     process.exitCode = EXIT.no;
     return;
   }
-  const outcome = await carryOut(plan, {
+  const outcome = await executeChanges(plan, {
     ...flags,
     domain: wanted.domain,
     onNote: (sentence) => note(`note: ${sentence}`),
@@ -49,9 +51,9 @@ async function run(flags: Flags): Promise<void> {
   }
   const count = plan.changes.length;
   const { revision } = outcome;
-  const out = revision === null ? null : await printPublished(wanted.domain, revision, flags);
+  const out = revision === null ? null : await publicationOutcome(wanted.domain, revision, flags);
   const told = out === null ? '' : `; ${out.clause}`;
-  await write(`applied ${count} ${count === 1 ? 'change' : 'changes'}${told}\n`);
+  await write(`applied ${quantity(count, 'change')}${told}\n`);
   if (typeof out?.remedy === 'string') note(`  ${out.remedy}`);
 }
 

@@ -1,13 +1,15 @@
 /** `edgeplan audit`: who changed what on a domain. */
+
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { same } from '../../files/print-edge.ts';
+import { isMapping } from '../../files/yaml.ts';
 import { paint } from '../../simulator/paint.ts';
 import { type RenderedLine, span } from '../../simulator/render-text.ts';
 import { fieldLines } from '../apply/print-changes.ts';
-import { askInDomain, domainPath } from '../apply/remote.ts';
-import { keyOption, type ServerAccess, serverOption } from '../ask-server.ts';
 import { colourOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, write } from '../output.ts';
+import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
+import { callDomainApi, domainPath } from '../remote/remote-domain.ts';
 
 interface Flags extends ServerAccess {
   readonly since?: number;
@@ -42,7 +44,7 @@ async function run(domain: string, flags: Flags): Promise<void> {
     const asked = Math.min(PAGE, left);
     const from = before === null ? '' : `&before=${before}`;
     const path = `${domainPath(domain, '/audit/')}?limit=${asked}${from}`;
-    const page = (await askInDomain(domain, flags, { method: 'GET', path })).body as readonly Entry[];
+    const page = (await callDomainApi(domain, flags, { method: 'GET', path })).body as readonly Entry[];
     const since = flags.since ?? Number.NEGATIVE_INFINITY;
     const wanted = page.filter(({ at }) => Date.parse(at) >= since);
     for (const entry of wanted) {
@@ -79,15 +81,15 @@ function whoOf({ user, user_id, key_id }: Entry): string {
 const OWN = ['id', 'domain_id', 'created_at', 'updated_at', 'record_id'];
 
 function changedFields(before: unknown, after: unknown): readonly Parameters<typeof fieldLines>[0][] {
-  if (!isFields(before) && !isFields(after)) {
+  if (!isMapping(before) && !isMapping(after)) {
     if (before === null && after === null) return [];
     return [{ name: 'entries', before: listOf(before), after: listOf(after) }];
   }
-  const [had, has] = [isFields(before) ? before : {}, isFields(after) ? after : {}];
+  const [had, has] = [isMapping(before) ? before : {}, isMapping(after) ? after : {}];
   const names = [...new Set([...Object.keys(had), ...Object.keys(has)])].filter(
     (name) => !OWN.includes(name),
   );
-  const both = isFields(before) && isFields(after);
+  const both = isMapping(before) && isMapping(after);
   return (
     names
       .filter((name) => !same(had[name], has[name]))
@@ -95,8 +97,8 @@ function changedFields(before: unknown, after: unknown): readonly Parameters<typ
       .filter((name) => both || !isEmpty(had[name] ?? has[name]))
       .map((name) => ({
         name,
-        ...(isFields(before) ? { before: had[name] } : {}),
-        ...(isFields(after) ? { after: has[name] } : {}),
+        ...(isMapping(before) ? { before: had[name] } : {}),
+        ...(isMapping(after) ? { after: has[name] } : {}),
       }))
   );
 }
@@ -105,7 +107,7 @@ function changedFields(before: unknown, after: unknown): readonly Parameters<typ
 function listOf(value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) return value === null ? [] : [value];
   return value.map((entry) => {
-    if (!isFields(entry)) return entry;
+    if (!isMapping(entry)) return entry;
     const shown = Object.entries(entry).filter(([name, own]) => !DATED.includes(name) && !isEmpty(own));
     return shown
       .map(([name, own]) => `${name} ${typeof own === 'string' ? own : JSON.stringify(own)}`)
@@ -118,10 +120,6 @@ const DATED = ['domain_id', 'created_at', 'updated_at'];
 
 function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || ['""', '[]', '{}'].includes(JSON.stringify(value));
-}
-
-function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;

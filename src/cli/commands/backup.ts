@@ -1,18 +1,19 @@
 /** `edgeplan backup`: a copy of the embedded store, taken while it is served. */
+
 import { chmod, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { sizeText } from '../../files/size.ts';
+import { quantity } from '../../simulator/render-text.ts';
 import { StoreFault } from '../../store/fault.ts';
 import { flush } from '../../store/sqlite/backup.ts';
 import { type CopyReport, inspectCopy } from '../../store/sqlite/inspect.ts';
 import type { Store } from '../../store/store.ts';
-import { counted } from '../counted.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { writeFault } from '../file-fault.ts';
 import { openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
 import { write } from '../output.ts';
-import { shellWord } from '../shell-word.ts';
+import { shellWord } from '../print/shell-word.ts';
 
 interface Flags extends StoreFlags {
   readonly to: string;
@@ -32,7 +33,7 @@ async function run(flags: Flags): Promise<void> {
     const report = await copyTo(store, { target, force: flags.force === true });
     const { domains, revisions, newest } = report;
     await write(
-      `${flags.to}: ${sizeText(report.octets)}, ${counted(domains, 'domain')}, ${counted(revisions, 'revision')}` +
+      `${flags.to}: ${sizeText(report.octets)}, ${quantity(domains, 'domain')}, ${quantity(revisions, 'revision')}` +
         `${newest === null ? '' : ` up to ${new Date(newest).toISOString()}`}; checked\n` +
         `to serve it: edgeplan restore --from ${shellWord(flags.to)} --data <folder>, then edgeplan serve --data <folder>\n`,
     );

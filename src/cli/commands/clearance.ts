@@ -14,7 +14,7 @@ import { CommandFault, EXIT } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
 import { overlapOption } from '../options.ts';
 import { note, write } from '../output.ts';
-import { tableText } from '../table.ts';
+import { tableText } from '../print/table.ts';
 import { withData, withStore } from '../with-store.ts';
 
 interface RotateFlags extends StoreFlags {

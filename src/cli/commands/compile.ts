@@ -1,13 +1,15 @@
 /** `edgeplan compile`: an edge file into the bytes an edge runs. */
+
 import { Command } from 'commander';
 import { sizeText } from '../../files/size.ts';
 import { META, NONE } from '../../plan/layout.ts';
 import { printPlan } from '../../plan/print.ts';
+import { quantity } from '../../simulator/render-text.ts';
 import { usageFault } from '../exit.ts';
-import { type OpenedSubject, openSubject } from '../open-subject.ts';
+import { type OpenedSubject, openSubject } from '../input/open-subject.ts';
 import { colourOption, fileOption } from '../options.ts';
 import { type ColourChoice, colourFor, write } from '../output.ts';
-import { diagnosticsText, tally } from '../print-diagnostics.ts';
+import { diagnosticsText, tally } from '../print/diagnostics.ts';
 import { writeWhole } from '../write-file.ts';
 
 interface Flags {
@@ -17,16 +19,12 @@ interface Flags {
   readonly print?: boolean;
 }
 
-function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
-}
-
 /** `12 rules: 3 drop, 9 redirect`. */
 function ruleCounts(opened: OpenedSubject): string {
   const rules = opened.subject.ruleSet?.rules ?? [];
   const counts = new Map<string, number>();
   for (const rule of rules) counts.set(rule.type, (counts.get(rule.type) ?? 0) + 1);
-  const total = counted(rules.length, 'rule', 'rules');
+  const total = quantity(rules.length, 'rule');
   const parts = [...counts].map(([type, count]) => `${count} ${type}`).join(', ');
   return parts === '' ? total : `${total}: ${parts}`;
 }
@@ -39,9 +37,9 @@ function indexCounts({ opened: { plan } }: OpenedSubject): string {
   const lists = postings.length / 2;
   const boundaries = cidr4.length / 2 + cidr6.length / 5;
   return [
-    counted(lists, 'list', 'lists'),
-    ...(boundaries === 0 ? [] : [counted(boundaries, 'address boundary', 'address boundaries')]),
-    `${counted(wide, 'rule', 'rules')} looked at by every request`,
+    quantity(lists, 'list'),
+    ...(boundaries === 0 ? [] : [quantity(boundaries, 'address boundary', 'address boundaries')]),
+    `${quantity(wide, 'rule')} looked at by every request`,
   ].join(', ');
 }
 

@@ -5,16 +5,16 @@ import type { Evaluator } from '../../evaluator/index.ts';
 import { loggedDecision } from '../../proxy/log/line.ts';
 import { requests } from '../../simulator/requests.ts';
 import { fixedEvaluator } from '../../simulator/simulate.ts';
-import { type ChoiceFlags, signaturesFor } from '../choose-signatures.ts';
-import { readLog } from '../decision-log.ts';
+import { nothingCompared, printGaps, replayText } from '../decision-log/print-replay.ts';
+import { readLog } from '../decision-log/read-log.ts';
+import { createReplay, type ReplayEntry, type ReplayReport } from '../decision-log/replay.ts';
 import { EXIT, usageFault } from '../exit.ts';
-import { type OpenedSubject, openSubject } from '../open-subject.ts';
+import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
+import { type OpenedSubject, openSubject } from '../input/open-subject.ts';
+import { readChunks } from '../input/read-file.ts';
 import { colourOption, gather, readNodeId, signatureOptions } from '../options.ts';
 import { write } from '../output.ts';
-import { diffText } from '../print-diff.ts';
-import { nothingCompared, printGaps, replayText } from '../print-replay.ts';
-import { readChunks } from '../read-file.ts';
-import { createReplay, type ReplayEntry, type ReplayReport } from '../replay-log.ts';
+import { diffText } from '../print/diff.ts';
 
 interface Flags extends ChoiceFlags {
   readonly requests?: string;

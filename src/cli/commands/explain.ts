@@ -6,12 +6,12 @@ import type { DecisionLine, LoggedDecision } from '../../proxy/log/line.ts';
 import type { TraceDocument } from '../../simulator/document.ts';
 import { paint } from '../../simulator/paint.ts';
 import { renderTrace } from '../../simulator/render.ts';
-import { visible } from '../../simulator/render-text.ts';
+import { quantity, visible } from '../../simulator/render-text.ts';
 import { type SimulatedRequest, type SimulationSubject, simulate } from '../../simulator/simulate.ts';
-import { type ChoiceFlags, signaturesFor } from '../choose-signatures.ts';
-import { readLog } from '../decision-log.ts';
+import { readLog } from '../decision-log/read-log.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
-import { openSubject } from '../open-subject.ts';
+import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
+import { openSubject } from '../input/open-subject.ts';
 import { colourOption, readNodeId, signatureOptions } from '../options.ts';
 import { colourFor, note, outputWidth, write } from '../output.ts';
 import { logOption } from './replay.ts';
@@ -103,7 +103,7 @@ async function find(id: string, logs: readonly string[]): Promise<DecisionLine> 
 
 function notThere(id: string, { lines, missing, first, last }: Searched): CommandFault {
   if (lines === 0) return inputFault('the log holds no decision');
-  const span = `${lines} ${lines === 1 ? 'decision' : 'decisions'}, ${first} to ${last}`;
+  const span = `${quantity(lines, 'decision')}, ${first} to ${last}`;
   const gap = missing === 0 ? '' : `; ${missing} are missing from it, which the log could not take`;
   const remedy = `of plain answers only a sample is logged (--log-rate of the node); older logs may have been moved away${gap}`;
   return new CommandFault(EXIT.no, `there is no decision \`${id}\` in the log (${span})`, { remedy });

@@ -1,10 +1,10 @@
 /** `edgeplan export`: a domain of a server as an edge file. */
 import { Command } from 'commander';
 import { printEdge } from '../../files/print-edge.ts';
-import type { RemoteDomain } from '../apply/remote.ts';
-import { readRemote } from '../apply/remote.ts';
-import { keyOption, type ServerAccess, serverOption } from '../ask-server.ts';
 import { note, write } from '../output.ts';
+import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
+import type { RemoteDomain } from '../remote/remote-domain.ts';
+import { readRemote } from '../remote/remote-domain.ts';
 import { writeWhole } from '../write-file.ts';
 
 interface Flags extends ServerAccess {

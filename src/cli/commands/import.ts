@@ -1,13 +1,13 @@
 /** `edgeplan import`: the records of a BIND zone file into a domain of a server. */
 import { Command } from 'commander';
 import { visible } from '../../simulator/render-text.ts';
-import { askInDomain, domainPath } from '../apply/remote.ts';
-import { keyOption, type ServerAccess, serverOption } from '../ask-server.ts';
 import { EXIT, inputFault } from '../exit.ts';
+import { readBytes } from '../input/read-file.ts';
 import { note, write } from '../output.ts';
-import { printPublished } from '../published.ts';
-import { readBytes } from '../read-file.ts';
-import { tableText } from '../table.ts';
+import { tableText } from '../print/table.ts';
+import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
+import { publicationOutcome } from '../remote/publication.ts';
+import { callDomainApi, domainPath } from '../remote/remote-domain.ts';
 
 interface Flags extends ServerAccess {
   readonly zone: string;
@@ -31,7 +31,7 @@ async function run(domain: string, flags: Flags): Promise<void> {
   const text = zoneText(await readBytes(flags.zone), flags.zone);
   const dry = flags.dryRun === true;
   const path = `${domainPath(domain, '/records/import')}?${dry ? 'validate_only=true' : 'wait=published'}`;
-  const { body, headers } = await askInDomain(domain, flags, {
+  const { body, headers } = await callDomainApi(domain, flags, {
     method: 'POST',
     path,
     body: text,
@@ -51,7 +51,7 @@ async function run(domain: string, flags: Flags): Promise<void> {
   for (const { line, error } of answer.problems)
     note(`${file}${line === null ? '' : `:${line}`}: not taken over: ${visible(error)}`);
   const revision = headers.get('x-revision');
-  const out = revision === null ? null : await printPublished(domain, revision, flags);
+  const out = revision === null ? null : await publicationOutcome(domain, revision, flags);
   const verb = dry ? 'would be imported' : 'imported';
   const told = out === null ? '' : `; ${out.clause}`;
   await write(`${answer.imported} ${verb}, ${answer.skipped} not taken over${told}\n`);

@@ -5,8 +5,8 @@ import { Command } from 'commander';
 import { usageFault } from '../exit.ts';
 import { writeFault } from '../file-fault.ts';
 import { write } from '../output.ts';
-import { shellWord } from '../shell-word.ts';
-import { STARTER_RULES, STARTER_TESTS } from '../starter.ts';
+import { shellWord } from '../print/shell-word.ts';
+import { STARTER_RULES, STARTER_TESTS } from '../starter-files.ts';
 import { writeNew } from '../write-file.ts';
 
 const FILES = [

@@ -11,7 +11,7 @@ import {
 import { CommandFault, EXIT } from '../exit.ts';
 import { openExistingData, type StoreFlags } from '../open-data.ts';
 import { note, write } from '../output.ts';
-import { tableText } from '../table.ts';
+import { tableText } from '../print/table.ts';
 import { withStore } from '../with-store.ts';
 
 interface CreateFlags extends StoreFlags {

@@ -1,17 +1,18 @@
 /** `edgeplan lint`: what an edge file says that its author very likely does not mean. */
+
 import { Command, Option } from 'commander';
 import { type LintSources, lintRuleSet } from '../../analysis/lint.ts';
 import { type Diagnostic, formatPath } from '../../base/diagnostic.ts';
 import { type EdgeSources, readEdgeBytes } from '../../files/edge-file.ts';
-import { readYamlBytes } from '../../files/yaml.ts';
+import { byPlace, isMapping, readYamlBytes } from '../../files/yaml.ts';
 import type { Rule } from '../../model/types.ts';
-import { type ChoiceFlags, signatureNames } from '../choose-signatures.ts';
-import { counted } from '../counted.ts';
+import { quantity } from '../../simulator/render-text.ts';
 import { EXIT, inputFault } from '../exit.ts';
-import { readEdgeOctets } from '../open-subject.ts';
+import { type ChoiceFlags, signatureNames } from '../input/choose-signatures.ts';
+import { readEdgeOctets } from '../input/open-subject.ts';
 import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
 import { colourFor, note, write } from '../output.ts';
-import { diagnosticsText, tally } from '../print-diagnostics.ts';
+import { diagnosticsText, tally } from '../print/diagnostics.ts';
 
 const THRESHOLDS = ['info', 'warning', 'error'] as const;
 
@@ -26,20 +27,16 @@ const LENIENT = new TextDecoder('utf-8');
 /** Where the rules of an edge file were written, and which fields their author wrote. */
 function sourcesOf(octets: Uint8Array, sources: EdgeSources): LintSources {
   const { value } = readYamlBytes(octets, sources.file);
-  const written = isMap(value) && Array.isArray(value['rules']) ? value['rules'] : [];
+  const written = isMapping(value) && Array.isArray(value['rules']) ? value['rules'] : [];
   const path = (rule: Rule) => ['rules', sources.rules.get(rule.id)?.index ?? 0];
   return {
     path,
     place: (rule, field) => sources.at([...path(rule), ...field]),
     written: (rule, field) => {
       const fields: unknown = written[sources.rules.get(rule.id)?.index ?? -1];
-      return isMap(fields) && Object.hasOwn(fields, field);
+      return isMapping(fields) && Object.hasOwn(fields, field);
     },
   };
-}
-
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** The reader warns of some of the same things; each is told once. */
@@ -51,10 +48,6 @@ function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic
     told.add(key);
     return !repeated;
   });
-}
-
-function byPlace({ at: a }: Diagnostic, { at: b }: Diagnostic): number {
-  return a === undefined || b === undefined ? 0 : a.line - b.line || a.column - b.column;
 }
 
 async function print(diagnostics: readonly Diagnostic[], text: string, flags: Flags): Promise<void> {
@@ -79,7 +72,7 @@ async function run(flags: Flags): Promise<void> {
   const diagnostics = [...withoutRepeats([...read.diagnostics, ...found])].sort(byPlace);
   await print(diagnostics, text, flags);
   const count = read.ruleSet.rules.length;
-  if (diagnostics.length === 0 && flags.json !== true) note(`${counted(count, 'rule')}, nothing to remark`);
+  if (diagnostics.length === 0 && flags.json !== true) note(`${quantity(count, 'rule')}, nothing to remark`);
   const failing = THRESHOLDS.slice(THRESHOLDS.indexOf(flags.failOn));
   if (diagnostics.some(({ severity }) => failing.includes(severity))) process.exitCode = EXIT.no;
 }

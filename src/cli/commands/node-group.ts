@@ -4,7 +4,7 @@ import { listGroups } from '../../publisher/node-groups.ts';
 import type { StoreFlags } from '../open-data.ts';
 import { readNodeGroups } from '../options.ts';
 import { note, write } from '../output.ts';
-import { tableText } from '../table.ts';
+import { tableText } from '../print/table.ts';
 import { findNode, withData, withStore } from '../with-store.ts';
 
 interface ListFlags extends StoreFlags {

@@ -11,7 +11,7 @@ import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
 import { overlapOption, readNodeGroups } from '../options.ts';
 import { note, write } from '../output.ts';
-import { tableText } from '../table.ts';
+import { tableText } from '../print/table.ts';
 import { findNode, withData, withStore } from '../with-store.ts';
 
 interface CreateFlags extends StoreFlags {

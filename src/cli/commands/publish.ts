@@ -1,16 +1,18 @@
 /** `edgeplan publish`: publishes a domain, or every one of a store, again as it is stored, for example after an upgrade. */
+
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { steadyNow } from '../../base/steady-clock.ts';
 import { requestAll, survey } from '../../publisher/republisher.ts';
+import { quantity } from '../../simulator/render-text.ts';
 import { StoreFault } from '../../store/fault.ts';
 import type { Store } from '../../store/store.ts';
-import { askInDomain, domainPath } from '../apply/remote.ts';
-import { keyOption, type ServerAccess, serverOption } from '../ask-server.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
 import { note, write } from '../output.ts';
-import { printPublished } from '../published.ts';
+import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
+import { publicationOutcome } from '../remote/publication.ts';
+import { callDomainApi, domainPath } from '../remote/remote-domain.ts';
 
 interface Flags extends ServerAccess, StoreFlags {
   readonly all?: boolean;
@@ -44,8 +46,12 @@ async function publish(domain: string | undefined, flags: Flags): Promise<void> 
 
 async function publishOne(domain: string, options: ServerAccess): Promise<void> {
   const path = domainPath(domain, '/plans/?wait=published');
-  const { headers } = await askInDomain(domain, options, { method: 'POST', path });
-  const { clause, remedy } = await printPublished(domain, headers.get('x-revision') ?? 'unknown', options);
+  const { headers } = await callDomainApi(domain, options, { method: 'POST', path });
+  const { clause, remedy } = await publicationOutcome(
+    domain,
+    headers.get('x-revision') ?? 'unknown',
+    options,
+  );
   await write(`${clause}\n`);
   if (remedy !== null) note(`  ${remedy}`);
 }
@@ -57,7 +63,7 @@ async function publishAll(store: Store, waitSec: number): Promise<void> {
     return;
   }
   const { left: wanted } = await survey(store.latest, request);
-  const asked = `${count(wanted)} to be published again by the server of this store`;
+  const asked = `${quantity(wanted, 'domain')} to be published again by the server of this store`;
   if (waitSec === 0) {
     await write(`${asked}\n`);
     return;
@@ -71,15 +77,13 @@ async function publishAll(store: Store, waitSec: number): Promise<void> {
     before = left;
     if (steadyNow() >= end) {
       const remedy = 'a server has to run on this store; its log names the domains that it cannot publish';
-      throw new CommandFault(EXIT.server, `${count(left)} not out again after ${waitSec} s`, { remedy });
+      throw new CommandFault(EXIT.server, `${quantity(left, 'domain')} not out again after ${waitSec} s`, {
+        remedy,
+      });
     }
     await wait(Math.min(COUNT_MS, Math.max(1, end - steadyNow())));
   }
-  await write(`${count(wanted)} published again\n`);
-}
-
-function count(domains: number): string {
-  return `${domains} ${domains === 1 ? 'domain' : 'domains'}`;
+  await write(`${quantity(wanted, 'domain')} published again\n`);
 }
 
 function readSeconds(text: string): number {

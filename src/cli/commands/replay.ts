@@ -2,14 +2,14 @@
 import { Command, Option } from 'commander';
 import type { Evaluator } from '../../evaluator/index.ts';
 import { fixedEvaluator } from '../../simulator/simulate.ts';
-import { type ChoiceFlags, signaturesFor } from '../choose-signatures.ts';
-import { readLog } from '../decision-log.ts';
+import { nothingCompared, printGaps, replayNote, replayText } from '../decision-log/print-replay.ts';
+import { readLog } from '../decision-log/read-log.ts';
+import { createReplay } from '../decision-log/replay.ts';
 import { EXIT, usageFault } from '../exit.ts';
-import { openSubject } from '../open-subject.ts';
+import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
+import { openSubject } from '../input/open-subject.ts';
 import { colourOption, fileOption, gather, readNodeId, signatureOptions } from '../options.ts';
 import { note, write } from '../output.ts';
-import { nothingCompared, printGaps, replayNote, replayText } from '../print-replay.ts';
-import { createReplay } from '../replay-log.ts';
 
 interface Flags extends ChoiceFlags {
   readonly log: readonly string[];

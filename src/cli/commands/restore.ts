@@ -1,16 +1,17 @@
 /** `edgeplan restore`: a store goes back to a backup, in an epoch of its own, so that nodes follow it. */
+
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, link, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { beginEpoch } from '../../publisher/epoch.ts';
+import { quantity } from '../../simulator/render-text.ts';
 import { StoreFault } from '../../store/fault.ts';
 import { openStore } from '../../store/open.ts';
 import { flush } from '../../store/sqlite/backup.ts';
 import { foldLog } from '../../store/sqlite/fold-log.ts';
 import { inspectCopy } from '../../store/sqlite/inspect.ts';
 import { takeFolder } from '../../store/sqlite/take-folder.ts';
-import { counted } from '../counted.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
 import { writeFault } from '../file-fault.ts';
 import { dataFolder, openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
@@ -32,7 +33,7 @@ async function run(flags: Flags): Promise<void> {
   const folder = resolve(dataFolder(flags));
   const { domains, revisions, epoch } = await restoreFrom(flags.from, folder, flags.force === true);
   await write(
-    `${folder}: ${counted(domains, 'domain')} and ${counted(revisions, 'revision')} of ${flags.from}, in epoch ${epoch}; ${EPOCH_SAYS}\n` +
+    `${folder}: ${quantity(domains, 'domain')} and ${quantity(revisions, 'revision')} of ${flags.from}, in epoch ${epoch}; ${EPOCH_SAYS}\n` +
       'keys, tokens and memberships revoked since the backup are valid again: revoke them before you serve it\n',
   );
 }

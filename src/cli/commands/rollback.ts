@@ -1,9 +1,15 @@
 /** `edgeplan rollback`: publishes the content of an old revision as a new one. */
 import { Command, InvalidArgumentError } from 'commander';
-import { askInDomain, domainPath } from '../apply/remote.ts';
-import { type ApiAnswer, keyOption, type ServerAccess, ServerRefusal, serverOption } from '../ask-server.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { write } from '../output.ts';
+import {
+  type ApiResponse,
+  keyOption,
+  type ServerAccess,
+  ServerRefusal,
+  serverOption,
+} from '../remote/call-api.ts';
+import { callDomainApi, domainPath } from '../remote/remote-domain.ts';
 
 function readRevision(text: string): number {
   if (!/^[1-9]\d{0,14}$/.test(text))
@@ -20,10 +26,10 @@ async function rollback(domain: string, revision: number, options: ServerAccess)
   );
 }
 
-async function rollBack(domain: string, revision: number, options: ServerAccess): Promise<ApiAnswer> {
+async function rollBack(domain: string, revision: number, options: ServerAccess): Promise<ApiResponse> {
   const path = domainPath(domain, `/plans/${revision}/rollback`);
   try {
-    return await askInDomain(domain, options, { method: 'POST', path });
+    return await callDomainApi(domain, options, { method: 'POST', path });
   } catch (error) {
     if (!(error instanceof ServerRefusal) || error.status !== 404) throw error;
     throw new CommandFault(EXIT.no, `\`${domain}\` has no revision ${revision}`, {

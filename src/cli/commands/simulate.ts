@@ -13,9 +13,9 @@ import { labelOf } from '../../simulator/render-rule.ts';
 import { renderWhy } from '../../simulator/render-why.ts';
 import { type RequestFlags, readRequest, readTime, type Typed } from '../../simulator/request-line.ts';
 import { type SimulatedRequest, type SimulationSubject, simulate } from '../../simulator/simulate.ts';
-import { type ChoiceFlags, signaturesFor } from '../choose-signatures.ts';
 import { EXIT, usageFault } from '../exit.ts';
-import { openSubject } from '../open-subject.ts';
+import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
+import { openSubject } from '../input/open-subject.ts';
 import {
   colourOption,
   fileOption,
@@ -26,7 +26,7 @@ import {
   signatureOptions,
 } from '../options.ts';
 import { colourFor, note, outputWidth, write } from '../output.ts';
-import { simulateStream } from './simulate-stream.ts';
+import { simulateStream } from '../simulate/stream.ts';
 
 interface Flags extends RequestFlags, ChoiceFlags {
   readonly file: string;

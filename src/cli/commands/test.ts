@@ -17,13 +17,13 @@ import {
   tallyOf,
 } from '../../simulator/rule-tests/report.ts';
 import { runTests, type TestResult } from '../../simulator/rule-tests/run.ts';
-import { type ChoiceFlags, signaturesFor } from '../choose-signatures.ts';
 import { EXIT, inputFault, usageFault } from '../exit.ts';
-import { compileFile } from '../open-subject.ts';
+import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
+import { compileFile } from '../input/open-subject.ts';
+import { readBytes } from '../input/read-file.ts';
 import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
 import { colourFor, note, write } from '../output.ts';
-import { diagnosticsText, tally } from '../print-diagnostics.ts';
-import { readBytes } from '../read-file.ts';
+import { diagnosticsText, tally } from '../print/diagnostics.ts';
 
 interface Flags extends ChoiceFlags {
   readonly file: string;

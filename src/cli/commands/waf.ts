@@ -1,15 +1,17 @@
 /** `edgeplan waf`: rule sets in SecLang into signature programs, and what such a program holds. */
+
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { sizeText } from '../../files/size.ts';
 import type { SignatureProgram } from '../../plan/signature-program.ts';
+import { quantity } from '../../simulator/render-text.ts';
 import { type SignatureSummary, summariseSignatures } from '../../waf/seclang/index.ts';
-import { digestOf } from '../digest.ts';
 import { usageFault } from '../exit.ts';
+import { digestOf } from '../input/digest.ts';
 import { openSignatureInput, openStarter, type SignatureFlags } from '../open-signatures.ts';
 import { colourOption, gather } from '../options.ts';
 import { write } from '../output.ts';
-import { tally } from '../print-diagnostics.ts';
-import { tableText } from '../table.ts';
+import { tally } from '../print/diagnostics.ts';
+import { tableText } from '../print/table.ts';
 import { writeWhole } from '../write-file.ts';
 
 interface CompileFlags extends SignatureFlags {
@@ -43,10 +45,6 @@ function printable(program: SignatureProgram): unknown {
       guard: guard === undefined ? null : { octets: guard.byteLength },
     })),
   };
-}
-
-function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
 }
 
 function levelTable({ levels }: SignatureSummary): string {
@@ -92,7 +90,7 @@ function summaryText(summary: SignatureSummary): string {
     [
       `patterns  ${patterns.total}: ${parts.join(', ')}; ${sizeText(patterns.octets)}`,
       `literals  ${literals.total}, ${sizeText(literals.octets)}, found in one pass over a value`,
-      `phrases   ${counted(phraseLists, 'list', 'lists')}`,
+      `phrases   ${quantity(phraseLists, 'list')}`,
       '',
     ].join('\n'),
   ].join('\n');

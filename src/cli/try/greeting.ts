@@ -1,6 +1,6 @@
 /** What `try` prints: where everything is, and commands that work as they stand. */
-import { ownName } from '../own-name.ts';
-import { shellWord } from '../shell-word.ts';
+import { commandName } from '../print/command-name.ts';
+import { shellWord } from '../print/shell-word.ts';
 
 export interface Tried {
   readonly url: string;
@@ -40,7 +40,7 @@ export function greeting(tried: Tried): string {
 }
 
 function commandsOf({ domain, operationsUrl }: Tried): readonly (readonly [string, string])[] {
-  const name = ownName();
+  const name = commandName();
   const rules = `"$EDGEPLAN_SERVER/domains/${domain}/rules/drop/`;
   const rule = JSON.stringify({
     path_includes: ['/private/*'],

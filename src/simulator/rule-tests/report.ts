@@ -1,6 +1,6 @@
 /** Results for people, as lines to paint, and for programs, as one JSON document. */
 import { quoteValue, type SourcePlace } from '../../base/diagnostic.ts';
-import { type RenderedLine, span } from '../render-text.ts';
+import { quantity, type RenderedLine, span } from '../render-text.ts';
 import type { CoverageReport, RuleCoverage } from './coverage.ts';
 import type { TestFailure, TestResult } from './run.ts';
 
@@ -81,7 +81,7 @@ function value(of: unknown): string {
 /** `31 passed, 2 failed · 140 requests`. */
 export function summaryLine(tally: Tally): RenderedLine {
   const failed = tally.failed === 0 ? [] : [span(`, ${tally.failed} failed`, 'bad')];
-  const requests = `${tally.requests} request${tally.requests === 1 ? '' : 's'}`;
+  const requests = quantity(tally.requests, 'request');
   return [
     span(`  ${tally.passed} passed`, tally.failed === 0 ? 'good' : 'plain'),
     ...failed,

@@ -1,6 +1,6 @@
 /** What rules of an edge file go by stays the same when others come and go (semantics §7, Identity). */
 import { expect, test } from 'vitest';
-import { createReplay } from '../../../src/cli/replay-log.ts';
+import { createReplay } from '../../../src/cli/decision-log/replay.ts';
 import { compile, seal } from '../../../src/compiler/index.ts';
 import { createCounters } from '../../../src/evaluator/counters.ts';
 import { refText } from '../../../src/evaluator/identity.ts';

@@ -1,11 +1,11 @@
 /** `edgeplan simulate --requests`: a stream of requests in, a stream of decisions out. */
 import type { World } from '../../simulator/assume.ts';
 import { headline } from '../../simulator/describe.ts';
-import { visible } from '../../simulator/render-text.ts';
+import { quantity, visible } from '../../simulator/render-text.ts';
 import { answerJson, answers, type RequestResult } from '../../simulator/requests.ts';
 import { fixedEvaluator, type SimulationSubject } from '../../simulator/simulate.ts';
+import { readChunks } from '../input/read-file.ts';
 import { note, write } from '../output.ts';
-import { readChunks } from '../read-file.ts';
 
 export interface SimulateStreamOptions {
   /** A file of requests, or `-`. */
@@ -29,7 +29,7 @@ function unreadNote(
 ): string {
   const lines = unread.first.join(', ') + (unread.count > unread.first.length ? ', …' : '');
   const named = `${unread.count === 1 ? 'line' : 'lines'} ${lines}`;
-  return `edgeplan: ${unread.count} of ${all} ${all === 1 ? 'line' : 'lines'} could not be read (${named})`;
+  return `edgeplan: ${unread.count} of ${quantity(all, 'line')} could not be read (${named})`;
 }
 
 /**

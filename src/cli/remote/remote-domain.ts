@@ -5,15 +5,9 @@ import { type Diagnostic, describeDiagnostic } from '../../base/diagnostic.ts';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
 import { parseRecord, parseRule } from '../../model/parse.ts';
 import type { DnsRecord, Rule } from '../../model/types.ts';
-import {
-  type ApiAnswer,
-  type ApiRequest,
-  askServer,
-  type ServerAccess,
-  ServerRefusal,
-} from '../ask-server.ts';
+import { SETTING_NAMES } from '../apply/settings.ts';
 import { CommandFault, EXIT } from '../exit.ts';
-import { SETTING_NAMES } from './settings.ts';
+import { type ApiRequest, type ApiResponse, callApi, type ServerAccess, ServerRefusal } from './call-api.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -50,7 +44,7 @@ export function rulePath(domain: string, type: Rule['type'], id?: number): strin
 /** Reads everything about a domain. Throws the fault; one of its own where the server has no such domain. */
 export async function readRemote(domain: string, options: ServerAccess): Promise<RemoteDomain> {
   const get = async (path: string): Promise<unknown> =>
-    (await askServer(options, { method: 'GET', path })).body;
+    (await callApi(options, { method: 'GET', path })).body;
   const detail = (await getDomain(domain, options)) as Fields;
   const records = (await get(recordPath(domain))) as readonly unknown[];
   const rules: Rule[] = [];
@@ -78,7 +72,7 @@ export async function readRemote(domain: string, options: ServerAccess): Promise
 /** A domain as the API shows it; throws as `readRemote` does. */
 export async function getDomain(domain: string, options: ServerAccess): Promise<unknown> {
   try {
-    return (await askServer(options, { method: 'GET', path: domainPath(domain) })).body;
+    return (await callApi(options, { method: 'GET', path: domainPath(domain) })).body;
   } catch (error) {
     if (!(error instanceof ServerRefusal) || error.status !== 404) throw error;
     throw new CommandFault(EXIT.no, `the key sees no domain \`${domain}\` on \`${options.server}\``, {
@@ -89,13 +83,13 @@ export async function getDomain(domain: string, options: ServerAccess): Promise<
 }
 
 /** Asks for something below a domain; a key that does not see the domain is told so. */
-export async function askInDomain(
+export async function callDomainApi(
   domain: string,
   options: ServerAccess,
   question: ApiRequest,
-): Promise<ApiAnswer> {
+): Promise<ApiResponse> {
   try {
-    return await askServer(options, question);
+    return await callApi(options, question);
   } catch (error) {
     if (error instanceof ServerRefusal && error.status === 404) await getDomain(domain, options);
     throw error;

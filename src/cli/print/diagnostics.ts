@@ -1,8 +1,14 @@
 /** Diagnostics the way compilers print them: place, severity, sentence, the line itself with a caret, the remedy. */
-import { type Diagnostic, formatPath } from '../base/diagnostic.ts';
-import { paint } from '../simulator/paint.ts';
-import { columns, type RenderedLine, span, type Tone, visible } from '../simulator/render-text.ts';
-import { counted } from './counted.ts';
+import { type Diagnostic, formatPath } from '../../base/diagnostic.ts';
+import { paint } from '../../simulator/paint.ts';
+import {
+  columns,
+  quantity,
+  type RenderedLine,
+  span,
+  type Tone,
+  visible,
+} from '../../simulator/render-text.ts';
 
 export interface DiagnosticOptions {
   readonly colour: boolean;
@@ -75,7 +81,7 @@ export function tally(diagnostics: readonly Diagnostic[]): string {
   return kinds
     .map((severity) => {
       const count = diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
-      return count === 0 ? '' : counted(count, severity);
+      return count === 0 ? '' : quantity(count, severity);
     })
     .filter((text) => text !== '')
     .join(', ');

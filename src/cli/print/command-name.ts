@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 import { shellWord } from './shell-word.ts';
 
 /** `edgeplan` where the shell finds it, `npx edgeplan` where npx did, else the file itself under Node. */
-export function ownName(): string {
+export function commandName(): string {
   const main = process.argv[1] ?? 'edgeplan';
   if (process.env['npm_command'] === 'exec') return 'npx edgeplan';
   const found = (process.env['PATH'] ?? '')

@@ -1,7 +1,7 @@
 /** A difference of two plans for people: a line a rule, its fields below it. */
-import type { FieldDifference, HostChange, PlanDiff, RuleChange } from '../analysis/diff.ts';
-import { same } from '../files/print-edge.ts';
-import { visible } from '../simulator/render-text.ts';
+import type { FieldDifference, HostChange, PlanDiff, RuleChange } from '../../analysis/diff.ts';
+import { same } from '../../files/print-edge.ts';
+import { quantity, visible } from '../../simulator/render-text.ts';
 
 const MARKS = { added: '+', removed: '-', changed: '~', moved: '>' } as const;
 /** Entries of a list that are told one by one; of longer changes the number. */
@@ -24,17 +24,15 @@ export function diffText(
 }
 
 function summary({ domain, hosts, rules }: PlanDiff): string {
-  const counted = (['added', 'removed', 'changed', 'moved'] as const).flatMap((change) => {
+  const counts = (['added', 'removed', 'changed', 'moved'] as const).flatMap((change) => {
     const count = rules.filter((rule) => rule.change === change).length;
-    return count === 0 ? [] : [`${count} ${count === 1 ? 'rule' : 'rules'} ${change}`];
+    return count === 0 ? [] : [`${quantity(count, 'rule')} ${change}`];
   });
   const other = [
-    ...(hosts.length === 0
-      ? []
-      : [`${hosts.length} ${hosts.length === 1 ? 'host differs' : 'hosts differ'}`]),
+    ...(hosts.length === 0 ? [] : [quantity(hosts.length, 'host differs', 'hosts differ')]),
     ...(domain.length === 0 ? [] : ['the domain differs']),
   ];
-  return [...counted, ...other].join(', ');
+  return [...counts, ...other].join(', ');
 }
 
 function hostLines({ change, host, fields }: HostChange): readonly string[] {

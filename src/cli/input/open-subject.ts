@@ -1,19 +1,19 @@
 /** From a file to what can be simulated: an edge file is compiled and sealed, a sealed plan is taken as it is. */
 import { basename } from 'node:path';
-import type { Diagnostic } from '../base/diagnostic.ts';
-import { compileEdge, isPlan } from '../embed/compile-edge.ts';
-import { loadPlan } from '../evaluator/index.ts';
-import type { EdgeSources } from '../files/edge-file.ts';
-import type { RuleSet } from '../model/types.ts';
-import { PlanFault } from '../plan/fault.ts';
-import { type OpenedPlan, openPlan } from '../plan/open.ts';
-import { seal } from '../plan/seal.ts';
-import type { DescribedSource } from '../simulator/describe.ts';
-import type { SimulationSubject } from '../simulator/simulate.ts';
+import type { Diagnostic } from '../../base/diagnostic.ts';
+import { compileEdge, isPlan } from '../../embed/compile-edge.ts';
+import { loadPlan } from '../../evaluator/index.ts';
+import type { EdgeSources } from '../../files/edge-file.ts';
+import type { RuleSet } from '../../model/types.ts';
+import { PlanFault } from '../../plan/fault.ts';
+import { type OpenedPlan, openPlan } from '../../plan/open.ts';
+import { seal } from '../../plan/seal.ts';
+import type { DescribedSource } from '../../simulator/describe.ts';
+import type { SimulationSubject } from '../../simulator/simulate.ts';
+import { inputFault, usageFault } from '../exit.ts';
+import { type ColourChoice, colourFor } from '../output.ts';
+import { diagnosticsText, MISTAKES_PRINTED, tally } from '../print/diagnostics.ts';
 import { digestOf } from './digest.ts';
-import { inputFault, usageFault } from './exit.ts';
-import { type ColourChoice, colourFor } from './output.ts';
-import { diagnosticsText, MISTAKES_PRINTED, tally } from './print-diagnostics.ts';
 import { readBytes } from './read-file.ts';
 
 export interface OpenedSubject {

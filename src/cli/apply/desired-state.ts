@@ -5,7 +5,7 @@ import type { EdgeSources } from '../../files/edge-file.ts';
 import { readYamlBytes } from '../../files/yaml.ts';
 import type { DnsRecord, Rule } from '../../model/types.ts';
 import { inputFault } from '../exit.ts';
-import { compileOctets, readEdgeOctets } from '../open-subject.ts';
+import { compileOctets, readEdgeOctets } from '../input/open-subject.ts';
 import { type ColourChoice, note } from '../output.ts';
 import { SETTING_NAMES } from './settings.ts';
 

@@ -1,16 +1,16 @@
 /** Which signatures `waf` rules inspect with: those that were asked for, else the starter set. */
 
-import type { LintSignatures } from '../analysis/lint/finding.ts';
-import type { SealedSignatures } from '../api/compute/job.ts';
-import type { RuleSet } from '../model/types.ts';
-import { META, typeIndex } from '../plan/layout.ts';
-import { openPlan } from '../plan/open.ts';
-import type { Signatures } from '../simulator/simulate.ts';
-import { loadSignatures } from '../waf/runtime/load.ts';
+import type { LintSignatures } from '../../analysis/lint/finding.ts';
+import type { SealedSignatures } from '../../api/compute/job.ts';
+import type { RuleSet } from '../../model/types.ts';
+import { META, typeIndex } from '../../plan/layout.ts';
+import { openPlan } from '../../plan/open.ts';
+import type { Signatures } from '../../simulator/simulate.ts';
+import { loadSignatures } from '../../waf/runtime/load.ts';
+import { usageFault } from '../exit.ts';
+import { type OpenedSignatures, openSignatureInput, openStarter } from '../open-signatures.ts';
+import type { ColourChoice } from '../output.ts';
 import { digestOf } from './digest.ts';
-import { usageFault } from './exit.ts';
-import { type OpenedSignatures, openSignatureInput, openStarter } from './open-signatures.ts';
-import type { ColourChoice } from './output.ts';
 
 export interface ChoiceFlags {
   readonly color: ColourChoice;

@@ -1,17 +1,17 @@
 /** Makes planned changes over the API, one after another, and stops at the first that is refused. */
 import { same } from '../../files/print-edge.ts';
 import type { Rule } from '../../model/types.ts';
-import { type ApiAnswer, askServer, type ServerAccess, ServerRefusal } from '../ask-server.ts';
 import { CommandFault, EXIT } from '../exit.ts';
+import { type ApiResponse, callApi, type ServerAccess, ServerRefusal } from '../remote/call-api.ts';
+import { domainPath, readRecord, readRule, recordPath, rulePath } from '../remote/remote-domain.ts';
 import { type ChangePlan, contentOf, type PlannedChange } from './plan-changes.ts';
-import { domainPath, readRecord, readRule, recordPath, rulePath } from './remote.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export interface CarryOutOptions extends ServerAccess {
+export interface ExecuteOptions extends ServerAccess {
   readonly domain: string;
   /** Told after each change. */
-  readonly onMade?: (change: PlannedChange) => void;
+  readonly onDone?: (change: PlannedChange) => void;
   /** Told what the server did beside a change. */
   readonly onNote?: (sentence: string) => void;
 }
@@ -21,7 +21,7 @@ export type ApplyOutcome =
   | { readonly ok: false; readonly made: number; readonly fault: CommandFault };
 
 /** Makes all changes of a plan; the last one waits until a plan with all of them is published. */
-export async function carryOut(plan: ChangePlan, options: CarryOutOptions): Promise<ApplyOutcome> {
+export async function executeChanges(plan: ChangePlan, options: ExecuteOptions): Promise<ApplyOutcome> {
   const running: Running = {
     options,
     recordIds: new Map(plan.recordIds),
@@ -33,7 +33,7 @@ export async function carryOut(plan: ChangePlan, options: CarryOutOptions): Prom
       const last = index === plan.changes.length - 1;
       const { headers } = await make(change, running, last ? '?wait=published' : '');
       revision = headers.get('x-revision');
-      options.onMade?.(change);
+      options.onDone?.(change);
     } catch (error) {
       if (error instanceof CommandFault) return { ok: false, made: index, fault: error };
       throw error;
@@ -43,7 +43,7 @@ export async function carryOut(plan: ChangePlan, options: CarryOutOptions): Prom
 }
 
 interface Running {
-  readonly options: CarryOutOptions;
+  readonly options: ExecuteOptions;
   /** The server's ids by the file's; grows with every record that is made. */
   readonly recordIds: Map<number, number>;
   /** Server ids of records this plan deletes: deleting one changes the rules that name it. */
@@ -56,12 +56,12 @@ function isGoneRecord(
   return change.noun === 'record' && change.verb === 'delete';
 }
 
-async function make(change: PlannedChange, running: Running, query: string): Promise<ApiAnswer> {
+async function make(change: PlannedChange, running: Running, query: string): Promise<ApiResponse> {
   const { options } = running;
   const { domain } = options;
   if (change.noun === 'domain') {
     const path = domainPath(domain);
-    const { headers } = await askServer(options, { method: 'GET', path });
+    const { headers } = await callApi(options, { method: 'GET', path });
     return send(options, { method: 'PUT', path: path + query, body: change.after, ...matching(headers) });
   }
   if (change.noun === 'record') return makeRecord(change, running, query);
@@ -72,7 +72,7 @@ async function makeRecord(
   change: Extract<PlannedChange, { noun: 'record' }>,
   running: Running,
   query: string,
-): Promise<ApiAnswer> {
+): Promise<ApiResponse> {
   const { options } = running;
   const { domain } = options;
   if (change.verb === 'create') {
@@ -82,7 +82,7 @@ async function makeRecord(
     return answer;
   }
   const path = recordPath(domain, change.before.id);
-  const { body: shown, headers } = await askServer(options, { method: 'GET', path });
+  const { body: shown, headers } = await callApi(options, { method: 'GET', path });
   if (!same(readRecord(shown, domain), change.before)) throw changedMeanwhile(change);
   if (change.verb === 'delete')
     return send(options, { method: 'DELETE', path: path + query, ...matching(headers) });
@@ -94,7 +94,7 @@ async function makeRule(
   change: Extract<PlannedChange, { noun: 'rule' }>,
   running: Running,
   query: string,
-): Promise<ApiAnswer> {
+): Promise<ApiResponse> {
   const { options } = running;
   const { domain } = options;
   if (change.verb === 'create') {
@@ -110,7 +110,7 @@ async function makeRule(
   }
   const { before } = change;
   const path = rulePath(domain, before.type, before.id);
-  const { body: shown, headers } = await askServer(options, { method: 'GET', path });
+  const { body: shown, headers } = await callApi(options, { method: 'GET', path });
   if (!isStill(readRule(before.type, shown as Fields), before, running.gone)) throw changedMeanwhile(change);
   if (change.verb === 'delete')
     return send(options, { method: 'DELETE', path: path + query, ...matching(headers) });
@@ -143,10 +143,10 @@ function matching(headers: Headers): { readonly ifMatch?: string } {
   return tag === null ? {} : { ifMatch: tag };
 }
 
-/** As `askServer`; a publication that is late is not a change that was refused. */
-async function send(options: CarryOutOptions, question: Parameters<typeof askServer>[1]): Promise<ApiAnswer> {
+/** As `callApi`; a publication that is late is not a change that was refused. */
+async function send(options: ExecuteOptions, question: Parameters<typeof callApi>[1]): Promise<ApiResponse> {
   try {
-    return await askServer(options, question);
+    return await callApi(options, question);
   } catch (error) {
     if (!(error instanceof ServerRefusal) || error.status !== 504) throw error;
     options.onNote?.(error.sentence);
@@ -155,7 +155,7 @@ async function send(options: CarryOutOptions, question: Parameters<typeof askSer
 }
 
 /** The redirect between a domain and its www name gets the record it needs from the server (API document, "redirect"). */
-function tellWww({ body }: ApiAnswer, { onNote }: CarryOutOptions): void {
+function tellWww({ body }: ApiResponse, { onNote }: ExecuteOptions): void {
   const made = (body as Fields)['www_record'];
   if (made === 'created' || made === 'created_external')
     onNote?.('the server made a proxied record `www` for a redirect; add it to the file');

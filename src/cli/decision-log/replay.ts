@@ -3,11 +3,11 @@
  * origin would notice. What a line cannot tell (counters of rate limits, signatures, the health of pools) is taken as it
  * was on that day, so that only the rules make a difference.
  */
-import type { Decision } from '../evaluator/decision.ts';
-import { refText } from '../evaluator/identity.ts';
-import type { EdgeRequest, Evaluator } from '../evaluator/index.ts';
-import { type DecisionLine, type LoggedDecision, loggedDecision } from '../proxy/log/line.ts';
-import type { LogEntry } from './decision-log.ts';
+import type { Decision } from '../../evaluator/decision.ts';
+import { refText } from '../../evaluator/identity.ts';
+import type { EdgeRequest, Evaluator } from '../../evaluator/index.ts';
+import { type DecisionLine, type LoggedDecision, loggedDecision } from '../../proxy/log/line.ts';
+import type { LogEntry } from './read-log.ts';
 
 /** Examples kept of each group. */
 const EXAMPLES = 3;

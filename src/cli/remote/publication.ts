@@ -1,12 +1,12 @@
 /** How a command tells that a revision is out: one of a domain that must not serve refuses its requests. */
-import { mayServe } from '../publisher/plan-subject.ts';
-import type { DomainRow } from '../store/rows.ts';
-import { getDomain } from './apply/remote.ts';
-import type { ServerAccess } from './ask-server.ts';
+import { mayServe } from '../../publisher/plan-subject.ts';
+import type { DomainRow } from '../../store/rows.ts';
+import type { ServerAccess } from './call-api.ts';
+import { getDomain } from './remote-domain.ts';
 
 type State = Pick<DomainRow, 'status' | 'suspended'>;
 
-export interface PublishedOutcome {
+export interface PublicationOutcome {
   /** A clause, such as `example.com is out as revision 4`. */
   readonly clause: string;
   /** How the domain comes to be served; `null` where it is, or where only the service itself can say so. */
@@ -14,11 +14,11 @@ export interface PublishedOutcome {
 }
 
 /** Asks the server whether it serves the domain of a revision that was published. */
-export async function printPublished(
+export async function publicationOutcome(
   domain: string,
   revision: string,
   options: ServerAccess,
-): Promise<PublishedOutcome> {
+): Promise<PublicationOutcome> {
   const state = (await getDomain(domain, options)) as State;
   if (mayServe(state)) return { clause: `${domain} is out as revision ${revision}`, remedy: null };
   const why = state.suspended ? 'suspended' : state.status;

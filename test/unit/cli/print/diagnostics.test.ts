@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Diagnostic } from '../../../src/base/diagnostic.ts';
-import { diagnosticsText, tally } from '../../../src/cli/print-diagnostics.ts';
+import type { Diagnostic } from '../../../../src/base/diagnostic.ts';
+import { diagnosticsText, tally } from '../../../../src/cli/print/diagnostics.ts';
 
 const mistake: Diagnostic = {
   code: 'unknown_field',

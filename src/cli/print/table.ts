@@ -1,5 +1,5 @@
 /** Rows of text in columns. */
-import { visible } from '../simulator/render-text.ts';
+import { visible } from '../../simulator/render-text.ts';
 
 /** A table with its headings, each column as wide as its widest cell; nothing at all without rows. */
 export function tableText(headings: readonly string[], rows: readonly (readonly string[])[]): string {

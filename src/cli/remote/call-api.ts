@@ -1,8 +1,8 @@
 /** Asks a running server over its API, for commands that read or change what it holds. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Option } from 'commander';
-import { CommandFault, EXIT, usageFault } from './exit.ts';
-import { note } from './output.ts';
+import { CommandFault, EXIT, usageFault } from '../exit.ts';
+import { note } from '../output.ts';
 
 export interface ServerAccess {
   readonly server: string;
@@ -30,7 +30,7 @@ export interface ApiRequest {
   readonly ifMatch?: string;
 }
 
-export interface ApiAnswer {
+export interface ApiResponse {
   readonly body: unknown;
   readonly headers: Headers;
 }
@@ -64,7 +64,7 @@ const LONGEST_WAIT_SEC = 60;
  * The server's answer. Waits where the key's requests of this minute are used up. Throws a fault with the server's own
  * sentence when it refused; the exit code is 1 where it knows no such thing, else 4.
  */
-export async function askServer({ server, key }: ServerAccess, question: ApiRequest): Promise<ApiAnswer> {
+export async function callApi({ server, key }: ServerAccess, question: ApiRequest): Promise<ApiResponse> {
   if (key === undefined || key === '') {
     throw usageFault('no API key was given', 'make one with edgeplan key create and set EDGEPLAN_KEY');
   }
@@ -73,7 +73,7 @@ export async function askServer({ server, key }: ServerAccess, question: ApiRequ
   }
   // Relative, so that a server behind a path of a proxy is found.
   const url = new URL(question.path.slice(1), server.endsWith('/') ? server : `${server}/`);
-  const response = await sendPatiently(url, requestOf(question, key));
+  const response = await sendWithRetries(url, requestOf(question, key));
   const text = await response.text();
   const body = parse(text);
   if (response.ok) return { body, headers: response.headers };
@@ -90,7 +90,7 @@ function requestOf({ method, body, type, ifMatch }: ApiRequest, key: string): Re
 }
 
 /** A request that was over the key's budget was not looked at, so it can be made again. */
-async function sendPatiently(url: URL, init: RequestInit): Promise<Response> {
+async function sendWithRetries(url: URL, init: RequestInit): Promise<Response> {
   for (;;) {
     const response = await send(url, init);
     const seconds = Number(response.headers.get('retry-after'));

@@ -1,8 +1,8 @@
 /** Files as bytes; what goes wrong is told in one sentence each. */
 import { createReadStream } from 'node:fs';
-import { sizeText } from '../files/size.ts';
-import { inputFault } from './exit.ts';
-import { readFault } from './file-fault.ts';
+import { sizeText } from '../../files/size.ts';
+import { inputFault } from '../exit.ts';
+import { readFault } from '../file-fault.ts';
 
 /** Octets of an input file: far above any rule set within its limits, far below what would exhaust memory. */
 const LARGEST_FILE = 256 * 1024 * 1024;

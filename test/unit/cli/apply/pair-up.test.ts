@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pairUp } from '../../../src/cli/apply/pair-up.ts';
+import { pairUp } from '../../../../src/cli/apply/pair-up.ts';
 
 const whole = { wanted: (text: string) => text, there: (text: string) => text, unique: false };
 const first = (unique: boolean) => ({
