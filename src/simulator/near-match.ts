@@ -9,6 +9,7 @@ import { absoluteName } from '../model/record-name.ts';
 import type { PathFilter, Rule, RuleSet } from '../model/types.ts';
 import { ruleTrace } from './describe.ts';
 import type { RuleNote } from './document.ts';
+import { shellWord } from './shell-word.ts';
 import { classified, fixedEvaluator, type SimulatedRequest, type SimulationSubject } from './simulate.ts';
 
 /** Runs at most: each explains the whole plan. */
@@ -78,11 +79,6 @@ function botProposals(rule: Rule): readonly Proposal[] {
   const listed = rule.bot_kinds.find((kind) => kind !== '*') ?? 'gptbot';
   const bot = { kind: listed, verified: rule.require_verified };
   return [{ facts: { bot }, flags: [`--bot ${bot.kind}${bot.verified ? ':verified' : ''}`] }];
-}
-
-/** Single quotes where a shell would read more than the text. */
-export function shellWord(text: string): string {
-  return /^[A-Za-z0-9_.,:/@%+=~-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
 function fingerprintProposals(rule: Rule, field: 'ja4' | 'ja4h'): readonly Proposal[] {

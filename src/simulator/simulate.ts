@@ -3,7 +3,7 @@
  * and a request. Out: the trace document. Counters start empty, the clock stands still and chance is fixed, so the same
  * input always gives the same document (its timing apart).
  */
-import { isGenericBot } from '../classify/generic-bot.ts';
+
 import type { ErrorPageAnswer } from '../evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../evaluator/index.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
@@ -14,6 +14,7 @@ import { traceDocument } from './account.ts';
 import { type World, withAssumedBody } from './assume.ts';
 import type { RuleSources } from './describe.ts';
 import type { SignaturesNote, TraceDocument } from './document.ts';
+import { withGenericBot } from './generic-bot.ts';
 
 /** What `waf` rules inspect with. */
 export interface Signatures extends SignaturesNote {
@@ -61,21 +62,15 @@ export function fixedEvaluator({ bytes, signatures }: SimulationSubject, world: 
   };
 }
 
-function userAgentOf(request: EdgeRequest): string | undefined {
-  const header = request.headers?.['user-agent'];
-  return typeof header === 'string' ? header : header?.[0];
-}
-
-/** The request as the edge's classifiers would complete it: a program no named kind claims is a `generic-bot`. */
+/** The request with the bot that the node's classifier would find, and whether that is a `generic-bot`. */
 export function classified(
   subject: SimulationSubject,
-  asked: SimulatedRequest,
+  { request, world }: SimulatedRequest,
 ): { readonly request: EdgeRequest; readonly generic: boolean } {
-  const { request, world } = asked;
-  if (request.bot !== undefined || !isGenericBot(userAgentOf(request))) return { request, generic: false };
-  const { facts } = fixedEvaluator({ ...subject, signatures: null }, world).explain(request);
-  if (facts.bot !== null) return { request, generic: false };
-  return { request: { ...request, bot: { kind: 'generic-bot', verified: false } }, generic: true };
+  const completed = withGenericBot(request, (bare) =>
+    fixedEvaluator({ ...subject, signatures: null }, world).explain(bare),
+  );
+  return { request: completed, generic: completed !== request };
 }
 
 interface PageAsked {

@@ -1,10 +1,10 @@
 /** `edgeplan account`: who can hold keys and own domains. */
 import { Command } from 'commander';
 import { createAccount, setAccountActive } from '../../access/keys.ts';
+import { shellWord } from '../../simulator/shell-word.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { openData, openExistingData, type StoreFlags } from '../open-data.ts';
 import { note, write } from '../output.ts';
-import { shellWord } from '../print/shell-word.ts';
 import { tableText } from '../print/table.ts';
 import { withData, withStore } from '../with-store.ts';
 

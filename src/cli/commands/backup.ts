@@ -5,6 +5,7 @@ import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { sizeText } from '../../files/size.ts';
 import { quantity } from '../../simulator/render-text.ts';
+import { shellWord } from '../../simulator/shell-word.ts';
 import { StoreFault } from '../../store/fault.ts';
 import { flush } from '../../store/sqlite/backup.ts';
 import { type CopyReport, inspectCopy } from '../../store/sqlite/inspect.ts';
@@ -13,7 +14,6 @@ import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { writeFault } from '../file-fault.ts';
 import { openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
 import { write } from '../output.ts';
-import { shellWord } from '../print/shell-word.ts';
 
 interface Flags extends StoreFlags {
   readonly to: string;

@@ -2,10 +2,10 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
+import { shellWord } from '../../simulator/shell-word.ts';
 import { usageFault } from '../exit.ts';
 import { writeFault } from '../file-fault.ts';
 import { write } from '../output.ts';
-import { shellWord } from '../print/shell-word.ts';
 import { STARTER_RULES, STARTER_TESTS } from '../starter-files.ts';
 import { writeNew } from '../write-file.ts';
 

@@ -1,7 +1,7 @@
 /** How this command is called where it was started from, for commands that are printed to be pasted. */
 import { accessSync, constants, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
-import { shellWord } from './shell-word.ts';
+import { shellWord } from '../../simulator/shell-word.ts';
 
 /** `edgeplan` where the shell finds it, `npx edgeplan` where npx did, else the file itself under Node. */
 export function commandName(): string {

@@ -1,6 +1,7 @@
 /** What `try` prints: where everything is, and commands that work as they stand. */
+
+import { shellWord } from '../../simulator/shell-word.ts';
 import { commandName } from '../print/command-name.ts';
-import { shellWord } from '../print/shell-word.ts';
 
 export interface Tried {
   readonly url: string;

@@ -4,13 +4,13 @@
  * and clearance empty; clock, health and load are what the test says, chance is fixed, and nothing waits.
  */
 import type { SourcePlace } from '../../base/diagnostic.ts';
-import { isGenericBot } from '../../classify/generic-bot.ts';
 import type { Decision, ErrorPageAnswer } from '../../evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../evaluator/index.ts';
 import type { EdgeRequest } from '../../evaluator/request.ts';
 import type { Trace } from '../../evaluator/trace.ts';
 import type { WafProgram } from '../../evaluator/waf.ts';
 import { withAssumedBody } from '../assume.ts';
+import { withGenericBot } from '../generic-bot.ts';
 import { compare, type Difference, describeDecision, describePage } from './compare.ts';
 import type { Coverage } from './coverage.ts';
 import type { Expectation } from './expectation.ts';
@@ -92,7 +92,9 @@ function open({ node }: ReadyTest, { bytes, waf }: RunOptions, running: () => Ru
 function runStep(step: ReadyStep, running: Running): readonly TestFailure[] {
   running.step = step;
   running.now = (step.now ?? running.now) + step.afterMs;
-  running.request = classified(step.request, running.bytes);
+  running.request = withGenericBot(step.request, (bare) =>
+    loadPlan(running.bytes, { random: () => 0, trusted: true }).explain(bare),
+  );
   const earlier = earlierRequests(step, running);
   return [...earlier, ...lastRequest(step, running)];
 }
@@ -182,15 +184,6 @@ function judge(
 
 function requestAt(step: ReadyStep, { request, now }: Running): EdgeRequest {
   return withAssumedBody({ ...(request ?? step.request), now });
-}
-
-/** A program that no named kind claims is a generic bot; the edge's own classifier would tell it so. */
-function classified(request: EdgeRequest, bytes: Uint8Array): EdgeRequest {
-  const agent = request.headers?.['user-agent'];
-  if (request.bot !== undefined || !isGenericBot(typeof agent === 'string' ? agent : agent?.[0]))
-    return request;
-  const { facts } = loadPlan(bytes, { random: () => 0, trusted: true }).explain(request);
-  return facts.bot === null ? { ...request, bot: { kind: 'generic-bot', verified: false } } : request;
 }
 
 function explain(request: EdgeRequest, { evaluator, coverage }: Running): Trace {
