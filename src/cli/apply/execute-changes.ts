@@ -4,7 +4,8 @@ import type { Rule } from '../../model/types.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { type ApiResponse, callApi, type ServerAccess, ServerRefusal } from '../remote/call-api.ts';
 import { domainPath, readRecord, readRule, recordPath, rulePath } from '../remote/remote-domain.ts';
-import { type ChangePlan, contentOf, type PlannedChange } from './plan-changes.ts';
+import { contentOf } from './pair-rules.ts';
+import type { ChangePlan, PlannedChange } from './plan-changes.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

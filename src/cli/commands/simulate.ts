@@ -1,9 +1,7 @@
 /** `edgeplan simulate`: what one request would hit and why, or the decisions of many. */
-import { existsSync, statSync } from 'node:fs';
 import { performance } from 'node:perf_hooks';
 import { Command, Option } from 'commander';
 import { asTest } from '../../simulator/as-test.ts';
-import type { World } from '../../simulator/assume.ts';
 import type { RuleNote, TraceDocument } from '../../simulator/document.ts';
 import { findRules, remedyFor } from '../../simulator/find-rule.ts';
 import { nearMatch } from '../../simulator/near-match.ts';
@@ -11,7 +9,7 @@ import { paint } from '../../simulator/paint.ts';
 import { renderTrace } from '../../simulator/render.ts';
 import { labelOf } from '../../simulator/render-rule.ts';
 import { renderWhy } from '../../simulator/render-why.ts';
-import { type RequestFlags, readRequest, readTime, type Typed } from '../../simulator/request-line.ts';
+import { type RequestFlags, readRequest } from '../../simulator/request-line.ts';
 import { type SimulatedRequest, type SimulationSubject, simulate } from '../../simulator/simulate.ts';
 import { EXIT, usageFault } from '../exit.ts';
 import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
@@ -26,13 +24,13 @@ import {
   signatureOptions,
 } from '../options.ts';
 import { colourFor, note, outputWidth, write } from '../output.ts';
+import { type ConditionFlags, clearedRefs, orUsageFault, worldOf } from '../simulate/conditions.ts';
 import { simulateStream } from '../simulate/stream.ts';
+import { readUrlWords } from '../simulate/url-words.ts';
 
-interface Flags extends RequestFlags, ChoiceFlags {
+interface Flags extends RequestFlags, ChoiceFlags, ConditionFlags {
   readonly file: string;
   readonly status?: ResponseFlag;
-  readonly originDown?: readonly string[];
-  readonly nodeId?: number;
   readonly why?: string;
   readonly all?: boolean;
   readonly json?: boolean;
@@ -60,105 +58,6 @@ const ONE_REQUEST = [
   'all',
   'asTest',
 ] as const satisfies readonly (keyof Flags)[];
-
-function wanted<T>(typed: Typed<T>): T {
-  if (!typed.ok) throw usageFault(typed.error);
-  return typed.value;
-}
-
-/** The id of the rule that has this key. */
-function idOfKey(subject: SimulationSubject, key: string): number | undefined {
-  return [...subject.sources].find(([, source]) => source.key === key)?.[0];
-}
-
-/** Clearances name rules by what they go by; a person may name those of an edge file by id as well. */
-function clearedRefs(flags: Flags, subject: SimulationSubject): Pick<RequestFlags, 'cleared'> {
-  const keys = subject.ruleSet?.keys;
-  const cleared = flags.cleared?.map((text) => {
-    const [, type, id] = /^([a-z_]+)\/(\d+)$/.exec(text) ?? [];
-    const key = (type === 'record' ? keys?.records : keys?.rules)?.get(Number(id));
-    return key === undefined ? text : `${type}/${key}`;
-  });
-  const odd = cleared?.find((ref) => !mayAsk(ref, subject));
-  if (odd !== undefined) {
-    throw usageFault(
-      `\`${odd}\` is not a challenge of \`${subject.name}\``,
-      'no rule or record goes by that name',
-    );
-  }
-  return cleared === undefined ? {} : { cleared };
-}
-
-/** Whether a rule or record of an edge file goes by a name; whoever wrote a number means an id, which a plan may have. */
-function mayAsk(ref: string, { ruleSet }: SimulationSubject): boolean {
-  if (ruleSet?.keys === undefined || /\/\d+$/.test(ref)) return true;
-  const { rules, records } = ruleSet.keys;
-  const named = ruleSet.rules.map(({ type, id }) => `${type}/${rules.get(id) ?? id}`);
-  return named.includes(ref) || [...records.values()].some((key) => ref === `record/${key}`);
-}
-
-/** `80/0`, or the pool's key in place of its id. */
-function downOrigins(flags: Flags, subject: SimulationSubject): readonly string[] {
-  return (flags.originDown ?? []).map((text) => {
-    const parts = /^(.+)\/(\d+)$/.exec(text);
-    if (parts === null) throw usageFault(`\`${text}\` is not an origin; write <pool>/<index> such as 80/0`);
-    const [, pool = '', index = ''] = parts;
-    const id = /^\d+$/.test(pool) ? Number(pool) : idOfKey(subject, pool);
-    const rules = subject.ruleSet?.rules;
-    const rule = rules?.find((one) => one.type === 'origin_pool' && one.id === id);
-    if (id === undefined || (rules !== undefined && rule === undefined)) {
-      throw usageFault(`there is no origin_pool \`${pool}\` in \`${subject.name}\``);
-    }
-    if (rule?.type === 'origin_pool' && Number(index) >= rule.origins.length) {
-      throw usageFault(
-        `origin_pool \`${pool}\` has ${rule.origins.length} origins, counted from 0; there is no ${index}`,
-      );
-    }
-    return `${id}/${Number(index)}`;
-  });
-}
-
-function worldOf(flags: Flags, subject: SimulationSubject): World {
-  const now = flags.at === undefined ? Date.now() : wanted(readTime(flags.at));
-  return {
-    down: downOrigins(flags, subject),
-    nodeId: flags.nodeId ?? null,
-    now,
-    nowGiven: flags.at !== undefined,
-  };
-}
-
-interface Line {
-  readonly url: string;
-  /** `GET https://…`: the word in front of the URL. */
-  readonly method?: string;
-}
-
-function isFile(name: string): boolean {
-  return existsSync(name) && statSync(name).isFile();
-}
-
-/** `edge.yaml` where a URL belongs; a host of that name, or one with such a path, is not meant. */
-function isFileName(text: string): boolean {
-  return !text.includes('://') && (/^[^/?#]+\.(?:ya?ml|edgeplan)$/.test(text) || isFile(text));
-}
-
-function oneLine(words: readonly string[]): Line {
-  const said = words[0] === 'curl' ? words.slice(1) : words;
-  const [word = ''] = said;
-  const method = said.length > 1 && /^[A-Z]+$/.test(word) ? { method: word } : null;
-  const [url, ...more] = method === null ? said : said.slice(1);
-  if (url === undefined) {
-    throw usageFault('no URL was given', 'try: edgeplan simulate https://example.com/path');
-  }
-  const file = isFileName(url) ? url : more.find(isFileName);
-  if (file !== undefined) {
-    const remedy = `name the file with -f: edgeplan simulate -f ${file} https://example.com/path`;
-    throw usageFault(`\`${file}\` is a file, not a URL`, remedy);
-  }
-  if (more.length > 0) throw usageFault(`one URL at a time; \`${more[0]}\` is a second one`);
-  return { url, ...method };
-}
 
 function theRule(document: TraceDocument, text: string): RuleNote {
   const rules = document.phases.flatMap((phase) => phase.rules);
@@ -201,10 +100,10 @@ async function subjectOf(flags: Flags): Promise<SimulationSubject> {
 }
 
 async function simulateOne(words: readonly string[], flags: Flags): Promise<void> {
-  const { url, ...line } = oneLine(words);
+  const { url, ...line } = readUrlWords(words);
   const subject = await subjectOf(flags);
   const world = worldOf(flags, subject);
-  const request = wanted(
+  const request = orUsageFault(
     readRequest(url, { ...line, ...flags, ...clearedRefs(flags, subject), now: world.now }),
   );
   const address = `${request.scheme}://${String(request.host)}${request.target}`;
@@ -214,7 +113,7 @@ async function simulateOne(words: readonly string[], flags: Flags): Promise<void
     note('edgeplan: --status was not used, for no origin is asked');
   }
   if (flags.why !== undefined) return printWhy(document, { subject, asked, flags });
-  if (flags.asTest === true) return write(wanted(asTest(document, asked, subject)));
+  if (flags.asTest === true) return write(orUsageFault(asTest(document, asked, subject)));
   if (flags.json === true) return write(`${JSON.stringify(document, null, 2)}\n`);
   const lines = renderTrace(document, { width: outputWidth(), all: flags.all === true });
   return write(paint(lines, colourFor(process.stdout, flags.color)));
