@@ -6,7 +6,10 @@ import type { Diagnostic, FieldPath } from '../base/diagnostic.ts';
 import { RULE_TYPES } from '../base/vocabulary.ts';
 import { isMapping, type YamlFile } from './yaml.ts';
 
-/** A path into the rule set as a path into the file, where records may stand by name. */
+/**
+ * Converts a path into the rule set to a path into the file: `record_ids` is `records` where the rule names
+ * records.
+ */
 export function toFilePath(yaml: YamlFile, path: FieldPath): FieldPath {
   if (path[2] !== 'record_ids' || !isMapping(yaml.value)) return path;
   const rules = yaml.value['rules'];
@@ -14,36 +17,43 @@ export function toFilePath(yaml: YamlFile, path: FieldPath): FieldPath {
   return isMapping(rule) && Object.hasOwn(rule, 'records') ? [...path.slice(0, 2), 'records'] : path;
 }
 
+/**
+ * The diagnostic with its place in the file, the file's wording, and a remedy where the YAML text suggests known. An
+ * unknown field is placed at its key, everything else at its value.
+ */
 export function placed(diagnostic: Diagnostic, yaml: YamlFile): Diagnostic {
   const path = toFilePath(yaml, diagnostic.path);
   const at = diagnostic.code === 'unknown_field' ? yaml.keyAt(path) : yaml.at(path);
-  const shaped = { ...diagnostic, ...asMapping(diagnostic, yaml) };
-  const remedy = shaped.remedy ?? remedyFor(shaped, yaml.plainSource(path));
-  return { ...shaped, at, ...(remedy === null ? {} : { remedy }) };
+  const reworded = { ...diagnostic, ...asMapping(diagnostic, yaml) };
+  const remedy = reworded.remedy ?? remedyFor(reworded, yaml.plainSource(path));
+  return { ...reworded, at, ...(remedy === null ? {} : { remedy }) };
 }
 
-/** What a rule and a record are in a file, where the API says only that they are objects. */
+/** Rewords `must be an object`, the API's message, for a rule or record of a file: there it is a mapping. */
 function asMapping(
   { path, message }: Diagnostic,
   yaml: YamlFile,
 ): Pick<Diagnostic, 'message' | 'remedy'> | null {
   if (path.length !== 2 || message !== 'must be an object') return null;
   if (path[0] !== 'rules') return { message: 'must be a mapping with `name`, `type` and `destination`' };
-  const type = RULE_TYPES.find((one) => one === yaml.plainSource(path));
+  const type = RULE_TYPES.find((known) => known === yaml.plainSource(path));
   return {
     message: 'must be a mapping with `type` and the fields of that type',
     ...(type === undefined ? {} : { remedy: `write \`- { type: ${type}, … }\`` }),
   };
 }
 
-/** One entry where a list is wanted, as the list of it. */
+/** The remedy for a single value where a list is expected: the value in brackets, cut to 60 characters. */
 export function asList(source: string): string {
   if (source === '') return 'write `[]`, or remove the line';
   const entry = /[,[\]{}#:]/.test(source) ? JSON.stringify(source) : source;
   return `write \`[${entry.slice(0, 60)}]\``;
 }
 
-/** Unquoted text that YAML reads as something else: `false`, `12`, an empty value. */
+/**
+ * The remedy for unquoted text that YAML reads as another type: `false`, `12`, an empty value. `null`: no
+ * suggestion.
+ */
 function remedyFor({ code, message, path }: Diagnostic, source: string | null): string | null {
   if (code !== 'invalid_type' || source === null) return null;
   if (message === FLAG) return readsAsFlag(source);
@@ -55,9 +65,10 @@ function remedyFor({ code, message, path }: Diagnostic, source: string | null): 
   return `write \`"${source.slice(0, 60)}"\` in quotes`;
 }
 
+/** The parser's message for a value that must be a boolean (`model/parse`). */
 const FLAG = 'must be `true` or `false`';
 
-/** The words other versions of YAML take for booleans. */
+/** The remedy for words that YAML 1.1 reads as booleans and YAML 1.2 reads as text. */
 function readsAsFlag(source: string): string | null {
   if (/^(?:yes|on|y)$/i.test(source)) return 'write `true`';
   return /^(?:no|off|n)$/i.test(source) ? 'write `false`' : null;

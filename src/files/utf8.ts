@@ -1,24 +1,29 @@
 /** Finds where the octets of a file stop being UTF-8 text, and builds the diagnostic for it. */
 import type { Diagnostic, SourcePlace } from '../base/diagnostic.ts';
 
-/** Octets that are no UTF-8, or hold the zero octet, which no YAML does: UTF-16 in either order, or no text at all. */
+/**
+ * The diagnostic for octets that are not UTF-8, or that contain a zero octet, which YAML does not allow. UTF-16 is
+ * recognised by its byte order mark, or by zeros in every second octet of the first four.
+ */
 export function notText(bytes: Uint8Array, at: SourcePlace): Diagnostic {
   const [first, second] = bytes;
-  const marked = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
-  const wide =
-    marked ||
+  const hasMark = (first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff);
+  const utf16 =
+    hasMark ||
     (bytes.length >= 4 && (bytes[0] === 0) !== (bytes[1] === 0) && (bytes[2] === 0) !== (bytes[3] === 0));
   return {
     code: 'invalid_utf8',
     severity: 'error',
     path: [],
-    message: wide ? 'must be UTF-8 text; this looks like UTF-16' : 'must be UTF-8 text; these octets are not',
+    message: utf16
+      ? 'must be UTF-8 text; this looks like UTF-16'
+      : 'must be UTF-8 text; these octets are not',
     remedy: 'save the file as UTF-8',
     at,
   };
 }
 
-/** The place of an octet in UTF-8 text. */
+/** The place of an octet in UTF-8 text; the column counts UTF-16 units. */
 export function placeOfOctet(
   bytes: Uint8Array,
   { octet, file }: { octet: number; file: string },
@@ -32,7 +37,10 @@ export function placeOfOctet(
   return { file, line, column: new TextDecoder().decode(bytes.subarray(start, octet)).length + 1 };
 }
 
-/** The first place that is not UTF-8: the longest valid start of its line. */
+/**
+ * The first place that is not UTF-8. Decodes line by line, since a newline octet is never part of a longer
+ * character.
+ */
 export function placeOfBadOctet(bytes: Uint8Array, file: string): SourcePlace {
   let line = 1;
   for (let start = 0; start < bytes.length; line++) {
@@ -45,13 +53,16 @@ export function placeOfBadOctet(bytes: Uint8Array, file: string): SourcePlace {
   return { file, line, column: 1 };
 }
 
-/** The column where a line stops being UTF-8, or `null`. */
+/**
+ * The column at which a line stops being UTF-8; `null` for a valid line. A binary search over the length of the
+ * valid start.
+ */
 function validStart(line: Uint8Array): number | null {
   const decodes = (length: number): string | null => {
     try {
       return new TextDecoder('utf-8', { fatal: true }).decode(line.subarray(0, length), { stream: true });
     } catch {
-      // The only thing it throws for is what is asked here.
+      // `decode` with `fatal` throws for invalid octets only.
       return null;
     }
   };

@@ -17,14 +17,21 @@ import {
 import { type Diagnostic, quoteValue, type SourcePlace } from '../base/diagnostic.ts';
 import { MAX_DIAGNOSTICS, MAX_FILE_DEPTH, MAX_FILE_VALUES } from '../base/limits.ts';
 
+/** The state of one conversion. */
 export interface Walk {
   readonly diagnostics: Diagnostic[];
-  /** Anchored values seen so far, with how many values each holds; `null` while still being read. */
+  /** Anchored values so far, each with the number of values in it; `null` while it is being read. */
   readonly anchors: Map<string, { readonly value: unknown; readonly values: number } | null>;
+  /** Converts an offset in the text to a place. */
   readonly place: (offset: number) => SourcePlace;
+  /** Values read so far, with those of resolved aliases. */
   values: number;
 }
 
+/**
+ * Converts a node to plain data; `depth` counts the enclosing lists and mappings. A node beyond the bounds becomes
+ * `null`.
+ */
 export function readNode(node: Node | null, depth: number, walk: Walk): unknown {
   if (node === null || !spend(walk, node, 1)) return null;
   if (isAlias(node)) return readAlias(node, walk);
@@ -36,10 +43,11 @@ export function readNode(node: Node | null, depth: number, walk: Walk): unknown 
   return value;
 }
 
+/** Converts a node that is no alias. */
 function readContent(node: Node, depth: number, walk: Walk): unknown {
   if (isScalar(node)) return readScalar(node, walk);
   if (depth >= MAX_FILE_DEPTH) {
-    tell(walk, node, {
+    report(walk, node, {
       code: 'too_deep',
       message: `lists and mappings must be at most ${MAX_FILE_DEPTH} deep`,
     });
@@ -49,13 +57,15 @@ function readContent(node: Node, depth: number, walk: Walk): unknown {
   return isSeq(node) ? readSeq(node, depth, walk) : null;
 }
 
+/** Converts a scalar; the core schema yields text, numbers, booleans and null. */
 function readScalar(node: Scalar, walk: Walk): unknown {
   const { value } = node;
   if (value === null || ['string', 'number', 'boolean'].includes(typeof value)) return value;
-  tell(walk, node, { code: 'invalid_yaml', message: 'must be text, a number, `true` or `false`' });
+  report(walk, node, { code: 'invalid_yaml', message: 'must be text, a number, `true` or `false`' });
   return null;
 }
 
+/** Converts a sequence. */
 function readSeq(node: YAMLSeq, depth: number, walk: Walk): unknown[] {
   const entries: unknown[] = [];
   for (const item of node.items) {
@@ -65,6 +75,7 @@ function readSeq(node: YAMLSeq, depth: number, walk: Walk): unknown[] {
   return entries;
 }
 
+/** Converts a mapping; repeated keys, keys that are no text and merge keys are reported and left out. */
 function readMap(node: YAMLMap, depth: number, walk: Walk): Record<string, unknown> {
   const fields: Record<string, unknown> = {};
   const places = new Map<string, number>();
@@ -73,14 +84,14 @@ function readMap(node: YAMLMap, depth: number, walk: Walk): Record<string, unkno
     const name = keyOf(pair.key);
     if (name === null || name === '<<') {
       const what = name === null ? 'a key must be text' : 'merge keys (`<<`) are not supported';
-      tell(walk, pair.key ?? node, { code: 'invalid_key', message: what });
+      report(walk, pair.key ?? node, { code: 'invalid_key', message: what });
       continue;
     }
     const first = places.get(name);
     if (first !== undefined) {
       const { line } = walk.place(first);
-      const message = `the key ${quoteValue(name)} stands here a second time; the first is on line ${line}`;
-      tell(walk, pair.key ?? node, { code: 'duplicate_key', message });
+      const message = `the key ${quoteValue(name)} is repeated; the first is on line ${line}`;
+      report(walk, pair.key ?? node, { code: 'duplicate_key', message });
       continue;
     }
     places.set(name, offsetOf(pair.key));
@@ -90,41 +101,45 @@ function readMap(node: YAMLMap, depth: number, walk: Walk): Record<string, unkno
   return fields;
 }
 
-/** A key as text: numbers as they were written, so that `0502` is not taken for `502`. */
+/** A key as text. A number is taken as it was written, so `0502` and `502` differ. */
 export function keyOf(key: Node | null): string | null {
   if (!isScalar(key)) return null;
   return typeof key.value === 'string' ? key.value : (key.source ?? String(key.value));
 }
 
-/** An alias shares its anchor's value; what stands for unquoted text is told and read as that text. */
+/**
+ * Resolves an alias to its anchor's value. An alias without an anchor is unquoted text that starts with `*`: it is
+ * reported, and read as that text so that later checks still run.
+ */
 function readAlias(node: Alias, walk: Walk): unknown {
   const target = walk.anchors.get(node.source);
   if (target === undefined) {
     const text = `*${node.source}`;
     const message = `${quoteValue(text)} must be in quotes: an unquoted \`*\` starts a YAML alias`;
-    tell(walk, node, { code: 'unquoted_star', message, remedy: `write "${text.slice(0, 80)}"` });
+    report(walk, node, { code: 'unquoted_star', message, remedy: `write "${text.slice(0, 80)}"` });
     return text;
   }
   if (target === null) {
-    const message = `the alias ${quoteValue(`*${node.source}`)} stands inside what it stands for`;
-    tell(walk, node, { code: 'invalid_yaml', message });
+    const message = `the alias ${quoteValue(`*${node.source}`)} refers to a value that contains it`;
+    report(walk, node, { code: 'invalid_yaml', message });
     return null;
   }
   return spend(walk, node, target.values) ? target.value : null;
 }
 
-/** Counts values; the one that goes over the bound is told, and after it nothing is read any more. */
+/** Counts values. The value that exceeds the bound is reported once; after it nothing more is read. */
 function spend(walk: Walk, node: Node, values: number): boolean {
   const before = walk.values;
   walk.values += values;
   if (walk.values <= MAX_FILE_VALUES) return true;
   if (before > MAX_FILE_VALUES) return false;
-  const message = `a file must hold at most ${MAX_FILE_VALUES} values once its aliases are resolved`;
-  tell(walk, node, { code: 'too_many_values', message });
+  const message = `a file must contain at most ${MAX_FILE_VALUES} values once its aliases are resolved`;
+  report(walk, node, { code: 'too_many_values', message });
   return false;
 }
 
-function tell(
+/** Adds an error at a node, up to `MAX_DIAGNOSTICS`. */
+function report(
   walk: Walk,
   node: Node,
   problem: { readonly code: string; readonly message: string; readonly remedy?: string },
@@ -133,6 +148,7 @@ function tell(
   walk.diagnostics.push({ severity: 'error', path: [], ...problem, at: walk.place(offsetOf(node)) });
 }
 
+/** The offset of a node in the text; 0 when it has none. */
 export function offsetOf(node: unknown): number {
   const range = (node as { range?: readonly number[] | null } | null | undefined)?.range;
   return range?.[0] ?? 0;

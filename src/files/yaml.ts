@@ -1,7 +1,7 @@
 /**
- * YAML text to plain data, with a place for every value and every mistake. YAML 1.2 core schema: `no` and `NO` are
- * text. What the files of this project never need (tags, merge keys, several documents) is refused, not guessed at.
- * A JSON file is YAML, so it is read here too.
+ * Reads YAML text as plain data, with a place for every value and every mistake. The schema is the core schema of
+ * YAML 1.2: `no` and `NO` are text. Tags, merge keys and several documents are refused, since the files of this
+ * project do not need them. JSON is a subset of YAML and is read too.
  */
 import {
   isMap,
@@ -20,19 +20,22 @@ import { sizeText } from './size.ts';
 import { notText, placeOfBadOctet, placeOfOctet } from './utf8.ts';
 import { keyOf, offsetOf, readNode, type Walk } from './yaml-values.ts';
 
-/** A file that was read as far as it could be. */
+/** The result of reading a file. */
 export interface YamlFile {
+  /** The name that places carry. */
   readonly name: string;
-  /** `false` when there is an error; `value` is then what could be made of it. */
+  /** `false` when there is an error; `value` then contains what could be read. */
   readonly ok: boolean;
-  /** Plain data; `undefined` when the text is no YAML at all. */
+  /** Plain data; `undefined` when the text is not YAML. */
   readonly value: unknown;
   readonly diagnostics: readonly Diagnostic[];
-  /** The place of a value, or of the nearest one around it that the file holds. */
+  /** Returns the place of a value, or of the nearest enclosing value that exists in the file. */
   at(path: FieldPath): SourcePlace;
-  /** The place of a mapping's key, for what is wrong about the key itself. */
+  /** Returns the place of a mapping's key, for diagnostics about the key itself. */
   keyAt(path: FieldPath): SourcePlace;
-  /** A plain (unquoted) scalar as it was written, or `null`: `no`, `0x10`, an empty value. */
+  /**
+   * Returns a plain (unquoted) scalar as it was written: `no`, `0x10`, an empty text. `null` for any other value.
+   */
   plainSource(path: FieldPath): string | null;
 }
 
@@ -41,7 +44,7 @@ export function byPlace({ at: a }: Diagnostic, { at: b }: Diagnostic): number {
   return a === undefined || b === undefined ? 0 : a.line - b.line || a.column - b.column;
 }
 
-/** Reads a text. Never throws; `name` is how places call the file. */
+/** Reads a text. Never throws. `name` is the file name that places carry. */
 export function readYaml(text: string, name: string): YamlFile {
   const octets = utf8Length(text);
   if (octets > MAX_FILE_OCTETS) return unread(name, tooLong(name, octets));
@@ -52,7 +55,7 @@ export function readYaml(text: string, name: string): YamlFile {
     prettyErrors: false,
     schema: 'core',
     resolveKnownTags: false,
-    // The package compares every key with every other; the walk below finds repeats in one pass.
+    // The package compares every key with every other; `readMap` finds repeated keys in one pass.
     uniqueKeys: false,
   });
   const place = (offset: number): SourcePlace => {
@@ -79,7 +82,7 @@ export function readYaml(text: string, name: string): YamlFile {
     },
     plainSource: (path) => {
       const found = lookUp(root, path);
-      if (!found.whole || !isScalar(found.value) || found.value.type !== 'PLAIN') return null;
+      if (!found.complete || !isScalar(found.value) || found.value.type !== 'PLAIN') return null;
       return found.value.source ?? null;
     },
   };
@@ -100,7 +103,7 @@ export function readYamlBytes(bytes: Uint8Array, name: string): YamlFile {
   return readYaml(text, name);
 }
 
-/** Commas and opening brackets. */
+/** Counts commas and opening brackets, before the parser allocates a node for each. */
 function countMarks(text: string): number {
   let marks = 0;
   for (let at = 0; at < text.length; at++) {
@@ -110,17 +113,19 @@ function countMarks(text: string): number {
   return marks;
 }
 
+/** The diagnostic for more than `MAX_FILE_MARKS` commas and brackets. */
 function tooManyMarks(file: string): Diagnostic {
   return {
     code: 'file_too_long',
     severity: 'error',
     path: [],
-    message: `a file must hold at most ${MAX_FILE_MARKS} commas and opening brackets`,
+    message: `a file must contain at most ${MAX_FILE_MARKS} commas and opening brackets`,
     remedy: 'split the domain, or write lists one entry a line',
     at: { file, line: 1, column: 1 },
   };
 }
 
+/** The diagnostic for more than `MAX_FILE_OCTETS` octets. */
 function tooLong(file: string, octets: number): Diagnostic {
   return {
     code: 'file_too_long',
@@ -132,12 +137,13 @@ function tooLong(file: string, octets: number): Diagnostic {
   };
 }
 
+/** The result for a file that cannot be read; every place is its start. */
 function unread(name: string, ...diagnostics: Diagnostic[]): YamlFile {
   const start = (): SourcePlace => ({ file: name, line: 1, column: 1 });
   return { name, ok: false, value: undefined, diagnostics, at: start, keyAt: start, plainSource: () => null };
 }
 
-/** What the package says, in words that tell what to write. */
+/** Rewords an error of the YAML package and adds a remedy. */
 function describeFault(fault: YAMLError): Diagnostic {
   const diagnostic = (message: string, remedy?: string): Diagnostic => ({
     code: 'invalid_yaml',
@@ -155,9 +161,9 @@ function describeFault(fault: YAMLError): Diagnostic {
       return diagnostic('unquoted text must not start with this character', 'put the text in quotes');
     case 'BLOCK_AS_IMPLICIT_KEY':
     case 'MULTILINE_IMPLICIT_KEY':
-      return diagnostic('a value holds another `: `', 'put the text in quotes, or fix the indentation');
+      return diagnostic('a value contains another `: `', 'put the text in quotes, or fix the indentation');
     case 'MULTIPLE_DOCS':
-      return diagnostic('a file must hold one document', 'remove the `---` line');
+      return diagnostic('a file must contain one document', 'remove the `---` line');
     case 'TAG_RESOLVE_FAILED':
       return diagnostic('an unquoted `!` starts a YAML tag', 'put the text in quotes');
     case 'RESOURCE_EXHAUSTION':
@@ -167,25 +173,30 @@ function describeFault(fault: YAMLError): Diagnostic {
   }
 }
 
-interface Found {
+/** The result of following a path. */
+interface LookUp {
   readonly value: Node | null;
-  /** The key the value stands under; `null` in a list and at the root. */
+  /** The key of the value; `null` in a list and at the root. */
   readonly key: Node | null;
-  /** The path was there to its end. */
-  readonly whole: boolean;
+  /** Whether the document contains the complete path. */
+  readonly complete: boolean;
 }
 
-/** Follows a path as far as the document goes. A value left blank has no place of its own: its key stands for it. */
-function lookUp(root: Node | null, path: FieldPath): Found {
-  let found: Found = { value: root, key: null, whole: true };
+/**
+ * Follows a path as far as the document contains it. An empty value has no place of its own, so its key takes its
+ * place.
+ */
+function lookUp(root: Node | null, path: FieldPath): LookUp {
+  let found: LookUp = { value: root, key: null, complete: true };
   for (const step of path) {
     const next = stepInto(found.value, step);
-    if (next === null) return { ...found, whole: false };
-    found = { value: next.value ?? next.key ?? found.value, key: next.key, whole: true };
+    if (next === null) return { ...found, complete: false };
+    found = { value: next.value ?? next.key ?? found.value, key: next.key, complete: true };
   }
   return found;
 }
 
+/** The entry of a list or mapping; `null` when there is none. */
 function stepInto(node: Node | null, step: string | number): { value: Node | null; key: Node | null } | null {
   if (isSeq(node)) {
     const item = typeof step === 'number' ? node.items[step] : undefined;
