@@ -141,12 +141,14 @@ describe('lint', () => {
     expect(out).toContain('= write `record_ids: [1]`');
   });
 
-  it('asks for a key where an edit would lose state, and does not fail for it', async () => {
+  it('notes a missing key where an edit resets state, and exits with 0', async () => {
     const limit = '  - { type: rate_limit, limit: 5, path_includes: [/login, /login/*] }\n';
     const keyless = save('keyless.yaml', EDGE.split('\n').slice(0, 5).join('\n').concat('\n', limit));
     const { code, out } = await run('lint', '--file', keyless);
     expect(code).toBe(0);
-    expect(out).toContain('keyless.yaml:6:5 info rules[1].key: is missing, so the rule goes by its content');
+    expect(out).toContain(
+      'keyless.yaml:6:5 info rules[1].key: is missing, so the rule is identified by its content',
+    );
     expect(out).toContain('= add a name that stays');
     const named = save(
       'named.yaml',
