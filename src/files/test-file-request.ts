@@ -47,7 +47,7 @@ export interface TestWorld {
   readonly busy: readonly Busy[];
 }
 
-/** The number of open requests to entry origin. */
+/** The number of open requests to one origin. */
 export interface Busy {
   /** The origin's address, with its place in the file. */
   readonly address: ScalarItem;
@@ -177,7 +177,7 @@ function readIp(item: Item, notes: Notes): string | null {
   if (text === null || text === 'unknown') return null;
   if (parseIp(text, new Uint32Array(4)) !== 0) return text;
   const message = 'must be an IPv4 or IPv6 address';
-  const remedy = 'leave it out, or write `unknown`, for a visitor without entry';
+  const remedy = 'leave it out, or write `unknown`, for a visitor without one';
   return notes.complain(item, { code: 'invalid_ip', message, found: foundIn(item), remedy });
 }
 
@@ -222,8 +222,7 @@ function withKind(item: Item, verified: boolean, notes: Notes): Bot | null {
   if (kind === null) return null;
   if (BOT_KINDS.some((known) => known === kind)) return { value: { kind, verified } };
   const closest = nearest(kind, BOT_KINDS);
-  const remedy =
-    closest === null ? `write entry of ${BOT_KINDS.join(', ')}, or none` : `write \`${closest}\``;
+  const remedy = closest === null ? `write one of ${BOT_KINDS.join(', ')}, or none` : `write \`${closest}\``;
   return notes.complain(item, {
     code: 'unknown_bot',
     message: 'is not a kind of bot',

@@ -34,7 +34,7 @@ export function hasPaths(rule: Rule): rule is PathRule {
   return 'path_includes' in rule;
 }
 
-/** The entries of `host_includes`, and the deprecated `host_pattern` as pattern more. */
+/** The entries of `host_includes`, and the deprecated `host_pattern` as one more. */
 export function hostIncludes(rule: Rule): readonly FilterEntry[] {
   const listed = rule.host_includes.map((text, index) => hostEntry(rule, text, ['host_includes', index]));
   return rule.host_pattern === ''
