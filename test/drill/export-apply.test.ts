@@ -49,7 +49,7 @@ describe.each(DATABASES)('export and apply on $kind', (database) => {
     expect(first.out).toMatch(/applied 51 changes; example\.com is out as revision \d+\n$/);
     for (const flags of [[], ['--prune'], ['--dry-run']]) {
       const again = await server.run(['apply', '-f', SHOP, ...flags]);
-      expect(again).toEqual({ code: 0, out: 'no changes: example.com is as the file says\n', err: '' });
+      expect(again).toEqual({ code: 0, out: 'no changes: example.com matches the file\n', err: '' });
     }
     const exported = await server.run(['export', 'example.com']);
     expect([exported.code, exported.err]).toEqual([0, '']);
@@ -69,7 +69,7 @@ describe.each(DATABASES)('export and apply on $kind', (database) => {
     const bytes = seal(compile(read.ruleSet).plan, { revision: current.revision });
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(current.digest);
     const same = await server.run(['apply', '-f', '-', '--ids', '--prune'], out);
-    expect(same).toEqual({ code: 0, out: 'no changes: example.com is as the file says\n', err: '' });
+    expect(same).toEqual({ code: 0, out: 'no changes: example.com matches the file\n', err: '' });
   });
 });
 
@@ -120,7 +120,7 @@ describe('apply', () => {
     );
     expect((await server.call('GET', '/domains/prune.test/records/')).body).toHaveLength(1);
     const again = await server.run(['apply', '-f', '-', '--prune'], bare);
-    expect(again.out).toBe('no changes: prune.test is as the file says\n');
+    expect(again.out).toBe('no changes: prune.test matches the file\n');
   });
 
   test('changes settings, and no state', async () => {
@@ -184,8 +184,8 @@ describe('apply', () => {
       code: 1,
       out: '',
       err:
-        `edgeplan: the key sees no domain \`nobody.test\` on \`${server.url}\`\n` +
-        '  --server and --key say whom to ask; POST /domains/ makes a domain\n',
+        `edgeplan: the key has access to no domain \`nobody.test\` on \`${server.url}\`\n` +
+        '  check --server and --key; POST /domains/ creates a domain\n',
     });
     expect((await server.run(['apply', '-f', '-'], 'domain: pipe.test\nrules: 7\n')).code).toBe(3);
   });

@@ -40,7 +40,7 @@ describe.each(DATABASES)('apply on $kind', (database) => {
     await owner.call('PUT', `${path}${id}`, { enabled: false });
     const stopped = await executeChanges(plan, options());
     expect(stopped).toMatchObject({ ok: false, made: 0, fault: { exitCode: 4 } });
-    expect(!stopped.ok && stopped.fault.message).toContain('has been changed by somebody else meanwhile');
+    expect(!stopped.ok && stopped.fault.message).toContain('has changed since the changes were planned');
     expect((await owner.call('GET', `${path}${id}`)).body).toMatchObject({ priority: 100, enabled: false });
     const again = planChanges(file, await readRemote('race.test', options()), { ids: false, prune: false });
     expect(await executeChanges(again, options())).toEqual({ ok: true, revision: '7' });

@@ -73,7 +73,7 @@ describe('test', () => {
     expect(out).toContain(
       '  coverage  rules 1 of 2 · list entries 2 of 4 · 50 %\n    ○ captcha/sub never matched   edge.yaml:6\n',
     );
-    expect(err).toBe('edgeplan: coverage is 50 %, below the 80 % that was asked for\n');
+    expect(err).toBe('edgeplan: coverage is 50 %, below the 80 % of --fail-under\n');
     expect((await run('test', '--fail-under', '50')).code).toBe(0);
     expect((await run('test', '--fail-under', 'most')).code).toBe(2);
   });
@@ -130,7 +130,7 @@ describe('lint', () => {
     expect(await run('lint', '--file', fine)).toEqual({
       code: 0,
       out: '',
-      err: '1 rule, nothing to remark\n',
+      err: '1 rule, no findings\n',
     });
   });
 
@@ -149,7 +149,7 @@ describe('lint', () => {
     expect(out).toContain(
       'keyless.yaml:6:5 info rules[1].key: is missing, so the rule is identified by its content',
     );
-    expect(out).toContain('= add a name that stays');
+    expect(out).toContain('= add a name that does not change');
     const named = save(
       'named.yaml',
       readFileSync(join(folder, keyless), 'utf8').replace('limit: 5,', 'key: a, limit: 5,'),

@@ -273,7 +273,7 @@ describe('simulate --why', () => {
     const none = await run('simulate', SHOP, '--why', '');
     expect(none).toMatchObject({
       code: 2,
-      err: 'edgeplan: --why names no rule\n  write an id, a key or <type>/<id or key>; --all lists every rule\n',
+      err: 'edgeplan: --why has no rule\n  write an id, a key or <type>/<id or key>; --all lists every rule\n',
     });
   });
 
@@ -520,7 +520,7 @@ describe('compile', () => {
     const input = 'domain: example.com\nrecords: []\nrules: []\n';
     const { out } = await edgeplan(['compile', '-f', '-'], { cwd: folder, input });
     expect(out).toMatch(/^ {2}size {6}(?:\d+ octets|[\d.]+ KiB \(\d+ octets\))$/m);
-    expect(out).toMatch(/^ {2}indexes {3}(?:1 list|(?:0|[2-9]) lists), 0 rules looked at by every request$/m);
+    expect(out).toMatch(/^ {2}indexes {3}(?:1 list|(?:0|[2-9]) lists), 0 rules checked for every request$/m);
   });
 
   it('prints the plan as JSON, from source and from a plan alike', async () => {

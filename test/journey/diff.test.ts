@@ -117,7 +117,7 @@ describe('edgeplan diff', () => {
     const looser = save('looser.yaml', [RULES[1]!, { ...RULES[2], limit: 4 }, RULES[3]!]);
     const { code, out, err } = await run('diff', 'old.yaml', looser, '--requests', 'requests.jsonl');
     expect(code).toBe(1);
-    expect(out).toContain('7 decisions put to looser.yaml: 3 would change\n');
+    expect(out).toContain('7 decisions replayed with looser.yaml: 3 would change\n');
     expect(out).toContain('\n1 line\n  was  block 403 by drop/1\n  now  forward\n');
     expect(out).toContain('    line 1  GET https://example.com/admin/x\n');
     // Both count for themselves, so limits are compared and not taken as they were.
@@ -134,7 +134,7 @@ describe('edgeplan diff', () => {
     const same = await run('diff', 'old.yaml', 'old.yaml', '--requests', 'requests.jsonl');
     expect([same.code, same.out.split('\n').at(-2)]).toEqual([
       0,
-      '7 decisions put to old.yaml: none would change',
+      '7 decisions replayed with old.yaml: none would change',
     ]);
     writeFileSync(join(folder, 'garbage.jsonl'), 'nonsense\n');
     const nothing = await run('diff', 'old.yaml', 'old.yaml', '--requests', 'garbage.jsonl');

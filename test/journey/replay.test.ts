@@ -61,7 +61,10 @@ afterAll(() => rmSync(folder, { recursive: true }));
 describe('replay', () => {
   it('finds no change where nothing changed, whosever turn it is', async () => {
     const { code, out, err } = await run('replay', '--log', 'log.jsonl', '--file', 'same.yaml');
-    expect({ code, out }).toEqual({ code: 0, out: '10 decisions put to same.yaml: none would change\n' });
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: '10 decisions replayed with same.yaml: none would change\n',
+    });
     expect(err).toContain('1 request is not whole in the log');
   });
 
@@ -73,7 +76,7 @@ describe('replay', () => {
     ]);
     const { code, out } = await run('replay', '--log', 'log.jsonl', '-f', file);
     expect(code).toBe(1);
-    expect(out).toContain('10 decisions put to changed.yaml: 3 would change\n');
+    expect(out).toContain('10 decisions replayed with changed.yaml: 3 would change\n');
     expect(out).toContain('\n2 lines\n  was  block 403 by drop/1\n  now  forward\n');
     expect(out).toContain(`    ${blocked.id}  GET https://example.com/admin/users?token=REDACTED\n`);
     expect(out).toContain('\n1 line\n  was  forward\n  now  block 403 by drop/2\n');
@@ -126,8 +129,11 @@ describe('replay', () => {
     const lines = [good, '', other, gap, '{"torn":', wrong, '[]', '{"format":"x"}', good.slice(0, 40)];
     writeFileSync(join(folder, 'odd.jsonl'), lines.join('\n'));
     const { code, out, err } = await run('replay', '--log', 'odd.jsonl', '-f', 'same.yaml');
-    expect({ code, out }).toEqual({ code: 0, out: '1 decision put to same.yaml: none would change\n' });
-    expect(err).toContain('1 line of other domains passed over');
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: '1 decision replayed with same.yaml: none would change\n',
+    });
+    expect(err).toContain('1 line of other domains skipped');
     expect(err).toContain('17 lines are missing');
     expect(err).toContain('5 lines could not be read; the first: odd.jsonl:5: the line is not JSON');
   });
@@ -190,7 +196,7 @@ describe('explain', () => {
     expect(code).toBe(0);
     expect(out).toContain('block 429 by rate_limit/3');
     expect(out).toContain('✔ FORWARD');
-    expect(err).toContain('it was decided otherwise then; rate counters');
+    expect(err).toContain('the logged decision differs; rate counters');
     const same = await run('explain', blocked.id, '--log', 'log.jsonl', '-f', 'same.yaml');
     expect(same.err).toBe('');
   });
@@ -219,7 +225,9 @@ describe('explain', () => {
     await writeLog('lost.jsonl', [lost]);
     const { code, out } = await run('explain', '0b', '--log', 'lost.jsonl', '-f', 'same.yaml');
     expect(code).toBe(0);
-    expect(out).toContain('refused with 421 before any rule was asked: the host is served by no plan here');
+    expect(out).toContain(
+      'refused with 421 before any rule was evaluated: the host is served by no plan here',
+    );
   });
 
   it('ends with 1 when the id is not there, and says what was searched', async () => {

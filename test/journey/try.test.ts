@@ -118,7 +118,7 @@ describe('try', () => {
     await edgeplan(['account', 'create', 'shop', '--data', earnest], { cwd: folder });
     const refused = await edgeplan(['try', '--keep', earnest, '--port', '0'], { cwd: folder });
     expect(refused).toMatchObject({ code: 1, out: '' });
-    expect(refused.err).toContain('holds data that edgeplan try did not make');
+    expect(refused.err).toContain('has data that edgeplan try did not create');
   });
 
   test('the shop is part of the package', () => {

@@ -1,19 +1,22 @@
 /**
- * The keys by which rules of a file and of a server are paired. The API has no field for a rule's `key`, so rules are
- * matched by content: all fields, else `name`, else filters.
+ * The keys by which rules of a file and of a server are paired. The API has no field for a rule's `key`, so rules
+ * are compared by content: all fields, else `name`, else filters.
  */
 import type { Rule } from '../../model/types.ts';
 import type { RemoteDomain } from '../remote/remote-domain.ts';
-import type { Sign } from './pair-up.ts';
+import type { PairingKey } from './pair-up.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Texts that are equal when two scopes are: the file's records by their ids there, others by the server's. */
+/**
+ * Texts that are equal when two scopes are: records that the file has are written by file id, others by server id.
+ */
 export interface ScopeTexts {
   ours(rule: Rule): string;
   theirs(rule: Rule): string;
 }
 
+/** Builds the texts for rules of the file (`ours`) and of the server (`theirs`). */
 export function scopeTexts(remote: RemoteDomain, recordIds: ReadonlyMap<number, number>): ScopeTexts {
   const fileIds = new Map([...recordIds].map(([ours, theirs]) => [theirs, ours]));
   const known = new Set(remote.records.map(({ id }) => id));
@@ -30,7 +33,7 @@ export function scopeTexts(remote: RemoteDomain, recordIds: ReadonlyMap<number, 
   };
 }
 
-/** What decides which requests a rule is about. */
+/** The fields that decide which requests a rule matches. */
 const FILTERS = [
   'host_pattern',
   'host_match_type',
@@ -50,17 +53,21 @@ const FILTERS = [
   'codes',
 ] as const;
 
-export function ruleSigns(
+/**
+ * The pairing keys of rules, strongest first: id, content, name, priority with filters, filters, and with `prune`
+ * priority alone.
+ */
+export function rulePairingKeys(
   scopes: ScopeTexts,
   { ids, prune }: { readonly ids: boolean; readonly prune: boolean },
-): readonly Sign<Rule, Rule>[] {
-  const scoped = (text: (rule: Rule) => string, unique: boolean): Sign<Rule, Rule> => ({
-    wanted: (rule) => `${rule.type} ${scopes.ours(rule)} ${text(rule)}`,
-    there: (rule) => `${rule.type} ${scopes.theirs(rule)} ${text(rule)}`,
+): readonly PairingKey<Rule, Rule>[] {
+  const scoped = (text: (rule: Rule) => string, unique: boolean): PairingKey<Rule, Rule> => ({
+    desired: (rule) => `${rule.type} ${scopes.ours(rule)} ${text(rule)}`,
+    existing: (rule) => `${rule.type} ${scopes.theirs(rule)} ${text(rule)}`,
     unique,
   });
-  const both = (text: (rule: Rule) => string | null): Sign<Rule, Rule> => {
-    return { wanted: text, there: text, unique: true };
+  const both = (text: (rule: Rule) => string | null): PairingKey<Rule, Rule> => {
+    return { desired: text, existing: text, unique: true };
   };
   return [
     ...(ids ? [both(({ type, id }) => `${type} ${id}`)] : []),
@@ -72,12 +79,13 @@ export function ruleSigns(
   ];
 }
 
+/** The filters of a rule as text. */
 function filtersOf(rule: Rule): string {
   const fields = rule as unknown as Fields;
   return JSON.stringify(FILTERS.map((name) => fields[name] ?? null));
 }
 
-/** A rule without what is its place: id, type and scope. */
+/** The content of a rule: everything except id, type and scope. */
 export function contentOf({ id: _, type: __, record_ids: ___, ...content }: Rule): Fields {
   return content as unknown as Fields;
 }

@@ -1,4 +1,4 @@
-/** `edgeplan init`: a commented edge file and its tests to start from. */
+/** `edgeplan init`: writes a commented edge file and its tests. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
@@ -9,16 +9,19 @@ import { write } from '../output.ts';
 import { STARTER_RULES, STARTER_TESTS } from '../starter-files.ts';
 import { writeNew } from '../write-file.ts';
 
+/** The files to write. */
 const FILES = [
   { name: 'edge.yaml', text: STARTER_RULES },
   { name: 'edge.test.yaml', text: STARTER_TESTS },
 ] as const;
 
+/** Writes the files that do not exist yet. @throws CommandFault */
 async function init(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
+    // `recursive` accepts an existing folder, so EEXIST means a file.
     if (code === 'EEXIST') throw usageFault(`\`${folder}\` is a file; name a folder`);
     throw writeFault(folder, error);
   }
@@ -31,11 +34,14 @@ async function init(folder: string): Promise<void> {
     lines.push(`${fresh ? 'wrote' : 'kept '} ${file}${fresh ? '' : ', which was there already'}\n`);
   }
   const file = join(folder, 'edge.yaml');
+  // The default file needs no -f.
   const named = file === 'edge.yaml' ? '' : `-f ${shellWord(file)} `;
+  // Nothing new was written: the user knows the commands already.
   if (written > 0) lines.push(`\nnext: npx edgeplan simulate ${named}https://shop.example.com/api/orders\n`);
   await write(lines.join(''));
 }
 
+/** Creates the command. */
 export function initCommand(): Command {
   return new Command('init')
     .summary('write a starter edge.yaml and edge.test.yaml')

@@ -1,6 +1,6 @@
 /**
- * Reads decision logs, as the node writes them or as something else cut them: every line is checked, and what is no line
- * of a decision is told by its number and left out.
+ * Reads decision logs of nodes. Every line is checked; a line that is no decision is returned with its number and
+ * the reason.
  */
 
 import { sizeText } from '../../files/size.ts';
@@ -10,13 +10,13 @@ import { requestMistake } from '../../simulator/request-fields.ts';
 import { type Bytes, LONGEST_LINE, linesOf } from '../../simulator/requests.ts';
 import { readChunks } from '../input/read-file.ts';
 
-/** A decision; lines that are missing here; or what is wrong with a line. */
+/** A decision, a note of dropped lines, or a line that cannot be read. */
 export type LogEntry =
   | { readonly kind: 'decision'; readonly line: DecisionLine }
   | { readonly kind: 'gap'; readonly dropped: number }
   | { readonly kind: 'unreadable'; readonly at: string; readonly reason: string };
 
-/** The entries of one log, `-` is stdin, in order. Memory stays constant. @throws CommandFault */
+/** Yields the entries of one log in order; `-` is stdin. Memory is constant. @throws CommandFault */
 export async function* readLog(file: string): AsyncGenerator<readonly LogEntry[]> {
   for await (const lines of linesOf(readChunks(file))) {
     yield lines.flatMap((line) => readEntry(line, file) ?? []);
@@ -25,6 +25,7 @@ export async function* readLog(file: string): AsyncGenerator<readonly LogEntry[]
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
+/** Parses a line; `null` for an empty one. */
 function readEntry({ line, bytes }: Bytes, file: string): LogEntry | null {
   const unreadable = (reason: string): LogEntry => ({ kind: 'unreadable', at: `${file}:${line}`, reason });
   if (bytes === null) return unreadable(`the line is longer than ${sizeText(LONGEST_LINE)}`);
@@ -47,6 +48,7 @@ function readEntry({ line, bytes }: Bytes, file: string): LogEntry | null {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** The first mistake in the fields of a decision; `null` when there is none. */
 function mistakeOf(line: Fields): string | null {
   for (const name of ['id', 'time'] as const) {
     if (typeof line[name] !== 'string') return `\`${name}\` must be text`;

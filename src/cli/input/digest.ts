@@ -1,7 +1,7 @@
-/** How files are named by what they hold. */
+/** Digests of file contents. */
 import { createHash } from 'node:crypto';
 
-/** `sha256:` and 64 hex digits. */
+/** The SHA-256 of some octets: `sha256:` and 64 hex digits. */
 export function digestOf(bytes: Uint8Array): string {
   return `sha256:${createHash('sha256').update(bytes).digest('hex')}`;
 }

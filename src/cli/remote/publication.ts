@@ -1,19 +1,24 @@
-/** How a command tells that a revision is out: one of a domain that must not serve refuses its requests. */
+/**
+ * Describes the outcome of a publication. A revision of a domain that must not be served is published but not
+ * served.
+ */
 import { mayServe } from '../../publisher/plan-subject.ts';
 import type { DomainRow } from '../../store/rows.ts';
 import type { ServerAccess } from './call-api.ts';
 import { getDomain } from './remote-domain.ts';
 
+/** The part of a domain that decides whether it is served. */
 type State = Pick<DomainRow, 'status' | 'suspended'>;
 
+/** The outcome, for printing. */
 export interface PublicationOutcome {
   /** A clause, such as `example.com is out as revision 4`. */
   readonly clause: string;
-  /** How the domain comes to be served; `null` where it is, or where only the service itself can say so. */
+  /** How the domain gets served; `null` where it is, or where only the service can change that. */
   readonly remedy: string | null;
 }
 
-/** Asks the server whether it serves the domain of a revision that was published. */
+/** Reads the state of the domain and describes whether its published revision is served. */
 export async function publicationOutcome(
   domain: string,
   revision: string,
@@ -26,12 +31,13 @@ export async function publicationOutcome(
   return { clause, remedy: remedyOf(domain, state) };
 }
 
+/** The next step for a state that is not served. */
 function remedyOf(domain: string, { status }: State): string | null {
   if (status === 'pending') {
-    return `delegate it to a set of GET /domains/ns-sets; POST /domains/${domain}/check-ns looks at once`;
+    return `delegate it to a set of GET /domains/ns-sets; POST /domains/${domain}/check-ns checks it at once`;
   }
   if (status === 'unverified') {
     return `publish the TXT record that GET /domains/${domain} shows, then POST /domains/${domain}/verify`;
   }
-  return status === 'disabled' ? `POST /domains/${domain}/enable brings it back` : null;
+  return status === 'disabled' ? `POST /domains/${domain}/enable enables it again` : null;
 }

@@ -1,14 +1,18 @@
-/** Reads the flags of `simulate` that state conditions besides the request: clearances, origins that are down, the clock. */
+/**
+ * Parses the flags of `simulate` for conditions besides the request: clearances, origins that are down, the clock.
+ */
 import type { World } from '../../simulator/assume.ts';
 import { type RequestFlags, readTime, type Typed } from '../../simulator/request-line.ts';
 import type { SimulationSubject } from '../../simulator/simulate.ts';
 import { usageFault } from '../exit.ts';
 
+/** The flags for conditions. */
 export interface ConditionFlags extends Pick<RequestFlags, 'cleared' | 'at'> {
   readonly originDown?: readonly string[];
   readonly nodeId?: number;
 }
 
+/** The value that was read. @throws CommandFault with exit code 2 and the reader's message */
 export function orUsageFault<T>(typed: Typed<T>): T {
   if (!typed.ok) throw usageFault(typed.error);
   return typed.value;
@@ -19,7 +23,7 @@ function idOfKey(subject: SimulationSubject, key: string): number | undefined {
   return [...subject.sources].find(([, source]) => source.key === key)?.[0];
 }
 
-/** Clearances name rules by what they go by; a person may name those of an edge file by id as well. */
+/** Resolves `--cleared`: clearances name rules by key where they have one; a typed id is replaced by the key. */
 export function clearedRefs(
   flags: ConditionFlags,
   subject: SimulationSubject,
@@ -30,25 +34,28 @@ export function clearedRefs(
     const key = (type === 'record' ? keys?.records : keys?.rules)?.get(Number(id));
     return key === undefined ? text : `${type}/${key}`;
   });
-  const odd = cleared?.find((ref) => !mayAsk(ref, subject));
+  const odd = cleared?.find((ref) => !isKnownName(ref, subject));
   if (odd !== undefined) {
     throw usageFault(
       `\`${odd}\` is not a challenge of \`${subject.name}\``,
-      'no rule or record goes by that name',
+      'no rule or record has that name',
     );
   }
   return cleared === undefined ? {} : { cleared };
 }
 
-/** Whether a rule or record of an edge file goes by a name; whoever wrote a number means an id, which a plan may have. */
-function mayAsk(ref: string, { ruleSet }: SimulationSubject): boolean {
+/**
+ * Whether a rule or record of the subject has this name. A number is accepted as an id, since the rules of a sealed
+ * plan are unknown.
+ */
+function isKnownName(ref: string, { ruleSet }: SimulationSubject): boolean {
   if (ruleSet?.keys === undefined || /\/\d+$/.test(ref)) return true;
   const { rules, records } = ruleSet.keys;
   const named = ruleSet.rules.map(({ type, id }) => `${type}/${rules.get(id) ?? id}`);
   return named.includes(ref) || [...records.values()].some((key) => ref === `record/${key}`);
 }
 
-/** `80/0`, or the pool's key in place of its id. */
+/** Resolves `--origin-down`: `80/0`, or the pool's key in place of its id. */
 function downOrigins(flags: ConditionFlags, subject: SimulationSubject): readonly string[] {
   return (flags.originDown ?? []).map((text) => {
     const parts = /^(.+)\/(\d+)$/.exec(text);
@@ -69,6 +76,7 @@ function downOrigins(flags: ConditionFlags, subject: SimulationSubject): readonl
   });
 }
 
+/** The conditions of the simulation. */
 export function worldOf(flags: ConditionFlags, subject: SimulationSubject): World {
   const now = flags.at === undefined ? Date.now() : orUsageFault(readTime(flags.at));
   return {

@@ -1,27 +1,30 @@
-/** Reads the operands of `simulate`: a URL, `GET <url>`, or a pasted curl command line. */
+/** Parses the operands of `simulate`: a URL, `GET <url>`, or a pasted curl command line. */
 import { existsSync, statSync } from 'node:fs';
 import { usageFault } from '../exit.ts';
 
+/** The parsed operands. */
 export interface UrlWords {
   readonly url: string;
   /** `GET https://…`: the word in front of the URL. */
   readonly method?: string;
 }
 
+/** Whether a file of this name exists. */
 function isFile(name: string): boolean {
   return existsSync(name) && statSync(name).isFile();
 }
 
-/** `edge.yaml` where a URL belongs; a host of that name, or one with such a path, is not meant. */
+/** Whether an operand is a file name in place of a URL, such as `edge.yaml`. */
 function isFileName(text: string): boolean {
   return !text.includes('://') && (/^[^/?#]+\.(?:ya?ml|edgeplan)$/.test(text) || isFile(text));
 }
 
+/** Parses the operands. @throws CommandFault with exit code 2 */
 export function readUrlWords(words: readonly string[]): UrlWords {
-  const said = words[0] === 'curl' ? words.slice(1) : words;
-  const [word = ''] = said;
-  const method = said.length > 1 && /^[A-Z]+$/.test(word) ? { method: word } : null;
-  const [url, ...more] = method === null ? said : said.slice(1);
+  const operands = words[0] === 'curl' ? words.slice(1) : words;
+  const [word = ''] = operands;
+  const method = operands.length > 1 && /^[A-Z]+$/.test(word) ? { method: word } : null;
+  const [url, ...more] = method === null ? operands : operands.slice(1);
   if (url === undefined) {
     throw usageFault('no URL was given', 'try: edgeplan simulate https://example.com/path');
   }
