@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DropRule, OriginPoolRule, RuleSet } from '../../../src/model/types.ts';
-import { DOMAIN } from '../../oracle/sample.ts';
+import { DOMAIN } from '../../support/sample-rules.ts';
 import {
   BLOCKED,
   FORWARDED,
