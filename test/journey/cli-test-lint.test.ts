@@ -67,7 +67,7 @@ describe('test', () => {
     });
   });
 
-  it('measures coverage, and fails under what was asked for', async () => {
+  it('measures coverage, and fails below --fail-under', async () => {
     const { code, out, err } = await run('test', '--fail-under', '80');
     expect(code).toBe(1);
     expect(out).toContain(
@@ -107,7 +107,7 @@ describe('test', () => {
 });
 
 describe('lint', () => {
-  it('remarks with place, sentence and remedy, and fails on warnings', async () => {
+  it('prints findings with place, message and remedy, and fails on warnings', async () => {
     const { code, out, err } = await run('lint');
     expect({ code, err }).toEqual({ code: 1, err: '' });
     expect(out).toContain(
@@ -125,7 +125,7 @@ describe('lint', () => {
     ]);
   });
 
-  it('has nothing to say of rules that are fine', async () => {
+  it('reports no findings for correct rules', async () => {
     const fine = save('fine.yaml', EDGE.split('\n').slice(0, 5).join('\n'));
     expect(await run('lint', '--file', fine)).toEqual({
       code: 0,
@@ -134,7 +134,7 @@ describe('lint', () => {
     });
   });
 
-  it('sees fields that only the file has', async () => {
+  it('reports deprecated fields that only the file has', async () => {
     const old = save('old.yaml', EDGE.replace('key: office,', 'key: office, record_id: 1,'));
     const { out } = await run('lint', '--file', old);
     expect(out).toContain('old.yaml:5:31 warning rules[0].record_id: is deprecated');
@@ -157,13 +157,13 @@ describe('lint', () => {
     expect(await run('lint', '--file', named)).toMatchObject({ code: 0, out: '' });
   });
 
-  it('tells once what the reader warns of too', async () => {
+  it('prints a finding once that the file reader reports too', async () => {
     const twice = save('twice.yaml', EDGE.replace('/admin*', '/admin?a*'));
     const { out } = await run('lint', '--file', twice, '--json');
     expect(JSON.parse(out).filter(({ code }: { code: string }) => code === 'query_in_path')).toHaveLength(1);
   });
 
-  it('says what keeps a file from compiling', async () => {
+  it('prints the errors of a file that does not compile', async () => {
     const broken = save('broken.yaml', EDGE.replace('captcha', 'captch'));
     const { code, out, err } = await run('lint', '--file', broken);
     expect({ code, err }).toEqual({ code: 3, err: 'edgeplan: `broken.yaml` does not compile: 1 error\n' });
