@@ -8,7 +8,8 @@ import { createNode } from '../../src/publisher/node-token.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { DomainRow, RuleRow } from '../../src/store/rows.ts';
 import { SERVICE, type Store, type WriteTransaction } from '../../src/store/store.ts';
-import { ruleParts, SETTINGS } from '../../test/unit/publisher/rows.ts';
+import { activeDomain } from '../../test/support/sample-rows.ts';
+import { ruleParts } from '../../test/unit/publisher/rows.ts';
 
 export interface Installation {
   readonly folder: string;
@@ -104,7 +105,7 @@ async function makeOwner(
 async function place(tx: WriteTransaction, accountId: number, ruleSet: RuleSet): Promise<Placed> {
   const { name } = ruleSet.domain;
   const times = { created_at: Date.now(), updated_at: Date.now() };
-  const domain = await tx.domains.insert({ ...SETTINGS, ...times, name, user_id: accountId });
+  const domain = await tx.domains.insert(activeDomain(name, accountId, times));
   const records = ruleSet.records.map((record) => ({ ...record, ...times, domain_id: domain.id }));
   const rows = await tx.records.insert(records);
   const ids = new Map(ruleSet.records.map((record, index) => [record.id, rows[index]!.id]));

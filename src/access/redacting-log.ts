@@ -1,17 +1,18 @@
-/** The log of commands that serve. */
+/** Creates the log of the serving commands: pino lines, buffered and with keys redacted. */
 import { type Logger, pino } from 'pino';
 import { redactKeys } from './key.ts';
 
-/** Milliseconds a line of the log may wait for others, and the characters at which they wait no longer. */
+/** Milliseconds that a line may be buffered. */
 const LOG_WAIT_MS = 10;
+// Octets of the buffer; a full buffer is written at once.
 const LOG_FULL = 32_768;
 
 /**
- * A log whose every line is free of keys, whatever was put into it. Lines are written some at a time, as each writing
- * costs as much as answering a read does; what is left is written when the process ends.
+ * Creates a log that redacts keys in every line. Lines are written in batches, because one write costs as much as
+ * answering a read; the rest is written when the process exits.
  */
 export function createLog(level: string, write: (lines: string) => void): Logger {
-  // PERF: octets, as text that is put together from parts and waits is copied by every collection meanwhile.
+  // PERF: a buffer of octets; a string that grows by concatenation is copied by every garbage collection.
   const octets = Buffer.allocUnsafe(LOG_FULL);
   let used = 0;
   let timer: NodeJS.Timeout | null = null;
@@ -25,7 +26,7 @@ export function createLog(level: string, write: (lines: string) => void): Logger
   };
   process.once('exit', flush);
   const add = (line: string): void => {
-    // A character of UTF-16 takes three octets of UTF-8 at most.
+    // A UTF-16 unit takes at most three octets of UTF-8.
     const most = 3 * line.length;
     if (used + most > LOG_FULL) flush();
     if (most > LOG_FULL) {

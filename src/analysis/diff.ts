@@ -1,56 +1,67 @@
 /**
- * What differs between two plans in terms of rules. In go two opened plans, out comes data: rules that were added,
- * removed, changed field by field, or only moved, and what differs of the domain and its hosts. Compared is the printed
- * form, which holds all that decides requests; long texts (pages, bodies) by size and checksum.
+ * Compares two plans rule by rule. Input: two opened plans. Output: data that lists rules that were added, removed,
+ * changed or moved, field by field, and differences of the domain and its hosts. The comparison uses the printed
+ * form of a plan (`plan/print.ts`), which contains everything that decides requests; it represents long texts
+ * (pages, bodies) by size and checksum.
  */
 import type { OpenedPlan } from '../plan/open.ts';
 import { printPlan } from '../plan/print.ts';
 
+/** One side of a comparison. */
 export interface PlanSide {
-  /** `null`: a tombstone, which has no hosts and no rules. */
+  /** The plan; `null`: a tombstone, which has no hosts and no rules. */
   readonly opened: OpenedPlan | null;
-  /** Stable names of rules, where their author gave any, by `<type>/<id>`: rules of one name are one rule. */
+  /** Keys that the author gave to rules, by `<type>/<id>`; rules of equal type and key are compared as one rule. */
   readonly keys?: ReadonlyMap<string, string>;
 }
 
+/** A field whose value differs. */
 export interface FieldDifference {
-  /** `priority`, `path.includes`. */
+  /** The path of the field: `priority`, `path.includes`. */
   readonly field: string;
-  /** JSON values; absent where the side has no such field. */
+  /** The older JSON value; absent where the older side has no such field. */
   readonly was?: unknown;
+  /** The newer JSON value; absent where the newer side has no such field. */
   readonly now?: unknown;
 }
 
-/** `moved`: nothing but its priority differs. */
+/** How a rule differs. `moved`: only its priority differs. */
 export const RULE_CHANGES = ['added', 'removed', 'changed', 'moved'] as const;
 
+/** A rule that differs. */
 export interface RuleChange {
   readonly change: (typeof RULE_CHANGES)[number];
-  /** `<type>/<id>`, of the newer side where it is there. */
+  /** `<type>/<id>`, on the newer side unless the rule was removed. */
   readonly rule: string;
-  /** What the same rule is called on the older side, where that is another id. */
+  /** `<type>/<id>` on the older side; absent where it is the same. */
   readonly before?: string;
+  /** The author's key, where there is one. */
   readonly key?: string;
-  /** Of an added or removed rule all that it has. */
+  /** The differing fields; for an added or removed rule, all its fields. */
   readonly fields: readonly FieldDifference[];
 }
 
+/** A host that differs. */
 export interface HostChange {
   readonly change: 'added' | 'removed' | 'changed';
   readonly host: string;
   readonly fields: readonly FieldDifference[];
 }
 
+/** The result of a comparison. */
 export interface PlanDiff {
+  /** Whether the plans decide all requests alike. */
   readonly same: boolean;
+  /** Differences of the domain's own settings. */
   readonly domain: readonly FieldDifference[];
   readonly hosts: readonly HostChange[];
-  /** In evaluation order; what was removed stands at the end. */
+  /** In evaluation order; removed rules come last. */
   readonly rules: readonly RuleChange[];
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** A rule of a printed plan, with nested fields flattened. */
 interface PrintedRule {
   /** `<type>/<id>`. */
   readonly name: string;
@@ -59,28 +70,35 @@ interface PrintedRule {
   readonly fields: Fields;
 }
 
-/** @throws PlanFault when a plan cannot be printed */
+/** Compares two plans. @throws PlanFault when a plan cannot be printed */
 export function diffPlans(before: PlanSide, after: PlanSide): PlanDiff {
   const [was, now] = [printed(before), printed(after)];
   const domain = fieldChanges(flat(was.domain), flat(now.domain));
   const hosts = hostChanges(was.hosts, now.hosts);
-  // A sealed plan has no names; beside one, those of the other side help nobody to find a rule again.
-  const named = [before, after].every(({ keys }) => keys !== undefined && keys.size > 0);
-  const rules = ruleChanges(rulesOf(was, before.keys), rulesOf(now, after.keys), named ? BY_KEY : BY_CONTENT);
+  // A sealed plan has no keys. Compared with one, the keys of the other side identify nothing.
+  const bothKeyed = [before, after].every(({ keys }) => keys !== undefined && keys.size > 0);
+  const rules = ruleChanges(
+    rulesOf(was, before.keys),
+    rulesOf(now, after.keys),
+    bothKeyed ? BY_KEY : BY_CONTENT,
+  );
   return { same: domain.length + hosts.length + rules.length === 0, domain, hosts, rules };
 }
 
+/** The part of a printed plan that is compared. */
 interface Printed {
   readonly domain: Fields;
   readonly hosts: readonly Fields[];
   readonly rules: readonly Fields[];
 }
 
+/** Prints a plan; a tombstone prints as empty. */
 function printed({ opened }: PlanSide): Printed {
   if (opened === null) return { domain: {}, hosts: [], rules: [] };
   return printPlan(opened) as object as Printed;
 }
 
+/** The rules of a printed plan, with their keys. */
 function rulesOf({ rules }: Printed, keys: PlanSide['keys']): readonly PrintedRule[] {
   return rules.map(({ type, id, ...fields }) => {
     const name = `${type}/${id}`;
@@ -88,7 +106,7 @@ function rulesOf({ rules }: Printed, keys: PlanSide['keys']): readonly PrintedRu
   });
 }
 
-/** Fields of objects as fields of their own: `path.includes`. */
+/** Flattens nested objects to dotted field names: `path.includes`. */
 function flat(fields: Fields, above = ''): Fields {
   return Object.fromEntries(
     Object.entries(fields).flatMap(([name, value]): [string, unknown][] => {
@@ -99,6 +117,7 @@ function flat(fields: Fields, above = ''): Fields {
   );
 }
 
+/** The fields whose JSON differs, newer fields first. */
 function fieldChanges(was: Fields, now: Fields): readonly FieldDifference[] {
   const names = new Set([...Object.keys(now), ...Object.keys(was)]);
   return [...names].flatMap((field) => {
@@ -113,6 +132,7 @@ function fieldChanges(was: Fields, now: Fields): readonly FieldDifference[] {
   });
 }
 
+/** The hosts that were added, changed or removed. */
 function hostChanges(was: readonly Fields[], now: readonly Fields[]): readonly HostChange[] {
   const before = new Map(was.map(({ name, ...fields }) => [String(name), fields]));
   const after = new Map(now.map(({ name, ...fields }) => [String(name), fields]));
@@ -129,19 +149,19 @@ function hostChanges(was: readonly Fields[], now: readonly Fields[]): readonly H
   return changes;
 }
 
-/** By what a rule of one side is found on the other; `null`: not by this. */
+/** A text by which rules of both sides are paired; `null`: this text does not apply to the rule. */
 type Naming = (rule: PrintedRule) => string | null;
 
 /**
- * The same under the same id, else the same under another id (an edge file without ids numbers its rules by their
- * place), else whatever has the id now.
+ * Pairs rules of equal id and content, then of equal content (an edge file without ids numbers its rules by
+ * position), then of equal id.
  */
 const BY_CONTENT: readonly Naming[] = [
   ({ name, fields }) => `${name} ${JSON.stringify(fields)}`,
   ({ type, fields }) => `${type} ${JSON.stringify(fields)}`,
   ({ name }) => name,
 ];
-/** By their author's names, and those without one as above. */
+/** Pairs rules by key; those without a key as above. */
 const BY_KEY: readonly Naming[] = [
   ({ type, key }) => (key === undefined ? null : `${type} ${key}`),
   ...BY_CONTENT.map(
@@ -151,6 +171,7 @@ const BY_KEY: readonly Naming[] = [
   ),
 ];
 
+/** The differences of all rules: changed and added in the newer order, then removed. */
 function ruleChanges(
   was: readonly PrintedRule[],
   now: readonly PrintedRule[],
@@ -160,27 +181,27 @@ function ruleChanges(
   const changes = now.flatMap((rule): readonly RuleChange[] => {
     const before = pairs.get(rule);
     const fields = fieldChanges(before?.fields ?? {}, rule.fields);
-    const renamed = before !== undefined && before.name !== rule.name;
-    const told = {
+    const idChanged = before !== undefined && before.name !== rule.name;
+    const common = {
       rule: rule.name,
-      ...(renamed ? { before: before.name } : {}),
+      ...(idChanged ? { before: before.name } : {}),
       ...(rule.key === undefined ? {} : { key: rule.key }),
       fields,
     };
-    if (before === undefined) return [{ change: 'added', ...told }];
+    if (before === undefined) return [{ change: 'added', ...common }];
     if (fields.length === 0) return [];
-    return [{ change: fields.every(({ field }) => field === 'priority') ? 'moved' : 'changed', ...told }];
+    return [{ change: fields.every(({ field }) => field === 'priority') ? 'moved' : 'changed', ...common }];
   });
-  const kept = new Set(pairs.values());
+  const paired = new Set(pairs.values());
   const removed = was.flatMap((rule): readonly RuleChange[] => {
-    if (kept.has(rule)) return [];
+    if (paired.has(rule)) return [];
     const key = rule.key === undefined ? {} : { key: rule.key };
     return [{ change: 'removed', rule: rule.name, ...key, fields: fieldChanges(rule.fields, {}) }];
   });
   return [...changes, ...removed];
 }
 
-/** The rule of `was` for each of `now` that has one. */
+/** Pairs rules of `now` with rules of `was`, one naming after another; a rule is paired once. */
 function pair(
   was: readonly PrintedRule[],
   now: readonly PrintedRule[],
@@ -189,23 +210,23 @@ function pair(
   const pairs = new Map<PrintedRule, PrintedRule>();
   let left = was;
   for (const nameOf of namings) {
-    const open = new Map<string, PrintedRule[]>();
+    const unpaired = new Map<string, PrintedRule[]>();
     for (const rule of left) {
       const name = nameOf(rule);
       if (name === null) continue;
-      const same = open.get(name);
-      if (same === undefined) open.set(name, [rule]);
+      const same = unpaired.get(name);
+      if (same === undefined) unpaired.set(name, [rule]);
       else same.push(rule);
     }
-    const taken = new Set<PrintedRule>();
+    const used = new Set<PrintedRule>();
     for (const rule of now) {
       const name = pairs.has(rule) ? null : nameOf(rule);
-      const found = name === null ? undefined : open.get(name)?.shift();
+      const found = name === null ? undefined : unpaired.get(name)?.shift();
       if (found === undefined) continue;
       pairs.set(rule, found);
-      taken.add(found);
+      used.add(found);
     }
-    left = left.filter((rule) => !taken.has(rule));
+    left = left.filter((rule) => !used.has(rule));
   }
   return pairs;
 }

@@ -1,7 +1,7 @@
 /**
- * Lint: what a rule set says that its author very likely does not mean. It reads stored rules, decides nothing and
- * changes nothing; a rule set that compiles may still have findings. In goes a rule set (and, where known, where its
- * parts were written), out come diagnostics in the order of the rules.
+ * Lint: finds rules that very likely do something else than their author intended. It reads stored rules and
+ * changes nothing; a rule set that compiles may have findings. Input: a rule set and, where known, the places its
+ * parts were written at. Output: diagnostics in the order of the rules.
  */
 import type { Diagnostic, FieldPath, SourcePlace } from '../base/diagnostic.ts';
 import type { Rule, RuleSet } from '../model/types.ts';
@@ -20,6 +20,7 @@ import { lintScope } from './lint/scope.ts';
 import { lintWaf } from './lint/waf.ts';
 import { readZone } from './lint/zone.ts';
 
+// Every lint family, in the order their findings of one rule are listed.
 const FAMILIES: readonly LintFamily[] = [
   lintScope,
   lintHosts,
@@ -34,34 +35,41 @@ const FAMILIES: readonly LintFamily[] = [
   lintKeys,
 ];
 
-/** Where the parts of a rule set were written down. */
+/** The places at which the parts of a rule set were written. */
 export interface LintSources {
-  /** The place of a field of a rule, or of the nearest part around it; `undefined` when the rule is not there. */
+  /**
+   * Returns the place of a rule's field, or of the nearest enclosing part; `undefined` when the rule is not in the
+   * source.
+   */
   place(rule: Rule, field: FieldPath): SourcePlace | undefined;
-  /** Whether the author wrote the field. */
+  /** Whether the author wrote the field, as opposed to its default. */
   written(rule: Rule, field: string): boolean;
-  /** The rule as the author names it: `['rules', 'drop', 'office-only']`. */
+  /** The path of the rule in the author's terms: `['rules', 'drop', 'office-only']`. */
   path(rule: Rule): FieldPath;
 }
 
+/** Options of a lint run. */
 export interface LintOptions {
-  /** The signatures that waf rules inspect with; absent, their exclusions are not judged. */
+  /** The signatures that waf rules inspect with. Absent: exclusions are not checked. */
   readonly signatures?: LintSignatures | null;
 }
 
-/** Every finding, in the order of the rules and then of their fields. Disabled rules are only told of old fields. */
+/**
+ * Returns every finding, in the order of the rules, then of the families. Disabled rules are checked for deprecated
+ * fields only.
+ */
 export function lintRuleSet(
   ruleSet: RuleSet,
   sources?: LintSources,
   { signatures = null }: LintOptions = {},
 ): readonly Diagnostic[] {
-  const live = ruleSet.rules.filter((rule) => rule.enabled);
+  const enabled = ruleSet.rules.filter((rule) => rule.enabled);
   const context: LintContext = {
     ruleSet,
     zone: readZone(ruleSet),
-    live,
-    paths: indexPaths(live),
-    hosts: indexHosts(live),
+    enabled,
+    paths: indexPaths(enabled),
+    hosts: indexHosts(enabled),
     written: (rule, field) => sources?.written(rule, field) ?? false,
     signatures,
   };
@@ -72,6 +80,7 @@ export function lintRuleSet(
     .map((finding) => toDiagnostic(finding, order.get(finding.rule)!, sources));
 }
 
+/** A finding as a diagnostic, with the place of its field. */
 function toDiagnostic(finding: Finding, index: number, sources: LintSources | undefined): Diagnostic {
   const { code, severity, rule, field, message, found, remedy } = finding;
   const at = sources?.place(rule, field);

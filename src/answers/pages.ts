@@ -62,8 +62,18 @@ export function referenceLine(id: string): string {
   return `<p class="reference">Reference: <code>${id}</code></p>`;
 }
 
-export function servicePage({ status, id }: PageSubject): string {
-  const { title, advice } = WORDINGS[status] ?? (status < 500 ? REFUSED : FAILED);
+interface Page {
+  readonly title: string;
+  /** A style sheet, for the one `style` element. */
+  readonly style: string;
+  /** Lines inside `main`. */
+  readonly main: readonly string[];
+  /** Lines after `main`, such as a script. */
+  readonly after?: readonly string[];
+}
+
+/** The HTML document around a page that the edge makes itself; all texts are inserted as they are, unescaped. */
+export function htmlPage({ title, style, main, after = [] }: Page): string {
   return [
     '<!doctype html>',
     '<html lang="en">',
@@ -71,18 +81,22 @@ export function servicePage({ status, id }: PageSubject): string {
     '<meta charset="utf-8">',
     '<meta name="viewport" content="width=device-width, initial-scale=1">',
     '<meta name="robots" content="noindex">',
-    `<title>${status} ${title}</title>`,
-    `<style>${PAGE_STYLE}</style>`,
+    `<title>${title}</title>`,
+    `<style>${style}</style>`,
     '</head>',
     '<body>',
     '<main>',
-    `<p class="code">${status}</p>`,
-    `<h1>${title}</h1>`,
-    `<p>${advice}</p>`,
-    referenceLine(id),
+    ...main,
     '</main>',
+    ...after,
     '</body>',
     '</html>',
     '',
   ].join('\n');
+}
+
+export function servicePage({ status, id }: PageSubject): string {
+  const { title, advice } = WORDINGS[status] ?? (status < 500 ? REFUSED : FAILED);
+  const main = [`<p class="code">${status}</p>`, `<h1>${title}</h1>`, `<p>${advice}</p>`, referenceLine(id)];
+  return htmlPage({ title: `${status} ${title}`, style: PAGE_STYLE, main });
 }

@@ -20,27 +20,45 @@ export const RULE_TYPES = [
 ] as const;
 export type RuleType = (typeof RULE_TYPES)[number];
 
-/** The named bots in the API document's order, which is also the order of precedence, then the catch-all kind. */
+/**
+ * The named bots in the API document's order, which is also the order of precedence, then the catch-all kind. A name is
+ * also the token in the User-Agent; the comments cite where the operator publishes it.
+ */
 export const BOT_KINDS = [
+  // OpenAI, platform.openai.com/docs/bots
   'gptbot',
   'oai-searchbot',
   'chatgpt-user',
+  // Anthropic, support.claude.com, article 8896518 "Does Anthropic crawl data from the web"
   'claudebot',
   'claude-user',
+  // Perplexity, docs.perplexity.ai/guides/bots
   'perplexitybot',
   'perplexity-user',
+  // Google, developers.google.com/search/docs/crawling-indexing/googlebot
   'googlebot',
   'google-extended',
+  // Microsoft, bing.com/webmasters/help/which-crawlers-does-bing-use-8c184ec0
   'bingbot',
+  // Common Crawl, commoncrawl.org/ccbot
   'ccbot',
+  // ByteDance publishes no page; the crawler names itself "Bytespider" with the address spider-feedback@bytedance.com
   'bytespider',
+  // Meta, developers.facebook.com/docs/sharing/webmasters/web-crawlers
   'meta-externalagent',
+  // Amazon, developer.amazon.com/amazonbot
   'amazonbot',
+  // Apple, support.apple.com/en-us/119829
   'applebot',
+  // DuckDuckGo, duckduckgo.com/duckduckgo-help-pages/results/duckduckbot
   'duckduckbot',
+  // Yandex, yandex.com/support/webmaster/robot-workings/check-yandex-robots.html
   'yandexbot',
+  // Ahrefs, ahrefs.com/robot
   'ahrefsbot',
+  // Semrush, semrush.com/bot
   'semrushbot',
+  // Majestic, mj12bot.com
   'mj12bot',
   'generic-bot',
 ] as const;

@@ -1,20 +1,23 @@
-/** How a command ends. Scripts tell outcomes apart by these codes alone. */
+/** Exit codes of commands, and the error that ends a command with one. Scripts rely on the codes alone. */
 
 export const EXIT = {
+  /** The command succeeded. */
   fine: 0,
-  /** The answer is "no": a failing test, a finding of lint. */
+  /** The result is negative: a failing test, a lint finding, an object that does not exist. */
   no: 1,
+  /** The command line is wrong. */
   usage: 2,
   /** The input cannot be read or does not compile. */
   input: 3,
+  /** The server, the store or the network failed. */
   server: 4,
 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** Ends the command with a sentence for the person who typed it; never a stack trace. */
+/** Ends the command with a message for the user; it is printed without a stack trace. */
 export class CommandFault extends Error {
   readonly exitCode: ExitCode;
-  /** What to do about it, on a line of its own. */
+  /** What to do about it, printed on a line of its own. */
   readonly remedy: string | undefined;
 
   constructor(exitCode: ExitCode, message: string, options: { remedy?: string; cause?: unknown } = {}) {
@@ -25,12 +28,12 @@ export class CommandFault extends Error {
   }
 }
 
-/** The command line asks for something that cannot be. */
+/** A fault of the command line; exit code 2. */
 export function usageFault(message: string, remedy?: string): CommandFault {
   return new CommandFault(EXIT.usage, message, remedy === undefined ? {} : { remedy });
 }
 
-/** The input cannot be read or is not what it should be. */
+/** A fault of an input that cannot be read or is invalid; exit code 3. */
 export function inputFault(
   message: string,
   options: { remedy?: string; cause?: unknown } = {},

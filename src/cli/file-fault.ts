@@ -1,7 +1,8 @@
-/** What goes wrong with files, in words instead of the system's codes. */
+/** Messages for file errors in place of the system's codes. */
 import { dirname } from 'node:path';
 import { type CommandFault, inputFault } from './exit.ts';
 
+/** Reasons by code of `errno`. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
@@ -18,23 +19,26 @@ const REASONS: Readonly<Record<string, string>> = {
   EIO: 'the device failed',
 };
 
-/** Why the system refused; its code where there are no words for it. */
+/** The reason of a system error in words; its code where no words are defined. */
 export function reasonOf(error: unknown): string {
+  // Node's system errors have a code; other errors have a message only.
   const { code, message } = error as NodeJS.ErrnoException;
   return code === undefined ? message : (REASONS[code] ?? code);
 }
 
+/** The code of a system error. */
 function codeOf(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException | null)?.code;
 }
 
-/** The sentence for an error while reading a file. */
+/** The fault for an error while reading a file. */
 export function readFault(name: string, cause: unknown): CommandFault {
   switch (codeOf(cause)) {
     case 'ENOENT':
     case 'ENOTDIR':
       return inputFault(`there is no file \`${name}\``, {
         cause,
+        // The default file: the user may not have created it yet.
         ...(name === 'edge.yaml' ? { remedy: 'edgeplan init writes one, --file names another' } : {}),
       });
     case 'EISDIR':
@@ -47,7 +51,7 @@ export function readFault(name: string, cause: unknown): CommandFault {
   }
 }
 
-/** The sentence for an error while writing a file or making a folder. */
+/** The fault for an error while writing a file or creating a folder. */
 export function writeFault(name: string, cause: unknown): CommandFault {
   switch (codeOf(cause)) {
     case 'ENOENT':
@@ -56,6 +60,7 @@ export function writeFault(name: string, cause: unknown): CommandFault {
       return inputFault(`\`${name}\` cannot be written: it is a folder; name a file`, { cause });
     case 'EACCES':
     case 'EPERM':
+    // The reason differs from a missing permission, so it is printed.
     case 'EROFS':
       return inputFault(`\`${name}\` may not be written: ${reasonOf(cause)}`, { cause });
     default:

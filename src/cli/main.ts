@@ -1,19 +1,20 @@
 #!/usr/bin/env node
-/** The command line: which commands there are, and how each ends. */
+/** The entry point of the command line: lists the commands, runs one, and sets the exit code. */
 import { readFileSync } from 'node:fs';
 import { Command, CommanderError } from 'commander';
 import { CommandFault, EXIT } from './exit.ts';
 import { note, noteFault, watchOutput } from './output.ts';
 
-/** EX_SOFTWARE of sysexits.h: a mistake of ours, apart from every answer a command can give. */
+/** Exit code of a bug in edgeplan: EX_SOFTWARE of sysexits.h, which no command uses. */
 const BROKEN = 70;
 
+/** The version in `package.json`. */
 function version(): string {
   const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
   return (JSON.parse(text) as { version: string }).version;
 }
 
-/** What a list of commands says of one: the summary, or the description written as summaries are. */
+/** The line of a command in a list: its summary, or its description in the style of a summary. */
 function summaryOf(command: Command): string {
   const description = command.description();
   return (
@@ -21,7 +22,7 @@ function summaryOf(command: Command): string {
   );
 }
 
-/** Commands inherit neither from the program, so each is told. */
+/** Makes a command and its subcommands throw instead of exiting. commander does not inherit these settings. */
 function throwInsteadOfExit(command: Command, above = ''): void {
   const path = `${above}${command.name()}`;
   command.exitOverride();
@@ -30,7 +31,7 @@ function throwInsteadOfExit(command: Command, above = ''): void {
   for (const child of command.commands) throwInsteadOfExit(child, `${path} `);
 }
 
-/** Where each command is, in the order of the help. */
+/** Loads each command; in the order of the help. */
 const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   try: async () => (await import('./commands/try.ts')).tryCommand(),
   init: async () => (await import('./commands/init.ts')).initCommand(),
@@ -75,12 +76,14 @@ async function addCommands(root: Command, name: string | undefined): Promise<voi
     root.addCommand(await COMMANDS[name]!());
     return;
   }
+  // The order of the record is the order of the help.
   for (const command of await Promise.all(Object.values(COMMANDS).map((load) => load())))
     root.addCommand(command);
   const { completionCommand } = await import('./commands/completion.ts');
   root.addCommand(completionCommand(root));
 }
 
+/** Builds the program with one command or all. */
 async function program(name: string | undefined): Promise<Command> {
   const root = new Command('edgeplan')
     .description('Write edge rules as data, compile them, see exactly what any request would hit.')
@@ -97,16 +100,18 @@ async function program(name: string | undefined): Promise<Command> {
   return root;
 }
 
+/** Prints an error and sets the exit code. */
 function fail(error: unknown): void {
   if (error instanceof CommandFault) {
     noteFault(error);
     process.exitCode = error.exitCode;
   } else if (error instanceof CommanderError) {
-    // Help and version end with 0; everything else commander says is about the command line, and it has said it.
+    // Help and version end with 0. commander has printed every other error, and all are about the command line.
     process.exitCode = error.exitCode === 0 ? EXIT.fine : EXIT.usage;
   } else {
-    const said = error instanceof Error ? error.message : String(error);
-    note(`edgeplan: this is a mistake of edgeplan's own: ${said}`);
+    const reason = error instanceof Error ? error.message : String(error);
+    note(`edgeplan: this is a bug in edgeplan: ${reason}`);
+    // A stack trace is printed on demand only.
     note('  please report it; EDGEPLAN_DEBUG=1 shows where it happened');
     if ((process.env['EDGEPLAN_DEBUG'] ?? '') !== '' && error instanceof Error) note(error.stack ?? '');
     process.exitCode = BROKEN;
@@ -116,6 +121,7 @@ function fail(error: unknown): void {
 watchOutput();
 try {
   const root = await program(process.argv[2]);
+  // Without a command the help goes to stderr, and the exit code is 2.
   if (process.argv.length <= 2) {
     root.outputHelp({ error: true });
     process.exitCode = EXIT.usage;

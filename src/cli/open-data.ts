@@ -1,4 +1,4 @@
-/** Which store a command works on, and its options. */
+/** Options that name a store, and opening the store they name. */
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
@@ -8,13 +8,17 @@ import { type OpenStoreOptions, openStore } from '../store/open.ts';
 import type { Store } from '../store/store.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from './exit.ts';
 
+/** The options that name a store. */
 export interface StoreFlags {
+  /** The folder of an embedded store. */
   readonly data?: string;
+  /** The address of a PostgreSQL database; excludes `data`. */
   readonly database?: string;
+  /** A file with the password of the database, read for each connection. */
   readonly databasePasswordFile?: string;
 }
 
-/** `--data` and `--database`; they exclude one another. */
+/** The options `--data`, `--database` and `--database-password-file`; the first two exclude each other. */
 export function storeOptions(): readonly Option[] {
   return [
     new Option('--data <folder>', 'where the embedded store is (default: edgeplan in your data folder)')
@@ -27,7 +31,7 @@ export function storeOptions(): readonly Option[] {
   ];
 }
 
-/** Opens the store that the flags name; throws the sentence when it cannot be. */
+/** Opens the store that the flags name; creates an embedded one that does not exist. @throws CommandFault */
 export async function openData(
   flags: StoreFlags,
   role: NonNullable<OpenStoreOptions['role']>,
@@ -45,7 +49,7 @@ export async function openData(
   }
 }
 
-/** @throws CommandFault when a password is in two places, or in a file for a store that has none */
+/** Checks the password options. @throws CommandFault when the address has a password too, or the store has none */
 function checkPassword({ database, databasePasswordFile: file }: StoreFlags): void {
   if (file === undefined) return;
   const option = '--database-password-file';
@@ -59,7 +63,10 @@ function checkPassword({ database, databasePasswordFile: file }: StoreFlags): vo
   );
 }
 
-/** The same for commands that need what is stored: opening a folder without a store would make an empty one. */
+/**
+ * Opens an existing store. Without this check, opening a folder without a store would create an empty one. @throws
+ * CommandFault
+ */
 export async function openExistingData(flags: StoreFlags): Promise<Store> {
   const folder = dataFolder(flags);
   if (flags.database === undefined && !existsSync(join(folder, 'edgeplan.db'))) {
@@ -69,7 +76,7 @@ export async function openExistingData(flags: StoreFlags): Promise<Store> {
   return openData(flags, 'tool');
 }
 
-/** A fault of the store as the end of a command. */
+/** Converts a fault of the store to one of the command. */
 export function storeFault(fault: StoreFault): CommandFault {
   const remedy =
     fault.code === 'too_new' ? 'use the version of edgeplan that wrote it, or a later one' : undefined;

@@ -1,4 +1,7 @@
-/** From a path to a signature program: a rule set in SecLang is compiled, a sealed program is opened. No path: ours. */
+/**
+ * Opens the signatures at a path: compiles a rule set in SecLang, or opens a sealed program. Without a path, the
+ * starter set.
+ */
 import { statSync } from 'node:fs';
 import type { Diagnostic } from '../base/diagnostic.ts';
 import { PlanFault } from '../plan/fault.ts';
@@ -8,30 +11,33 @@ import type { SignatureProgram } from '../plan/signature-program.ts';
 import { compileSignatures, readSignatureDirectory, type Source } from '../waf/seclang/index.ts';
 import { starterBytes } from '../waf/signatures/starter.ts';
 import { inputFault } from './exit.ts';
+import { readBytes } from './input/read-file.ts';
 import { type ColourChoice, colourFor } from './output.ts';
-import { diagnosticsText, MISTAKES_PRINTED, tally } from './print-diagnostics.ts';
-import { readBytes } from './read-file.ts';
+import { diagnosticsText, MISTAKES_PRINTED, tally } from './print/diagnostics.ts';
 
+/** Signatures ready to use. */
 export interface OpenedSignatures {
   readonly program: SignatureProgram;
-  /** The program's octets, made when they are asked for. */
+  /** The octets of the sealed program, computed at each call. */
   sealed(): Uint8Array;
   /** Warnings and notes; a rule set with errors is not opened. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** Options of opening signatures. */
 export interface SignatureFlags {
   readonly color: ColourChoice;
-  /** Ids of rules that are taken out before anything else is said of them. */
+  /** Ids of rules that are removed before compiling and before anything is reported. */
   readonly without?: readonly string[];
-  /** Only what keeps a rule set from being opened is printed. */
+  /** Prints diagnostics only when the rule set has errors. */
   readonly quiet?: boolean;
 }
 
+/** The first four octets of a sealed program. */
 const SEALED = 'EPSG';
 
 /**
- * Opens a directory of rules, a configuration file, or a sealed program. What is wrong or left out is printed on stderr.
+ * Opens a directory of rules, a configuration file, or a sealed program. Prints diagnostics on stderr.
  * @throws CommandFault with exit code 3
  */
 export async function openSignatureInput(path: string, flags: SignatureFlags): Promise<OpenedSignatures> {
@@ -51,19 +57,20 @@ export async function openSignatureInput(path: string, flags: SignatureFlags): P
   const { program } = compiled;
   if (flags.quiet !== true || program === null) {
     const options = { colour: colourFor(process.stderr, flags.color), texts };
-    const told = program === null ? { ...options, most: MISTAKES_PRINTED } : options;
-    process.stderr.write(diagnosticsText(diagnostics, told));
+    const printing = program === null ? { ...options, most: MISTAKES_PRINTED } : options;
+    process.stderr.write(diagnosticsText(diagnostics, printing));
   }
   if (program === null) throw inputFault(`\`${path}\` does not compile: ${tally(diagnostics)}`);
   return { program, diagnostics, sealed: () => sealSignatures(program) };
 }
 
-/** The starter signatures. */
+/** Opens the starter signatures. */
 export function openStarter(): OpenedSignatures {
   const bytes = starterBytes();
   return { program: openSignatures(bytes), diagnostics: [], sealed: () => bytes };
 }
 
+/** Opens a sealed program. @throws CommandFault with exit code 3 */
 function openSealed(bytes: Uint8Array, path: string): OpenedSignatures {
   try {
     return { program: openSignatures(bytes), diagnostics: [], sealed: () => bytes };
@@ -73,7 +80,7 @@ function openSealed(bytes: Uint8Array, path: string): OpenedSignatures {
   }
 }
 
-/** `--without` as one more configuration file. */
+/** The ids of `--without` as an additional configuration file. */
 function removals(ids: readonly string[]): readonly Source[] {
   return ids.length === 0 ? [] : [{ file: '--without', text: `SecRuleRemoveById ${ids.join(' ')}` }];
 }

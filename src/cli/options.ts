@@ -1,17 +1,18 @@
-/** Options that several commands share, and readers of option values. */
+/** Options that several commands share, and parsers of option values. */
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { parseIpEntry } from '../base/ip.ts';
 import { MAX_NODE_GROUPS } from '../base/limits.ts';
 import { readGroups } from '../base/node-groups.ts';
 import { COLOUR_CHOICES } from './output.ts';
 
-/** The file to work on. */
+/** `--file`: the rules to work on. */
 export function fileOption(): Option {
   return new Option('-f, --file <path>', 'an edge file or a sealed plan; - is stdin')
     .default('edge.yaml')
     .env('EDGEPLAN_FILE');
 }
 
+/** `--color`. */
 export function colourOption(): Option {
   return new Option('--color <when>', 'colour the output')
     .choices(COLOUR_CHOICES)
@@ -19,7 +20,10 @@ export function colourOption(): Option {
     .env('EDGEPLAN_COLOR');
 }
 
-/** Options that choose the signatures of `waf` rules (`choose-signatures.ts`, which also reads the environment). */
+/**
+ * Adds the options that choose the signatures of `waf` rules (`input/choose-signatures.ts` also reads the
+ * environment).
+ */
 export function signatureOptions(command: Command): Command {
   return command
     .option(
@@ -29,12 +33,15 @@ export function signatureOptions(command: Command): Command {
     .option('--crs <folder>', 'the OWASP Core Rule Set as signatures (env: EDGEPLAN_CRS)');
 }
 
-/** Gathers an option that may be given several times. */
+/** Collects the values of an option that may be repeated. */
 export function gather(value: string, gathered: readonly string[] | undefined): readonly string[] {
   return [...(gathered ?? []), value];
 }
 
-/** Special addresses that origins may have, for nodes and for the server that checks what customers write. */
+/**
+ * `--allow-origins`: special addresses that origins may have; used by nodes, and by the server to check records and
+ * rules.
+ */
 export function allowOriginsOption(): Option {
   return new Option(
     '--allow-origins <prefixes>',
@@ -42,6 +49,7 @@ export function allowOriginsOption(): Option {
   ).argParser(gatherPrefixes);
 }
 
+/** Parses prefixes separated by commas and appends them. */
 function gatherPrefixes(text: string, gathered: readonly string[] | undefined): readonly string[] {
   const prefixes = text.split(',').map((one) => one.trim());
   for (const prefix of prefixes) {
@@ -51,7 +59,7 @@ function gatherPrefixes(text: string, gathered: readonly string[] | undefined): 
   return [...(gathered ?? []), ...prefixes];
 }
 
-/** Names of node groups, joined by commas. */
+/** Parses names of node groups separated by commas; returns the canonical form. */
 export function readNodeGroups(text: string): string {
   const groups = readGroups(text);
   if (groups !== null) return groups;
@@ -60,17 +68,19 @@ export function readNodeGroups(text: string): string {
   );
 }
 
+/** Parses the id of an edge node. */
 export function readNodeId(text: string): number {
   if (!/^\d{1,9}$/.test(text)) throw new InvalidArgumentError('a node id is a whole number.');
   return Number(text);
 }
 
+/** The value of `--status`. */
 export interface ResponseFlag {
   readonly status: number;
   readonly madeBy: 'edge' | 'origin';
 }
 
-/** `502`, or `502:edge` for a status the edge makes itself. */
+/** Parses `502`, or `502:edge` for a status that the edge itself makes. */
 export function readStatus(text: string): ResponseFlag {
   const parts = /^([45]\d\d)(?::(edge|origin))?$/.exec(text);
   if (parts === null)
@@ -78,14 +88,14 @@ export function readStatus(text: string): ResponseFlag {
   return { status: Number(parts[1]), madeBy: parts[2] === 'edge' ? 'edge' : 'origin' };
 }
 
-/** Rules and their lines are what this is about, so a sealed plan will not do. */
+/** `--file` for commands that need keys and lines, which a sealed plan does not have. */
 export function edgeFileOption(): Option {
   const option = fileOption();
   option.description = 'an edge file; - is stdin';
   return option;
 }
 
-/** A port to listen on. */
+/** Parses a port; 0 is any free port. */
 export function readPort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : -1;
   if (port < 0 || port > 65_535)
@@ -93,17 +103,19 @@ export function readPort(text: string): number {
   return port;
 }
 
+// Milliseconds per unit.
 const UNITS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 24 * 3_600_000 };
-/** A year: what is replaced for so long is not replaced. */
+/** The longest overlap, a year. */
 const LONGEST_OVERLAP_MS = 366 * 24 * 3_600_000;
 
-/** For how long what is replaced stays valid, in milliseconds. */
+/** `--overlap`: how long the replaced secret stays valid; the value is in milliseconds. */
 export function overlapOption(what: string, { milliseconds }: { readonly milliseconds: number }): Option {
   return new Option('--overlap <duration>', `${what}: a number and s, m, h or d; 0: not at all`)
     .argParser(readOverlap)
     .default(milliseconds, durationText(milliseconds));
 }
 
+/** Parses a duration such as `7d` as milliseconds. */
 function readOverlap(text: string): number {
   const parts = /^(\d{1,9})([smhd])$/.exec(text);
   const milliseconds = text === '0' ? 0 : parts === null ? -1 : Number(parts[1]) * UNITS[parts[2]!]!;
@@ -111,7 +123,7 @@ function readOverlap(text: string): number {
   throw new InvalidArgumentError('write a duration of up to 366d, such as 90s, 30m, 12h or 7d; or 0.');
 }
 
-/** As it is written for `overlapOption`. */
+/** A duration in the syntax of `overlapOption`. */
 function durationText(milliseconds: number): string {
   const unit = Object.keys(UNITS).findLast((one) => milliseconds % UNITS[one]! === 0) ?? 's';
   return `${milliseconds / UNITS[unit]!}${unit}`;

@@ -1,12 +1,12 @@
-/** stdout is the result, stderr the rest. */
+/** Output of commands: results go to stdout, everything else to stderr. */
 import { once } from 'node:events';
 import { visible } from '../simulator/render-text.ts';
 import { type CommandFault, EXIT } from './exit.ts';
 import { reasonOf } from './file-fault.ts';
 
 /**
- * Ends quietly when whoever read the output has had enough (`| head`), and with a sentence when it cannot be written for
- * another reason, such as a full disk.
+ * Ends the process silently when the reader of stdout closes it (`| head`), and with a message for any other write
+ * error, such as a full disk.
  */
 export function watchOutput(): void {
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
@@ -14,11 +14,11 @@ export function watchOutput(): void {
     note(`edgeplan: the output cannot be written: ${reasonOf(error)}`);
     process.exit(EXIT.input);
   });
-  // Nowhere is left to say that stderr is gone.
+  // An error of stderr cannot be reported anywhere.
   process.stderr.on('error', () => process.exit(process.exitCode ?? EXIT.fine));
 }
 
-/** Writes to stdout and waits while the reader is behind. */
+/** Writes to stdout; resolves when the stream can take more. */
 export async function write(text: string): Promise<void> {
   if (text !== '' && !process.stdout.write(text)) await once(process.stdout, 'drain');
 }
@@ -28,18 +28,19 @@ export function note(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** The sentence of a fault, safe to print whatever it quotes. */
+/** Writes the message of a fault to stderr, with control characters escaped. */
 export function noteFault(fault: CommandFault): void {
   note(`edgeplan: ${visible(fault.message)}`);
   if (fault.remedy !== undefined) note(`  ${visible(fault.remedy)}`);
 }
 
+/** The values of `--color`. */
 export const COLOUR_CHOICES = ['auto', 'always', 'never'] as const;
 export type ColourChoice = (typeof COLOUR_CHOICES)[number];
 
 /**
- * Whether a stream gets colour. `--color` and EDGEPLAN_COLOR come first; under `auto` a terminal does, unless NO_COLOR is
- * set to anything (no-color.org) or TERM is `dumb`.
+ * Whether output to a stream is coloured. `--color` and EDGEPLAN_COLOR take precedence; `auto` colours terminals
+ * unless NO_COLOR is set to a non-empty text (no-color.org) or TERM is `dumb`.
  */
 export function colourFor(stream: { readonly isTTY?: boolean }, choice: ColourChoice): boolean {
   if (choice !== 'auto') return choice === 'always';
@@ -47,11 +48,14 @@ export function colourFor(stream: { readonly isTTY?: boolean }, choice: ColourCh
   return stream.isTTY === true && (NO_COLOR ?? '') === '' && TERM !== 'dumb';
 }
 
-/** Below this, lines are not broken any further. */
+/** The smallest width in columns that lines are broken at. */
 const NARROWEST = 40;
 
-/** Columns of stdout: the terminal's, else COLUMNS; without either, lines are never broken, so that grep finds them whole. */
+/**
+ * Columns of stdout: the terminal's, else COLUMNS. Without either, `Infinity`: lines stay whole, so that grep finds
+ * them.
+ */
 export function outputWidth(): number {
-  const asked = process.stdout.isTTY === true ? process.stdout.columns : Number(process.env['COLUMNS']);
-  return Number.isInteger(asked) && asked > 0 ? Math.max(NARROWEST, asked) : Number.POSITIVE_INFINITY;
+  const width = process.stdout.isTTY === true ? process.stdout.columns : Number(process.env['COLUMNS']);
+  return Number.isInteger(width) && width > 0 ? Math.max(NARROWEST, width) : Number.POSITIVE_INFINITY;
 }

@@ -1,7 +1,7 @@
 /**
- * Everything `edgeplan serve` runs, wired together: store, publisher and feed, the watch over domains, the API and the
- * operators' listener. In go plain options, out comes the running server and the way to stop it; signals and printing
- * are the command's.
+ * The composition root of `edgeplan serve`: store, publisher and feed, domain lifecycle, the API, and the health
+ * and metrics listener. Input: plain options. Output: the running server and its `stop`; signals and printing
+ * belong to the command.
  */
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
@@ -31,48 +31,55 @@ import { createRepublisher, type Republisher } from '../publisher/republisher.ts
 import { openSigner } from '../publisher/signer.ts';
 import type { DomainRow } from '../store/rows.ts';
 import type { ReadTransaction, Store } from '../store/store.ts';
-import { sealedSignaturesFor } from './choose-signatures.ts';
+import { sealedSignaturesFor } from './input/choose-signatures.ts';
 
+/** Options of a server. */
 export interface ServerOptions {
+  /** Closed when the server stops. */
   readonly store: Store;
+  /** The address that the API listens on. */
   readonly host: string;
-  /** 0: any free port, here and below. */
+  /** The port of the API; 0 is any free port, here and below. */
   readonly port: number;
-  /** The operators' listener, always on 127.0.0.1. */
+  /** The port of the health and metrics listener, always on 127.0.0.1. */
   readonly operationsPort: number;
+  /** The tier of domains without a subscription. */
   readonly tier: TierSlug;
+  /** Delegations that a managed domain may have. */
   readonly nameserverSets: readonly (readonly string[])[];
-  /** Recursive resolvers; empty: the system's. */
+  /** Addresses of recursive resolvers; empty: the system's. */
   readonly resolvers: readonly string[];
-  /** Takes every name for proven without asking the DNS: for trying things out. */
+  /** Treats every domain as verified without DNS queries, for trials. */
   readonly trustNames: boolean;
   /** As `Services.privateNames`. */
   readonly privateNames: boolean;
   /** Special addresses that a write may name as origins. */
   readonly allowedOrigins: AllowedOrigins;
-  /** What each API key may ask for in any minute. */
+  /** Requests per minute and API key. */
   readonly requestsPerMinute: number;
-  /** A country database in MaxMind's format; absent: none. */
+  /** The path of a country database in MaxMind's format; absent: none. */
   readonly countries?: string;
   readonly log: Logger;
 }
 
+/** A server that accepts requests. */
 export interface RunningServer {
-  /** `http://host:port`. */
+  /** The address of the API: `http://host:port`. */
   readonly url: string;
+  /** The address of the health and metrics listener. */
   readonly operationsUrl: string;
-  /** What a node is given to believe manifests by. */
+  /** The public key that nodes trust manifests by. */
   readonly publicKey: string;
-  /** Lets requests in flight end, writes what is still in memory, and closes the store. */
+  /** Finishes open requests, flushes what is in memory, and closes the store. */
   stop(): Promise<void>;
 }
 
-/** A name has no place of its own. */
+/** The country of an address; `null` for a host name. */
 function locate(countries: Countries, address: string): string | null {
   return isIP(address) === 0 ? null : countries.country(address);
 }
 
-/** The signatures of simulations, opened at the first one that asks for any. */
+/** Opens the signatures of simulations at the first simulation that needs them. */
 function createSignatures(): NonNullable<Services['signaturesFor']> {
   let opened: SealedSignatures | null = null;
   return async (plan) => {
@@ -81,7 +88,9 @@ function createSignatures(): NonNullable<Services['signaturesFor']> {
   };
 }
 
-/** Starts the server; the store becomes its own and is closed with it. */
+/**
+ * Starts the server; it owns the store from then on. Rejects when a port cannot be used; everything is closed then.
+ */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { store, log } = options;
   const clock = Date.now;
@@ -95,7 +104,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const publisher: Publisher = createPublisher({
     store,
     log,
-    // Processes side by side share budgets, and a store of one process has none to share.
+    // Several processes share budgets through the store; a store of one process has no shares.
     alone: store.shares === null,
     entitlementsFor: (tx, domain) => entitlementsOf(tx, domain, options.tier),
     onPublished: ({ revision, sinceWriteMs }) => metrics.published(revision, sinceWriteMs),
@@ -160,12 +169,14 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
 }
 
+/** The domain lifecycle, as the server starts and stops it. */
 interface Watch {
   readonly lookups: DomainLookups;
   start(): void;
   stop(): Promise<void>;
 }
 
+/** The entitlements of a domain by its subscription, else by the default tier. */
 async function entitlementsOf(
   tx: ReadTransaction,
   domain: DomainRow,
@@ -175,7 +186,7 @@ async function entitlementsOf(
   return resolveEntitlements({ domain, subscription, fallback, now: Date.now() });
 }
 
-/** Scheduled and requested looks at the DNS; where names are trusted, nobody looks at all. */
+/** Scheduled and requested DNS checks; none where names are trusted. */
 function watchDomains(options: ServerOptions): Watch {
   const { store, log, nameserverSets, tier } = options;
   if (options.trustNames) {
@@ -200,7 +211,7 @@ function watchDomains(options: ServerOptions): Watch {
   const scan = (): void => {
     life
       .runScans()
-      .catch((error: unknown) => log.warn({ err: error }, 'records of new domains are looked for later'));
+      .catch((error: unknown) => log.warn({ err: error }, 'scan for records of new domains postponed'));
   };
   return {
     lookups: createLookups({ nameserverSets, dns, scan }),
@@ -209,28 +220,32 @@ function watchDomains(options: ServerOptions): Watch {
   };
 }
 
-/** Processes on one database share the budgets of keys. */
+/** The request budget of keys; processes on one database share it. */
 function budgetOf({ store: { shares }, requestsPerMinute: limit, log }: ServerOptions): RequestBudget {
   if (shares === null) return createRequestBudget(limit);
   const failed = (error: unknown): void => {
-    log.warn({ err: error }, 'shares of request budgets are not settled yet');
+    log.warn({ err: error }, 'shared request budgets not updated; will retry');
   };
   return createSharedBudget({ shares, limit, clock: Date.now, failed });
 }
 
+/** Writes the use counts of keys periodically. */
 function flushRegularly(uses: KeyUses, log: Logger): NodeJS.Timeout {
   return setInterval(() => {
-    uses.flush().catch((error: unknown) => log.warn({ err: error }, 'uses of keys are not written yet'));
+    uses
+      .flush()
+      .catch((error: unknown) => log.warn({ err: error }, 'use counts of keys not written; will retry'));
   }, USES_FLUSH_MS);
 }
 
-/** Closes the API; connections that are still busy after `DRAIN_MS` are cut. */
+/** Closes the API; connections still open after `DRAIN_MS` are destroyed. */
 async function drain(app: FastifyInstance): Promise<void> {
   const cut = setTimeout(() => app.server.closeAllConnections(), DRAIN_MS);
   await app.close();
   clearTimeout(cut);
 }
 
+/** What is stopped, in `settle`. */
 interface Parts {
   readonly publisher: Publisher;
   readonly republisher: Republisher;
@@ -243,6 +258,7 @@ interface Parts {
   readonly flushing: NodeJS.Timeout;
 }
 
+/** Stops every part in the reverse order of its start, and closes the store last. */
 async function settle({
   publisher,
   republisher,
@@ -260,10 +276,11 @@ async function settle({
   await publisher.stop();
   await budget.stop();
   await compute.close();
-  await uses.flush().catch((error: unknown) => log.warn({ err: error }, 'uses of keys are lost'));
+  await uses.flush().catch((error: unknown) => log.warn({ err: error }, 'use counts of keys lost'));
   await store.close();
 }
 
+/** The URL of a listening socket; IPv6 in brackets. */
 function urlOf({ address, family, port }: AddressInfo): string {
   return `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`;
 }

@@ -1,13 +1,14 @@
-/** How a command that serves ends: by a signal, in order. */
+/** Ends a serving command on a signal, in order. */
 import { EXIT } from './exit.ts';
 import { note } from './output.ts';
 
+/** Options of `stopOnSignals`. */
 export interface SignalOptions {
-  /** What SIGHUP does instead of ending: a log was moved away. */
+  /** Called on SIGHUP instead of stopping: reopens a rotated log. */
   readonly onHangUp?: () => void;
 }
 
-/** The first signal lets `stop` run to its end, the second one does not wait. */
+/** Calls `stop` on SIGTERM, SIGINT and SIGHUP. A second signal ends the process at once with exit code 4. */
 export function stopOnSignals(
   stop: (signal: NodeJS.Signals) => Promise<void>,
   { onHangUp }: SignalOptions = {},
@@ -22,6 +23,6 @@ export function stopOnSignals(
     });
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, end);
-  // Without a log to reopen, SIGHUP says that the terminal was closed.
+  // Without `onHangUp`, SIGHUP means that the terminal was closed.
   process.on('SIGHUP', onHangUp ?? end);
 }

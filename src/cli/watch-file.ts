@@ -1,6 +1,6 @@
 /**
- * Serves an edge file and follows its changes: compile, seal, try out, install. A file that is broken, half written or
- * gone changes nothing but what is printed: the last good plan goes on serving.
+ * Serves an edge file and follows its changes: compiles, seals, self-tests and installs it. A file that is broken,
+ * incomplete or deleted is reported, and the last good plan stays installed.
  */
 import type { Diagnostic } from '../base/diagnostic.ts';
 import { selfTest } from '../evaluator/self-test.ts';
@@ -11,27 +11,31 @@ import { mayServe } from '../publisher/plan-subject.ts';
 import { PlanRefusal } from '../sync/fetch-plan.ts';
 import type { PlanSink } from '../sync/plan-table.ts';
 import { CommandFault, inputFault } from './exit.ts';
-import { compileOctets, readEdgeOctets } from './open-subject.ts';
+import { compileOctets, readEdgeOctets } from './input/open-subject.ts';
 import type { ColourChoice } from './output.ts';
 
+/** Options of `serveEdgeFile`. */
 export interface WatchOptions {
   readonly file: string;
   readonly colour: ColourChoice;
+  /** Where plans are installed. */
   readonly plans: PlanSink;
-  /** Told of each plan that was installed. */
+  /** Called after each installed plan. */
   readonly onInstalled: (installed: InstalledFile) => void;
-  /** Told why a changed file was not installed; its diagnostics are printed already. */
+  /** Called when a changed file was not installed; its diagnostics are printed already. */
   readonly onRefused: (fault: CommandFault) => void;
-  /** Milliseconds between looks without a hint of the system's; default 2,000. */
+  /** Milliseconds between polls, for changes without a notification of the system; 2,000 by default. */
   readonly pollMs?: number;
 }
 
+/** A plan that was installed. */
 export interface InstalledFile {
   readonly domain: string;
-  /** False: the domain is suspended, or not active; its hosts are refused. */
+  /** `false`: the domain is suspended or not active, so requests to its hosts are refused. */
   readonly serves: boolean;
-  /** 1 for the first that was installed, rising. */
+  /** 1 for the first installed plan, then rising. */
   readonly revision: number;
+  /** SHA-256 of the plan in hexadecimal. */
   readonly digest: string;
   /** Warnings and notes. */
   readonly diagnostics: readonly Diagnostic[];
@@ -42,8 +46,8 @@ export interface InstalledFile {
 export type Watching = WatchedFile;
 
 /**
- * Installs the file and begins to watch it.
- * @throws CommandFault when the file cannot be served as it is now; its diagnostics are on stderr
+ * Installs the file and starts watching it.
+ * @throws CommandFault when the file cannot be served now; its diagnostics are on stderr
  */
 export async function serveEdgeFile(options: WatchOptions): Promise<Watching> {
   const { file, plans } = options;
@@ -59,7 +63,7 @@ export async function serveEdgeFile(options: WatchOptions): Promise<Watching> {
     if (wrong !== null) throw inputFault(`\`${file}\` compiles to a plan that cannot serve: ${wrong}`);
     const digest = sha256Hex(bytes);
     const serves = mayServe(compiled.ruleSet.domain);
-    // As under a control plane: what must not serve is refused before a request, in the handshake already.
+    // As with a control plane, a domain that must not be served is refused in the TLS handshake already.
     const entry = serves
       ? ({ revision: next, digest, purgeEpoch: 0, read: () => bytes } as const)
       : 'refused';
@@ -81,18 +85,18 @@ export async function serveEdgeFile(options: WatchOptions): Promise<Watching> {
   });
 }
 
-/** A worker that is stuck, or short of something: no fault of the file. */
+/** Whether the error is temporary, such as a worker that is stuck, and not caused by the file. */
 function mayPass(error: unknown): boolean {
   return error instanceof PlanRefusal && !error.final;
 }
 
-/** A bug of ours in the compiler is no reason to stop serving either. */
+/** The fault to report. A bug in the compiler must not stop serving either, so it becomes a fault as well. */
 function asFault(error: unknown, file: string): CommandFault {
   if (error instanceof CommandFault) return error;
   if (error instanceof PlanRefusal) {
     const again = mayPass(error) ? '; it is tried again' : '';
     return inputFault(`\`${file}\` cannot be served: ${error.message}${again}`, { cause: error });
   }
-  const said = error instanceof Error ? error.message : String(error);
-  return inputFault(`\`${file}\` cannot be compiled: ${said}`, { cause: error });
+  const reason = error instanceof Error ? error.message : String(error);
+  return inputFault(`\`${file}\` cannot be compiled: ${reason}`, { cause: error });
 }

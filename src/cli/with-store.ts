@@ -1,4 +1,4 @@
-/** What the operators' commands share: they work on the store itself, beside a running server. */
+/** Shared by the operators' commands, which work on the store directly, beside a running server. */
 import type { Command } from 'commander';
 import { normalizeName } from '../base/host.ts';
 import { StoreFault } from '../store/fault.ts';
@@ -7,16 +7,17 @@ import type { ReadTransaction, Store } from '../store/store.ts';
 import { CommandFault, EXIT } from './exit.ts';
 import { openExistingData, type StoreFlags, storeFault, storeOptions } from './open-data.ts';
 
-/** Adds the options that name a store. */
+/** Adds the options that name a store to a command. */
 export function withStore(command: Command): Command {
   for (const option of storeOptions()) command.addOption(option);
   return command;
 }
 
-/** Opens the store that is there, and closes it after the work. @throws CommandFault for what the store refuses */
+/** Opens the existing store, runs `work`, and closes it. @throws CommandFault for faults of the store */
 export async function withData<T>(flags: StoreFlags, work: (store: Store) => Promise<T>): Promise<T> {
   const store = await openExistingData(flags);
   try {
+    // Awaited here, so that `finally` closes the store after the work.
     return await work(store);
   } catch (error) {
     throw error instanceof StoreFault ? storeFault(error) : error;
@@ -25,14 +26,14 @@ export async function withData<T>(flags: StoreFlags, work: (store: Store) => Pro
   }
 }
 
-/** @throws CommandFault when no domain has the name */
+/** Finds a domain by name. @throws CommandFault when no domain has the name */
 export async function findDomain(tx: Pick<ReadTransaction, 'domains'>, name: string): Promise<DomainRow> {
   const domain = await tx.domains.byName(normalizeName(name) ?? name);
   if (domain === null) throw new CommandFault(EXIT.no, `there is no domain \`${name}\``);
   return domain;
 }
 
-/** @throws CommandFault when no node has the name */
+/** Finds a node by name. @throws CommandFault when no node has the name */
 export async function findNode(tx: Pick<ReadTransaction, 'nodes'>, name: string): Promise<NodeRow> {
   const node = (await tx.nodes.list()).find((one) => one.name === name);
   if (node === undefined) throw new CommandFault(EXIT.no, `there is no node \`${name}\``);

@@ -1,4 +1,7 @@
-/** Files are written whole or not at all: a full disk leaves what stood there before, and nothing half done. */
+/**
+ * Writes files atomically: after a failure such as a full disk the old content is intact and no partial file
+ * remains.
+ */
 import { randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { access, type FileHandle, open, readlink, realpath, rm, stat, writeFile } from 'node:fs/promises';
@@ -6,10 +9,12 @@ import { dirname, join, resolve } from 'node:path';
 import { writeAtomically } from '../platform/durable-file.ts';
 import { writeFault } from './file-fault.ts';
 
+/** Whether a system error has a code. */
 function hasCode(error: unknown, code: string): boolean {
   return (error as NodeJS.ErrnoException).code === code;
 }
 
+/** The file's status; `null` when it does not exist. */
 async function statOf(file: string): Promise<Stats | null> {
   try {
     return await stat(file);
@@ -19,7 +24,7 @@ async function statOf(file: string): Promise<Stats | null> {
   }
 }
 
-/** Where a file really is, or will be when its link leads to nothing yet. */
+/** Resolves links: the path of the file itself, also of one that does not exist yet. */
 async function realTarget(file: string): Promise<string> {
   try {
     return await realpath(file);
@@ -29,13 +34,13 @@ async function realTarget(file: string): Promise<string> {
   try {
     return await realTarget(resolve(dirname(file), await readlink(file)));
   } catch (error) {
-    // No link, or nothing of that name.
+    // Not a link, or no such file.
     if (hasCode(error, 'EINVAL') || hasCode(error, 'ENOENT')) return file;
     throw error;
   }
 }
 
-/** Writes a file that must not exist, to its end and to the disk; what could not be finished is removed. */
+/** Writes a file that must not exist and flushes it to disk; a file that cannot be finished is removed. */
 async function create(file: string, text: string): Promise<void> {
   const handle = await open(file, 'wx');
   try {
@@ -49,9 +54,10 @@ async function create(file: string, text: string): Promise<void> {
   }
 }
 
+/** Writes a temporary file beside the target and renames it; keeps the target's mode. */
 async function replace(file: string, bytes: Uint8Array): Promise<void> {
   const before = await statOf(file);
-  // A pipe or a device is written to, never replaced; a folder refuses both.
+  // A pipe or a device is written to and not replaced; a folder refuses both.
   if (before !== null && !before.isFile()) return writeFile(file, bytes);
   const target = await realTarget(file);
   if (before !== null) await access(target, constants.W_OK);
@@ -65,8 +71,8 @@ async function replace(file: string, bytes: Uint8Array): Promise<void> {
 }
 
 /**
- * Puts `bytes` in the place of a file in one step: readers see the old content or the new, and a failure leaves the
- * old. A link stays a link; the file it leads to is replaced.
+ * Replaces a file in one step: readers see the old or the new content, and a failure leaves the old. Of a link the
+ * target is replaced.
  * @throws CommandFault
  */
 export async function writeWhole(file: string, bytes: Uint8Array): Promise<void> {
@@ -78,7 +84,7 @@ export async function writeWhole(file: string, bytes: Uint8Array): Promise<void>
 }
 
 /**
- * Writes a new file. Resolves to `false`, and leaves it as it is, when there is one already.
+ * Writes a new file. Resolves to `false` when the file exists; it is not changed then.
  * @throws CommandFault
  */
 export async function writeNew(file: string, text: string): Promise<boolean> {

@@ -1,7 +1,7 @@
 /**
- * The typed client of the API, over `fetch` alone: the same in Node, a browser and a Worker. Paths, parameters, bodies
- * and answers come from `schema.ts`; every call answers `{ data, error, response }`, and the error is always the API's
- * one shape.
+ * The typed client of the API, built on `fetch` alone, so that it runs in Node, browsers and Workers. Paths,
+ * parameters, bodies and responses are typed by `schema.ts`. Every call resolves to `{ data, error, response }`;
+ * `error` always has the API's one shape.
  *
  * ```ts
  * const api = createClient({ baseUrl: 'http://127.0.0.1:8787', key });
@@ -11,61 +11,64 @@
 import createFetchClient, { type Client as FetchClient } from 'openapi-fetch';
 import { MOST_WAIT_MS, RETRIES, TIMEOUT_MS } from './limits.ts';
 import type { components, paths } from './schema.ts';
-import { type Send, sendPatiently } from './send.ts';
+import { type Send, sendWithRetries } from './send.ts';
 
 /** A method for each HTTP method, typed by path: `api.GET('/domains/', …)`. */
 export type Client = FetchClient<paths>;
 
-/** What every refusal carries. */
+/** The body of every refusal. */
 export type ApiError = components['schemas']['Error'];
 
+/** Options of a client. */
 export interface ClientOptions {
-  /** Where the API is, with or without a slash at its end: `http://127.0.0.1:8787`. */
+  /** The address of the API, with or without a trailing slash: `http://127.0.0.1:8787`. */
   readonly baseUrl: string;
   /** An API key, `svc_…`. */
   readonly key: string;
-  /** Instead of the platform's. */
+  /** Sends requests in place of the platform's `fetch`. */
   readonly fetch?: Send;
-  /** Milliseconds for one attempt; 30,000 unless told. After them the call rejects with a `TimeoutError`. */
+  /** Time limit of one attempt in milliseconds, 30,000 by default. Then the call rejects with a `TimeoutError`. */
   readonly timeoutMs?: number;
-  /** Times a request that was answered 429 is sent again; 3 unless told, 0 for never. */
+  /** How often a request that was answered 429 is sent again; 3 by default, 0 for never. */
   readonly retries?: number;
-  /** Milliseconds to wait for a `Retry-After` at most; 60,000 unless told. Past it the 429 is the answer. */
+  /** The longest `Retry-After` to wait for, in milliseconds; 60,000 by default. A longer one returns the 429. */
   readonly mostWaitMs?: number;
 }
 
-/** Makes a client. Calls reject only when there is no answer: no connection, a timeout, the caller's own signal. */
+/**
+ * Creates a client. Calls reject only when there is no response: no connection, a timeout, or the caller's signal.
+ */
 export function createClient(options: ClientOptions): Client {
   const { baseUrl, key, timeoutMs = TIMEOUT_MS, retries = RETRIES, mostWaitMs = MOST_WAIT_MS } = options;
-  // Looked up at each call, so that a `fetch` that is replaced later is the one that is used.
+  // Read at each call, so that a `fetch` that is replaced later is used.
   const send = options.fetch ?? ((request: Request) => globalThis.fetch(request));
   const client = createFetchClient<paths>({
     baseUrl,
     headers: { authorization: `Bearer ${key}` },
     bodySerializer: serialize,
-    fetch: (request) => sendPatiently(send, request, { timeoutMs, retries, mostWaitMs }),
+    fetch: (request) => sendWithRetries(send, request, { timeoutMs, retries, mostWaitMs }),
   });
   client.use({ onResponse: ({ response }) => shaped(response) });
   return client;
 }
 
-/** Gives refusals that are not the API's own (a proxy's page) the one error shape, and a 304 no error at all. */
+/** Gives responses that are not the API's own (a proxy's page) the error shape of the API, and a 304 no error. */
 async function shaped(response: Response): Promise<Response | undefined> {
   const { ok, status, statusText } = response;
   if (ok) return undefined;
   const headers = new Headers(response.headers);
-  // For openapi-fetch an answer of length 0 has no error.
+  // openapi-fetch reports no error for a response of length 0.
   if (status === 304) headers.set('content-length', '0');
   if (status === 304) return new Response(null, { status, statusText, headers });
-  const said = readError(await response.text());
+  const sentence = readError(await response.text());
   const error =
-    said ?? `the answer is ${status}${statusText === '' ? '' : ` ${statusText}`}, not one of this API`;
+    sentence ?? `the answer is ${status}${statusText === '' ? '' : ` ${statusText}`}, not one of this API`;
   headers.delete('content-length');
   headers.delete('content-encoding');
   return new Response(JSON.stringify({ error } satisfies ApiError), { status, statusText, headers });
 }
 
-/** The sentence of a refusal; `null` where the text is none. */
+/** The sentence of a refusal; `null` where the text is not a refusal of the API. */
 function readError(text: string): string | null {
   try {
     const value: unknown = JSON.parse(text);

@@ -1,7 +1,7 @@
-/** Calls as values: what a call answered, or a fault that carries the refusal. */
+/** Converts a call to its data, or throws a fault with the refusal. */
 import type { ApiError } from './client.ts';
 
-/** The API refused; `message` is its sentence. */
+/** A refusal of the API. `message` is the API's sentence. */
 export class ApiFault extends Error {
   readonly status: number;
   readonly response: Response;
@@ -21,8 +21,8 @@ interface Answered<T> {
 }
 
 /**
- * What a call answered: `await dataOf(api.GET('/domains/'))`. Throws an `ApiFault` for a refusal, and for an answer
- * without a body (304, HEAD).
+ * Resolves to the data of a call: `await dataOf(api.GET('/domains/'))`. @throws ApiFault for a refusal, and for a
+ * response without a body (304, HEAD)
  */
 export async function dataOf<T>(call: Promise<Answered<T>>): Promise<T> {
   const { data, error, response } = await call;

@@ -1,11 +1,13 @@
-/** How long the client waits and how often it asks again, unless told otherwise. */
+/** Default time limits and retries of the client. */
 
-/** Milliseconds one attempt may take, answer included: the server holds `?wait=published` for 20 s at most. */
+/**
+ * Milliseconds for one attempt, reading the response included; the server delays `?wait=published` by up to 20 s.
+ */
 export const TIMEOUT_MS = 30_000;
-/** Times a request that was answered 429 is sent again. */
+/** How often a request that was answered 429 is sent again. */
 export const RETRIES = 3;
 /**
- * Milliseconds the client waits for `Retry-After`. A key's budget is counted over a minute, so its wait is never
- * longer; the hour between two nameserver checks is for the caller to know about.
+ * The longest `Retry-After` to wait for, in milliseconds. A key's budget is counted per minute, so its wait is
+ * never longer; the hour between two nameserver checks is left to the caller.
  */
 export const MOST_WAIT_MS = 60_000;

@@ -1,23 +1,31 @@
 /**
- * Sends one request with patience: each attempt has its time, and an attempt that was answered 429 is made again after
- * the `Retry-After` it was answered with. Nothing else is sent twice: a 429 alone says for certain that nothing was done.
+ * Sends one request with a time limit per attempt. An attempt that was answered 429 is repeated after its
+ * `Retry-After`. Nothing else is sent twice, because only a 429 guarantees that the server did nothing.
  */
 
-export interface Patience {
-  /** Milliseconds for one attempt, until its answer has been read. */
+/** Time limits and retries of a request. */
+export interface RetryOptions {
+  /** Milliseconds for one attempt, until its response has been read. */
   readonly timeoutMs: number;
-  /** Times a request is sent again, at most. */
+  /** The largest number of repetitions. */
   readonly retries: number;
-  /** Milliseconds it waits before one of them, at most; a longer `Retry-After` is left to the caller. */
+  /** The longest wait before a repetition, in milliseconds; a longer `Retry-After` returns the 429. */
   readonly mostWaitMs: number;
 }
 
-/** What sends: the platform's `fetch` or one like it. */
+/** A function that sends a request: the platform's `fetch` or one like it. */
 export type Send = (request: Request) => Promise<Response>;
 
-/** Rejects with the signal's reason, a `TimeoutError` when an attempt took too long, or whatever `send` rejects with. */
-export async function sendPatiently(send: Send, request: Request, patience: Patience): Promise<Response> {
-  const { timeoutMs, retries, mostWaitMs } = patience;
+/**
+ * Sends a request. Rejects with the signal's reason, with a `TimeoutError` when an attempt took too long, or with
+ * the error of `send`.
+ */
+export async function sendWithRetries(
+  send: Send,
+  request: Request,
+  retryOptions: RetryOptions,
+): Promise<Response> {
+  const { timeoutMs, retries, mostWaitMs } = retryOptions;
   for (let left = retries; ; left--) {
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)]);
     // A request's body is read once, so all attempts but the last send a copy.
@@ -30,7 +38,10 @@ export async function sendPatiently(send: Send, request: Request, patience: Pati
   }
 }
 
-/** Milliseconds that `Retry-After` asks for, in seconds or as a date (RFC 9110 §10.2.3); `null` when it says neither. */
+/**
+ * The wait that `Retry-After` states, in milliseconds; a number of seconds or a date (RFC 9110 §10.2.3). `null` for
+ * neither.
+ */
 export function retryAfterMs({ headers }: Pick<Response, 'headers'>, now = Date.now()): number | null {
   const text = headers.get('retry-after')?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1_000;

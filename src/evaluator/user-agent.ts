@@ -10,47 +10,13 @@
 import { BOT_KINDS, type BotKind } from '../base/vocabulary.ts';
 
 /**
- * The token of each kind, in the API's order, with where its operator publishes it. Two kinds have no token:
- * `google-extended` is a robots.txt product token that no crawler sends as its User-Agent (Google, "Google's common
- * crawlers", developers.google.com/search/docs/crawling-indexing/google-common-crawlers), and `generic-bot` is
- * established outside.
+ * Kinds without a token: `google-extended` is a robots.txt product token that no crawler sends as its User-Agent (Google,
+ * "Google's common crawlers", developers.google.com/search/docs/crawling-indexing/google-common-crawlers), and
+ * `generic-bot` is set by the caller.
  */
-const TOKENS: readonly BotKind[] = [
-  // OpenAI, platform.openai.com/docs/bots
-  'gptbot',
-  'oai-searchbot',
-  'chatgpt-user',
-  // Anthropic, support.claude.com, article 8896518 "Does Anthropic crawl data from the web"
-  'claudebot',
-  'claude-user',
-  // Perplexity, docs.perplexity.ai/guides/bots
-  'perplexitybot',
-  'perplexity-user',
-  // Google, developers.google.com/search/docs/crawling-indexing/googlebot
-  'googlebot',
-  // Microsoft, bing.com/webmasters/help/which-crawlers-does-bing-use-8c184ec0
-  'bingbot',
-  // Common Crawl, commoncrawl.org/ccbot
-  'ccbot',
-  // ByteDance publishes no page; the crawler names itself "Bytespider" with the address spider-feedback@bytedance.com
-  'bytespider',
-  // Meta, developers.facebook.com/docs/sharing/webmasters/web-crawlers
-  'meta-externalagent',
-  // Amazon, developer.amazon.com/amazonbot
-  'amazonbot',
-  // Apple, support.apple.com/en-us/119829
-  'applebot',
-  // DuckDuckGo, duckduckgo.com/duckduckgo-help-pages/results/duckduckbot
-  'duckduckbot',
-  // Yandex, yandex.com/support/webmaster/robot-workings/check-yandex-robots.html
-  'yandexbot',
-  // Ahrefs, ahrefs.com/robot
-  'ahrefsbot',
-  // Semrush, semrush.com/bot
-  'semrushbot',
-  // Majestic, mj12bot.com
-  'mj12bot',
-];
+const TOKENLESS: readonly BotKind[] = ['google-extended', 'generic-bot'];
+/** The token of every other kind is its name (`base/vocabulary.ts` cites the operators), in the API's order. */
+const TOKENS = BOT_KINDS.filter((kind) => !TOKENLESS.includes(kind));
 
 /** Characters of a window: as many as the shortest token has. */
 const WINDOW = Math.min(...TOKENS.map((token) => token.length));

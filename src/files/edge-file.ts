@@ -1,20 +1,21 @@
 /**
- * `edge.yaml`: a domain, its records and its rules in one file, in the API's own field names. On top of those a rule
- * may have a `key` (a stable name of its own) and `records` (names instead of ids), and ids may be left out. What is
- * read goes through the same door as every rule set (`model/parse`), and every mistake carries its line.
+ * Reads `edge.yaml`: one domain with its records and rules, in the API's field names. Beyond the API's form a rule
+ * may have a `key` (a stable name) and `records` (record names instead of ids), and ids are optional. The file is
+ * lowered to the API's form and parsed by `model/parse`, like every other rule set; each diagnostic carries its
+ * line and column.
  */
 import { type Diagnostic, type FieldPath, quoteValue, type SourcePlace } from '../base/diagnostic.ts';
 import { normalizeName } from '../base/host.ts';
 import { MAX_KEY_CHARACTERS } from '../base/limits.ts';
-import { RULE_TYPES } from '../base/vocabulary.ts';
 import { nearest } from '../model/nearest.ts';
 import { parseRuleSet } from '../model/parse.ts';
 import { absoluteName } from '../model/record-name.ts';
 import type { RuleSet } from '../model/types.ts';
+import { asList, placed, toFilePath } from './edge-diagnostics.ts';
 import { keysOf } from './keys.ts';
-import { readYaml, readYamlBytes, type YamlFile } from './yaml.ts';
+import { byPlace, isMapping, readYaml, readYamlBytes, type YamlFile } from './yaml.ts';
 
-/** Where a rule of a file stands. */
+/** The position of a rule in an edge file. */
 export interface RuleSource {
   /** Its `key`, `null` where it has none. */
   readonly key: string | null;
@@ -22,26 +23,35 @@ export interface RuleSource {
   readonly name: string | null;
   /** Position in `rules`, from 0. */
   readonly index: number;
+  /** Line and column of the rule's mapping, from 1. */
   readonly line: number;
   readonly column: number;
 }
 
-/** Where a record of a file stands. */
+/** The position of a record in an edge file. */
 export interface RecordSource {
+  /** Position in `records`, from 0. */
   readonly index: number;
   readonly line: number;
   readonly column: number;
 }
 
-/** The way back from ids and fields to the file. */
+/** Maps ids and field paths of a rule set to places in its edge file. */
 export interface EdgeSources {
+  /** The name of the file in places, as the caller gave it. */
   readonly file: string;
+  /** By rule id. */
   readonly rules: ReadonlyMap<number, RuleSource>;
+  /** By record id. */
   readonly records: ReadonlyMap<number, RecordSource>;
-  /** The place of a field (a path into the rule set), or of the nearest one around it. */
+  /**
+   * Returns the place of a field, given as a path into the rule set; for an absent field, the place of the nearest
+   * enclosing value.
+   */
   at(path: FieldPath): SourcePlace;
 }
 
+/** A file that was read. With `ok: false` at least one diagnostic is an error. */
 export type EdgeFile =
   | {
       readonly ok: true;
@@ -51,19 +61,19 @@ export type EdgeFile =
     }
   | { readonly ok: false; readonly sources: EdgeSources; readonly diagnostics: readonly Diagnostic[] };
 
-/** Reads an edge file's text (YAML or JSON). Never throws; `name` is how places call the file. */
+/** Reads the text of an edge file (YAML or JSON). Never throws. `name` is the file name that places carry. */
 export function readEdgeFile(text: string, name: string): EdgeFile {
   return readEdge(readYaml(text, name));
 }
 
-/** Reads an edge file's octets, which must be UTF-8. */
+/** Reads the octets of an edge file, which must be UTF-8. Never throws. */
 export function readEdgeBytes(bytes: Uint8Array, name: string): EdgeFile {
   return readEdge(readYamlBytes(bytes, name));
 }
 
 type Fields = Record<string, unknown>;
 
-/** What the form on top of the API's is turned into, and what went wrong with it. */
+/** The state of lowering: what was read from the file and which mistakes it has. */
 interface Lowering {
   readonly yaml: YamlFile;
   readonly diagnostics: Diagnostic[];
@@ -71,6 +81,7 @@ interface Lowering {
   readonly records: Map<number, RecordSource>;
 }
 
+/** Checks that the file has a domain, then lowers, parses and names its rules. */
 function readEdge(yaml: YamlFile): EdgeFile {
   const lowering: Lowering = {
     yaml,
@@ -87,17 +98,17 @@ function readEdge(yaml: YamlFile): EdgeFile {
     at: (path) => yaml.at(toFilePath(yaml, path)),
   };
   if (yaml.value === undefined) return { ok: false, sources, diagnostics };
-  const slip = isFields(yaml.value) ? Object.keys(yaml.value).find(meansDomain) : undefined;
-  if (slip !== undefined && isFields(yaml.value) && !Object.hasOwn(yaml.value, 'domain')) {
+  const misspelt = isMapping(yaml.value) ? Object.keys(yaml.value).find(resemblesDomain) : undefined;
+  if (misspelt !== undefined && isMapping(yaml.value) && !Object.hasOwn(yaml.value, 'domain')) {
     const unknown = {
       code: 'unknown_field',
       message: 'is not a known field',
       remedy: 'did you mean `domain`?',
     };
-    diagnostics.push({ severity: 'error', path: [slip], ...unknown, at: yaml.keyAt([slip]) });
+    diagnostics.push({ severity: 'error', path: [misspelt], ...unknown, at: yaml.keyAt([misspelt]) });
     return { ok: false, sources, diagnostics };
   }
-  if (!isFields(yaml.value) || !Object.hasOwn(yaml.value, 'domain')) {
+  if (!isMapping(yaml.value) || !Object.hasOwn(yaml.value, 'domain')) {
     const message = 'must be a mapping with `domain`, `records` and `rules`';
     report(lowering, [], { code: 'invalid_file', message, remedy: 'start with `domain: example.com`' });
     return { ok: false, sources, diagnostics };
@@ -117,26 +128,22 @@ function readEdge(yaml: YamlFile): EdgeFile {
   return { ok: true, ruleSet, sources, diagnostics };
 }
 
-/** The ids that the file itself says. */
+/** The ids that are written in the file, as opposed to those that `withIds` assigns. */
 function writtenIds(list: unknown): ReadonlySet<number> {
-  const ids = Array.isArray(list) ? list.map((entry) => (isFields(entry) ? entry['id'] : null)) : [];
+  const ids = Array.isArray(list) ? list.map((entry) => (isMapping(entry) ? entry['id'] : null)) : [];
   return new Set(ids.filter((id) => typeof id === 'number'));
 }
 
-function meansDomain(key: string): boolean {
+/** Whether a key is a likely misspelling of `domain`. */
+function resemblesDomain(key: string): boolean {
   return nearest(key, ['domain']) !== null;
 }
 
-function byPlace({ at: a }: Diagnostic, { at: b }: Diagnostic): number {
-  if (a === undefined || b === undefined) return 0;
-  return a.line - b.line || a.column - b.column;
-}
-
-/** From the file's form to the rule set's: names become ids, and what only files have is taken out. */
+/** Converts the file's form to the API's: record names become ids, and fields that only files have are removed. */
 function lower(file: Fields, lowering: Lowering): Fields {
   const domain = typeof file['domain'] === 'string' ? { name: file['domain'] } : file['domain'];
   const records = withIds(file['records']);
-  noteRecords(records, lowering);
+  collectRecordPlaces(records, lowering);
   const named = { records, domain: canonicalDomain(domain) };
   const rules = withIds(file['rules']);
   return {
@@ -147,54 +154,62 @@ function lower(file: Fields, lowering: Lowering): Fields {
   };
 }
 
-/** The list with an id for every entry: those that have none get 1, 2, 3… in order, around the ones that are taken. */
+/** Gives every entry of a list an id: entries without one get 1, 2, 3 … in order, skipping ids that are written. */
 function withIds(list: unknown): unknown {
   if (list === null || list === undefined) return [];
   if (!Array.isArray(list)) return list;
-  const taken = new Set(list.map((entry) => (isFields(entry) ? entry['id'] : undefined)));
+  const taken = new Set(list.map((entry) => (isMapping(entry) ? entry['id'] : undefined)));
   let next = 1;
   return list.map((entry) => {
-    if (!isFields(entry) || Object.hasOwn(entry, 'id')) return entry;
+    if (!isMapping(entry) || Object.hasOwn(entry, 'id')) return entry;
     while (taken.has(next)) next++;
     return { id: next++, ...entry };
   });
 }
 
-function noteRecords(records: unknown, { yaml, records: sources }: Lowering): void {
+/** Stores the place of each record by its id. */
+function collectRecordPlaces(records: unknown, { yaml, records: sources }: Lowering): void {
   if (!Array.isArray(records)) return;
   for (const [index, record] of records.entries()) {
-    if (!isFields(record) || typeof record['id'] !== 'number') continue;
+    if (!isMapping(record) || typeof record['id'] !== 'number') continue;
     const { line, column } = yaml.at(['records', index]);
     sources.set(record['id'], { index, line, column });
   }
 }
 
+/** What record names are resolved against. */
 interface Named {
+  /** The file's list of records, not validated yet. */
   readonly records: unknown;
-  /** Canonical, or `null` when the file's is not well-formed. */
+  /** The canonical domain name; `null` when the name in the file is not well-formed. */
   readonly domain: string | null;
 }
 
+/** The domain name in lower case and ASCII; `null` when it is absent or malformed. */
 function canonicalDomain(domain: unknown): string | null {
-  if (!isFields(domain) || typeof domain['name'] !== 'string') return null;
+  if (!isMapping(domain) || typeof domain['name'] !== 'string') return null;
   return normalizeName(domain['name']);
 }
 
+/**
+ * Lowers each rule and stores its place, key and name. An entry that is no mapping is left for the parser to
+ * refuse.
+ */
 function lowerRules(rules: readonly unknown[], named: Named, lowering: Lowering): unknown[] {
   const keys = new Map<string, number>();
   const byName = recordsByName(named);
   return rules.map((rule, index) => {
-    if (!isFields(rule)) return rule;
+    if (!isMapping(rule)) return rule;
     const { key, records, ...fields } = rule;
     const place = lowering.yaml.at(['rules', index]);
-    const noted = key === undefined ? null : readKey(key, index, { keys, lowering });
+    const ruleKey = key === undefined ? null : readKey(key, index, { keys, lowering });
     if (typeof fields['id'] === 'number') {
       const name = typeof fields['name'] === 'string' && fields['name'] !== '' ? fields['name'] : null;
-      lowering.rules.set(fields['id'], { key: noted, name, index, line: place.line, column: place.column });
+      lowering.rules.set(fields['id'], { key: ruleKey, name, index, line: place.line, column: place.column });
     }
     if (records === undefined) return fields;
     if (Object.hasOwn(fields, 'record_ids') || Object.hasOwn(fields, 'record_id')) {
-      const message = 'must not stand beside record ids; one of the two says which records the rule is for';
+      const message = 'must not be given together with record ids; write either record names or record ids';
       report(lowering, ['rules', index, 'records'], { code: 'records_twice', message });
       return fields;
     }
@@ -202,6 +217,7 @@ function lowerRules(rules: readonly unknown[], named: Named, lowering: Lowering)
   });
 }
 
+/** Reads a rule's `key`; reports a malformed or repeated one and returns `null`. */
 function readKey(
   key: unknown,
   index: number,
@@ -224,17 +240,19 @@ function readKey(
   return key;
 }
 
+/** A record as far as references need it. */
 interface NamedRecord {
   readonly id: number;
   readonly type: unknown;
 }
 
-/** Records by their absolute name. */
+/** Groups the records by absolute name. */
 function recordsByName({ records, domain }: Named): ReadonlyMap<string, readonly NamedRecord[]> {
   const byName = new Map<string, NamedRecord[]>();
   if (!Array.isArray(records) || domain === null) return byName;
   for (const record of records) {
-    if (!isFields(record) || typeof record['id'] !== 'number' || typeof record['name'] !== 'string') continue;
+    if (!isMapping(record) || typeof record['id'] !== 'number' || typeof record['name'] !== 'string')
+      continue;
     const name = absoluteName(record['name'], domain);
     if (name === null) continue;
     const same = byName.get(name) ?? [];
@@ -244,13 +262,17 @@ function recordsByName({ records, domain }: Named): ReadonlyMap<string, readonly
   return byName;
 }
 
+/** What `resolve` works with. */
 interface Resolving {
   readonly byName: ReadonlyMap<string, readonly NamedRecord[]>;
   readonly named: Named;
   readonly lowering: Lowering;
 }
 
-/** Ids of `records: [shop, 'shop AAAA']`: every record of the name, or only those of the type. */
+/**
+ * Resolves `records: [shop, 'shop AAAA']` to ids: all records of the name, or those of the given type. A name
+ * without records is reported with the nearest known one.
+ */
 function resolve(records: unknown, index: number, { byName, named, lowering }: Resolving): number[] {
   const ids: number[] = [];
   const path = ['rules', index, 'records'];
@@ -269,24 +291,26 @@ function resolve(records: unknown, index: number, { byName, named, lowering }: R
     });
     for (const record of found) ids.push(record.id);
     if (found.length > 0 || named.domain === null) continue;
-    const meant = typeof entry === 'string' ? nearest(entry, knownNames(named)) : null;
+    const closest = typeof entry === 'string' ? nearest(entry, knownNames(named)) : null;
     report(lowering, [...path, position], {
       code: 'unknown_record',
-      message: 'is no record of this file; write its name, or its name and type like `shop AAAA`',
+      message: 'is not a record of this file; write its name, or its name and type like `shop AAAA`',
       found: quoteValue(entry),
-      ...(meant === null ? {} : { remedy: `did you mean \`${meant}\`?` }),
+      ...(closest === null ? {} : { remedy: `did you mean \`${closest}\`?` }),
     });
   }
   return ids;
 }
 
+/** The names of all records, for suggestions. */
 function knownNames({ records }: Named): string[] {
   const names = Array.isArray(records)
-    ? records.map((record) => (isFields(record) ? record['name'] : null))
+    ? records.map((record) => (isMapping(record) ? record['name'] : null))
     : [];
   return names.filter((name) => typeof name === 'string');
 }
 
+/** Adds an error with its place in the file. */
 function report(
   { yaml, diagnostics }: Lowering,
   path: FieldPath,
@@ -298,65 +322,4 @@ function report(
   },
 ): void {
   diagnostics.push({ severity: 'error', path, ...problem, at: yaml.at(path) });
-}
-
-/** A path into the rule set as a path into the file, where records may stand by name. */
-function toFilePath(yaml: YamlFile, path: FieldPath): FieldPath {
-  if (path[2] !== 'record_ids' || !isFields(yaml.value)) return path;
-  const rules = yaml.value['rules'];
-  const rule = Array.isArray(rules) ? rules[path[1] as number] : undefined;
-  return isFields(rule) && Object.hasOwn(rule, 'records') ? [...path.slice(0, 2), 'records'] : path;
-}
-
-function placed(diagnostic: Diagnostic, yaml: YamlFile): Diagnostic {
-  const path = toFilePath(yaml, diagnostic.path);
-  const at = diagnostic.code === 'unknown_field' ? yaml.keyAt(path) : yaml.at(path);
-  const shaped = { ...diagnostic, ...asMapping(diagnostic, yaml) };
-  const remedy = shaped.remedy ?? remedyFor(shaped, yaml.plainSource(path));
-  return { ...shaped, at, ...(remedy === null ? {} : { remedy }) };
-}
-
-/** What a rule and a record are in a file, where the API says only that they are objects. */
-function asMapping(
-  { path, message }: Diagnostic,
-  yaml: YamlFile,
-): Pick<Diagnostic, 'message' | 'remedy'> | null {
-  if (path.length !== 2 || message !== 'must be an object') return null;
-  if (path[0] !== 'rules') return { message: 'must be a mapping with `name`, `type` and `destination`' };
-  const type = RULE_TYPES.find((one) => one === yaml.plainSource(path));
-  return {
-    message: 'must be a mapping with `type` and the fields of that type',
-    ...(type === undefined ? {} : { remedy: `write \`- { type: ${type}, … }\`` }),
-  };
-}
-
-/** One entry where a list is wanted, as the list of it. */
-function asList(source: string): string {
-  if (source === '') return 'write `[]`, or remove the line';
-  const entry = /[,[\]{}#:]/.test(source) ? JSON.stringify(source) : source;
-  return `write \`[${entry.slice(0, 60)}]\``;
-}
-
-/** Unquoted text that YAML reads as something else: `false`, `12`, an empty value. */
-function remedyFor({ code, message, path }: Diagnostic, source: string | null): string | null {
-  if (code !== 'invalid_type' || source === null) return null;
-  if (message === FLAG) return readsAsFlag(source);
-  if (message === 'must be a list') return asList(source);
-  if (message !== 'must be text') return null;
-  if (path.includes('countries') && /^(?:no|false|off)$/i.test(source))
-    return 'write `"NO"` in quotes for Norway';
-  if (source === '') return 'write text, or remove the line; a `#` starts a comment unless it is in quotes';
-  return `write \`"${source.slice(0, 60)}"\` in quotes`;
-}
-
-const FLAG = 'must be `true` or `false`';
-
-/** The words other versions of YAML take for booleans. */
-function readsAsFlag(source: string): string | null {
-  if (/^(?:yes|on|y)$/i.test(source)) return 'write `true`';
-  return /^(?:no|off|n)$/i.test(source) ? 'write `false`' : null;
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,23 +1,25 @@
 /**
- * What the rules and records of an edge file go by. An id in a file is a place unless its author wrote it, so whatever
- * outlives a request needs something that stays when lines above come and go: a rule's `key`, else the id that was
- * written, else `~` and a hash of the type and what the rule says; equal rules are counted in the order of the file.
- * Where a rule comes in the order, whether it is enabled and whether it is enforced do not make it another rule.
+ * Names the rules and records of an edge file for state that outlives a request (counters, clearances, origin
+ * health). An id that was assigned by position changes when lines are inserted, so a rule is identified by its
+ * `key`, else by the id that the author wrote, else by `~` and a hash of its type and content; equal rules are
+ * numbered in file order. Priority, `enabled` and `action_mode` are not part of the hash: changing them keeps the
+ * identity (semantics §7).
  */
 import { utf8Bytes } from '../base/octets.ts';
 import { xxhash32 } from '../base/xxhash32.ts';
 import type { DnsRecord, ObjectKeys, Rule, RuleSet } from '../model/types.ts';
 
-/** What the file says beside the rule set. */
+/** What the file states beyond the rule set. */
 export interface Written {
-  /** A rule's `key` by its id; `null` where it has none. */
+  /** The `key` of the rule with this id; `null` where it has none. */
   keyOf(rule: number): string | null;
-  /** Ids that the author wrote. */
+  /** Rule ids that are written in the file. */
   readonly ruleIds: ReadonlySet<number>;
+  /** Record ids that are written in the file. */
   readonly recordIds: ReadonlySet<number>;
 }
 
-/** The keys of a file's rule set; what goes by its id is left out. */
+/** Computes the keys of a rule set. A rule or record that is identified by its written id has no entry. */
 export function keysOf({ rules, records }: Pick<RuleSet, 'rules' | 'records'>, written: Written): ObjectKeys {
   const named = new Map(records.map((record) => [record.id, recordText(record)]));
   const taken = new Set<string>();
@@ -41,7 +43,7 @@ export function keysOf({ rules, records }: Pick<RuleSet, 'rules' | 'records'>, w
   return { rules: keys, records: recordKeys };
 }
 
-/** Equal content: the second is `~…-2`. */
+/** The hash, made distinct: the second rule of equal content gets `~…-2`. */
 function distinct(prefix: string, hash: string, taken: Set<string>): string {
   let key = hash;
   for (let count = 2; taken.has(prefix + key); count++) key = `${hash}-${count}`;
@@ -49,18 +51,21 @@ function distinct(prefix: string, hash: string, taken: Set<string>): string {
   return key;
 }
 
+/** What identifies a record: name, type and destination. */
 function recordText({ name, type, destination }: DnsRecord): string {
   return JSON.stringify([name, type, destination]);
 }
 
-/** The rule's content, with the records it is for by what they are. */
+/**
+ * What identifies a rule: its content, with each record in its scope by that record's own text instead of its id.
+ */
 function ruleText(rule: Rule, records: ReadonlyMap<number, string>): string {
   const { id, priority, enabled, action_mode, record_ids, ...content } = rule;
   const scope = record_ids.map((record) => records.get(record) ?? '').sort();
   return JSON.stringify([Object.entries(content).sort(([a], [b]) => (a < b ? -1 : 1)), scope]);
 }
 
-/** `~` and 48 bits. */
+/** `~` and 48 bits of XXH32 in hexadecimal: 32 of the text, 16 of a second pass seeded with the first. */
 function hashOf(text: string): string {
   const octets = utf8Bytes(text);
   const first = xxhash32(octets);

@@ -1,6 +1,6 @@
 /**
- * A domain as the text of an edge file: the way back of `edge-file`. What equals its default is left out, records are
- * called by their names, and the same content always gives the same text.
+ * Prints a domain as the text of an edge file, the inverse of `edge-file.ts`. Fields that equal their defaults are
+ * left out, rules name their records, and equal content always yields equal text.
  */
 import { Document, isMap, isScalar, isSeq, type Node } from 'yaml';
 import { assert } from '../base/assert.ts';
@@ -15,22 +15,30 @@ import type { DnsRecord, OriginPoolRule, Rule } from '../model/types.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** What is printed. */
 export interface PrintedDomain {
   /** The domain's own fields; `name` comes first, the others in the order they have here. */
   readonly domain: { readonly name: string } & Fields;
   readonly records: readonly DnsRecord[];
   readonly rules: readonly Rule[];
-  /** Writes the ids of records and rules; without, the text is the same wherever the domain is kept. */
+  /**
+   * Prints the ids of records and rules. Without ids the text does not depend on the server that stores the domain.
+   */
   readonly ids: boolean;
 }
 
+/** The result of printing. */
 export interface PrintedEdge {
+  /** YAML, ending in a newline. */
   readonly text: string;
-  /** Rules held to records which are gone; the file cannot say so, and has them disabled, without records. */
+  /**
+   * Rules whose records were all deleted. A file cannot express an empty scope, so they are printed without records
+   * and disabled.
+   */
   readonly orphans: readonly Rule[];
 }
 
-/** Prints a domain; records by id, rules in the order of their phases, then of their evaluation. */
+/** Prints a domain: records in order of id, rules in order of phase, then priority, then id. */
 export function printEdge({ domain, records, rules, ids }: PrintedDomain): PrintedEdge {
   const zone = [...records].sort((one, other) => one.id - other.id);
   const ordered = [...rules].sort(byEvaluation);
@@ -60,19 +68,24 @@ export function printEdge({ domain, records, rules, ids }: PrintedDomain): Print
   };
 }
 
+/** Orders rules as the evaluator does: by phase, priority, id. */
 function byEvaluation(one: Rule, other: Rule): number {
   const phase = RULE_TYPES.indexOf(one.type) - RULE_TYPES.indexOf(other.type);
   return phase || one.priority - other.priority || one.id - other.id;
 }
 
+/** How the records of a rule are written. */
 type Scope =
   | { readonly kind: 'all' }
   | { readonly kind: 'names'; readonly names: readonly string[] }
-  /** Names would take in more than the rule has. */
+  /** Record names would select more records than the rule has. */
   | { readonly kind: 'ids'; readonly ids: readonly number[] }
   | { readonly kind: 'gone' };
 
-/** How a list of record ids is written: by name where that means the same records, else by id. */
+/**
+ * Returns a function that decides how a list of record ids is written: by name where the names select exactly these
+ * records, else by id.
+ */
 function scopesOf(domain: string, records: readonly DnsRecord[]): (ids: readonly number[]) => Scope {
   const byName = new Map<string, DnsRecord[]>();
   for (const record of records) {
@@ -84,7 +97,7 @@ function scopesOf(domain: string, records: readonly DnsRecord[]): (ids: readonly
     const wanted = new Set(ids);
     const names: string[] = [];
     const found: number[] = [];
-    let whole = true;
+    let exact = true;
     for (const same of byName.values()) {
       const named = same.filter(({ id }) => wanted.has(id));
       found.push(...named.map(({ id }) => id));
@@ -95,12 +108,12 @@ function scopesOf(domain: string, records: readonly DnsRecord[]): (ids: readonly
       }
       for (const type of new Set(named.map((record) => record.type))) {
         const ofType = same.filter((record) => record.type === type);
-        whole &&= ofType.every(({ id }) => wanted.has(id));
+        exact &&= ofType.every(({ id }) => wanted.has(id));
         names.push(`${same[0]!.name} ${type}`);
       }
     }
     if (found.length === 0) return { kind: 'gone' };
-    return whole ? { kind: 'names', names } : { kind: 'ids', ids: found.sort((one, other) => one - other) };
+    return exact ? { kind: 'names', names } : { kind: 'ids', ids: found.sort((one, other) => one - other) };
   };
 }
 
@@ -109,9 +122,10 @@ export function shortRecord({ id: _, ...record }: DnsRecord): Fields {
   return withoutDefaults(record as unknown as Fields, recordForm.fields);
 }
 
+/** Defaults by form, computed once per form. */
 const defaults = new WeakMap<FormFields, Fields>();
 
-/** What each field is when it is left out; fields that must be there are left out here. */
+/** The value of each field when it is left out; required fields have no entry. */
 function defaultsOf(fields: FormFields): Fields {
   const known = defaults.get(fields);
   if (known !== undefined) return known;
@@ -124,16 +138,20 @@ function defaultsOf(fields: FormFields): Fields {
   return found;
 }
 
+/** Drops the fields that equal their defaults. */
 function withoutDefaults(values: Fields, fields: FormFields): Fields {
-  const usual = defaultsOf(fields);
+  const standard = defaultsOf(fields);
   return Object.fromEntries(
     Object.entries(values).filter(
-      ([name, value]) => !Object.hasOwn(usual, name) || !same(value, usual[name]),
+      ([name, value]) => !Object.hasOwn(standard, name) || !same(value, standard[name]),
     ),
   );
 }
 
-/** The fields of a rule that differ from what they are when left out; a few follow other fields, so it is tried. */
+/**
+ * The fields of a rule that differ from their defaults. `host_match_type` and `path_includes` have defaults that
+ * depend on other fields, so each is dropped only if the rest parses to the same rule.
+ */
 export function shortRule({ id: _, type, record_ids: __, ...fields }: Rule): Fields {
   const short = { ...withoutDefaults(fields as unknown as Fields, ruleForm(type).fields) };
   const health = short['health_check'];
@@ -147,6 +165,7 @@ export function shortRule({ id: _, type, record_ids: __, ...fields }: Rule): Fie
   return readsAs(type, short, fields) ? short : (fields as unknown as Fields);
 }
 
+/** Whether the short form parses to the same fields. */
 function readsAs(type: RuleType, short: Fields, fields: object): boolean {
   const parsed = parseRule(type, short, { stored: true });
   if (!parsed.ok) return false;
@@ -154,30 +173,32 @@ function readsAs(type: RuleType, short: Fields, fields: object): boolean {
   return same(read, fields);
 }
 
+/** Drops the fields of a nested object that equal the default object's. */
 function withoutUsual(type: RuleType, name: string, value: Fields): Fields {
-  const usual = defaultsOf(ruleForm(type).fields)[name] as Fields;
-  return Object.fromEntries(Object.entries(value).filter(([key, own]) => !same(own, usual[key])));
+  const standard = defaultsOf(ruleForm(type).fields)[name] as Fields;
+  return Object.fromEntries(Object.entries(value).filter(([key, own]) => !same(own, standard[key])));
 }
 
-/** What an origin of a pool is when only its address is written. */
+/** The fields of a pool origin when only its address is given; computed at the first call. */
 const usualOrigin = (() => {
-  let usual: Fields | null = null;
+  let standard: Fields | null = null;
   return (): Fields => {
-    if (usual !== null) return usual;
+    if (standard !== null) return standard;
     const parsed = parseRule('origin_pool', { origins: [{ address: 'origin.test' }] });
     assert(parsed.ok, 'an origin needs its address alone');
     const { address: _, ...rest } = (parsed.fields as StoredRule<OriginPoolRule>).origins[0]!;
-    usual = rest;
-    return usual;
+    standard = rest;
+    return standard;
   };
 })();
 
+/** The fields of a pool origin that differ from their defaults. */
 function shortOrigin(origin: Fields): Fields {
-  const usual = usualOrigin();
-  return Object.fromEntries(Object.entries(origin).filter(([name, value]) => !same(value, usual[name])));
+  const standard = usualOrigin();
+  return Object.fromEntries(Object.entries(origin).filter(([name, value]) => !same(value, standard[name])));
 }
 
-/** Whether two values of JSON are the same; the order of an object's fields counts for nothing. */
+/** Whether two JSON values are equal; the order of an object's fields is ignored. */
 export function same(one: unknown, other: unknown): boolean {
   if (one === other) return true;
   if (typeof one !== 'object' || typeof other !== 'object' || one === null || other === null) return false;
@@ -189,11 +210,12 @@ export function same(one: unknown, other: unknown): boolean {
   );
 }
 
-/** Columns up to which a list or mapping stays on one line. */
+/** The longest list or mapping, in characters of JSON, that is printed on one line. */
 const LINE = 100;
 
+/** Converts the document to YAML text: records one a line, short lists and mappings in flow style. */
 function layOut(content: object): string {
-  // YAML 1.1 reads `no`, `on` and `1:30` otherwise; quoted they are text to everybody.
+  // YAML 1.1 reads `no`, `on` and `1:30` as other types, so they are quoted for its readers.
   const document = new Document(content, { aliasDuplicateObjects: false, compat: 'yaml-1.1' });
   for (const name of ['records', 'rules']) {
     const list = document.get(name);
@@ -208,7 +230,7 @@ function layOut(content: object): string {
   return document.toString({ lineWidth: 0, flowCollectionPadding: true });
 }
 
-/** Puts short lists on one line, and each entry of a long list of mappings on its own. */
+/** Prints short lists on one line, and each entry of a long list of mappings on its own line. */
 function keepShort(node: Node): void {
   if (!isSeq(node) && !isMap(node)) return;
   node.flow = JSON.stringify(node.toJSON()).length <= LINE;

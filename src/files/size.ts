@@ -1,8 +1,9 @@
-/** Octets as people read them. */
+/** Formats sizes in octets for messages. */
 
 const KIB = 1024;
 const MIB = 1024 * 1024;
 
+/** One decimal, none for whole numbers. */
 function rounded(value: number): string {
   return Number.isInteger(value) ? String(value) : value.toFixed(1);
 }

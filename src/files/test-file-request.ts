@@ -1,4 +1,7 @@
-/** The request of a test: its line, and what `with` says about the visitor and the edge. */
+/**
+ * Reads the request of a test: the request line, and under `with` the facts about the visitor and the state of the
+ * edge.
+ */
 import { parseIp } from '../base/ip.ts';
 import { BOT_KINDS } from '../base/vocabulary.ts';
 import { nearest } from '../model/nearest.ts';
@@ -15,7 +18,7 @@ import {
 import type { Item, MapItem, ScalarItem } from './test-file-yaml.ts';
 import { WITH_KEYS } from './test-schema.ts';
 
-/** What the evaluator is given. What is absent is unknown. */
+/** The request as the evaluator takes it. An absent field is unknown. */
 export interface TestRequest {
   readonly scheme: string;
   readonly method: string;
@@ -31,27 +34,28 @@ export interface TestRequest {
   readonly body?: string;
 }
 
-/** What a decision rests on besides the request and the rules. */
+/** What a decision depends on besides the request and the rules. */
 export interface TestWorld {
-  /** Milliseconds since the epoch at the first request; `null`: the test file's default. */
+  /** Milliseconds since the epoch at the first request; `null`: the default time of tests. */
   readonly now: number | null;
-  /** Challenges the visitor has solved, `<type>/<key>`, still to be resolved to rules. */
+  /** Challenges that the visitor has solved, as `<type>/<key>`; the simulator resolves them to rules. */
   readonly cleared: readonly ScalarItem[];
   /** The edge node's id, for geo pools. */
   readonly node: number | null;
-  /** Addresses of pool origins that are down, as a rule writes them. */
+  /** Addresses of pool origins that fail their health checks, as a rule spells them. */
   readonly down: readonly ScalarItem[];
-  /** Requests in flight to pool origins. */
+  /** The number of open requests per pool origin. */
   readonly busy: readonly Busy[];
 }
 
-/** How many requests an origin is busy with. */
+/** The number of open requests to one origin. */
 export interface Busy {
-  /** The origin's address, with the place it stands at. */
+  /** The origin's address, with its place in the file. */
   readonly address: ScalarItem;
   readonly count: number;
 }
 
+/** A request line, split; `target` is path and query. */
 interface Line {
   readonly method: string;
   readonly scheme: string;
@@ -59,7 +63,10 @@ interface Line {
   readonly target: string;
 }
 
-/** Reads `GET https://shop.example.com/api/orders?id=7`; without a method it is a GET. The path is taken as written. */
+/**
+ * Reads `GET https://shop.example.com/api/orders?id=7`; the method defaults to GET. The path is not normalised.
+ * Returns `null` after reporting a mistake.
+ */
 export function readRequestLine(item: Item, notes: Notes): Line | null {
   const text = textOf(item, 'a request line such as `GET https://shop.example.com/cart`', notes);
   if (text === null) return null;
@@ -84,7 +91,10 @@ export function readRequestLine(item: Item, notes: Notes): Line | null {
   return { method, scheme, host, target: rest.startsWith('/') ? rest : `/${rest}` };
 }
 
-/** Reads a request line together with `with`; `null` after a complaint about the line. */
+/**
+ * Reads a request line together with `with`. Returns `null` when the line has a mistake; mistakes in `with` are
+ * reported and the field is left out. A `host` header replaces the host of the URL.
+ */
 export function readRequest(
   line: Item,
   facts: MapItem | null,
@@ -116,17 +126,18 @@ export function readRequest(
     busy: read('busy', (item) => readBusy(item, notes)) ?? [],
   };
   if (first === null) return null;
-  const stated = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null));
+  const givenFields = Object.fromEntries(Object.entries(known).filter(([, value]) => value !== null));
   const request: TestRequest = {
     ...first,
     host: typeof sent === 'string' ? sent : first.host,
     headers: others,
-    ...stated,
+    ...givenFields,
     ...(bot === null ? {} : { bot: bot.value }),
   };
   return { request, world };
 }
 
+/** Reads headers; names become lower case, a list is a header that is sent several times. */
 function readHeaders(item: Item, notes: Notes): Record<string, string | readonly string[]> {
   const map = mapOf(item, 'a map of header names to values', notes);
   const headers: Record<string, string | readonly string[]> = {};
@@ -138,12 +149,13 @@ function readHeaders(item: Item, notes: Notes): Record<string, string | readonly
   return headers;
 }
 
+/** Reads a text or a list of texts. */
 function readTexts(item: Item, notes: Notes): readonly string[] {
   const items = item.kind === 'list' ? item.items : [item];
-  return items.flatMap((one) => textOf(one, 'a text', notes) ?? []);
+  return items.flatMap((entry) => textOf(entry, 'a text', notes) ?? []);
 }
 
-/** `unknown` leaves the address out, as for a visitor nobody could place. */
+/** Reads an address; `unknown` is an absent address, as for a visitor whose address the edge cannot see. */
 function readIp(item: Item, notes: Notes): string | null {
   const text = textOf(item, 'an IPv4 or IPv6 address', notes);
   if (text === null || text === 'unknown') return null;
@@ -153,6 +165,7 @@ function readIp(item: Item, notes: Notes): string | null {
   return notes.complain(item, { code: 'invalid_ip', message, found: foundIn(item), remedy });
 }
 
+/** Reads a country code of two letters; `unknown` is an absent country. */
 function readCountry(item: Item, notes: Notes): string | null {
   const text = textOf(item, 'a country', notes);
   if (text === null || text === 'unknown') return null;
@@ -162,12 +175,13 @@ function readCountry(item: Item, notes: Notes): string | null {
   return notes.complain(item, { code: 'invalid_country', message, found: foundIn(item), remedy });
 }
 
+/** The result of reading `bot`, wrapped so that `null` can mean a mistake. */
 interface Bot {
-  /** `null`: a visitor known to be no bot. */
+  /** `null`: the visitor is not a bot. */
   readonly value: { readonly kind: string; readonly verified: boolean } | null;
 }
 
-/** A kind, `{ kind, verified }`, or `none`. */
+/** Reads a kind, `{ kind, verified }`, or `none`. */
 function readBot(item: Item, notes: Notes): Bot | null {
   if (item.kind === 'scalar' && item.value === 'none') return { value: null };
   if (item.kind !== 'map') return withKind(item, false, notes);
@@ -186,45 +200,49 @@ function readBot(item: Item, notes: Notes): Bot | null {
   return withKind(kind, verified?.kind === 'scalar' && verified.value === true, notes);
 }
 
+/** Checks the kind against `BOT_KINDS`. */
 function withKind(item: Item, verified: boolean, notes: Notes): Bot | null {
   const kind = textOf(item, 'a kind of bot, or `none`', notes);
   if (kind === null) return null;
   if (BOT_KINDS.some((known) => known === kind)) return { value: { kind, verified } };
-  const meant = nearest(kind, BOT_KINDS);
-  const remedy = meant === null ? `write one of ${BOT_KINDS.join(', ')}, or none` : `write \`${meant}\``;
+  const closest = nearest(kind, BOT_KINDS);
+  const remedy = closest === null ? `write one of ${BOT_KINDS.join(', ')}, or none` : `write \`${closest}\``;
   return notes.complain(item, {
     code: 'unknown_bot',
-    message: 'is no kind of bot',
+    message: 'is not a kind of bot',
     found: foundIn(item),
     remedy,
   });
 }
 
+/** Reads solved challenges; their names are resolved later, against the rules. */
 function readCleared(item: Item, notes: Notes): readonly ScalarItem[] {
   const items = item.kind === 'list' ? item.items : [item];
-  return items.flatMap((one) => {
-    if (one.kind === 'scalar' && typeof one.value === 'string') return [one];
+  return items.flatMap((entry) => {
+    if (entry.kind === 'scalar' && typeof entry.value === 'string') return [entry];
     const remedy = 'write for example `[captcha/login]`';
-    notes.complain(one, {
+    notes.complain(entry, {
       code: 'invalid_type',
       message: 'must be a challenge',
-      found: foundIn(one),
+      found: foundIn(entry),
       remedy,
     });
     return [];
   });
 }
 
+/** Reads the addresses of origins that are down. */
 function readDown(item: Item, notes: Notes): readonly ScalarItem[] {
   const items = item.kind === 'list' ? item.items : [item];
-  return items.flatMap((one) => {
-    const text = textOf(one, 'the address of a pool origin', notes);
-    return text === null ? [] : [{ kind: 'scalar', value: text, path: one.path, at: one.at }];
+  return items.flatMap((entry) => {
+    const text = textOf(entry, 'the address of a pool origin', notes);
+    return text === null ? [] : [{ kind: 'scalar', value: text, path: entry.path, at: entry.at }];
   });
 }
 
+/** Reads the number of open requests per origin address. */
 function readBusy(item: Item, notes: Notes): readonly Busy[] {
-  const map = mapOf(item, 'a map of origin addresses to requests in flight', notes);
+  const map = mapOf(item, 'a map of origin addresses to numbers of open requests', notes);
   return [...(map?.entries ?? [])].flatMap(([address, entry]) => {
     const count = integerOf(entry.item, { least: 0, most: 1_000_000 }, notes);
     const { path } = entry.item;

@@ -14,22 +14,22 @@ export interface TestStep {
   readonly at: SourcePlace;
   readonly request: TestRequest;
   readonly world: TestWorld;
-  /** Milliseconds the clock moves on before this step. */
+  /** Milliseconds by which the clock advances before this step. */
   readonly afterMs: number;
   readonly times: number;
   /** Milliseconds between two requests of a `repeat`. */
   readonly everyMs: number;
-  /** What each request but the last must get. */
+  /** The expectation of each request but the last. */
   readonly earlier: Item | null;
   readonly expect: Item | null;
   readonly would: Item | null;
   readonly response: { readonly status: number; readonly by: 'origin' | 'edge' } | null;
 }
 
-/** Times a request can be repeated; a test stays a matter of seconds. */
+/** The largest number of repetitions of a request, so that a test takes seconds. */
 const MAX_REPEAT = 100_000;
 
-/** Reads one request with what is expected of it; `null` after a complaint that leaves nothing to send. */
+/** Reads one request with its expectations. Returns `null` when a mistake leaves nothing to send. */
 export function readStep(map: MapItem, name: string | null, notes: Notes): TestStep | null {
   const line = child(map, 'request');
   if (line === null) {
@@ -50,7 +50,7 @@ export function readStep(map: MapItem, name: string | null, notes: Notes): TestS
     const remedy = 'put the requests before into a step of their own';
     notes.complain(repeat.earlier, {
       code: 'earlier_pages',
-      message: 'must not stand beside a `response`',
+      message: 'must not be given together with a `response`',
       remedy,
     });
   }
@@ -73,8 +73,10 @@ export function readStep(map: MapItem, name: string | null, notes: Notes): TestS
   };
 }
 
+/** How often and at which interval a step is sent. */
 type Repeat = Pick<TestStep, 'times' | 'everyMs' | 'earlier'>;
 
+/** Reads `repeat`: a number, or `{ times, every, earlier }`. */
 function readRepeat(item: Item | null, notes: Notes): Repeat {
   const once: Repeat = { times: 1, everyMs: 0, earlier: null };
   if (item === null) return once;
@@ -91,6 +93,7 @@ function readRepeat(item: Item | null, notes: Notes): Repeat {
   };
 }
 
+/** Reads `response`: the status of an error page, and who makes it; `by` defaults to `origin`. */
 function readResponse(item: Item | null, notes: Notes): TestStep['response'] {
   if (item === null) return null;
   const map = mapOf(item, 'a map with `status` and `by`', notes);

@@ -1,40 +1,48 @@
-/** A YAML file as a tree in which every part knows where it was written. */
+/** Converts a YAML file to a tree whose every node carries its path and its place in the file. */
 import type { FieldPath, SourcePlace } from '../base/diagnostic.ts';
 import type { YamlFile } from './yaml.ts';
 
+/** What every node carries. */
 interface Written {
+  /** From the root of the file. */
   readonly path: FieldPath;
   readonly at: SourcePlace;
 }
 
+/** A single value. */
 export interface ScalarItem extends Written {
   readonly kind: 'scalar';
   readonly value: string | number | boolean | null;
 }
 
+/** A sequence. */
 export interface ListItem extends Written {
   readonly kind: 'list';
   readonly items: readonly Item[];
 }
 
+/** A mapping. */
 export interface MapItem extends Written {
   readonly kind: 'map';
   readonly entries: ReadonlyMap<string, YamlEntry>;
 }
 
+/** The value under a key of a mapping. */
 export interface YamlEntry {
-  /** Where the key stands. */
+  /** The place of the key. */
   readonly at: SourcePlace;
   readonly item: Item;
 }
 
+/** A node of the tree. */
 export type Item = ScalarItem | ListItem | MapItem;
 
-/** The tree of a file that was read without errors. */
+/** Builds the tree of a file that was read without errors. */
 export function itemsOf(yaml: YamlFile): Item {
   return toItem(yaml.value, [], yaml);
 }
 
+/** Builds the node of one value and, below it, of all values it contains. */
 function toItem(value: unknown, path: FieldPath, yaml: YamlFile): Item {
   const at = yaml.at(path);
   if (Array.isArray(value)) {
@@ -47,9 +55,9 @@ function toItem(value: unknown, path: FieldPath, yaml: YamlFile): Item {
   }
   if (typeof value === 'object' && value !== null) {
     const entries = new Map<string, YamlEntry>();
-    for (const [key, held] of Object.entries(value)) {
+    for (const [key, inside] of Object.entries(value)) {
       const inner = [...path, key];
-      entries.set(key, { at: yaml.keyAt(inner), item: toItem(held, inner, yaml) });
+      entries.set(key, { at: yaml.keyAt(inner), item: toItem(inside, inner, yaml) });
     }
     return { kind: 'map', entries, path, at };
   }

@@ -1,59 +1,64 @@
 /**
- * Reads `edge.test.yaml`: requests, and what is expected of them. In goes a text, out come tests with every `cases`
- * table and every inherited field spelled out, or all mistakes with their lines. What an expectation means is settled
- * later, against the rules (`simulator/rule-tests/expectation.ts`); here it stays the part of the file it is.
+ * Reads `edge.test.yaml`: requests with expected decisions. The input is text; the output is a list of tests in
+ * which every `cases` table and every inherited field is expanded, or all mistakes with their lines. An expectation
+ * stays a node of the file here; `simulator/rule-tests/expectation.ts` interprets it against the rules.
  *
- * A file holds `tests`, a list, and optionally `defaults`, a `with` for all of them. A test holds
- * - `name`, and `request`: a method and a whole URL, taken as written;
- * - `with`: `ip`, `country`, `bot`, `ja4`, `ja4h`, `headers`, `user_agent`, `body`, `cleared`, `at`, and the edge's own
- *   side: `node`, `down` (addresses of pool origins), `busy` (address to requests in flight);
- * - `expect`: what the visitor gets, and `would`: what the shadow does, `nothing` when no dry_run rule matched;
+ * A file has `tests`, a list, and optionally `defaults`, a `with` for all of them. A test has
+ * - `name`, and `request`: a method and a whole URL, not normalised;
+ * - `with`: `ip`, `country`, `bot`, `ja4`, `ja4h`, `headers`, `user_agent`, `body`, `cleared`, `at`, and the state
+ *   of the edge: `node`, `down` (addresses of pool origins), `busy` (address to number of open requests);
+ * - `expect`: the visitor's outcome, and `would`: the shadow's, `nothing` when no dry_run rule matched;
  * - `response`: a status, and `by: origin` or `by: edge`; then `expect` is about the error page;
- * - `repeat`: how often the request is sent, or `{ times, every, earlier }`: `every` is the time between two requests,
- *   `earlier` what each but the last must get, while `expect` is what the last one gets;
- * - `cases`: a table; each row is a test of its own that overrides fields of this one (`with` and its headers field by
- *   field; an empty value takes a field away). A row that is only a text is a request line. Only rows are run: what the
- *   test itself holds is what they have in common, so its request as it stands needs a row of its own (`- name: plain`);
- * - `steps`: rows likewise, but run one after the other against the same counters and turns; `after` moves the clock.
+ * - `repeat`: how often the request is sent, or `{ times, every, earlier }`: `every` is the interval between two
+ *   requests, `earlier` the expectation of all but the last, and `expect` that of the last;
+ * - `cases`: a table; each row is a test of its own that overrides fields of this one (`with` and its headers field
+ *   by field; an empty value removes a field). A row that is only a text is a request line. Only rows are run: the
+ *   test itself holds the common fields, so running it unchanged needs a row of its own (`- name: plain`);
+ * - `steps`: rows likewise, run one after the other with the same counters and turns; `after` advances the clock.
  *
- * Every test, and every row of `cases`, starts with counters, turns and clearance empty. Nothing sleeps: the clock is
- * `at` (default 2026-01-01T00:00:00Z) and moves only by `every` and `after`.
+ * Every test, and every row of `cases`, starts with empty counters, turns and clearances. No test waits: the clock
+ * is `at` (default 2026-01-01T00:00:00Z) and advances only by `every` and `after`.
  */
 import type { Diagnostic, SourcePlace } from '../base/diagnostic.ts';
 import { checkKeys, child, createNotes, foundIn, mapOf, type Notes, textOf } from './test-file-notes.ts';
 import { readStep, type TestStep } from './test-file-step.ts';
 import { type Item, itemsOf, type MapItem, type YamlEntry } from './test-file-yaml.ts';
 import { AFTER_KEY, FILE_KEYS, STEP_KEYS } from './test-schema.ts';
-import { readYaml, readYamlBytes, type YamlFile } from './yaml.ts';
+import { byPlace, readYaml, readYamlBytes, type YamlFile } from './yaml.ts';
 
-/** Requests that share counters and turns. */
+/** A test: requests that share counters and turns of load balancing. */
 export interface RuleTest {
   /** `test`, or `test › case`. */
   readonly name: string;
   readonly at: SourcePlace;
+  /** At least one for a test without mistakes. */
   readonly steps: readonly TestStep[];
 }
 
+/** The result of reading a test file. */
 export interface TestFile {
-  /** No mistake was found. */
+  /** Whether the file has no mistakes. */
   readonly ok: boolean;
   readonly tests: readonly RuleTest[];
   readonly diagnostics: readonly Diagnostic[];
 }
 
+/** The keys of the file's root. */
 const TOP_NAMES = Object.keys(FILE_KEYS);
+/** The keys that a test, a row of `cases` and a step share. */
 const STEP_NAMES = Object.keys(STEP_KEYS);
 
-/** Reads the text of a test file; `file` names it in diagnostics. Never throws. */
+/** Reads the text of a test file; `file` is its name in diagnostics. Never throws. */
 export function readTestFile(text: string, file: string): TestFile {
   return readTests(readYaml(text, file));
 }
 
-/** Reads a test file's octets, which must be UTF-8. */
+/** Reads the octets of a test file, which must be UTF-8. Never throws. */
 export function readTestBytes(bytes: Uint8Array, file: string): TestFile {
   return readTests(readYamlBytes(bytes, file));
 }
 
+/** Reads the tests and sorts all diagnostics by place. */
 function readTests(yaml: YamlFile): TestFile {
   if (!yaml.ok) return { ok: false, tests: [], diagnostics: yaml.diagnostics };
   const notes = createNotes();
@@ -62,10 +67,7 @@ function readTests(yaml: YamlFile): TestFile {
   return { ok: notes.diagnostics.length === 0, tests, diagnostics };
 }
 
-function byPlace({ at: a }: Diagnostic, { at: b }: Diagnostic): number {
-  return a === undefined || b === undefined ? 0 : a.line - b.line || a.column - b.column;
-}
-
+/** Reads the root: `tests` and `defaults`. */
 function readRoot(root: Item, notes: Notes): readonly RuleTest[] {
   const map = mapOf(root, 'a map with a list of `tests`', notes);
   if (map === null) return [];
@@ -83,13 +85,16 @@ function readRoot(root: Item, notes: Notes): readonly RuleTest[] {
   });
 }
 
+/** The test with the file's `defaults` under its `with`. */
 function withDefaults(test: MapItem, base: MapItem | null): MapItem {
   if (base === null) return test;
   const entries = new Map([['with', { at: base.at, item: base }]]);
   return overlay({ ...test, entries }, test);
 }
 
-/** A map with the fields of another on top. `with` and its headers go field by field; an empty value takes one away. */
+/**
+ * Merges two maps; `over` wins. `with` and its headers are merged field by field; an empty value removes a field.
+ */
 function overlay(under: MapItem, over: MapItem): MapItem {
   const entries = new Map<string, YamlEntry>(under.entries);
   for (const [key, entry] of over.entries) {
@@ -106,6 +111,7 @@ function overlay(under: MapItem, over: MapItem): MapItem {
   return { ...over, entries };
 }
 
+/** Reads one test: its `cases`, its `steps`, or itself as the only step. */
 function readTest(test: MapItem, notes: Notes): readonly RuleTest[] {
   checkKeys(test, [...STEP_NAMES, 'cases', 'steps'], notes);
   const named = child(test, 'name');
@@ -115,7 +121,11 @@ function readTest(test: MapItem, notes: Notes): readonly RuleTest[] {
   const steps = child(test, 'steps');
   if (cases !== null && steps !== null) {
     const remedy = 'give each row of `cases` steps of its own, or make two tests';
-    notes.complain(steps, { code: 'cases_and_steps', message: 'must not stand beside `cases`', remedy });
+    notes.complain(steps, {
+      code: 'cases_and_steps',
+      message: 'must not be given together with `cases`',
+      remedy,
+    });
     return [];
   }
   if (cases !== null)
@@ -124,12 +134,14 @@ function readTest(test: MapItem, notes: Notes): readonly RuleTest[] {
   return [{ name, at: test.at, steps: read.filter((step) => step !== null) }];
 }
 
+/** The problem of a test without a name. */
 const NAMELESS = {
   code: 'missing_name',
   message: 'must have a `name`',
-  remedy: 'say what the test shows',
+  remedy: 'describe what the test checks',
 } as const;
 
+/** A row of `cases` with the test it belongs to. */
 interface Row {
   readonly test: MapItem;
   readonly name: string;
@@ -137,6 +149,7 @@ interface Row {
   readonly index: number;
 }
 
+/** Reads a row of `cases` as a test of its own. */
 function readCase({ test, name, row, index }: Row, notes: Notes): readonly RuleTest[] {
   checkKeys(row, [...STEP_NAMES, 'steps'], notes);
   const whole = overlay(without(test, ['cases', 'name']), row);
@@ -148,27 +161,30 @@ function readCase({ test, name, row, index }: Row, notes: Notes): readonly RuleT
   ];
 }
 
+/** Reads `steps`; each step inherits the fields of the test, not those of the step before. */
 function readSteps(test: MapItem, list: Item, notes: Notes): readonly (TestStep | null)[] {
   const base = without(test, ['steps', 'name']);
   return rowsOf(list, notes).map((row, index) => {
     checkKeys(row, [...STEP_NAMES, ...Object.keys(AFTER_KEY)], notes);
     const step = readStep(overlay(base, row), rowName(row, index), notes);
-    // An inherited `at` starts the test; after that the clock moves by `every` and `after` alone.
+    // An inherited `at` sets the clock at the start only; later it advances by `every` and `after`.
     const restarts = step === null || index === 0 || statesTime(row);
     return restarts ? step : { ...step, world: { ...step.world, now: null } };
   });
 }
 
+/** Whether a step sets the clock itself. */
 function statesTime(row: MapItem): boolean {
   const facts = child(row, 'with');
   return facts?.kind === 'map' && child(facts, 'at') !== null;
 }
 
+/** The map without some keys. */
 function without(map: MapItem, keys: readonly string[]): MapItem {
   return { ...map, entries: new Map([...map.entries].filter(([key]) => !keys.includes(key))) };
 }
 
-/** Rows of a table; a text alone is a request line. */
+/** Reads the rows of a table; a row that is only a text is a request line. */
 function rowsOf(list: Item, notes: Notes): readonly MapItem[] {
   if (list.kind !== 'list' || list.items.length === 0) {
     notes.complain(list, { code: 'invalid_type', message: 'must be a list of rows', found: foundIn(list) });
@@ -185,18 +201,19 @@ function rowsOf(list: Item, notes: Notes): readonly MapItem[] {
   });
 }
 
-/** What a row is called: its name, what sets it apart from its neighbours, or its number. */
+/** The name of a row: its `name`, else its request, else its facts, else its number. */
 function rowName(row: MapItem, index: number): string {
   for (const key of ['name', 'request']) {
     const item = child(row, key);
     if (item?.kind === 'scalar') return String(item.value);
   }
   const facts = child(row, 'with');
-  const told =
+  const parts =
     facts?.kind === 'map' ? [...facts.entries].map(([key, { item }]) => `${key} ${brief(item)}`) : [];
-  return told.length > 0 ? told.join(', ') : `${index + 1}`;
+  return parts.length > 0 ? parts.join(', ') : `${index + 1}`;
 }
 
+/** A value as part of a row's name. */
 function brief(item: Item): string {
   if (item.kind === 'scalar') return item.value === null ? 'none' : String(item.value);
   const parts = item.kind === 'list' ? item.items : [...item.entries.values()].map((entry) => entry.item);

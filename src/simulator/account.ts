@@ -1,11 +1,13 @@
-/** Builds the trace document from the evaluator's trace and what the simulator knows around it. */
+/**
+ * Builds the trace document from the evaluator's trace, the plan, the request and the conditions of the simulation.
+ */
 import type { Decision, ErrorPageAnswer } from '../evaluator/decision.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
 import type { PhaseTrace, RuleTrace, Trace } from '../evaluator/trace.ts';
 import type { RuleSet } from '../model/types.ts';
 import { assumptionsOf, type World } from './assume.ts';
 import {
-  askerOf,
+  actingRule,
   authorKey,
   headline,
   originUrl,
@@ -26,26 +28,32 @@ import {
   type TraceDocument,
 } from './document.ts';
 
+/** What a trace document is built from. */
 export interface AccountInput {
   readonly trace: Trace;
   readonly plan: PlanNote;
   readonly request: EdgeRequest;
+  /** The URL as it is shown. */
   readonly url: string;
   readonly world: World;
+  /** Keys and places of rules; empty for a sealed plan. */
   readonly sources: RuleSources;
+  /** `null` when the subject is a sealed plan. */
   readonly ruleSet: RuleSet | null;
   readonly signatures?: SignaturesNote | null;
-  /** The bot was told by isbot, not by the customer. */
+  /** Whether isbot classified the bot, as opposed to the caller. */
   readonly genericBot: boolean;
-  /** The answer for an error status that was asked about or that the decision makes. */
+  /** The error page for the status that the caller gave, or that the decision has; `null`: no error status. */
   readonly errorPage: {
     readonly status: number;
     readonly madeBy: 'edge' | 'origin';
     readonly answer: ErrorPageAnswer;
   } | null;
+  /** Microseconds of one `evaluate`; `null`: not measured. */
   readonly evaluateUs: number | null;
 }
 
+/** The document's entry of one rule. */
 function ruleNote(rule: RuleTrace, sources: RuleSources): RuleNote {
   const source = sources.get(rule.id);
   return {
@@ -63,15 +71,18 @@ function ruleNote(rule: RuleTrace, sources: RuleSources): RuleNote {
   };
 }
 
+/** The name and digest of the signatures, without the program. */
 function signaturesNote(used: SignaturesNote | null): SignaturesNote | null {
   return used === null ? null : { name: used.name, digest: used.digest };
 }
 
+/** The document's entry of one phase. */
 function phaseNote(phase: PhaseTrace, sources: RuleSources): PhaseNote {
   const rules = phase.rules.map((rule) => ruleNote(rule, sources));
   return { name: phase.name, outcome: phase.outcome, note: phase.note, rules };
 }
 
+/** The request with its normalised facts. */
 function requestNote(input: AccountInput): RequestNote {
   const { facts } = input.trace;
   const bot = facts.bot;
@@ -88,11 +99,16 @@ function requestNote(input: AccountInput): RequestNote {
   };
 }
 
+/**
+ * What the origin receives. The record is the one that the origin's address comes from, else the first of the host.
+ */
 function effective(decision: Decision, trace: Trace): Effective {
   const { origin, cache } = decision;
   const records = trace.facts.records;
   const own =
-    origin?.source === 'record' ? records.find((one) => one.destination === origin.address) : undefined;
+    origin?.source === 'record'
+      ? records.find((candidate) => candidate.destination === origin.address)
+      : undefined;
   const record = own ?? records[0];
   return {
     origin: origin === null ? null : originUrl(origin),
@@ -116,6 +132,7 @@ function effective(decision: Decision, trace: Trace): Effective {
   };
 }
 
+/** The document's entry of the error page. */
 function errorPageNote(input: AccountInput): ErrorPageNote | null {
   if (input.errorPage === null) return null;
   const { status, madeBy, answer } = input.errorPage;
@@ -124,19 +141,21 @@ function errorPageNote(input: AccountInput): ErrorPageNote | null {
     made_by: madeBy,
     page: answer.page?.kind ?? null,
     html: answer.page?.html ?? null,
-    by: answer.page === null ? null : askerOf(answer.page.rule, input.sources),
+    by: answer.page === null ? null : actingRule(answer.page.rule, input.sources),
   };
 }
 
-/** Once a status is known, the rules of the last phase no longer depend: each has replaced the page or has not. */
-function settleErrorPages(phase: PhaseTrace, asked: NonNullable<AccountInput['errorPage']>): PhaseTrace {
-  const chosen = asked.answer.page?.rule.id;
-  const matched = new Set(asked.answer.matches.map((match) => match.id));
+/**
+ * Settles the conditional rules of the error_page phase for a known status: each has replaced the page or has not.
+ */
+function settleErrorPages(phase: PhaseTrace, known: NonNullable<AccountInput['errorPage']>): PhaseTrace {
+  const chosen = known.answer.page?.rule.id;
+  const matched = new Set(known.answer.matches.map((match) => match.id));
   let slotTaken = false;
   const rules = phase.rules.map((rule): RuleTrace => {
     if (matched.has(rule.id)) {
       slotTaken ||= rule.id === chosen;
-      const text = `status ${asked.status} from the ${asked.madeBy} is in codes`;
+      const text = `status ${known.status} from the ${known.madeBy} is in codes`;
       return {
         ...rule,
         outcome: 'matched',
@@ -149,13 +168,13 @@ function settleErrorPages(phase: PhaseTrace, asked: NonNullable<AccountInput['er
       const text = `error_page #${chosen} gave the page`;
       return { ...rule, outcome: 'not_reached', effect: 'none', reason: { code: 'slot_taken', text } };
     }
-    const text = `status ${asked.status} is not in codes`;
+    const text = `status ${known.status} is not in codes`;
     return { ...rule, outcome: 'skipped', effect: 'none', reason: { code: 'status_not_listed', text } };
   });
   return { ...phase, outcome: 'final', rules };
 }
 
-/** The whole account of one simulated request. Pure: the same input gives the same document. */
+/** Builds the document. Pure: the same input gives the same document. */
 export function traceDocument(input: AccountInput): TraceDocument {
   const { sources, errorPage } = input;
   const { decision, facts } = input.trace;

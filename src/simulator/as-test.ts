@@ -1,36 +1,42 @@
-/** A simulated request and its outcome as a test of `edge.test.yaml`, ready to be appended to one. */
+/** Prints a simulated request and its outcome as a test of `edge.test.yaml`, ready to append. */
 import { stringify } from 'yaml';
 import { isContentAddressed } from '../evaluator/identity.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
 import type { RuleSet } from '../model/types.ts';
-import type { Asker, Headline, TraceDocument } from './document.ts';
+import type { ActingRule, Headline, TraceDocument } from './document.ts';
 import type { Typed } from './request-line.ts';
 import type { SimulatedRequest, SimulationSubject } from './simulate.ts';
 
 type Fields = Record<string, unknown>;
 
 /** `drop/office-only`, or `drop/41` for a rule without a key. */
-function refText(asker: Asker): string {
-  return `${asker.type}/${asker.key ?? asker.id}`;
+function refText(acting: ActingRule): string {
+  return `${acting.type}/${acting.key ?? acting.id}`;
 }
 
-function byText(by: Asker | null): string {
+/** ` by drop/office-only`; empty without a rule. */
+function byText(by: ActingRule | null): string {
   return by === null ? '' : ` by ${refText(by)}`;
 }
 
-/** The short form of an expectation. `target` is what `to` names, where the outcome has such a thing. */
+/**
+ * The short form of an expectation. `target` follows `to`: an origin URL or a location; `null` where the outcome
+ * has neither.
+ */
 function expected(outcome: Headline, target: string | null): string {
   const status = outcome.status === null ? '' : ` ${outcome.status}`;
   const to = target === null ? '' : ` to ${target}`;
   return `${outcome.action}${status}${to}${byText(outcome.by)}`;
 }
 
+/** The origin URL of a forward, or the location of a redirect. */
 function targetOf(document: TraceDocument): string | null {
   const { origin, path, query, location } = document.effective;
   if (document.decision.action === 'redirect') return location;
   return origin === null ? null : `${origin}${path ?? ''}${query === null ? '' : `?${query}`}`;
 }
 
+/** The verb of each action in a test's name. */
 const DONE: Readonly<Record<Headline['action'], string>> = {
   forward: 'is forwarded',
   block: 'is blocked',
@@ -40,12 +46,14 @@ const DONE: Readonly<Record<Headline['action'], string>> = {
   refuse: 'is refused',
 };
 
+/** The test's name: `GET /cart is blocked by office-only`. */
 function nameFor(document: TraceDocument, request: EdgeRequest): string {
   const { action, by } = document.decision;
-  const who = by === null ? '' : ` by ${by.key ?? refText(by)}`;
-  return `${request.method} ${request.target} ${DONE[action]}${who}`;
+  const byRule = by === null ? '' : ` by ${by.key ?? refText(by)}`;
+  return `${request.method} ${request.target} ${DONE[action]}${byRule}`;
 }
 
+/** The headers as fields of `with`; a single User-Agent has a field of its own. */
 function headerFields(request: EdgeRequest): Fields {
   const { 'user-agent': agent, ...headers } = { ...request.headers };
   const single = typeof agent === 'string';
@@ -56,38 +64,42 @@ function headerFields(request: EdgeRequest): Fields {
   };
 }
 
-/** Tests name origins by address. */
+/** The addresses of the origins that are down; a simulation names them by pool id and index. */
 function downAddresses(asked: SimulatedRequest, ruleSet: RuleSet | null): readonly string[] {
   return asked.world.down.flatMap((text) => {
     const [pool, index] = text.split('/').map(Number);
-    const rule = ruleSet?.rules.find((one) => one.id === pool && one.type === 'origin_pool');
+    const rule = ruleSet?.rules.find(
+      (candidate) => candidate.id === pool && candidate.type === 'origin_pool',
+    );
     return rule?.type === 'origin_pool' ? (rule.origins[index ?? 0]?.address ?? []) : [];
   });
 }
 
+/** The solved challenges by the names that tests use. */
 function clearedNames(request: EdgeRequest, subject: SimulationSubject): readonly string[] {
   return (request.cleared ?? []).map((text) => {
     const [type = '', name = ''] = text.split('/');
     const known = type === 'record' ? subject.ruleSet?.keys?.records : subject.ruleSet?.keys?.rules;
-    // A test names what has no key of its author's by its place.
+    // A test names a rule without an author's key by its id.
     const id = isContentAddressed(name) ? [...(known ?? [])].find(([, key]) => key === name)?.[0] : undefined;
     const key = type === 'record' ? undefined : subject.sources.get(Number(name))?.key;
     return `${type}/${id ?? key ?? name}`;
   });
 }
 
+/** The facts of the request as fields of `with`. Facts that the simulator would derive again are left out. */
 function withFields(document: TraceDocument, asked: SimulatedRequest, subject: SimulationSubject): Fields {
   const { request, world } = asked;
   const { bot } = document.request;
   const down = downAddresses(asked, subject.ruleSet);
   const cleared = clearedNames(request, subject);
-  const timed = world.nowGiven || document.assumptions.some((one) => one.input === 'clock');
-  const told = bot === null ? 'none' : bot.verified ? { kind: bot.kind, verified: true } : bot.kind;
+  const timed = world.nowGiven || document.assumptions.some((candidate) => candidate.input === 'clock');
+  const botField = bot === null ? 'none' : bot.verified ? { kind: bot.kind, verified: true } : bot.kind;
   const givenBot = request.bot !== undefined || bot?.from === 'generic';
   return {
     ...(document.request.ip === null ? {} : { ip: document.request.ip }),
     ...(document.request.country === null ? {} : { country: document.request.country }),
-    ...(givenBot ? { bot: told } : {}),
+    ...(givenBot ? { bot: botField } : {}),
     ...(typeof request.ja4 === 'string' ? { ja4: request.ja4 } : {}),
     ...(typeof request.ja4h === 'string' ? { ja4h: request.ja4h } : {}),
     ...headerFields(request),
@@ -99,6 +111,7 @@ function withFields(document: TraceDocument, asked: SimulatedRequest, subject: S
   };
 }
 
+/** The expected error page, for a test with a `response`. */
 function pageFields(document: TraceDocument): Fields {
   const page = document.error_page;
   if (page === null || document.decision.action !== 'forward') return {};
@@ -106,10 +119,12 @@ function pageFields(document: TraceDocument): Fields {
   return { response: { status: page.status, by: page.made_by }, expect };
 }
 
-/** What a request line of a test can hold (`files/test-file-request.ts`). */
+/** The request lines that a test can contain (`files/test-file-request.ts`). */
 const WRITABLE = /^[A-Za-z]+ https?:\/\/[^/?#\s@]+[^#\s]*$/;
 
-/** The test as an entry of the list `tests`, indented by two; or why no test can say this. */
+/**
+ * The test as an entry of the list `tests`, indented by two, or the reason why a test cannot express the request.
+ */
 export function asTest(
   document: TraceDocument,
   asked: SimulatedRequest,
@@ -118,7 +133,7 @@ export function asTest(
   const { request } = asked;
   const line = `${request.method} ${request.scheme}://${String(request.host)}${request.target}`;
   if (typeof request.host !== 'string' || !WRITABLE.test(line)) {
-    return { ok: false, error: `a test cannot hold the request line \`${line}\`` };
+    return { ok: false, error: `a test cannot contain the request line \`${line}\`` };
   }
   const facts = withFields(document, asked, subject);
   const { shadow } = document;

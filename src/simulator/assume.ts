@@ -1,20 +1,21 @@
 /**
- * What a simulation had to assume. An input is named only when it could matter: when some rule of this request would
- * have listened to it.
+ * Lists what a simulation assumed. An input is listed only when it matters: when the outcome of some rule depends
+ * on it.
  */
 import type { EdgeRequest } from '../evaluator/request.ts';
 import type { CheckName, RuleTrace, Trace } from '../evaluator/trace.ts';
 import type { RuleSet } from '../model/types.ts';
 import { type Assumption, refOf } from './document.ts';
 
-/** Inputs besides the request. */
+/** The conditions of a simulation besides the request. */
 export interface World {
   /** Origins that are down: `<pool rule id>/<index of the origin>`. */
   readonly down: readonly string[];
+  /** The id of the edge node; `null`: not given. */
   readonly nodeId: number | null;
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Whether `now` was asked for. */
+  /** Whether the caller gave `now`, as opposed to the clock. */
   readonly nowGiven: boolean;
 }
 
@@ -23,6 +24,7 @@ export function withAssumedBody(request: EdgeRequest): EdgeRequest {
   return request.body === undefined ? { ...request, body: null } : request;
 }
 
+/** What is known besides the trace. */
 interface Known {
   readonly request: EdgeRequest;
   readonly world: World;
@@ -30,22 +32,23 @@ interface Known {
   readonly ruleSet: RuleSet | null;
 }
 
-/** Every check but those of `except` passed, so the rule hangs on what `except` reads (or on nothing more). */
-function hangsOn(rule: RuleTrace, except: readonly CheckName[]): boolean {
+/** Whether every check outside `except` passed, so that the rule depends on `except` only. */
+function dependsOnlyOn(rule: RuleTrace, except: readonly CheckName[]): boolean {
   return rule.checks.every((check) => check.pass === true || except.includes(check.check));
 }
 
-/** The rule's outcome depends on what this check reads; a rule without such a filter says so and depends on nothing. */
-function consults(rule: RuleTrace, name: CheckName): boolean {
+/** Whether the rule's outcome depends on the input of this check. A rule without such a filter does not. */
+function dependsOn(rule: RuleTrace, name: CheckName): boolean {
   const filters = rule.checks.some((check) => check.check === name && check.text !== `no ${name} filter`);
-  return filters && hangsOn(rule, [name]);
+  return filters && dependsOnlyOn(rule, [name]);
 }
 
-/** Rules of a type that had their say. */
-function live(rules: readonly RuleTrace[], type: RuleTrace['type']): readonly RuleTrace[] {
+/** The rules of a type that matched. */
+function matchedOf(rules: readonly RuleTrace[], type: RuleTrace['type']): readonly RuleTrace[] {
   return rules.filter((rule) => rule.type === type && rule.outcome === 'matched');
 }
 
+/** Facts of the visitor that were not given. */
 function unknownFacts(rules: readonly RuleTrace[], known: Known): readonly Assumption[] {
   const { request } = known;
   const facts = [
@@ -62,44 +65,48 @@ function unknownFacts(rules: readonly RuleTrace[], known: Known): readonly Assum
       affects: rules
         .filter(
           (rule) =>
-            consults(rule, fact.check) ||
+            dependsOn(rule, fact.check) ||
             (fact.input === 'ip' && rule.type === 'rate_limit' && rule.outcome === 'matched'),
         )
         .map(refOf),
     }));
 }
 
+/** Rules whose outcome depends on whether the visitor solved a challenge. */
 function challenges(rules: readonly RuleTrace[], known: Known): Assumption {
   const breach = new Set(
     known.ruleSet?.rules.flatMap((rule) =>
       rule.type === 'rate_limit' && rule.on_breach === 'captcha' ? [rule.id] : [],
     ),
   );
-  const askers = rules.filter(
+  const challenging = rules.filter(
     (rule) =>
       rule.outcome === 'matched' &&
       (rule.effect === 'challenge' ||
         rule.type === 'captcha' ||
         (rule.type === 'rate_limit' && breach.has(rule.id))),
   );
-  return { input: 'challenge', value: 'not solved', affects: askers.map(refOf) };
+  return { input: 'challenge', value: 'not solved', affects: challenging.map(refOf) };
 }
 
+/** Assumptions about the origins of pools: health, turns, and the node's location for geo pools. */
 function originState(rules: readonly RuleTrace[], known: Known): readonly Assumption[] {
-  const pools = live(rules, 'origin_pool').filter((rule) => rule.effect !== 'none');
+  const pools = matchedOf(rules, 'origin_pool').filter((rule) => rule.effect !== 'none');
   const several = known.ruleSet?.rules.filter(
     (rule) => rule.type === 'origin_pool' && rule.origins.length > 1,
   );
-  const choosing =
-    several === undefined ? pools : pools.filter((rule) => several.some((one) => one.id === rule.id));
+  const balanced =
+    several === undefined
+      ? pools
+      : pools.filter((rule) => several.some((candidate) => candidate.id === rule.id));
   const geo = known.ruleSet?.rules.flatMap((rule) =>
     rule.type === 'origin_pool' && rule.lb_type === 'geo' ? [rule.id] : [],
   );
   const assumptions: Assumption[] = [];
   if (known.world.down.length === 0) {
-    assumptions.push({ input: 'origin_health', value: 'all up', affects: choosing.map(refOf) });
+    assumptions.push({ input: 'origin_health', value: 'all up', affects: balanced.map(refOf) });
   }
-  assumptions.push({ input: 'origin_turns', value: 'none taken', affects: choosing.map(refOf) });
+  assumptions.push({ input: 'origin_turns', value: 'none taken', affects: balanced.map(refOf) });
   if (known.world.nodeId === null) {
     const located = pools.filter((rule) => geo?.includes(rule.id));
     assumptions.push({ input: 'node_id', value: 'not given', affects: located.map(refOf) });
@@ -107,23 +114,25 @@ function originState(rules: readonly RuleTrace[], known: Known): readonly Assump
   return assumptions;
 }
 
-/** The assumptions of one trace, each with the rules it touches; inputs that touch none are left out. */
+/**
+ * The assumptions of one trace, each with the rules that depend on it; assumptions without such rules are left out.
+ */
 export function assumptionsOf(trace: Trace, known: Known): readonly Assumption[] {
   const rules = trace.phases.flatMap((phase) => phase.rules);
   const all: Assumption[] = [...unknownFacts(rules, known)];
   if (known.request.body === undefined || known.request.body === null) {
-    const inspected = ['GET', 'HEAD'].includes(trace.facts.method) ? [] : live(rules, 'waf');
+    const inspected = ['GET', 'HEAD'].includes(trace.facts.method) ? [] : matchedOf(rules, 'waf');
     all.push({ input: 'body', value: 'none', affects: inspected.map(refOf) });
   }
   const until = known.ruleSet?.domain.developer_mode_until ?? null;
   if (!known.world.nowGiven && until !== null) {
-    const cached = rules.filter((rule) => rule.type === 'cache' && hangsOn(rule, []));
+    const cached = rules.filter((rule) => rule.type === 'cache' && dependsOnlyOn(rule, []));
     all.push({ input: 'clock', value: new Date(known.world.now).toISOString(), affects: cached.map(refOf) });
   }
-  all.push({ input: 'rate_counters', value: 'empty', affects: live(rules, 'rate_limit').map(refOf) });
+  all.push({ input: 'rate_counters', value: 'empty', affects: matchedOf(rules, 'rate_limit').map(refOf) });
   if (known.request.cleared === undefined) all.push(challenges(rules, known));
   all.push(...originState(rules, known));
-  const unsigned = live(rules, 'waf').filter((rule) => rule.effect === 'unavailable');
+  const unsigned = matchedOf(rules, 'waf').filter((rule) => rule.effect === 'unavailable');
   all.push({ input: 'waf_signatures', value: 'none loaded', affects: unsigned.map(refOf) });
   return all.filter((assumption) => assumption.affects.length > 0);
 }

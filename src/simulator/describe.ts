@@ -1,18 +1,18 @@
-/** Decisions in one sentence: who settled the request and what comes of it. */
+/** Describes decisions in one sentence: the outcome and the rule that decided. */
 import type { Decision, Effect, Origin } from '../evaluator/decision.ts';
 import { isContentAddressed } from '../evaluator/identity.ts';
 import type { PhaseTrace, RuleTrace } from '../evaluator/trace.ts';
-import type { ActingEffect, Asker, Headline, ShownEffect, WouldHave } from './document.ts';
+import type { ActingEffect, ActingRule, Headline, ShownEffect, WouldHave } from './document.ts';
 import { refOf } from './document.ts';
 
-/** What is known of a rule beyond the plan: its name in the edge file and the place it stands there. */
+/** What is known of a rule beyond the plan: its key and its place in the edge file. */
 export interface DescribedSource {
   readonly key: string | null;
-  /** `file:line`. */
+  /** `file:line`; `null` where the place is unknown. */
   readonly at: string | null;
 }
 
-/** By rule id. */
+/** Sources by rule id. */
 export type RuleSources = ReadonlyMap<number, DescribedSource>;
 
 /** `scheme://address:port`, the port only where the scheme does not imply it, IPv6 in brackets. */
@@ -23,30 +23,34 @@ export function originUrl(origin: Origin): string {
   return `${origin.scheme}://${address}${port}`;
 }
 
-/** The URL the origin is asked for; `null` when the request is not forwarded. */
+/** The URL of the request to the origin; `null` when the request is not forwarded. */
 export function forwardedUrl(decision: Decision): string | null {
   if (decision.origin === null) return null;
   const query = decision.query === null ? '' : `?${decision.query}`;
   return `${originUrl(decision.origin)}${decision.path ?? ''}${query}`;
 }
 
-/** The decision's rule with its name; a host's own record carries none. */
-export function askerOf(ref: Decision['rule'], sources: RuleSources): Asker | null {
+/** The rule of a decision with its key; `null` without a rule. A record has no key. */
+export function actingRule(ref: Decision['rule'], sources: RuleSources): ActingRule | null {
   if (ref === null) return null;
   const key = ref.type === 'record' ? null : (sources.get(ref.id)?.key ?? authorKey(ref));
   return { type: ref.type, id: ref.id, key };
 }
 
-/** The key that the rule's author wrote, as a plan without its file says. */
+/**
+ * The author's key of a rule, read from a plan without its file; `null` when the plan has only a hash of the
+ * content.
+ */
 export function authorKey({ key }: { readonly key?: string }): string | null {
   return key === undefined || isContentAddressed(key) ? null : key;
 }
 
-/** `drop #57`, the way rules are named in sentences. */
-export function nameOf(asker: { readonly type: string; readonly id: number }): string {
-  return `${asker.type} #${asker.id}`;
+/** `drop #57`, the form in which sentences name rules. */
+export function nameOf(acting: { readonly type: string; readonly id: number }): string {
+  return `${acting.type} #${acting.id}`;
 }
 
+/** One sentence for a decision. `note` is the reason of a refusal without a rule. */
 function sentenceFor(decision: Decision, note: string | null): string {
   const by = decision.rule === null ? '' : ` by ${nameOf(decision.rule)}`;
   switch (decision.action) {
@@ -67,29 +71,32 @@ function sentenceFor(decision: Decision, note: string | null): string {
   }
 }
 
-/** A decision as a headline. `note` is what the gate said, for a refusal that no rule caused. */
+/** A decision as a headline. `note` is the gate's reason, for a refusal without a rule. */
 export function headline(decision: Decision, about: { sources: RuleSources; note: string | null }): Headline {
   return {
     action: decision.action,
     status: decision.status,
-    by: askerOf(decision.rule, about.sources),
+    by: actingRule(decision.rule, about.sources),
     text: sentenceFor(decision, decision.rule === null ? about.note : null),
   };
 }
 
+/** Effects that change neither the response nor the request to the origin. */
 const OBSERVING: ReadonlySet<Effect> = new Set(['counted', 'passed', 'unavailable', 'self_redirect']);
 
+/** Whether an effect changes what the visitor or the origin sees. */
 function acts(effect: Effect): effect is ActingEffect {
   return !OBSERVING.has(effect);
 }
 
-/** A rule's effect as the document tells it: a dry_run rule only would have acted. */
+/** A rule's effect as the document shows it: an acting effect of a dry_run rule becomes `would_…`. */
 export function shownEffect(rule: RuleTrace): ShownEffect {
   const { effect } = rule;
   if (effect === 'none' || rule.mode === 'enforce' || !acts(effect)) return effect;
   return `would_${effect}`;
 }
 
+/** The status that a dry_run rule would have answered; `null` where the trace does not contain it. */
 function statusOf(rule: RuleTrace, shadow: Decision | null): number | null {
   if (shadow?.rule?.type === rule.type && shadow.rule.id === rule.id) return shadow.status;
   if (rule.effect === 'block') return rule.type === 'rate_limit' ? 429 : 403;
@@ -97,6 +104,7 @@ function statusOf(rule: RuleTrace, shadow: Decision | null): number | null {
   return null;
 }
 
+/** One sentence about what a dry_run rule would have done. */
 function wouldText(rule: RuleTrace, status: number | null): string {
   const name = nameOf(rule);
   switch (rule.effect) {
@@ -136,7 +144,7 @@ export function wouldHave(
   return entries;
 }
 
-/** The trace's entry of one rule. */
+/** Finds a rule in a trace. */
 export function ruleTrace(
   phases: readonly PhaseTrace[],
   ref: { type: string; id: number },

@@ -1,6 +1,6 @@
 /**
- * The trace document: one JSON value that says what happens to one request and why. Everything the terminal, the page
- * and a script show about a simulated request is read off this document; nothing else is needed to print it.
+ * The trace document: one JSON value that states what happens to one request and why. The terminal, the page and
+ * scripts print a simulated request from this document alone.
  */
 import type { ActionMode, CacheMode, RuleType } from '../base/vocabulary.ts';
 import type { Action, Effect } from '../evaluator/decision.ts';
@@ -14,34 +14,38 @@ import type {
   RuleOutcome,
 } from '../evaluator/trace.ts';
 
+/** The format's name and version; a change of a field's meaning raises the version. */
 export const TRACE_FORMAT = 'edgeplan.trace/v1';
 
-/** Which plan answered. */
+/** The plan that decided. */
 export interface PlanNote {
   /** The revision sealed into the plan; 0 when it was compiled for this simulation. */
   readonly version: number;
   /** `sha256:` and 64 hex digits. */
   readonly digest: string;
   readonly domain: string;
-  /** The file the plan came from. */
+  /** The name of the file that the plan was compiled or read from. */
   readonly source: string;
 }
 
-/** Which signatures `waf` rules inspected with. */
+/** The signatures that `waf` rules inspected with. */
 export interface SignaturesNote {
-  /** What the set calls itself, `OWASP_CRS/4.28.0`. */
+  /** The name of the set, `OWASP_CRS/4.28.0`. */
   readonly name: string;
-  /** Of the sealed program: `sha256:` and 64 hex digits. */
+  /** Digest of the sealed program: `sha256:` and 64 hex digits. */
   readonly digest: string;
 }
 
+/** The bot that the request was classified as. */
 export interface BotNote {
   readonly kind: string;
+  /** Whether address or DNS proves the bot. */
   readonly verified: boolean;
-  /** `generic`: no named bot, but the User-Agent is that of a program (isbot). */
+  /** What classified it. `generic`: isbot, for a User-Agent of a program without a named kind. */
   readonly from: 'user-agent' | 'given' | 'generic';
 }
 
+/** The request with its normalised facts; a fact that is unknown is `null`. */
 export interface RequestNote {
   readonly method: string;
   readonly url: string;
@@ -50,11 +54,13 @@ export interface RequestNote {
   readonly bot: BotNote | null;
   readonly ja4: string | null;
   readonly ja4h: string | null;
+  /** Solved challenges, `<type>/<id or key>`. */
   readonly cleared: readonly string[];
   /** RFC 3339, UTC. */
   readonly at: string;
 }
 
+/** The inputs that a simulation may assume. */
 export const ASSUMED_INPUTS = [
   'ip',
   'country',
@@ -71,61 +77,74 @@ export const ASSUMED_INPUTS = [
 ] as const;
 export type AssumedInput = (typeof ASSUMED_INPUTS)[number];
 
-/** Something the request did not say and the simulator settled by itself, with the rules whose outcome hangs on it. */
+/**
+ * An input that the request does not contain and the simulator assumed, with the rules whose outcome depends on it.
+ */
 export interface Assumption {
   readonly input: AssumedInput;
+  /** The assumed value in words. */
   readonly value: string;
   /** `<type>/<id>`; never empty. */
   readonly affects: readonly string[];
 }
 
-/** Who settled something. `key` is the rule's name in the edge file. */
-export interface Asker {
+/** The rule or record that decided. `key` is the rule's key in the edge file. */
+export interface ActingRule {
   readonly type: RuleType | 'record';
   readonly id: number;
   readonly key: string | null;
 }
 
+/** An outcome in short. */
 export interface Headline {
   readonly action: Action;
   readonly status: number | null;
-  readonly by: Asker | null;
+  readonly by: ActingRule | null;
   readonly text: string;
 }
 
-/** Effects that change what the visitor or the origin sees; under dry_run they carry `would_`. */
+/** Effects that change what the visitor or the origin sees; for a dry_run rule they are prefixed with `would_`. */
 export type ActingEffect = Exclude<Effect, 'counted' | 'passed' | 'unavailable' | 'self_redirect'>;
 export type ShownEffect = Effect | `would_${ActingEffect}` | 'none';
 
+/** What a dry_run rule would have done. */
 export interface WouldHave {
   readonly action: ActingEffect;
-  /** `null` where the rule would not have answered by itself, or where the trace does not tell the status. */
+  /**
+   * The status it would have answered; `null` where it would not have answered, or where the trace does not contain
+   * the status.
+   */
   readonly status: number | null;
-  readonly by: Asker;
+  readonly by: ActingRule;
   readonly text: string;
 }
 
-/** What the origin gets. Fields are `null` when the request is not forwarded. */
+/** What the origin receives. Fields are `null` when the request is not forwarded. */
 export interface Effective {
+  /** `scheme://address:port`. */
   readonly origin: string | null;
   readonly host_header: string | null;
   readonly path: string | null;
   readonly query: string | null;
+  /** The DNS record of the host that the origin comes from. */
   readonly record: { readonly id: number; readonly name: string } | null;
   readonly tags: readonly string[];
   /** No rule type adds request headers, so this list is empty in format v1. */
   readonly headers_added: readonly string[];
-  /** `null`: the node's standard caching. */
+  /** The cache rule's settings; `null`: the node's standard caching. */
   readonly cache: {
     readonly mode: CacheMode;
     readonly edge_ttl_sec: number | null;
     readonly browser_ttl_sec: number | null;
     readonly key: string | null;
   } | null;
+  /** The `Location` of a redirect. */
   readonly location: string | null;
+  /** Seconds. */
   readonly retry_after: number | null;
 }
 
+/** One rule of a phase: its outcome, the reason, and every check. */
 export interface RuleNote {
   readonly type: RuleType;
   readonly id: number;
@@ -142,27 +161,30 @@ export interface RuleNote {
   readonly inspection?: InspectionTrace;
 }
 
+/** One phase with its rules, in order of evaluation. */
 export interface PhaseNote {
   readonly name: Phase;
   readonly outcome: PhaseOutcome;
+  /** The phase's own reason, where no rule caused the outcome. */
   readonly note: string | null;
   readonly rules: readonly RuleNote[];
 }
 
-/** What the visitor sees for an error status that was asked about, or that the decision itself makes. */
+/** What the visitor sees for the error status that the caller gave, or that the decision has. */
 export interface ErrorPageNote {
   readonly status: number;
   readonly made_by: 'edge' | 'origin';
   /** `null`: no rule covers the status. */
   readonly page: 'svc' | 'custom' | 'origin' | null;
   readonly html: string | null;
-  readonly by: Asker | null;
+  readonly by: ActingRule | null;
 }
 
+/** The document. Field names are part of the format. */
 export interface TraceDocument {
   readonly format: typeof TRACE_FORMAT;
   readonly plan: PlanNote;
-  /** `null` where none were loaded, or no `waf` rule asks for any. */
+  /** `null` where none were loaded, or no `waf` rule inspects. */
   readonly signatures: SignaturesNote | null;
   readonly request: RequestNote;
   readonly facts: FactsTrace;
@@ -185,12 +207,12 @@ export interface TraceDocument {
   readonly timing: { readonly evaluate_us: number | null };
 }
 
-/** `<type>/<id>`, as tags, clearances and `affects` spell a rule. */
+/** `<type>/<id>`, the form of rules in tags, clearances and `affects`. */
 export function refOf(rule: { readonly type: string; readonly id: number }): string {
   return `${rule.type}/${rule.id}`;
 }
 
-/** Whether a rule was left out before its filters mattered: switched off, or bound to other records. */
+/** Whether a rule was excluded before its filters were evaluated: disabled, or bound to other records. */
 export function isAside(rule: RuleNote): boolean {
   return rule.reason.code === 'disabled' || rule.reason.code === 'out_of_scope';
 }

@@ -1,11 +1,11 @@
-/** Finds the rule a person means. */
+/** Finds the rules that a typed name may refer to, and suggests names for one that matches none. */
 import { nearest } from '../model/nearest.ts';
 import type { RuleNote } from './document.ts';
 import { refOf } from './document.ts';
 
 /**
- * All rules that `text` may mean: an id (`41`, `#41`), a type and id (`drop/41`, `drop#41`), a key, or a type and key.
- * A key that is a number loses against an id.
+ * Returns all rules that `text` may refer to: by id (`41`, `#41`), type and id (`drop/41`, `drop#41`), key, or type
+ * and key. An id takes precedence over a key that is a number.
  */
 export function findRules(rules: readonly RuleNote[], text: string): readonly RuleNote[] {
   const wanted = text.replace(/\s*#/, text.startsWith('#') ? '' : '/');
@@ -14,18 +14,20 @@ export function findRules(rules: readonly RuleNote[], text: string): readonly Ru
   return rules.filter((rule) => rule.key !== null && namesOf(rule).includes(text));
 }
 
+/** The names by which a rule with a key is found. */
 function namesOf({ type, key }: RuleNote): readonly string[] {
   return key === null ? [] : [key, `${type}/${key}`];
 }
 
-/** The key that was probably meant, `null` when none is near. */
+/** The nearest key; `null` when none is near. */
 export function closestKey(rules: readonly RuleNote[], text: string): string | null {
   return nearest(text, rules.flatMap(namesOf));
 }
 
-const IDS_TOLD = 3;
+/** The number of ids that a remedy lists. */
+const IDS_LISTED = 3;
 
-/** What to write instead of a name that no rule has. */
+/** The remedy for a name that no rule has: the nearest key, else the nearest ids. */
 export function remedyFor(rules: readonly RuleNote[], text: string): string {
   const list = '--all lists every rule';
   if (text.trim() === '') return `write an id, a key or <type>/<id or key>; ${list}`;
@@ -34,7 +36,7 @@ export function remedyFor(rules: readonly RuleNote[], text: string): string {
   const digits = /(?:^|[/#])(\d+)$/.exec(text)?.[1];
   if (digits === undefined) return list;
   const id = Number(digits);
-  const near = [...rules].sort((a, b) => Math.abs(a.id - id) - Math.abs(b.id - id)).slice(0, IDS_TOLD);
+  const near = [...rules].sort((a, b) => Math.abs(a.id - id) - Math.abs(b.id - id)).slice(0, IDS_LISTED);
   const exact = near.filter((rule) => rule.id === id).map(refOf);
   if (exact.length > 0) return `did you mean ${exact.join(' or ')}?`;
   const ids = near.map((rule) => rule.id).sort((a, b) => a - b);

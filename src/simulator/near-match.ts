@@ -1,6 +1,6 @@
 /**
- * The nearest request a rule would match: only what its failing checks read is changed, and nothing is claimed that was
- * not seen, since every proposal is run.
+ * Finds a request near the given one that a rule matches. It changes only what the rule's failing checks read, and
+ * simulates every proposal, so a reported request is known to match.
  */
 
 import type { EdgeRequest } from '../evaluator/request.ts';
@@ -9,20 +9,25 @@ import { absoluteName } from '../model/record-name.ts';
 import type { PathFilter, Rule, RuleSet } from '../model/types.ts';
 import { ruleTrace } from './describe.ts';
 import type { RuleNote } from './document.ts';
+import { shellWord } from './shell-word.ts';
 import { classified, fixedEvaluator, type SimulatedRequest, type SimulationSubject } from './simulate.ts';
 
-/** Runs at most: each explains the whole plan. */
+/** The largest number of simulations; each evaluates the whole plan. */
 const MOST_RUNS = 48;
+/** The number of proposals per check. */
 const FEW = 4;
 
+/** A change of the request. */
 interface Proposal {
   readonly host?: string;
   readonly path?: string;
-  /** Facts of the request besides its URL, and the flags that give them. */
+  /** Facts besides the URL. */
   readonly facts?: Partial<EdgeRequest>;
+  /** The flags of `simulate` that state these facts. */
   readonly flags?: readonly string[];
 }
 
+/** Hosts of the rule's filter, and of the records in its scope. */
 function hostProposals(rule: Rule, ruleSet: RuleSet): readonly Proposal[] {
   const scoped = ruleSet.records.filter(
     (record) => record.proxied && (rule.record_ids.length === 0 || rule.record_ids.includes(record.id)),
@@ -35,7 +40,10 @@ function hostProposals(rule: Rule, ruleSet: RuleSet): readonly Proposal[] {
   return [...new Set(hosts)].slice(0, FEW).map((host) => ({ host }));
 }
 
-/** A text the entry may match: a wildcard's stars made empty or a letter, a regex's anchors and escapes taken off. */
+/**
+ * A text that the entry may match: a wildcard's stars become empty or a letter, a regex loses its anchors and
+ * escapes.
+ */
 function pathTexts(entry: string, regex: boolean): readonly string[] {
   if (!regex) return [entry.replaceAll('*', ''), entry.replaceAll('*', 'x')];
   const bare = entry.replace(/^\^/, '').replace(/\$$/, '');
@@ -43,6 +51,7 @@ function pathTexts(entry: string, regex: boolean): readonly string[] {
   return [plain.startsWith('/') ? plain : `/${plain}`];
 }
 
+/** Paths of the rule's filter, percent-encoded. */
 function pathProposals(filter: PathFilter): readonly Proposal[] {
   const regex = filter.path_match_type === 'regex';
   const entries = filter.path_includes.length === 0 ? ['/'] : filter.path_includes;
@@ -56,6 +65,7 @@ function pathProposals(filter: PathFilter): readonly Proposal[] {
     }));
 }
 
+/** A country of the list, or one outside an allowlist. */
 function countryProposals(rule: Rule): readonly Proposal[] {
   if (rule.type !== 'drop' || rule.countries.length === 0) return [];
   const outside = ['US', 'DE', 'JP', 'BR', 'ZA'].filter((code) => !rule.countries.includes(code));
@@ -63,9 +73,10 @@ function countryProposals(rule: Rule): readonly Proposal[] {
   return codes.slice(0, 1).map((country) => ({ facts: { country }, flags: [`--country ${country}`] }));
 }
 
-/** Addresses of the documentation blocks (RFC 5737, RFC 3849). */
+/** Addresses of the documentation blocks (RFC 5737, RFC 3849), for rules that exclude their own list. */
 const ELSEWHERE = ['203.0.113.7', '198.51.100.7', '2001:db8::7'];
 
+/** An address of the list, or one outside an allowlist. */
 function addressProposals(rule: Rule): readonly Proposal[] {
   if (rule.type !== 'drop' || rule.ips.length === 0) return [];
   const listed = rule.ips.map((entry) => entry.replace(/[/-].*$/, ''));
@@ -73,6 +84,7 @@ function addressProposals(rule: Rule): readonly Proposal[] {
   return addresses.map((ip) => ({ facts: { ip }, flags: [`--ip ${ip}`] }));
 }
 
+/** A bot of the list, verified where the rule requires it. */
 function botProposals(rule: Rule): readonly Proposal[] {
   if (rule.type !== 'bot_route') return [];
   const listed = rule.bot_kinds.find((kind) => kind !== '*') ?? 'gptbot';
@@ -80,11 +92,7 @@ function botProposals(rule: Rule): readonly Proposal[] {
   return [{ facts: { bot }, flags: [`--bot ${bot.kind}${bot.verified ? ':verified' : ''}`] }];
 }
 
-/** Single quotes where a shell would read more than the text. */
-export function shellWord(text: string): string {
-  return /^[A-Za-z0-9_.,:/@%+=~-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
-}
-
+/** A fingerprint of the list, without its star. */
 function fingerprintProposals(rule: Rule, field: 'ja4' | 'ja4h'): readonly Proposal[] {
   if (rule.type !== 'fingerprint') return [];
   const listed = field === 'ja4' ? rule.match_ja4 : rule.match_ja4h;
@@ -94,6 +102,7 @@ function fingerprintProposals(rule: Rule, field: 'ja4' | 'ja4h'): readonly Propo
   });
 }
 
+/** The proposals for one failing check. */
 function proposalsFor(check: CheckName, rule: Rule, ruleSet: RuleSet): readonly Proposal[] {
   switch (check) {
     case 'enabled':
@@ -118,7 +127,7 @@ function proposalsFor(check: CheckName, rule: Rule, ruleSet: RuleSet): readonly 
   }
 }
 
-/** Every way to take one proposal for each failing check. */
+/** All combinations of one proposal per failing check, up to `MOST_RUNS`. */
 function combinations(lists: readonly (readonly Proposal[])[]): readonly Proposal[] {
   let combined: readonly Proposal[] = [{}];
   for (const list of lists) {
@@ -136,6 +145,7 @@ function combinations(lists: readonly (readonly Proposal[])[]): readonly Proposa
   return combined;
 }
 
+/** The changed request, and the arguments of `simulate` that state it. */
 function apply(proposal: Proposal, request: EdgeRequest): { request: EdgeRequest; words: string } {
   const host = proposal.host ?? String(request.host);
   const target = proposal.path ?? request.target;
@@ -145,8 +155,8 @@ function apply(proposal: Proposal, request: EdgeRequest): { request: EdgeRequest
 }
 
 /**
- * The arguments of a request near `asked` that the rule matches, as they would be typed; `null` when none was found
- * or when the rule's fields are not known.
+ * Returns the command-line arguments of a request near `asked` that the rule matches; `null` when none was found,
+ * or when the rule's fields are unknown.
  */
 export function nearMatch(
   subject: SimulationSubject,
@@ -154,7 +164,9 @@ export function nearMatch(
   failed: RuleNote,
 ): string | null {
   const { ruleSet } = subject;
-  const rule = ruleSet?.rules.find((one) => one.id === failed.id && one.type === failed.type);
+  const rule = ruleSet?.rules.find(
+    (candidate) => candidate.id === failed.id && candidate.type === failed.type,
+  );
   if (ruleSet === null || rule === undefined || failed.outcome !== 'skipped') return null;
   const checks = failed.checks.filter((check) => check.pass !== true).map((check) => check.check);
   const lists = checks.map((check) => proposalsFor(check, rule, ruleSet));

@@ -1,12 +1,15 @@
-/** What the signatures of a waf rule came to, as text: each one that matched, and what bore on the score. */
+/** Renders the inspection of a waf rule: each matched signature, and what contributed to the score. */
 import type { InspectionTrace } from '../evaluator/trace.ts';
 import type { InspectionExclusion, WafMatch } from '../evaluator/waf.ts';
-import { dotted, hang, pad, type RenderedLine, span, wrap } from './render-text.ts';
+import { dotted, hang, pad, quantity, type RenderedLine, span, wrap } from './render-text.ts';
 
-/** ModSecurity's severities by number. */
+/** ModSecurity's names of severities, by number. */
 const SEVERITIES = ['emergency', 'alert', 'critical', 'error', 'warning', 'notice', 'info', 'debug'] as const;
 
-/** One signature: `942100  +5 critical  SQL injection  ARGS:id \`1 or 1\``. The pieces are redacted where they were found. */
+/**
+ * One signature: `942100  +5 critical  SQL injection  ARGS:id \`1 or 1\``. The evaluator has redacted the matched
+ * text.
+ */
 function matchLines(match: WafMatch, { id, width }: { id: number; width: number }): readonly RenderedLine[] {
   const severity = SEVERITIES[match.severity] ?? 'none';
   const score = match.score === 0 ? '' : `+${match.score} `;
@@ -19,10 +22,10 @@ function matchLines(match: WafMatch, { id, width }: { id: number; width: number 
   return hang(first, wrap([span(match.message), ...category, ...place], width - id - LONGEST_SCORE - 4));
 }
 
-/** `+5 critical`. */
+/** Columns of the longest score, `+5 critical`. */
 const LONGEST_SCORE = 12;
 
-/** A line for each signature that matched, at most `most` of them, and one for the rest. */
+/** A line per matched signature, up to `most`, and one line with the number of the others. */
 export function signatureLines(
   { matches }: InspectionTrace,
   { width, most }: { readonly width: number; readonly most: number },
@@ -32,16 +35,16 @@ export function signatureLines(
   const lines = shown.flatMap((match) => matchLines(match, { id, width }));
   const more = matches.length - shown.length;
   if (more === 0) return lines;
-  return [...lines, [span(`+ ${more} more ${more === 1 ? 'signature' : 'signatures'}`, 'dim')]];
+  return [...lines, [span(`+ ${quantity(more, 'more signature')}`, 'dim')]];
 }
 
-/** \`942100 for ARGS:comment\`: an exclusion whose path matches. */
+/** `942100 for ARGS:comment`: an exclusion whose path filter matches. */
 function exclusionText({ id, tag, target }: InspectionExclusion): string {
   const subject = id === null ? `tag ${tag}` : String(id);
   return target === null ? subject : `${subject} for ${target}`;
 }
 
-/** The settings and what bore on the score, one fact a line: its head and its parts. */
+/** The settings and what contributed to the score, one fact a line with a heading and its parts. */
 export function inspectionFacts(found: InspectionTrace): readonly { head: string; parts: RenderedLine }[] {
   const categories = Object.entries(found.categories).map(([name, score]) => `${name} ${score}`);
   const score = [`${found.score}, threshold ${found.threshold}`, ...categories];

@@ -1,4 +1,4 @@
-/** The table of a trace: every phase in order, with what became of its rules. */
+/** Renders the table of a trace: every phase in order, with the outcome of its rules. */
 import { PHASES } from '../evaluator/trace.ts';
 import type { PhaseNote, RuleNote, TraceDocument } from './document.ts';
 import { isAside } from './document.ts';
@@ -10,6 +10,7 @@ import {
   hang,
   lineColumns,
   pad,
+  quantity,
   type RenderedLine,
   span,
   type Tone,
@@ -17,35 +18,38 @@ import {
   wrap,
 } from './render-text.ts';
 
+/** Options of rendering. */
 export interface RenderOptions {
-  /** Columns; `Infinity` never breaks a line. */
+  /** Columns of the terminal; `Infinity`: lines are not broken. */
   readonly width: number;
-  /** Lists also what is out of scope, disabled, or one of many that were skipped. */
+  /** Whether to list rules that are out of scope, disabled, or beyond `SKIPPED_SHOWN`. */
   readonly all: boolean;
-  /** The command whose further options the last line names. Default: simulate. */
+  /** The command whose options the last line lists. Default: simulate. */
   readonly command?: 'simulate' | 'explain';
 }
 
-/** Below this many columns for a reason, it goes on a line of its own. */
+/** With fewer columns for a reason, it is printed below its rule. */
 const NARROWEST_REASON = 30;
-/** Signatures told below their rule; --why tells all. */
+/** Signatures printed below their rule; `--why` prints all. */
 const SIGNATURES_SHOWN = 5;
-/** Skipped rules a phase shows before it sums up the rest: what does not fit a screen is not read. */
+/** Skipped rules that a phase lists before it counts the others, so that the table fits a screen. */
 const SKIPPED_SHOWN = 12;
 
 const NOTHING: RenderedLine = [];
 
+/** Column widths of the table. */
 interface Table {
   readonly label: number;
   readonly word: number;
   readonly width: number;
-  /** Reasons stand under their rule instead of beside it. */
+  /** Whether reasons are printed below their rule. */
   readonly stacked: boolean;
 }
 
 /** `12 ` and the longest phase name. */
 const PHASE_COLUMNS = 3 + Math.max(...PHASES.map((name) => name.length)) + 1;
 
+/** Computes the column widths for the rules that are shown. */
 function tableFor(shown: readonly RuleNote[], width: number): Table {
   const label = Math.max(0, ...shown.map((rule) => columns(span(labelOf(rule)).text)));
   const word = Math.max(0, ...shown.map((rule) => verdictOf(rule).word.length));
@@ -53,6 +57,7 @@ function tableFor(shown: readonly RuleNote[], width: number): Table {
   return { label, word, width, stacked: width - used < NARROWEST_REASON };
 }
 
+/** The lines of one rule: name, verdict, reason, signatures. */
 function ruleLines(rule: RuleNote, table: Table): readonly RenderedLine[] {
   const verdict = verdictOf(rule);
   const name = labelOf(rule);
@@ -67,7 +72,7 @@ function ruleLines(rule: RuleNote, table: Table): readonly RenderedLine[] {
     ];
     return [
       ...hang(first, wrap(reasonSpans(rule), table.width - lead - lineColumns(first))),
-      ...found(rule, table.width - lead),
+      ...inspectionLines(rule, table.width - lead),
     ];
   }
   const named = wrap(
@@ -75,20 +80,20 @@ function ruleLines(rule: RuleNote, table: Table): readonly RenderedLine[] {
     table.width - lead - 2,
   );
   const reason = wrap(reasonSpans(rule), table.width - lead - 4);
-  return [...hang([symbol], named), ...hang([span('    ')], reason), ...found(rule, table.width - lead)];
+  return [
+    ...hang([symbol], named),
+    ...hang([span('    ')], reason),
+    ...inspectionLines(rule, table.width - lead),
+  ];
 }
 
-/** What a waf rule's signatures found, under the rule. */
-function found({ inspection }: RuleNote, width: number): readonly RenderedLine[] {
+/** The matched signatures of a waf rule, below the rule. */
+function inspectionLines({ inspection }: RuleNote, width: number): readonly RenderedLine[] {
   if (inspection === undefined) return [];
   return hang([span('    ')], signatureLines(inspection, { width: width - 4, most: SIGNATURES_SHOWN }));
 }
 
-/** `1 rule`, `2 rules`. */
-export function plural(count: number): string {
-  return `${count} ${count === 1 ? 'rule' : 'rules'}`;
-}
-
+/** The numbers of rules that are not listed. */
 function sumUp(rules: readonly RuleNote[], hidden: number): RenderedLine {
   const outside = rules.filter((rule) => rule.reason.code === 'out_of_scope').length;
   const off = rules.filter((rule) => rule.reason.code === 'disabled').length;
@@ -100,7 +105,7 @@ function sumUp(rules: readonly RuleNote[], hidden: number): RenderedLine {
   return dotted(parts, 'dim');
 }
 
-/** The rules a phase lists, and how many skipped ones it only counts. */
+/** The rules that a phase lists, and the number of skipped ones that it only counts. */
 function shownRules(phase: PhaseNote, all: boolean): { rules: readonly RuleNote[]; hidden: number } {
   if (all) return { rules: phase.rules, hidden: 0 };
   let skipped = 0;
@@ -112,12 +117,13 @@ function shownRules(phase: PhaseNote, all: boolean): { rules: readonly RuleNote[
   return { rules, hidden: near.length - rules.length };
 }
 
-/** What a phase that was not reached, or several of them, would have looked at. */
-function waiting(count: number): RenderedLine {
-  const rules = count === 0 ? [] : [span(' ', 'dim'), wholeSpan(`(${plural(count)})`, 'dim')];
+/** The text for phases that were not reached, with the number of their rules. */
+function notReached(count: number): RenderedLine {
+  const rules = count === 0 ? [] : [span(' ', 'dim'), wholeSpan(`(${quantity(count, 'rule')})`, 'dim')];
   return [span('○ not reached', 'dim'), ...rules];
 }
 
+/** The lines of one phase. */
 function phaseLines(phase: PhaseNote, table: Table, all: boolean): readonly RenderedLine[] {
   const number = PHASES.indexOf(phase.name);
   const head = [
@@ -126,7 +132,7 @@ function phaseLines(phase: PhaseNote, table: Table, all: boolean): readonly Rend
   ];
   const room = table.width - lineColumns(head);
   if (phase.outcome === 'not_reached' && !all) {
-    return hang(head, wrap(waiting(phase.rules.length), room));
+    return hang(head, wrap(notReached(phase.rules.length), room));
   }
   const { rules, hidden } = shownRules(phase, all);
   const body: RenderedLine[] = [];
@@ -139,16 +145,16 @@ function phaseLines(phase: PhaseNote, table: Table, all: boolean): readonly Rend
   return hang(head, body);
 }
 
-/** Phases in a row that were not reached, as one line. */
+/** Consecutive phases that were not reached, as one line. */
 function unreachedLines(phases: readonly PhaseNote[], width: number): readonly RenderedLine[] {
   const numbers = phases.map((phase) => PHASES.indexOf(phase.name));
   const range = `  ${String(numbers[0]).padStart(2)}–${numbers.at(-1)} `;
   const head = [span(pad(range, 2 + PHASE_COLUMNS), 'dim')];
   const count = phases.reduce((sum, phase) => sum + phase.rules.length, 0);
-  return hang(head, wrap(waiting(count), width - lineColumns(head)));
+  return hang(head, wrap(notReached(count), width - lineColumns(head)));
 }
 
-/** Phases in order, those in a row that were not reached together. */
+/** The phases in order; consecutive phases that were not reached form one group. */
 function grouped(phases: readonly PhaseNote[]): readonly (readonly PhaseNote[])[] {
   const groups: PhaseNote[][] = [];
   for (const phase of phases) {
@@ -159,7 +165,10 @@ function grouped(phases: readonly PhaseNote[]): readonly (readonly PhaseNote[])[
   return groups;
 }
 
-/** The phases and what became of their rules. Those never reached are told in one line unless `all` is asked for. */
+/**
+ * Renders the phases and the outcomes of their rules. Phases that were not reached share one line unless `all` is
+ * set.
+ */
 export function phaseTable(document: TraceDocument, options: RenderOptions): readonly RenderedLine[] {
   const { width, all } = options;
   const shown = document.phases.flatMap((phase) => shownRules(phase, all).rules);

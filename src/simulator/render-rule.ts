@@ -1,13 +1,15 @@
-/** The words and symbols a rule's outcome is shown with. */
+/** The word and the symbol of each outcome of a rule. */
 import type { RuleNote } from './document.ts';
 import { span, type TextSpan, type Tone, wholeSpan } from './render-text.ts';
 
+/** How an outcome is shown. */
 export interface RuleVerdict {
   readonly symbol: '●' | '◇' | '·' | '○' | '~' | '✘';
   readonly word: string;
   readonly tone: Tone;
 }
 
+/** Words for the effects of enforced rules. */
 const DONE: Readonly<Record<string, string>> = {
   block: 'blocked',
   challenge: 'challenged',
@@ -27,6 +29,7 @@ const DONE: Readonly<Record<string, string>> = {
   none: 'matched',
 };
 
+/** Words for the effects of dry_run rules. */
 const WOULD: Readonly<Record<string, string>> = {
   would_block: 'would block',
   would_challenge: 'would ask',
@@ -41,8 +44,10 @@ const WOULD: Readonly<Record<string, string>> = {
   would_error_page: 'would apply',
 };
 
+/** Effects that refuse the visitor. */
 const ENDING: ReadonlySet<string> = new Set(['block', 'challenge', 'refuse']);
 
+/** The verdict of a rule that matched. */
 function matchedVerdict(rule: RuleNote): RuleVerdict {
   const would = WOULD[rule.effect];
   if (would !== undefined) return { symbol: '◇', word: would, tone: 'warn' };
@@ -56,7 +61,7 @@ function matchedVerdict(rule: RuleNote): RuleVerdict {
   };
 }
 
-/** One word and one symbol for what became of a rule. */
+/** Returns the word and the symbol for a rule's outcome. */
 export function verdictOf(rule: RuleNote): RuleVerdict {
   switch (rule.outcome) {
     case 'matched':
@@ -64,8 +69,8 @@ export function verdictOf(rule: RuleNote): RuleVerdict {
     case 'conditional':
       return { symbol: '~', word: 'depends', tone: 'accent' };
     case 'not_reached': {
-      const beaten = rule.reason.code === 'overridden' || rule.reason.code === 'slot_taken';
-      return { symbol: '○', word: beaten ? 'not used' : 'not reached', tone: 'dim' };
+      const isOverridden = rule.reason.code === 'overridden' || rule.reason.code === 'slot_taken';
+      return { symbol: '○', word: isOverridden ? 'not used' : 'not reached', tone: 'dim' };
     }
     case 'skipped': {
       const { code } = rule.reason;
@@ -86,15 +91,15 @@ export function labelOf(rule: {
   return rule.key === null ? `${rule.type} #${rule.id}` : `${rule.type} #${rule.id} ${rule.key}`;
 }
 
-/** The list entry that failed, or, where none did, the one that decided. */
-export function tellingEntry(rule: RuleNote): string | null {
+/** The entry of the first failing check, such as `path_includes[0]`; `null` when no check failed. */
+export function failedEntry(rule: RuleNote): string | null {
   const failed = rule.checks.find((check) => check.pass !== true);
   return failed === undefined ? null : (failed.entry ?? null);
 }
 
-/** Reason, entry and place, in the order a reader asks for them. */
+/** The reason, the failing entry and the place in the file. */
 export function reasonSpans(rule: RuleNote): readonly TextSpan[] {
-  const entry = rule.outcome === 'skipped' ? tellingEntry(rule) : null;
+  const entry = rule.outcome === 'skipped' ? failedEntry(rule) : null;
   const places = [entry, rule.at].filter((place) => place !== null);
   const reason = span(rule.reason.text, rule.outcome === 'matched' ? 'plain' : 'dim');
   return places.length === 0 ? [reason] : [reason, wholeSpan(`  ${places.join(' · ')}`, 'dim')];

@@ -1,46 +1,49 @@
 /**
- * Text for terminals: spans with a tone instead of escape codes, columns counted as a terminal counts them, and
- * nothing of a customer's that a terminal would obey.
+ * Text for terminals: spans with a tone instead of escape codes, widths in terminal columns, and customer text made
+ * safe: no character of it controls the terminal.
  */
 
-/** What a span is for; `paint` turns it into a colour. No tone is the only bearer of a meaning. */
+/** The role of a span; `paint` converts it to a colour. No meaning depends on the tone alone. */
 export const TONES = ['plain', 'strong', 'dim', 'good', 'bad', 'warn', 'accent'] as const;
 export type Tone = (typeof TONES)[number];
 
+/** A piece of a line. */
 export interface TextSpan {
   readonly text: string;
   readonly tone: Tone;
-  /** Not to be broken between its words. */
+  /** The span is not broken between its words while it fits a line. */
   readonly whole?: true;
 }
+/** One line. */
 export type RenderedLine = readonly TextSpan[];
 
-/** One span, made safe to print. */
+/** Creates a span; characters that control a terminal are escaped. */
 export function span(text: string, tone: Tone = 'plain'): TextSpan {
   return { text: visible(text), tone };
 }
 
-/** A span that moves to the next line as one. */
+/** Creates a span that moves to the next line as a whole. */
 export function wholeSpan(text: string, tone: Tone): TextSpan {
   return { ...span(text, tone), whole: true };
 }
 
-/** Parts with a dot between them, in which no part is broken while it fits a line. */
+/** Joins parts with dots; no part is broken while it fits a line. `null` and empty parts are left out. */
 export function dotted(parts: readonly (string | null)[], tone: Tone): RenderedLine {
-  const said = parts.filter((part) => part !== null && part !== '');
-  return said.map((part, index) => wholeSpan(index < said.length - 1 ? `${part} · ` : `${part}`, tone));
+  const present = parts.filter((part) => part !== null && part !== '');
+  return present.map((part, index) => wholeSpan(index < present.length - 1 ? `${part} · ` : `${part}`, tone));
 }
 
-// Controls, bidirectional overrides, line separators and lone surrogates: what moves a cursor, turns text round or is
-// no text at all.
+// Controls, bidirectional overrides, line separators and lone surrogates: characters that move the cursor, reorder
+// text, or are invalid.
 const UNSEEN =
   /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]|\p{Surrogate}/gu;
 
-/** Writes each character a terminal would obey, hide or reorder by as `\u{…}`. */
+/** Escapes each character that a terminal would interpret, hide or reorder by, as `\u{…}`. */
 export function visible(text: string): string {
   return text.replace(UNSEEN, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }
 
+/** Ranges of the East Asian Width classes W and F (UAX #11), two columns each. */
 const WIDE: readonly { readonly from: number; readonly to: number }[] = [
   { from: 0x1100, to: 0x115f },
   { from: 0x2e80, to: 0x303e },
@@ -55,9 +58,10 @@ const WIDE: readonly { readonly from: number; readonly to: number }[] = [
   { from: 0x1f680, to: 0x1f9ff },
   { from: 0x20000, to: 0x3fffd },
 ];
+/** Characters of no width: combining marks and format characters. */
 const COMBINING = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
 
-/** Columns of one character, after the East Asian Width classes W and F (UAX #11). */
+/** Columns of one character by the East Asian Width classes W and F (UAX #11). */
 function columnsOf(character: string): number {
   const point = character.codePointAt(0) ?? 0;
   if (point < 0x300) return 1;
@@ -65,11 +69,16 @@ function columnsOf(character: string): number {
   return WIDE.some((range) => point >= range.from && point <= range.to) ? 2 : 1;
 }
 
-/** Columns a text takes in a terminal. */
+/** Columns of a text in a terminal. */
 export function columns(text: string): number {
   let sum = 0;
   for (const character of text) sum += columnsOf(character);
   return sum;
+}
+
+/** `1 rule`, `2 rules`: a number with its noun; `plural` defaults to the noun with an `s`. */
+export function quantity(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`;
 }
 
 /** Columns of a line. */
@@ -77,12 +86,12 @@ export function lineColumns(line: RenderedLine): number {
   return line.reduce((sum, one) => sum + columns(one.text), 0);
 }
 
-/** Fills a text with spaces up to a number of columns. */
+/** Pads a text with spaces to a number of columns. */
 export function pad(text: string, to: number): string {
   return text + ' '.repeat(Math.max(0, to - columns(text)));
 }
 
-/** Cuts a word that is longer than a line where the line ends. */
+/** Splits a word that is wider than a line at the line's end. */
 function chop(word: string, room: number): readonly string[] {
   const pieces: string[] = [];
   let piece = '';
@@ -101,7 +110,10 @@ function chop(word: string, room: number): readonly string[] {
   return pieces;
 }
 
-/** Breaks spans into lines of at most `room` columns, between words where it can. `Infinity` keeps one line. */
+/**
+ * Breaks spans into lines of at most `room` columns, between words where possible. With `Infinity` the result is
+ * one line.
+ */
 export function wrap(spans: RenderedLine, room: number): readonly RenderedLine[] {
   if (lineColumns(spans) <= room) return [spans];
   const width = Math.max(1, room);
@@ -132,19 +144,20 @@ export function wrap(spans: RenderedLine, room: number): readonly RenderedLine[]
   return lines.filter((line) => line.length > 0).map(trimLine);
 }
 
-/** Adds to a line, joining what has the same tone. */
+/** Appends to a line; a span of the same tone is joined to the last. */
 function append(line: TextSpan[], added: TextSpan): void {
   const last = line.at(-1);
   if (last?.tone === added.tone) line[line.length - 1] = { text: last.text + added.text, tone: last.tone };
   else line.push(added);
 }
 
+/** Removes blanks at the end of a line. */
 function trimLine(line: RenderedLine): RenderedLine {
   const last = line.at(-1);
   return last === undefined ? line : [...line.slice(0, -1), { text: last.text.trimEnd(), tone: last.tone }];
 }
 
-/** Puts `first` before the first line and the same width of blanks before the others. */
+/** Puts `first` before the first line, and blanks of the same width before the others. */
 export function hang(first: RenderedLine, lines: readonly RenderedLine[]): readonly RenderedLine[] {
   const blank: TextSpan = { text: ' '.repeat(lineColumns(first)), tone: 'plain' };
   return lines.map((line, index) => (index === 0 ? [...first, ...line] : [blank, ...line]));

@@ -1,24 +1,37 @@
-/** Every check of one rule, as text. */
+/** Renders every check of one rule. */
 import type { CheckTrace } from '../evaluator/trace.ts';
 import type { RuleNote, SignaturesNote } from './document.ts';
 import { inspectionFacts, signatureLines } from './render-inspection.ts';
 import { labelOf, verdictOf } from './render-rule.ts';
-import { columns, hang, pad, type RenderedLine, span, type Tone, wholeSpan, wrap } from './render-text.ts';
+import {
+  columns,
+  hang,
+  pad,
+  quantity,
+  type RenderedLine,
+  span,
+  type Tone,
+  wholeSpan,
+  wrap,
+} from './render-text.ts';
 
+/** Options of `renderWhy`. */
 export interface WhyOptions {
   readonly width: number;
-  /** The arguments of a request this rule was seen to match, when one was found; otherwise `null`. */
+  /** The arguments of a request that this rule matches (`near-match.ts`); `null`: none was found. */
   readonly wouldMatch: string | null;
-  /** What waf rules inspected with. */
+  /** The signatures that waf rules inspected with; `null`: none. */
   readonly signatures: SignaturesNote | null;
 }
 
+/** How the result of a check is shown. */
 interface Mark {
   readonly symbol: string;
   readonly word: string;
   readonly tone: Tone;
 }
 
+/** The mark of a check; `pass: null` is an input that is unknown. */
 function markOf(check: CheckTrace): Mark {
   if (check.pass === null) return { symbol: '?', word: 'unknown', tone: 'warn' };
   return check.pass
@@ -26,6 +39,7 @@ function markOf(check: CheckTrace): Mark {
     : { symbol: '✘', word: 'fail', tone: 'bad' };
 }
 
+/** The rule's name, priority, mode and place. */
 function headLines(rule: RuleNote, width: number): readonly RenderedLine[] {
   const enabled = rule.reason.code === 'disabled' ? 'disabled' : 'enabled';
   const facts = [
@@ -36,6 +50,7 @@ function headLines(rule: RuleNote, width: number): readonly RenderedLine[] {
   return hang([span('  ')], wrap(facts, width - 2));
 }
 
+/** One line per check: result, name, text and list entry, aligned where they fit. */
 function checkLines(rule: RuleNote, width: number): readonly RenderedLine[] {
   const names = Math.max(0, ...rule.checks.map((check) => check.check.length));
   const texts = Math.max(0, ...rule.checks.map((check) => columns(span(check.text).text)));
@@ -65,7 +80,7 @@ export function signaturesText({ name, digest }: SignaturesNote): string {
   return `${name} ${digest.slice(0, 'sha256:'.length + 7)}`;
 }
 
-/** What a waf rule's signatures found: each of them, then what the score is made of. */
+/** The inspection of a waf rule: each matched signature, then the composition of the score. */
 function inspectionLines(
   { inspection }: RuleNote,
   { width, signatures }: WhyOptions,
@@ -83,15 +98,16 @@ function inspectionLines(
   ];
 }
 
+/** The last line: the outcome and its reason. */
 function conclusion(rule: RuleNote): string {
   const total = rule.checks.length;
   const failed = rule.checks.filter((check) => check.pass !== true).length;
   const { word } = verdictOf(rule);
   if (rule.outcome !== 'skipped' || failed === 0) return `${word}: ${rule.reason.text}`;
-  return `${word}: ${failed} of ${total} ${total === 1 ? 'check' : 'checks'} failed`;
+  return `${word}: ${failed} of ${quantity(total, 'check')} failed`;
 }
 
-/** The lines of one rule's account. */
+/** Renders the lines for one rule. */
 export function renderWhy(rule: RuleNote, options: WhyOptions): readonly RenderedLine[] {
   const match = options.wouldMatch;
   const end = [

@@ -1,15 +1,16 @@
 /**
- * A trace document as text: the outcome first, then what dry_run rules would have done, then every phase in order with
- * what became of its rules, then what had to be assumed. A pure function of the document, the width and `all`.
+ * Renders a trace document: the outcome, the effects of dry_run rules, every phase with the outcomes of its rules,
+ * then the assumptions. A pure function of the document and the options.
  */
 import type { Headline, TraceDocument, WouldHave } from './document.ts';
 import { isAside } from './document.ts';
-import { phaseTable, plural, type RenderOptions } from './render-phases.ts';
+import { phaseTable, type RenderOptions } from './render-phases.ts';
 import { labelOf } from './render-rule.ts';
 import {
   dotted,
   hang,
   lineColumns,
+  quantity,
   type RenderedLine,
   span,
   type TextSpan,
@@ -20,6 +21,7 @@ import { signaturesText } from './render-why.ts';
 
 const NOTHING: RenderedLine = [];
 
+/** Symbol and tone of each action. */
 const MARKS: Readonly<Record<Headline['action'], { symbol: string; tone: Tone }>> = {
   forward: { symbol: '✔', tone: 'good' },
   block: { symbol: '✘', tone: 'bad' },
@@ -29,6 +31,7 @@ const MARKS: Readonly<Record<Headline['action'], { symbol: string; tone: Tone }>
   refuse: { symbol: '✘', tone: 'bad' },
 };
 
+/** The bot, with how well it is proven. */
 function botText(document: TraceDocument): string | null {
   const { bot } = document.request;
   if (bot === null) return null;
@@ -36,13 +39,17 @@ function botText(document: TraceDocument): string | null {
   return bot.from === 'given' ? `bot ${bot.kind} (not verified)` : `bot ${bot.kind} (user agent only)`;
 }
 
-/** A URL behind what leads to it, broken where the line ends; a lead of half the line stands alone. */
+/**
+ * A URL after its lead, broken at the line's end; a lead of more than half a line is printed without hanging
+ * indent.
+ */
 function breakable(lead: RenderedLine, url: TextSpan, width: number): readonly RenderedLine[] {
   const used = lineColumns(lead);
   if (used <= width / 2) return hang(lead, wrap([url], width - used));
   return hang([span('  ')], wrap([...lead.slice(1), url], width - 2));
 }
 
+/** Method and URL, then the visitor and the plan. */
 function requestLines(document: TraceDocument, width: number): readonly RenderedLine[] {
   const { request, plan } = document;
   const version = plan.version === 0 ? plan.source : `v${plan.version}`;
@@ -59,6 +66,7 @@ function requestLines(document: TraceDocument, width: number): readonly Rendered
   ];
 }
 
+/** What the headline shows after the action: the origin URL, the location, or the status. */
 function targetText(document: TraceDocument): string {
   const { decision, effective } = document;
   if (decision.action === 'forward') {
@@ -68,6 +76,7 @@ function targetText(document: TraceDocument): string {
   return decision.action === 'redirect' ? `${decision.status} ${effective.location}` : `${decision.status}`;
 }
 
+/** The cache mode and TTL; `null` without a cache rule. */
 function cacheText(document: TraceDocument): string | null {
   const { cache } = document.effective;
   if (cache === null) return null;
@@ -75,16 +84,16 @@ function cacheText(document: TraceDocument): string | null {
   return `cache ${cache.mode}${ttl}`;
 }
 
-/** Who decided and what else happened on the way. */
+/** The rule or record that decided, and other effects on the request. */
 function byParts(document: TraceDocument): readonly (string | null)[] {
   const { decision, effective, phases } = document;
   const rules = phases.flatMap((phase) => phase.rules);
   const rewrite = rules.find((rule) => rule.effect === 'rewrite');
-  const asker = rules.find((rule) => rule.type === decision.by?.type && rule.id === decision.by.id);
+  const acting = rules.find((rule) => rule.type === decision.by?.type && rule.id === decision.by.id);
   const record =
     effective.record === null ? null : `by record ${effective.record.id} ${effective.record.name}`;
   const gate = phases.find((phase) => phase.name === 'gate')?.note ?? null;
-  const who =
+  const decidedBy =
     decision.by !== null
       ? `by ${labelOf(decision.by)}`
       : decision.action === 'forward'
@@ -93,16 +102,17 @@ function byParts(document: TraceDocument): readonly (string | null)[] {
           ? 'by the edge itself'
           : gate;
   return [
-    who,
-    decision.action === 'forward' ? `Host: ${effective.host_header}` : (asker?.reason.text ?? null),
+    decidedBy,
+    decision.action === 'forward' ? `Host: ${effective.host_header}` : (acting?.reason.text ?? null),
     rewrite === undefined || decision.action !== 'forward' ? null : `rewritten by ${labelOf(rewrite)}`,
     decision.action === 'forward' ? cacheText(document) : null,
     effective.tags.length === 0 ? null : `tagged ${effective.tags.join(', ')}`,
     effective.retry_after === null ? null : `Retry-After ${effective.retry_after}`,
-    decision.action === 'forward' ? null : (asker?.at ?? null),
+    decision.action === 'forward' ? null : (acting?.at ?? null),
   ];
 }
 
+/** The outcome. */
 function headlineLines(document: TraceDocument, width: number): readonly RenderedLine[] {
   const mark = MARKS[document.decision.action];
   const word = document.decision.action.toUpperCase();
@@ -112,17 +122,19 @@ function headlineLines(document: TraceDocument, width: number): readonly Rendere
   return by.length === 0 ? first : [...first, ...hang([span('     ')], wrap(by, width - 5))];
 }
 
+/** The reason why a dry_run rule matched, in parentheses. */
 function wouldReason(document: TraceDocument, entry: WouldHave): string {
   const rules = document.phases.flatMap((phase) => phase.rules);
-  const rule = rules.find((one) => one.type === entry.by.type && one.id === entry.by.id);
+  const rule = rules.find((candidate) => candidate.type === entry.by.type && candidate.id === entry.by.id);
   return rule === undefined ? '' : ` (${rule.reason.text})`;
 }
 
-/** The same outcome by the same rule: then enforcing the dry_run rules would change nothing visible. */
+/** Whether both outcomes are equal, so that enforcing the dry_run rules would change nothing visible. */
 function sameOutcome(left: Headline, right: Headline): boolean {
   return left.action === right.action && left.status === right.status && left.text === right.text;
 }
 
+/** What dry_run rules would have done, and the shadow decision. */
 function dryRunLines(document: TraceDocument, width: number): readonly RenderedLine[] {
   const head = [span('  '), span('◇ DRY RUN', 'warn'), span('  ')];
   const room = width - lineColumns(head);
@@ -138,6 +150,7 @@ function dryRunLines(document: TraceDocument, width: number): readonly RenderedL
   return [...lines, ...hang(blank, wrap([span(changed, 'dim')], room))];
 }
 
+/** The name of each assumed input in the output. */
 const ASSUMED_WORDS: Readonly<Record<TraceDocument['assumptions'][number]['input'], string>> = {
   ip: 'address',
   country: 'country',
@@ -153,13 +166,16 @@ const ASSUMED_WORDS: Readonly<Record<TraceDocument['assumptions'][number]['input
   waf_signatures: 'waf signatures',
 };
 
+/** The assumptions on one line. */
 function assumedLines(document: TraceDocument, width: number): readonly RenderedLine[] {
   if (document.assumptions.length === 0) return [];
-  const parts = document.assumptions.map((one) => `${ASSUMED_WORDS[one.input]} ${one.value}`);
+  const parts = document.assumptions.map(
+    (candidate) => `${ASSUMED_WORDS[candidate.input]} ${candidate.value}`,
+  );
   return hang([span('  assumed   ', 'dim')], wrap(dotted(parts, 'dim'), width - 12));
 }
 
-/** Which signatures the waf rules of this request inspected with. */
+/** The signatures that inspected this request. */
 function signaturesLines(document: TraceDocument, width: number): readonly RenderedLine[] {
   const { signatures, phases } = document;
   const inspected = phases.some(({ rules }) => rules.some(({ inspection }) => inspection !== undefined));
@@ -170,6 +186,7 @@ function signaturesLines(document: TraceDocument, width: number): readonly Rende
   );
 }
 
+/** The error page for the status. */
 function errorPageLines(document: TraceDocument, width: number): readonly RenderedLine[] {
   const answer = document.error_page;
   if (answer === null || answer.page === null) return [];
@@ -181,13 +198,15 @@ function errorPageLines(document: TraceDocument, width: number): readonly Render
   return hang([span('  '), span('~ ERROR PAGE', 'accent'), span('  ')], wrap([span(text)], width - 16));
 }
 
+/** The number of rules and the time of one evaluation. */
 function countText(document: TraceDocument): string {
   const { considered, matched } = document.counts;
   const time = document.timing.evaluate_us;
-  const rules = `${plural(considered)} looked at, ${matched} matched`;
+  const rules = `${quantity(considered, 'rule')} considered, ${matched} matched`;
   return time === null ? rules : `${rules}, ${time} µs`;
 }
 
+/** The last line: counts, and the options that show more. */
 function footLines(document: TraceDocument, options: RenderOptions): readonly RenderedLine[] {
   const candidate = document.phases.flatMap((phase) => phase.rules).find((rule) => !isAside(rule));
   const simulating = options.command !== 'explain';
@@ -202,7 +221,7 @@ function footLines(document: TraceDocument, options: RenderOptions): readonly Re
   return hang([span('  ')], wrap(dotted(parts, 'dim'), options.width - 2));
 }
 
-/** The lines of a trace; `paint` makes them text. */
+/** Renders a trace; `paint` converts the lines to text. */
 export function renderTrace(document: TraceDocument, options: RenderOptions): readonly RenderedLine[] {
   const { width } = options;
   const assumed = assumedLines(document, width);

@@ -1,12 +1,13 @@
 /**
- * A request the way people type one: a URL and curl's own options. The path is taken as typed (curl would resolve
- * `/a/../b` first), since telling what an edge does with such a path is what a simulator is for.
+ * Reads a request from a URL and curl's options. The path is not normalised (curl would resolve `/a/../b` first),
+ * because a simulator shows what an edge does with such a path.
  */
 import { parseIp } from '../base/ip.ts';
 import { BOT_KINDS } from '../base/vocabulary.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
 import { nearest } from '../model/nearest.ts';
 
+/** The options that describe a request, named as commander names them. */
 export interface RequestFlags {
   readonly method?: string | undefined;
   readonly head?: boolean | undefined;
@@ -27,39 +28,45 @@ export interface RequestFlags {
   readonly at?: string | undefined;
 }
 
-/** What was typed, or the sentence that says what is wrong with it. */
+/** A value that was typed, or a message that states its mistake. */
 export type Typed<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly error: string };
 
+/** A successful result. */
 function good<T>(value: T): Typed<T> {
   return { ok: true, value };
 }
 
+/** A failed result. */
 function bad(error: string): { readonly ok: false; readonly error: string } {
   return { ok: false, error };
 }
 
+/** A URL, split; `target` is path and query as typed. */
 export interface Address {
   readonly scheme: string;
   readonly host: string;
   readonly target: string;
 }
 
-/** Splits a URL without touching its path and query; the fragment never leaves a client. */
+/**
+ * Splits a URL without normalising path and query. The fragment is dropped, as clients never send it. The scheme
+ * defaults to https.
+ */
 export function readUrl(text: string): Typed<Address> {
   const parts = /^(?:([A-Za-z][A-Za-z0-9+.-]*):\/\/)?([^/?#]*)([^#]*)/.exec(text);
   const scheme = (parts?.[1] ?? 'https').toLowerCase();
   const host = parts?.[2] ?? '';
   const rest = parts?.[3] ?? '';
   if (scheme !== 'http' && scheme !== 'https') return bad(`\`${text}\` is not an http or https URL`);
-  if (host === '') return bad(`\`${text}\` names no host; give a whole URL such as https://example.com/path`);
+  if (host === '') return bad(`\`${text}\` has no host; give a whole URL such as https://example.com/path`);
   if (host.includes('@'))
-    return bad(`\`${text}\` holds a user name; send it with -H 'Authorization: …' instead`);
+    return bad(`\`${text}\` contains a user name; send it with -H 'Authorization: …' instead`);
   return good({ scheme, host, target: rest.startsWith('/') ? rest : `/${rest}` });
 }
 
-/** RFC 3339 with a zone, or milliseconds since the epoch. */
+/** Reads a time as milliseconds since the epoch: RFC 3339 with a zone, or a number of milliseconds. */
 export function readTime(text: string): Typed<number> {
   if (/^\d{1,15}$/.test(text)) return good(Number(text));
   const shaped = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d(\.\d+)?)?([Zz]|[+-]\d\d:\d\d)$/.test(text);
@@ -70,13 +77,14 @@ export function readTime(text: string): Typed<number> {
   return good(time);
 }
 
+/** Reads `kind`, `kind:verified` or `none`. */
 function readBot(text: string): Typed<EdgeRequest['bot']> {
   if (text === 'none') return good(null);
   const [kind = '', mark, ...more] = text.split(':');
   if (!BOT_KINDS.some((known) => known === kind)) {
-    const meant = nearest(kind, BOT_KINDS);
+    const closest = nearest(kind, BOT_KINDS);
     const known =
-      meant === null ? `the kinds are ${BOT_KINDS.join(', ')}, or none` : `did you mean ${meant}?`;
+      closest === null ? `the kinds are ${BOT_KINDS.join(', ')}, or none` : `did you mean ${closest}?`;
     return bad(`\`${kind}\` is not a kind of bot; ${known}`);
   }
   if (more.length > 0 || (mark !== undefined && mark !== 'verified')) {
@@ -85,14 +93,16 @@ function readBot(text: string): Typed<EdgeRequest['bot']> {
   return good({ kind, verified: mark === 'verified' });
 }
 
+/** Headers by lower-case name; a list is a header that is sent several times. */
 type Headers = Record<string, string | string[]>;
 
+/** Adds a header; a repeated one becomes a list. */
 function addHeader(headers: Headers, name: string, value: string): void {
-  const held = Object.hasOwn(headers, name) ? headers[name] : undefined;
-  headers[name] = held === undefined ? value : [...(Array.isArray(held) ? held : [held]), value];
+  const earlier = Object.hasOwn(headers, name) ? headers[name] : undefined;
+  headers[name] = earlier === undefined ? value : [...(Array.isArray(earlier) ? earlier : [earlier]), value];
 }
 
-/** curl's forms: `Name: value`, `Name;` for an empty value, `Name:` for none at all. */
+/** Reads curl's forms: `Name: value`, `Name;` for an empty value, `Name:` to remove the header. */
 function readHeaders(flags: RequestFlags): Typed<Headers> {
   const headers: Headers = Object.create(null);
   if (flags.userAgent !== undefined) addHeader(headers, 'user-agent', flags.userAgent);
@@ -112,6 +122,7 @@ function readHeaders(flags: RequestFlags): Typed<Headers> {
   return good(headers);
 }
 
+/** The first mistake in address, country and clearances; `null` when there is none. */
 function checkFacts(flags: RequestFlags): string | null {
   const { ip, country, cleared } = flags;
   if (ip !== undefined && parseIp(ip, new Uint32Array(4)) === 0)
@@ -125,7 +136,10 @@ function checkFacts(flags: RequestFlags): string | null {
     : `\`${odd}\` is not a challenge; write <type>/<id or key> such as captcha/9`;
 }
 
-/** The request a URL and flags stand for. `now` is always set, so that nothing hangs on when the answer is worked out. */
+/**
+ * Builds the request of a URL and flags. `now` is always set, so that the result does not depend on when it is
+ * computed.
+ */
 export function readRequest(url: string, flags: RequestFlags & { readonly now: number }): Typed<EdgeRequest> {
   const address = readUrl(url);
   if (!address.ok) return address;

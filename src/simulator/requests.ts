@@ -1,6 +1,6 @@
 /**
- * Decisions for a stream of requests, one JSON object a line in, one answer a line out, in order. Memory stays
- * constant: a line is held only while it is read, and nothing is read while the reader of the answers is behind.
+ * Evaluates a stream of requests: one JSON object per input line, one decision per output line, in order. Memory is
+ * constant: only the current line is stored, and reading pauses while the output is not consumed.
  */
 import type { Decision } from '../evaluator/decision.ts';
 import type { Evaluator } from '../evaluator/index.ts';
@@ -8,14 +8,18 @@ import type { EdgeRequest } from '../evaluator/request.ts';
 import { sizeText } from '../files/size.ts';
 import { requestMistake } from './request-fields.ts';
 
-/** Octets of one line. A request of 16 KiB target, 64 KiB headers and 1 MiB body, each octet escaped, is below it. */
+/**
+ * The longest line in octets. A request with a 16 KiB target, 64 KiB of headers and a 1 MiB body is shorter even if
+ * every octet is escaped.
+ */
 export const LONGEST_LINE = 8 * 1024 * 1024;
 
+/** A decision, or the mistake of its line. Lines count from 1. */
 export type RequestResult =
   | { readonly line: number; readonly decision: Decision }
   | { readonly line: number; readonly error: string };
 
-/** One line as it came. */
+/** One line of input. */
 export interface Bytes {
   readonly line: number;
   /** `null`: longer than `LONGEST_LINE`. */
@@ -24,6 +28,7 @@ export interface Bytes {
 
 const NEWLINE = 0x0a;
 
+/** Concatenates the pieces of a line; a single piece is not copied. */
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
   const only = pieces[0];
   if (only !== undefined && pieces.length === 1) return only;
@@ -36,20 +41,20 @@ function joined(pieces: readonly Uint8Array[]): Uint8Array {
   return whole;
 }
 
-/** The lines that end in each chunk. */
+/** Yields the lines that end in each chunk. */
 export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Bytes[]> {
   let line = 1;
-  let held: Uint8Array[] = [];
+  let pieces: Uint8Array[] = [];
   let size = 0;
-  const take = (piece: Uint8Array) => {
+  const append = (piece: Uint8Array) => {
     size += piece.length;
-    if (size > LONGEST_LINE) held = [];
-    else if (piece.length > 0) held.push(piece);
+    if (size > LONGEST_LINE) pieces = [];
+    else if (piece.length > 0) pieces.push(piece);
   };
   const finish = (): Bytes => {
-    const done = { line, bytes: size > LONGEST_LINE ? null : joined(held) };
+    const done = { line, bytes: size > LONGEST_LINE ? null : joined(pieces) };
     line += 1;
-    held = [];
+    pieces = [];
     size = 0;
     return done;
   };
@@ -57,12 +62,12 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
     const lines: Bytes[] = [];
     let from = 0;
     for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
-      take(chunk.subarray(from, at));
+      append(chunk.subarray(from, at));
       lines.push(finish());
       from = at + 1;
     }
-    // A copy: the rest outlives the chunk, whose buffer the stream may use again.
-    take(new Uint8Array(chunk.subarray(from)));
+    // A copy, because the stream may reuse the chunk's buffer.
+    append(new Uint8Array(chunk.subarray(from)));
     if (lines.length > 0) yield lines;
   }
   if (size > 0) yield [finish()];
@@ -70,7 +75,7 @@ export async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerato
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
-/** A request, `null` for a blank line, or what is wrong with the line. */
+/** Parses a line: a request, `null` for a blank line, or a message. */
 function readLine(bytes: Uint8Array): EdgeRequest | string | null {
   let text: string;
   try {
@@ -91,11 +96,12 @@ function readLine(bytes: Uint8Array): EdgeRequest | string | null {
   return requestMistake(value as Readonly<Record<string, unknown>>) ?? (value as EdgeRequest);
 }
 
-/** A request, or what is wrong with its line. */
+/** A request, or the mistake of its line. */
 export type Read =
   | { readonly line: number; readonly request: EdgeRequest }
   | { readonly line: number; readonly error: string };
 
+/** Parses a line with its number; `null` for a blank line. */
 function read({ line, bytes }: Bytes): Read | null {
   if (bytes === null) return { line, error: `the line is longer than ${sizeText(LONGEST_LINE)}` };
   const request = readLine(bytes);
@@ -103,12 +109,12 @@ function read({ line, bytes }: Bytes): Read | null {
   return typeof request === 'string' ? { line, error: request } : { line, request };
 }
 
-/** The requests of each chunk, in order; blank lines have none. Lines count from 1, blank ones included. */
+/** Yields the requests of each chunk in order, without blank lines. Lines count from 1, blank lines included. */
 export async function* requests(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<readonly Read[]> {
   for await (const lines of linesOf(chunks)) yield lines.flatMap((source) => read(source) ?? []);
 }
 
-/** The answers of each chunk, in order. */
+/** Yields the decisions of each chunk in order. */
 export async function* answers(
   chunks: AsyncIterable<Uint8Array>,
   evaluator: Evaluator,
@@ -120,7 +126,7 @@ export async function* answers(
   }
 }
 
-/** An answer as JSON: the decision itself, or `{ "error", "line" }`. */
+/** The result as JSON: the decision itself, or `{ "error", "line" }`. */
 export function answerJson(answer: RequestResult): string {
   return JSON.stringify('error' in answer ? { error: answer.error, line: answer.line } : answer.decision);
 }

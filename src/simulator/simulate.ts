@@ -1,9 +1,9 @@
 /**
- * Runs one request against a sealed plan and tells what happened. In: the plan's bytes (the same an edge would get)
- * and a request. Out: the trace document. Counters start empty, the clock stands still and chance is fixed, so the same
- * input always gives the same document (its timing apart).
+ * Simulates one request against a sealed plan. Input: the plan's bytes, exactly as an edge receives them, and a
+ * request. Output: the trace document. Counters start empty, and clock and random numbers are fixed, so the same
+ * input always gives the same document (except its timing).
  */
-import { isGenericBot } from '../classify/generic-bot.ts';
+
 import type { ErrorPageAnswer } from '../evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../evaluator/index.ts';
 import type { EdgeRequest } from '../evaluator/request.ts';
@@ -14,37 +14,43 @@ import { traceDocument } from './account.ts';
 import { type World, withAssumedBody } from './assume.ts';
 import type { RuleSources } from './describe.ts';
 import type { SignaturesNote, TraceDocument } from './document.ts';
+import { withGenericBot } from './generic-bot.ts';
 
-/** What `waf` rules inspect with. */
+/** The signatures that `waf` rules inspect with. */
 export interface Signatures extends SignaturesNote {
   readonly waf: WafProgram;
 }
 
-/** A sealed plan and what is known of where it came from. */
+/** A sealed plan with what is known of its source. */
 export interface SimulationSubject {
   readonly bytes: Uint8Array;
   /** `sha256:` and 64 hex digits. */
   readonly digest: string;
-  /** The file's name as it was given. */
+  /** The name of the file. */
   readonly name: string;
+  /** Keys and places of rules; empty for a sealed plan. */
   readonly sources: RuleSources;
-  /** `null` when the file was itself a sealed plan. */
+  /** `null` when the file is a sealed plan. */
   readonly ruleSet: RuleSet | null;
-  /** Absent or `null`: none, so `waf` rules inspect nothing. */
+  /** Absent or `null`: none, so `waf` rules do not inspect. */
   readonly signatures?: Signatures | null;
 }
 
+/** A request with the conditions to simulate it under. */
 export interface SimulatedRequest {
   readonly request: EdgeRequest;
   readonly url: string;
   readonly world: World;
-  /** The status an origin (or the edge itself) answers with, to see the error page. */
+  /** The status that the origin or the edge answers with, to show the error page. */
   readonly response?: { readonly status: number; readonly madeBy: 'edge' | 'origin' } | undefined;
-  /** Milliseconds, rising; absent: nothing is measured. */
+  /** A monotonic clock in milliseconds; absent: no time is measured. */
   readonly stopwatch?: (() => number) | undefined;
 }
 
-/** An evaluator whose every input is fixed; a body that was not given is assumed not to be there. */
+/**
+ * An evaluator with a fixed clock, random number and origin health. A request without a body is evaluated as one
+ * with an empty body.
+ */
 export function fixedEvaluator({ bytes, signatures }: SimulationSubject, world: World): Evaluator {
   const down = new Set(world.down);
   const evaluator = loadPlan(bytes, {
@@ -61,31 +67,29 @@ export function fixedEvaluator({ bytes, signatures }: SimulationSubject, world: 
   };
 }
 
-function userAgentOf(request: EdgeRequest): string | undefined {
-  const header = request.headers?.['user-agent'];
-  return typeof header === 'string' ? header : header?.[0];
-}
-
-/** The request as the edge's classifiers would complete it: a program no named kind claims is a `generic-bot`. */
+/** The request with the bot that the node's classifier would find, and whether that is a `generic-bot`. */
 export function classified(
   subject: SimulationSubject,
-  asked: SimulatedRequest,
+  { request, world }: SimulatedRequest,
 ): { readonly request: EdgeRequest; readonly generic: boolean } {
-  const { request, world } = asked;
-  if (request.bot !== undefined || !isGenericBot(userAgentOf(request))) return { request, generic: false };
-  const { facts } = fixedEvaluator({ ...subject, signatures: null }, world).explain(request);
-  if (facts.bot !== null) return { request, generic: false };
-  return { request: { ...request, bot: { kind: 'generic-bot', verified: false } }, generic: true };
+  const completed = withGenericBot(request, (bare) =>
+    fixedEvaluator({ ...subject, signatures: null }, world).explain(bare),
+  );
+  return { request: completed, generic: completed !== request };
 }
 
-interface PageAsked {
+/** The error page of one status. */
+interface PageForStatus {
   readonly status: number;
   readonly madeBy: 'edge' | 'origin';
   readonly answer: ErrorPageAnswer;
 }
 
-/** A status that was asked about, when the request is forwarded; else the edge's own block. */
-function pageFor(evaluator: Evaluator, trace: Trace, asked: SimulatedRequest): PageAsked | null {
+/**
+ * The error page: of the given status for a forwarded request, of the decision's own status for a block; else
+ * `null`.
+ */
+function pageFor(evaluator: Evaluator, trace: Trace, asked: SimulatedRequest): PageForStatus | null {
   const { action, status } = trace.decision;
   const response =
     action === 'forward'
@@ -97,10 +101,11 @@ function pageFor(evaluator: Evaluator, trace: Trace, asked: SimulatedRequest): P
   return { ...response, answer: evaluator.errorPage(asked.request, response.status, response.madeBy) };
 }
 
+/** Timed runs, and the time after which no further one starts. */
 const WARM_RUNS = 200;
-const LONGEST_MS = 20;
+const MAX_MEASURE_MS = 20;
 
-/** The median of warm runs on an evaluator of its own, in microseconds with one decimal. */
+/** The median time of warm runs on a separate evaluator, in microseconds with one decimal. */
 function measure(subject: SimulationSubject, asked: SimulatedRequest): number | null {
   const { stopwatch } = asked;
   if (stopwatch === undefined) return null;
@@ -108,7 +113,7 @@ function measure(subject: SimulationSubject, asked: SimulatedRequest): number | 
   const start = stopwatch();
   const times: number[] = [];
   let last = start;
-  while (times.length < WARM_RUNS && last - start < LONGEST_MS) {
+  while (times.length < WARM_RUNS && last - start < MAX_MEASURE_MS) {
     const before = stopwatch();
     evaluator.evaluate(asked.request);
     last = stopwatch();

@@ -8,8 +8,8 @@ import { expect, test } from 'vitest';
 import { parseIpEntry } from '../../src/base/ip.ts';
 import { compile, seal } from '../../src/compiler/index.ts';
 import { loadPlan } from '../../src/evaluator/index.ts';
-import { request, rule, ruleSet } from '../oracle/sample.ts';
 import { loadLinear } from '../support/linear.ts';
+import { request, rule, ruleSet } from '../support/sample-rules.ts';
 
 type Family = 4 | 6;
 

@@ -12,7 +12,7 @@ import { loadPlan } from '../../src/evaluator/index.ts';
 import { createLoaded } from '../../src/evaluator/loaded.ts';
 import { patternMatches, sourceOf } from '../../src/evaluator/patterns.ts';
 import { PATTERN } from '../../src/plan/layout.ts';
-import { request, rule, ruleSet } from '../oracle/sample.ts';
+import { request, rule, ruleSet } from '../support/sample-rules.ts';
 
 // Without its fast paths, which read `*/*` and `*.*` as asking for something behind the slash or the dot.
 const OPTIONS = { bash: true, dot: true, nonegate: true, noext: true, nobrace: true, fastpaths: false };

@@ -97,7 +97,7 @@ describe.each(everyDatabase().map((database) => [database.kind, database] as con
       await until(() => first.log().includes('no accounts yet'));
       expect(await run('account', 'create', 'ann')).toMatchObject({
         code: 0,
-        out: 'account `ann` made, id 1\n',
+        out: 'account `ann` created, id 1\n',
       });
       expect(await run('account', 'create', 'ann')).toMatchObject({
         code: 1,
@@ -107,7 +107,7 @@ describe.each(everyDatabase().map((database) => [database.kind, database] as con
       expect((await run('key', 'create', 'ann', '--expires', '31')).code).toBe(2);
       const created = await run('key', 'create', 'ann', '--name', 'deploy', '--expires', '90');
       expect(created.out).toMatch(/^svc_[0-9A-Za-z]{65}\n$/);
-      expect(created.err).toMatch(/^key 1 of `ann`, expires \d{4}-\d\d-\d\d; it is shown only this once\n$/);
+      expect(created.err).toMatch(/^key 1 of `ann`, expires \d{4}-\d\d-\d\d; it is shown only once\n$/);
       const key = created.out.trim();
       const readOnly = (await run('key', 'create', 'ann', '--read-only')).out.trim();
 
@@ -134,7 +134,7 @@ describe.each(everyDatabase().map((database) => [database.kind, database] as con
 
       expect(await run('key', 'revoke', '1')).toMatchObject({ code: 0, out: 'key 1 revoked\n' });
       expect((await ask(first.port, '/domains/', key)).status).toBe(401);
-      expect((await run('key', 'revoke', '1')).err).toBe('edgeplan: key 1 was revoked before\n');
+      expect((await run('key', 'revoke', '1')).err).toBe('edgeplan: key 1 is already revoked\n');
       expect((await run('key', 'revoke', '99')).err).toBe('edgeplan: there is no key 99\n');
       expect(await first.end('SIGTERM')).toBe(0);
       expect(first.log()).not.toContain(key.slice(8));

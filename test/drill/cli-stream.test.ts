@@ -29,7 +29,7 @@ function request(target: string, more: Readonly<Record<string, unknown>> = {}): 
 }
 
 describe('simulate --requests', () => {
-  it('answers one decision a line, in order, with one evaluator', async () => {
+  it('prints one decision per line, in order, with one evaluator', async () => {
     const input = `${`${request('/api/x')}\n`.repeat(81)}${request('/admin/')}\n`;
     const { code, out, err } = await edgeplan(['simulate', '--requests', '-', '--json'], {
       cwd: folder,
@@ -86,13 +86,13 @@ describe('simulate --requests', () => {
     }
   });
 
-  it('leaves the bot to the evaluator: nobody is a generic bot by guess', async () => {
+  it('does not classify generic bots: the evaluator decides by the given bot', async () => {
     const input = request('/', { headers: { 'user-agent': 'curl/8.5.0' } });
     const { out } = await edgeplan(['simulate', '--requests', '-', '--json'], { cwd: folder, input });
     expect(JSON.parse(out).matches).toEqual([]);
   });
 
-  it('puts an error in the place of a bad line, goes on, tells which at the end, and ends with 3', async () => {
+  it('prints an error for a bad line, continues, lists bad lines at the end, and exits with 3', async () => {
     writeFileSync(join(folder, 'mixed.jsonl'), `${request('/a')}\n{oops\n${request('/b')}\n`);
     const { code, out, err } = await edgeplan(['simulate', '--requests', 'mixed.jsonl', '--json'], {
       cwd: folder,
@@ -110,7 +110,7 @@ describe('simulate --requests', () => {
     expect(third.action).toBe('forward');
   });
 
-  it('says it in words without --json', async () => {
+  it('prints sentences without --json', async () => {
     const input = `${request('/api/x')}\n[]\n${'{"ip":5}\n'.repeat(11)}`;
     const { out, err } = await edgeplan(['simulate', '--requests', '-'], { cwd: folder, input });
     expect(err).toBe(
@@ -122,7 +122,7 @@ describe('simulate --requests', () => {
     ]);
   });
 
-  it('ends quietly when nobody reads on', async () => {
+  it('exits silently when the reader closes the pipe', async () => {
     writeFileSync(join(folder, 'many.jsonl'), `${request('/api/x')}\n`.repeat(20_000));
     const line = '$EDGEPLAN simulate --requests many.jsonl --json | head -n 2';
     const { code, out, err } = await shell(line, { cwd: folder });

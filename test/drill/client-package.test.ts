@@ -76,7 +76,7 @@ test.each([
   expect(ran.stdout).toBe('/domains/example.com\n404 /domains/example.com/rules/rate-limit/\n');
 });
 
-test('as one file it holds nothing of Node, and stays small', async () => {
+test('the bundled client contains no Node module and stays small', async () => {
   const built = await build({
     entryPoints: [join(ROOT, 'dist/client/index.js')],
     bundle: true,

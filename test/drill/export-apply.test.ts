@@ -36,7 +36,7 @@ describe.each(DATABASES)('export and apply on $kind', (database) => {
     await drop();
   });
 
-  test('the shop goes in, comes out, goes in elsewhere, and comes out the same', {
+  test('the shop, applied, exported and applied to another domain, exports to the same text', {
     timeout: 120_000,
   }, async () => {
     const dry = await server.run(['apply', '-f', SHOP, '--dry-run']);
@@ -49,7 +49,7 @@ describe.each(DATABASES)('export and apply on $kind', (database) => {
     expect(first.out).toMatch(/applied 51 changes; example\.com is out as revision \d+\n$/);
     for (const flags of [[], ['--prune'], ['--dry-run']]) {
       const again = await server.run(['apply', '-f', SHOP, ...flags]);
-      expect(again).toEqual({ code: 0, out: 'no changes: example.com is as the file says\n', err: '' });
+      expect(again).toEqual({ code: 0, out: 'no changes: example.com matches the file\n', err: '' });
     }
     const exported = await server.run(['export', 'example.com']);
     expect([exported.code, exported.err]).toEqual([0, '']);
@@ -69,7 +69,7 @@ describe.each(DATABASES)('export and apply on $kind', (database) => {
     const bytes = seal(compile(read.ruleSet).plan, { revision: current.revision });
     expect(createHash('sha256').update(bytes).digest('hex')).toBe(current.digest);
     const same = await server.run(['apply', '-f', '-', '--ids', '--prune'], out);
-    expect(same).toEqual({ code: 0, out: 'no changes: example.com is as the file says\n', err: '' });
+    expect(same).toEqual({ code: 0, out: 'no changes: example.com matches the file\n', err: '' });
   });
 });
 
@@ -83,7 +83,7 @@ describe('apply', () => {
   const head = (domain: string): string =>
     `domain: ${domain}\nrecords:\n  - { name: shop, type: A, destination: 198.51.100.20, proxied: true }\n`;
 
-  test('shows each field before and after, and changes only that', async () => {
+  test('apply prints each field before and after, and changes nothing else', async () => {
     await server.domain('fields.test');
     const rules = (limit: number, ips: string): string =>
       `${head('fields.test')}rules:\n` +
@@ -105,7 +105,7 @@ describe('apply', () => {
     expect(await ids()).toEqual(before);
   });
 
-  test('deletes only when told to, and says what it leaves', async () => {
+  test('apply deletes only with --prune, and lists what it leaves', async () => {
     await server.domain('prune.test');
     const whole = `${head('prune.test')}  - { name: old, type: CNAME, destination: a.test }\nrules:\n  - { type: drop, records: [shop], countries: [RU] }\n`;
     expect((await server.run(['apply', '-f', '-'], whole)).code).toBe(0);
@@ -120,10 +120,10 @@ describe('apply', () => {
     );
     expect((await server.call('GET', '/domains/prune.test/records/')).body).toHaveLength(1);
     const again = await server.run(['apply', '-f', '-', '--prune'], bare);
-    expect(again.out).toBe('no changes: prune.test is as the file says\n');
+    expect(again.out).toBe('no changes: prune.test matches the file\n');
   });
 
-  test('changes settings, and no state', async () => {
+  test('apply changes settings, and no state', async () => {
     await server.domain('settings.test');
     const file = 'domain: { name: settings.test, sec_no_sniff: true, status: moved }\n';
     const applied = await server.run(['apply', '-f', '-'], file);
@@ -136,7 +136,7 @@ describe('apply', () => {
     expect([shown.sec_no_sniff, shown.status]).toEqual([true, 'active']);
   });
 
-  test('stops at the first refusal and tells what was and was not applied', async () => {
+  test('apply stops at the first refusal and lists what was and was not applied', async () => {
     await server.domain('stop.test');
     const clash =
       'domain: stop.test\nrecords:\n' +
@@ -150,7 +150,7 @@ describe('apply', () => {
     expect(stopped.err).toContain('edgeplan: record a CNAME b.test: the server answered 409: a CNAME ');
   });
 
-  test('warns where equal priorities would run in another order', async () => {
+  test('apply warns where equal priorities would run in another order', async () => {
     await server.domain('order.test');
     const rules = (...countries: string[]): string =>
       `domain: order.test\nrules:\n${countries.map((one) => `  - { type: drop, countries: [${one}] }\n`).join('')}`;
@@ -161,7 +161,7 @@ describe('apply', () => {
     );
   });
 
-  test('export and simulate go together in a pipe; what is missing is said', async () => {
+  test('export pipes into simulate, and a missing domain is reported', async () => {
     await server.domain('pipe.test');
     await server.run(
       ['apply', '-f', '-'],
@@ -184,8 +184,8 @@ describe('apply', () => {
       code: 1,
       out: '',
       err:
-        `edgeplan: the key sees no domain \`nobody.test\` on \`${server.url}\`\n` +
-        '  --server and --key say whom to ask; POST /domains/ makes a domain\n',
+        `edgeplan: the key has access to no domain \`nobody.test\` on \`${server.url}\`\n` +
+        '  check --server and --key; POST /domains/ creates a domain\n',
     });
     expect((await server.run(['apply', '-f', '-'], 'domain: pipe.test\nrules: 7\n')).code).toBe(3);
   });

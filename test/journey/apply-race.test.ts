@@ -1,9 +1,9 @@
 /** apply against somebody else's changes: nothing that was changed since the plan was made is overwritten. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { carryOut } from '../../src/cli/apply/carry-out.ts';
+import type { DesiredState } from '../../src/cli/apply/desired-state.ts';
+import { executeChanges } from '../../src/cli/apply/execute-changes.ts';
 import { planChanges } from '../../src/cli/apply/plan-changes.ts';
-import { readRemote } from '../../src/cli/apply/remote.ts';
-import type { DesiredState } from '../../src/cli/apply/wanted.ts';
+import { readRemote } from '../../src/cli/remote/remote-domain.ts';
 import { readEdgeFile } from '../../src/files/edge-file.ts';
 import { type Person, startApi, type TestApi } from '../support/api.ts';
 import { testDatabases } from '../support/databases.ts';
@@ -38,12 +38,12 @@ describe.each(DATABASES)('apply on $kind', (database) => {
     const plan = planChanges(file, await readRemote('race.test', options()), { ids: false, prune: false });
     expect(plan.changes).toHaveLength(1);
     await owner.call('PUT', `${path}${id}`, { enabled: false });
-    const stopped = await carryOut(plan, options());
+    const stopped = await executeChanges(plan, options());
     expect(stopped).toMatchObject({ ok: false, made: 0, fault: { exitCode: 4 } });
-    expect(!stopped.ok && stopped.fault.message).toContain('has been changed by somebody else meanwhile');
+    expect(!stopped.ok && stopped.fault.message).toContain('has changed since the changes were planned');
     expect((await owner.call('GET', `${path}${id}`)).body).toMatchObject({ priority: 100, enabled: false });
     const again = planChanges(file, await readRemote('race.test', options()), { ids: false, prune: false });
-    expect(await carryOut(again, options())).toEqual({ ok: true, revision: '7' });
+    expect(await executeChanges(again, options())).toEqual({ ok: true, revision: '7' });
     expect((await owner.call('GET', `${path}${id}`)).body).toMatchObject({ priority: 5, enabled: true });
   });
 
@@ -64,7 +64,7 @@ describe.each(DATABASES)('apply on $kind', (database) => {
         'rules: [{ type: captcha, records: [shop] }]\n',
     );
     const plan = planChanges(file, await readRemote('race.test', options()), { ids: false, prune: true });
-    expect(await carryOut(plan, options())).toMatchObject({ ok: true });
+    expect(await executeChanges(plan, options())).toMatchObject({ ok: true });
     const left = planChanges(file, await readRemote('race.test', options()), { ids: false, prune: true });
     expect(left.changes).toEqual([]);
     const shown = (await owner.call('GET', `${path}${rule.id}`)).body;

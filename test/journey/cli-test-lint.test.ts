@@ -67,13 +67,13 @@ describe('test', () => {
     });
   });
 
-  it('measures coverage, and fails under what was asked for', async () => {
+  it('measures coverage, and fails below --fail-under', async () => {
     const { code, out, err } = await run('test', '--fail-under', '80');
     expect(code).toBe(1);
     expect(out).toContain(
       '  coverage  rules 1 of 2 · list entries 2 of 4 · 50 %\n    ○ captcha/sub never matched   edge.yaml:6\n',
     );
-    expect(err).toBe('edgeplan: coverage is 50 %, below the 80 % that was asked for\n');
+    expect(err).toBe('edgeplan: coverage is 50 %, below the 80 % of --fail-under\n');
     expect((await run('test', '--fail-under', '50')).code).toBe(0);
     expect((await run('test', '--fail-under', 'most')).code).toBe(2);
   });
@@ -107,7 +107,7 @@ describe('test', () => {
 });
 
 describe('lint', () => {
-  it('remarks with place, sentence and remedy, and fails on warnings', async () => {
+  it('prints findings with place, message and remedy, and fails on warnings', async () => {
     const { code, out, err } = await run('lint');
     expect({ code, err }).toEqual({ code: 1, err: '' });
     expect(out).toContain(
@@ -125,29 +125,31 @@ describe('lint', () => {
     ]);
   });
 
-  it('has nothing to say of rules that are fine', async () => {
+  it('reports no findings for correct rules', async () => {
     const fine = save('fine.yaml', EDGE.split('\n').slice(0, 5).join('\n'));
     expect(await run('lint', '--file', fine)).toEqual({
       code: 0,
       out: '',
-      err: '1 rule, nothing to remark\n',
+      err: '1 rule, no findings\n',
     });
   });
 
-  it('sees fields that only the file has', async () => {
+  it('reports deprecated fields that only the file has', async () => {
     const old = save('old.yaml', EDGE.replace('key: office,', 'key: office, record_id: 1,'));
     const { out } = await run('lint', '--file', old);
     expect(out).toContain('old.yaml:5:31 warning rules[0].record_id: is deprecated');
     expect(out).toContain('= write `record_ids: [1]`');
   });
 
-  it('asks for a key where an edit would lose state, and does not fail for it', async () => {
+  it('notes a missing key where an edit resets state, and exits with 0', async () => {
     const limit = '  - { type: rate_limit, limit: 5, path_includes: [/login, /login/*] }\n';
     const keyless = save('keyless.yaml', EDGE.split('\n').slice(0, 5).join('\n').concat('\n', limit));
     const { code, out } = await run('lint', '--file', keyless);
     expect(code).toBe(0);
-    expect(out).toContain('keyless.yaml:6:5 info rules[1].key: is missing, so the rule goes by its content');
-    expect(out).toContain('= add a name that stays');
+    expect(out).toContain(
+      'keyless.yaml:6:5 info rules[1].key: is missing, so the rule is identified by its content',
+    );
+    expect(out).toContain('= add a name that does not change');
     const named = save(
       'named.yaml',
       readFileSync(join(folder, keyless), 'utf8').replace('limit: 5,', 'key: a, limit: 5,'),
@@ -155,13 +157,13 @@ describe('lint', () => {
     expect(await run('lint', '--file', named)).toMatchObject({ code: 0, out: '' });
   });
 
-  it('tells once what the reader warns of too', async () => {
+  it('prints a finding once that the file reader reports too', async () => {
     const twice = save('twice.yaml', EDGE.replace('/admin*', '/admin?a*'));
     const { out } = await run('lint', '--file', twice, '--json');
     expect(JSON.parse(out).filter(({ code }: { code: string }) => code === 'query_in_path')).toHaveLength(1);
   });
 
-  it('says what keeps a file from compiling', async () => {
+  it('prints the errors of a file that does not compile', async () => {
     const broken = save('broken.yaml', EDGE.replace('captcha', 'captch'));
     const { code, out, err } = await run('lint', '--file', broken);
     expect({ code, err }).toEqual({ code: 3, err: 'edgeplan: `broken.yaml` does not compile: 1 error\n' });

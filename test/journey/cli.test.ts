@@ -43,7 +43,7 @@ describe('the command', () => {
     for (const name of ['init', 'simulate', 'test', 'lint', 'compile']) expect(err).toContain(`\n  ${name}`);
   });
 
-  it('says what each command does in one voice', async () => {
+  it('lists every command with a summary in one style', async () => {
     for (const group of [[], ['waf'], ['key']]) {
       const { out } = await run(...group, '--help');
       const [, listed = ''] = out.split('\nCommands:\n');
@@ -53,7 +53,7 @@ describe('the command', () => {
     }
   });
 
-  it('prints help and version on stdout when asked', async () => {
+  it('prints help and version on stdout for --help and --version', async () => {
     const help = await run('simulate', '--help');
     expect(help).toMatchObject({ code: 0, err: '' });
     expect(help.out).toContain('--origin-down');
@@ -62,7 +62,7 @@ describe('the command', () => {
     expect(await run('--version')).toEqual({ code: 0, out: '0.1.0\n', err: '' });
   });
 
-  it('suggests what was meant for a mistyped flag or command', async () => {
+  it('suggests the nearest name for a mistyped flag or command', async () => {
     const flag = await run('simulate', SHOP, '--contry', 'DE');
     expect(flag).toMatchObject({ code: 2, out: '' });
     expect(flag.err).toContain('(Did you mean --country?)');
@@ -73,13 +73,13 @@ describe('the command', () => {
 });
 
 describe('init', () => {
-  it('writes a rule set that compiles without a word', async () => {
+  it('writes a rule set that compiles without warnings', async () => {
     const { code, out, err } = await run('compile');
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain('10 rules: 2 drop');
   });
 
-  it('never overwrites', async () => {
+  it('does not overwrite existing files', async () => {
     const place = mkdtempSync(join(tmpdir(), 'edgeplan-'));
     writeFileSync(join(place, 'edge.yaml'), 'mine');
     const { code, out } = await edgeplan(['init'], { cwd: place });
@@ -102,14 +102,14 @@ describe('init', () => {
     }
   });
 
-  it('says so when the folder is a file', async () => {
+  it('reports a folder that is a file', async () => {
     const { code, err } = await run('init', save('a-file', ''));
     expect({ code, err }).toEqual({ code: 2, err: 'edgeplan: `a-file` is a file; name a folder\n' });
   });
 });
 
 describe('init elsewhere', () => {
-  it('tells a next line that works from where one stands', async () => {
+  it('prints a next command that works from the current folder', async () => {
     const { code, out } = await run('init', "my edge's");
     expect(code).toBe(0);
     const next = /^next: npx edgeplan (.*)$/m.exec(out)?.[1] ?? '';
@@ -117,7 +117,7 @@ describe('init elsewhere', () => {
     expect(shown).toContain('✔ FORWARD  https://198.51.100.30/v2/orders');
   });
 
-  it('leaves no part of a file behind when the disk does not take it', async () => {
+  it('leaves no partial file when the disk is full', async () => {
     const { code, err } = await shell('ulimit -f 1; $EDGEPLAN init small', { cwd: folder });
     expect({ code, err }).toEqual({
       code: 3,
@@ -127,7 +127,7 @@ describe('init elsewhere', () => {
   });
 
   const ROOT = process.getuid?.() === 0 ? 'tests run as root, which may write to every folder' : null;
-  it('says so when it may not write', requires(ROOT), async () => {
+  it('reports a folder without write permission', requires(ROOT), async () => {
     mkdirSync(join(folder, 'locked'), { mode: 0o555 });
     const { code, err } = await run('init', 'locked');
     expect({ code, err }).toEqual({
@@ -138,7 +138,7 @@ describe('init elsewhere', () => {
 });
 
 describe('simulate', () => {
-  it('tells outcome, rule, place and dry run on stdout alone', async () => {
+  it('prints outcome, rule, place and dry run on stdout only', async () => {
     const { code, out, err } = await run(
       'simulate',
       `${SHOP}/api/orders?id=7`,
@@ -154,7 +154,7 @@ describe('simulate', () => {
     expect(out).toContain('request 1 of 80 in 60 s for 203.0.113.7');
   });
 
-  it('answers 0 for a block too: the question was answered', async () => {
+  it('exits with 0 for a blocked request too', async () => {
     const { code, out } = await run('simulate', `${SHOP}/admin/`);
     expect(code).toBe(0);
     expect(out).toContain('✘ BLOCK  403\n     by drop #1 office-only');
@@ -170,7 +170,7 @@ describe('simulate', () => {
     expect(tested.out).toContain('✔ GET /api/orders?id=7 is forwarded by api-origin');
   });
 
-  it('decides by a plan as by its source, keys included', async () => {
+  it('decides by a sealed plan as by its source, keys included', async () => {
     const args = [`${SHOP}/api/x`, '--json', '--at', '0'];
     const source = JSON.parse((await run('simulate', ...args)).out);
     const plan = JSON.parse((await run('simulate', ...args, '--file', 'plan.edgeplan')).out);
@@ -198,7 +198,7 @@ describe('simulate', () => {
     expect(document.timing.evaluate_us).toBeGreaterThanOrEqual(0);
   });
 
-  it('takes cleared challenges, origin statuses and the habits of curl', async () => {
+  it('accepts cleared challenges, origin statuses and options of curl', async () => {
     for (const solved of ['captcha/6', 'captcha/login-captcha']) {
       const passed = await run('simulate', `${SHOP}/login`, '--cleared', solved);
       expect(passed.out).toContain('✔ FORWARD');
@@ -223,7 +223,7 @@ describe('simulate', () => {
     expect(JSON.parse(host.out).request.url).toBe(`${SHOP}/`);
   });
 
-  it('takes a method word in front of the URL, and breaks a URL that is wider than the terminal', async () => {
+  it('accepts a method before the URL, and breaks a URL that is wider than the terminal', async () => {
     const url = `${SHOP}/${'long/'.repeat(20)}end`;
     const env = { COLUMNS: '60' };
     const { code, out } = await edgeplan(['simulate', 'DELETE', url], { cwd: folder, env });
@@ -232,19 +232,19 @@ describe('simulate', () => {
     expect(out.replaceAll(/\n +/g, '')).toContain(`DELETE ${url}`);
   });
 
-  it('takes a User-Agent that only isbot knows for a generic bot', async () => {
+  it('classifies a User-Agent that only isbot recognises as a generic bot', async () => {
     const document = JSON.parse((await run('simulate', SHOP, '-A', 'python-requests/2.31', '--json')).out);
     expect(document.request.bot).toEqual({ kind: 'generic-bot', verified: false, from: 'generic' });
     const named = JSON.parse((await run('simulate', SHOP, '-A', 'GPTBot/1.2', '--json')).out);
     expect(named.request.bot).toEqual({ kind: 'gptbot', verified: false, from: 'user-agent' });
   });
 
-  it('keeps the path as typed', async () => {
+  it('does not normalise the typed path', async () => {
     const { out } = await run('simulate', `${SHOP}/x/..%2fadmin/`);
     expect(out).toContain('✘ BLOCK  403');
   });
 
-  it('takes the file from EDGEPLAN_FILE unless --file says otherwise', async () => {
+  it('reads the file of EDGEPLAN_FILE unless --file is given', async () => {
     const env = { EDGEPLAN_FILE: 'plan.edgeplan' };
     const args = ['simulate', SHOP, '--json'];
     const fromEnv = await edgeplan(args, { cwd: folder, env });
@@ -255,7 +255,7 @@ describe('simulate', () => {
 });
 
 describe('simulate --why', () => {
-  it('lists every check and a request that was seen to match', async () => {
+  it('lists every check and a request that matches in a simulation', async () => {
     for (const name of ['office-only', '1', 'drop/1', 'drop/office-only']) {
       const { code, out } = await run('simulate', `${SHOP}/api/x`, '--why', name);
       expect(code).toBe(0);
@@ -267,14 +267,14 @@ describe('simulate --why', () => {
     }
   });
 
-  it('proposes only what matches when it is run', async () => {
+  it('proposes only requests that match when they are simulated', async () => {
     const { out } = await run('simulate', `${SHOP}/api/x`, '--why', 'www-to-apex');
     const proposed = /It would match {2}(\S+)/.exec(out)?.[1] ?? '';
     const { out: seen } = await run('simulate', proposed, '--why', 'www-to-apex');
     expect(seen).toContain('→ redirected');
   });
 
-  it('knows no rule of that name', async () => {
+  it('reports an unknown rule with the nearest names', async () => {
     const { code, out, err } = await run('simulate', SHOP, '--why', 'ofice-only');
     expect({ code, out }).toEqual({ code: 2, out: '' });
     expect(err).toBe('edgeplan: there is no rule `ofice-only`\n  did you mean office-only?\n');
@@ -285,7 +285,7 @@ describe('simulate --why', () => {
     const none = await run('simulate', SHOP, '--why', '');
     expect(none).toMatchObject({
       code: 2,
-      err: 'edgeplan: --why names no rule\n  write an id, a key or <type>/<id or key>; --all lists every rule\n',
+      err: 'edgeplan: --why has no rule\n  write an id, a key or <type>/<id or key>; --all lists every rule\n',
     });
   });
 
@@ -399,7 +399,7 @@ describe('mistakes', () => {
     expect(answer.err).not.toMatch(/\n +at /);
   });
 
-  it('in a rule are shown with line, caret and remedy', async () => {
+  it('in a rule are printed with line, caret and remedy', async () => {
     const file = save('wrong.yaml', 'domain: example.com\nrecords: []\nrules:\n  - key: a\n    type: dorp\n');
     const { code, out, err } = await run('simulate', SHOP, '-f', file);
     expect({ code, out }).toEqual({ code: 3, out: '' });
@@ -413,7 +413,7 @@ describe('mistakes', () => {
     ]);
   });
 
-  it('in the encoding are shown with their line', async () => {
+  it('in the encoding are printed with their line', async () => {
     const file = save(
       'latin1.yaml',
       new Uint8Array([...Buffer.from('domain: example.com\n# caf'), 0xe9, 0x0a]),
@@ -423,7 +423,7 @@ describe('mistakes', () => {
     expect(err).toMatch(/^latin1\.yaml:2:6 error must be UTF-8 text/);
   });
 
-  it('in the kind of file are not blamed on a plan', async () => {
+  it('in the kind of file are not reported as a broken plan', async () => {
     const text = readFileSync(join(folder, 'edge.yaml'), 'utf8');
     const file = save('wide.yaml', Buffer.from(`\ufeff${text}`, 'utf16le'));
     for (const command of ['compile', 'lint']) {
@@ -433,7 +433,7 @@ describe('mistakes', () => {
     }
   });
 
-  it('in the bytes of a plan are told apart', async () => {
+  it('in the bytes of a plan are reported by kind', async () => {
     const plan = readFileSync(join(folder, 'plan.edgeplan'));
     const changed = (at: number, to: number) => {
       const copy = Buffer.from(plan);
@@ -459,7 +459,7 @@ describe('mistakes', () => {
 
 describe('colour and width', () => {
   const ESCAPE = '\u001b[';
-  it('pipes get plain text, --color=always gets colour, NO_COLOR holds for auto', async () => {
+  it('pipes get plain text, --color=always gets colour, and NO_COLOR applies to auto', async () => {
     expect((await run('simulate', SHOP)).out).not.toContain(ESCAPE);
     expect((await run('simulate', SHOP, '--color', 'always')).out).toContain(ESCAPE);
     const env = { EDGEPLAN_COLOR: 'always' };
@@ -494,7 +494,7 @@ describe('compile', () => {
     expect(out).toContain(`sha256:${sum.slice(0, 64)}`);
   });
 
-  it('keeps the old plan, and leaves nothing beside it, when the new one cannot be written', async () => {
+  it('leaves the old plan and no temporary file when the new one cannot be written', async () => {
     mkdirSync(join(folder, 'out'));
     writeFileSync(join(folder, 'out/plan.edgeplan'), 'the old one');
     const line = 'ulimit -f 1; $EDGEPLAN compile -o out/plan.edgeplan';
@@ -508,7 +508,7 @@ describe('compile', () => {
     expect(readFileSync(join(folder, 'out/plan.edgeplan'), 'utf8')).toBe('the old one');
   });
 
-  it('writes through links, to files there and not there yet, with the rights they had', async () => {
+  it('writes through links, to existing and new files, and preserves their mode', async () => {
     mkdirSync(join(folder, 'far'));
     writeFileSync(join(folder, 'far/old.edgeplan'), '', { mode: 0o640 });
     const plan = readFileSync(join(folder, 'plan.edgeplan'));
@@ -528,11 +528,11 @@ describe('compile', () => {
     expect({ code, out }).toEqual({ code: 0, out: 'EPLN' });
   });
 
-  it('counts in the singular too, and tells a small size once', async () => {
+  it('prints counts in the singular, and a small size in octets only', async () => {
     const input = 'domain: example.com\nrecords: []\nrules: []\n';
     const { out } = await edgeplan(['compile', '-f', '-'], { cwd: folder, input });
     expect(out).toMatch(/^ {2}size {6}(?:\d+ octets|[\d.]+ KiB \(\d+ octets\))$/m);
-    expect(out).toMatch(/^ {2}indexes {3}(?:1 list|(?:0|[2-9]) lists), 0 rules looked at by every request$/m);
+    expect(out).toMatch(/^ {2}indexes {3}(?:1 list|(?:0|[2-9]) lists), 0 rules checked for every request$/m);
   });
 
   it('prints the plan as JSON, from source and from a plan alike', async () => {
@@ -542,7 +542,7 @@ describe('compile', () => {
     expect(() => JSON.parse(source.out)).not.toThrow();
   });
 
-  it('says so when its output cannot be written', async () => {
+  it('reports output that cannot be written', async () => {
     const { code, err } = await shell('$EDGEPLAN compile --print > /dev/full', { cwd: folder });
     expect({ code, err }).toEqual({
       code: 3,

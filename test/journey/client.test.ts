@@ -57,7 +57,7 @@ describe('on a whole server', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('a domain, its records and a rule are made, published, changed and read back', async () => {
+  test('the client creates, publishes, changes and reads a domain, its records and a rule', async () => {
     const domain = await dataOf(api.POST('/domains/', { body: { name: 'shop.example' } }));
     expect([domain.name, domain.my_role]).toEqual(['shop.example', 'owner']);
     await dataOf(api.POST('/domains/{domain}/check-ns', { params: { path } }));
@@ -94,7 +94,7 @@ describe('on a whole server', () => {
     expect(await dataOf(api.GET('/domains/{domain}/rules/drop/', { params: { path } }))).toEqual([]);
   });
 
-  test('a zone file goes in and comes out as a text', async () => {
+  test('a zone file is imported and exported as text', async () => {
     const sent = await dataOf(
       api.POST('/domains/{domain}/records/import', {
         params: { path },
@@ -109,7 +109,7 @@ describe('on a whole server', () => {
     expect(zone).toContain('@ IN MX 10 mail.example.net.');
   });
 
-  test('what is not there is a 404 with its sentence, as a value and as a fault', async () => {
+  test('a missing object is a 404 with its message, as a value and as a fault', async () => {
     const params = { path: { domain: 'other.example' } };
     const { data, error, response } = await api.GET('/domains/{domain}', { params });
     expect([data, error, response.status]).toEqual([undefined, { error: 'not found' }, 404]);
@@ -125,7 +125,7 @@ describe('on a whole server', () => {
   });
 
   // Skipped only where Debian's Chromium is missing; the reason is printed above.
-  test('in a browser it does the same', requires(missingBrowser()), async () => {
+  test('the client does the same in a browser', requires(missingBrowser()), async () => {
     const bundled = await build({
       entryPoints: [ENTRY],
       bundle: true,
@@ -180,7 +180,7 @@ describe('over its budget', () => {
     return { client: createClient({ baseUrl: api.url, key: person.key, fetch, ...options }), sent };
   }
 
-  test('a request is sent again, body and all, when the server has said', async () => {
+  test('a request is sent again with its body after the Retry-After', async () => {
     const { client, sent } = await spent(1);
     const begun = performance.now();
     const { data, error } = await client.POST('/domains/', { body: { name: 'again.example' } });
@@ -189,7 +189,7 @@ describe('over its budget', () => {
     expect(performance.now() - begun).toBeGreaterThan(900);
   });
 
-  test('a longer wait than allowed, and no retries, leave the 429 to the caller', async () => {
+  test('a wait above the limit, or no retries, return the 429 to the caller', async () => {
     for (const options of [{ mostWaitMs: 2_000 }, { retries: 0 }]) {
       const { client, sent } = await spent(30, options);
       const { error, response } = await client.GET('/domains/');
@@ -206,7 +206,7 @@ describe('over its budget', () => {
 });
 
 describe('without an API behind it', () => {
-  test('an answer of somebody else is still the one error shape, and silence ends in time', async () => {
+  test('a response of another server gets the error shape, and a missing response times out', async () => {
     const server = createServer((request, response) => {
       if (request.url === '/domains/') return;
       response.writeHead(502, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>');
@@ -225,7 +225,7 @@ describe('without an API behind it', () => {
   });
 });
 
-test('the types are those of the document that is served', async () => {
+test('the generated types equal those of the served OpenAPI document', async () => {
   const [database] = testDatabases();
   const api = await startApi(database!);
   const { text } = await send(api.port, { method: 'GET', path: '/docs/openapi.yaml' });

@@ -42,7 +42,7 @@ function run(program: string, args: readonly string[], input = ''): { out: strin
 }
 
 describe('the command', () => {
-  test('tells the four shells, and no others', async () => {
+  test('prints a script for four shells and refuses others', async () => {
     const { code, err } = await edgeplan(['completion', 'tcsh'], { cwd: folder });
     expect([code, err]).toEqual([
       2,
@@ -111,14 +111,14 @@ describe('bash', requires(LACKING.bash), () => {
     expect(existsSync(join(folder, 'work/pwned'))).toBe(false);
   });
 
-  test('after a word that is no command it still offers the commands', () => {
+  test('a word that is no command is skipped, and the commands are offered', () => {
     expect(offered(['nothing', '']).split(' ')).toEqual(
       expect.arrayContaining(['init', 'serve', 'completion']),
     );
   });
 
   // Skipped only where there is nothing to make a terminal with; the reason is printed above.
-  test('at a prompt: TAB completes, and runs nothing that was typed', requires(LACKING.terminal), () => {
+  test('TAB at a prompt completes and executes nothing that was typed', requires(LACKING.terminal), () => {
     const keys = [
       `PS1=; source ${scriptOf('bash')}`,
       'edgeplan() { printf "<%s>" "$@"; echo; }',
@@ -146,7 +146,7 @@ const WALKS = [
 
 // Skipped only where there is no zsh; the reason is printed above.
 describe('zsh', requires(LACKING.zsh), () => {
-  test('reads its script', () => {
+  test('zsh accepts its script', () => {
     expect(run('zsh', ['-fn', scriptOf('zsh')])).toEqual({ out: '', err: '' });
   });
   test.each(WALKS)('%j', (words, expected) => {

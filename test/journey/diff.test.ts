@@ -35,7 +35,7 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('edgeplan diff', () => {
-  test('of the same is nothing, and ends with 0', async () => {
+  test('two equal files have no difference, and the exit code is 0', async () => {
     const again = save('again.yaml', RULES.toReversed());
     expect(await run('diff', 'old.yaml', again)).toMatchObject({
       code: 0,
@@ -44,14 +44,14 @@ describe('edgeplan diff', () => {
     });
   });
 
-  test('names two files of one name in two folders as they were typed', async () => {
+  test('two files of one name in two folders are named as typed', async () => {
     mkdirSync(join(folder, 'there'));
     save('there/old.yaml', RULES.slice(1));
     const { out } = await run('diff', 'old.yaml', 'there/old.yaml');
     expect(out).toContain('old.yaml → there/old.yaml: 1 rule removed\n');
   });
 
-  test('tells rules that came, went, changed and moved, and ends with 1', async () => {
+  test('rules that were added, removed, changed and moved are listed, and the exit code is 1', async () => {
     const changed = save('new.yaml', [
       { ...RULES[0], priority: 7 },
       { ...RULES[1], ips: ['198.51.100.0/24', '203.0.113.8', '192.0.2.5-192.0.2.9', '2001:db8::/48'] },
@@ -74,7 +74,7 @@ describe('edgeplan diff', () => {
     expect(out).toContain('    path.includes  /limited\n');
   });
 
-  test('finds rules again by key, and without ids by what they say', async () => {
+  test('rules are paired by key, and without ids by content', async () => {
     const plain = RULES.map(({ id: _, ...rule }) => rule);
     save('plain.yaml', plain);
     const more = save('more.yaml', [{ type: 'drop', path_includes: ['/first'] }, ...plain]);
@@ -96,7 +96,7 @@ describe('edgeplan diff', () => {
     });
   });
 
-  test('reads sealed plans and stdin, and tells hosts and the domain', async () => {
+  test('sealed plans and stdin are read, and differences of hosts and the domain listed', async () => {
     await run('compile', '-f', 'old.yaml', '-o', 'old.edgeplan');
     expect((await run('diff', 'old.edgeplan', 'old.yaml')).code).toBe(0);
     const moved = save('moved.yaml', RULES, [{ ...RECORDS[0], destination: '192.0.2.2' }]);
@@ -110,14 +110,14 @@ describe('edgeplan diff', () => {
     expect((await run('diff', 'old.yaml', 'broken.yaml')).code).toBe(3);
   });
 
-  test('puts requests and logs to both, and groups the decisions that change', async () => {
+  test('requests and logs are evaluated with both sides, and changed decisions are grouped', async () => {
     const asked = ['/admin/x', '/', '/limited', '/limited', '/limited', '/limited', '/limited'];
     const lines = asked.map((target) => JSON.stringify({ host: 'example.com', target, ip: '192.0.2.200' }));
     writeFileSync(join(folder, 'requests.jsonl'), `${lines.join('\n')}\nnonsense\n`);
     const looser = save('looser.yaml', [RULES[1]!, { ...RULES[2], limit: 4 }, RULES[3]!]);
     const { code, out, err } = await run('diff', 'old.yaml', looser, '--requests', 'requests.jsonl');
     expect(code).toBe(1);
-    expect(out).toContain('7 decisions put to looser.yaml: 3 would change\n');
+    expect(out).toContain('7 decisions replayed with looser.yaml: 3 would change\n');
     expect(out).toContain('\n1 line\n  was  block 403 by drop/1\n  now  forward\n');
     expect(out).toContain('    line 1  GET https://example.com/admin/x\n');
     // Both count for themselves, so limits are compared and not taken as they were.
@@ -134,7 +134,7 @@ describe('edgeplan diff', () => {
     const same = await run('diff', 'old.yaml', 'old.yaml', '--requests', 'requests.jsonl');
     expect([same.code, same.out.split('\n').at(-2)]).toEqual([
       0,
-      '7 decisions put to old.yaml: none would change',
+      '7 decisions replayed with old.yaml: none would change',
     ]);
     writeFileSync(join(folder, 'garbage.jsonl'), 'nonsense\n');
     const nothing = await run('diff', 'old.yaml', 'old.yaml', '--requests', 'garbage.jsonl');
@@ -145,7 +145,7 @@ describe('edgeplan diff', () => {
 describe.each(testDatabases().map((database) => [database.kind, database] as const))(
   'the diff of revisions, on %s',
   (_, database) => {
-    test('tells what each publication changed, of any two, and says when there are not two', async () => {
+    test('the API lists the changes between any two publications, and reports a missing one', async () => {
       const made = await database.make();
       const house = await openHouse({ database: made.database });
       const path = '/domains/shop.test/diff';

@@ -18,7 +18,6 @@ import {
   verifyDomain,
 } from '../../src/lifecycle/requests.ts';
 import { initialState, type LifecycleEvent } from '../../src/lifecycle/state.ts';
-import type { NewDomain } from '../../src/store/customer-repositories.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { Author, DnsMode, DomainRow } from '../../src/store/rows.ts';
 import type { Store } from '../../src/store/store.ts';
@@ -33,6 +32,7 @@ import {
   startDnsServer,
   txt,
 } from '../support/dns-server.ts';
+import { newDomain } from '../support/sample-rows.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -97,28 +97,11 @@ function watch(on: Store, timeoutMs = 1_000, allowed: readonly string[] | null =
 }
 
 function create(dns_mode: DnsMode, name = DOMAIN): Promise<DomainRow> {
-  const domain: NewDomain = {
+  const domain = newDomain(name, author.account_id!, {
     ...initialState(dns_mode, newChallenge(now), now),
-    name,
-    user_id: author.account_id!,
-    last_manual_ns_check_at: null,
-    cache_l2_max_gb: 1,
-    cache_l2_ttl_days: 1,
-    cache_cap_mb: 128,
-    developer_mode_until: null,
-    sec_no_sniff: false,
-    sec_referrer_policy: false,
-    sec_strip_headers: false,
-    markdown_for_agents: false,
-    outage_alerts: false,
-    uptime_threshold_pct: 50,
-    uptime_window_min: 5,
-    uptime_min_requests: 10,
-    uptime_min_active_min: 2,
-    uptime_recover_min: 5,
     created_at: now,
     updated_at: now,
-  };
+  });
   return store.write((tx) => tx.domains.insert(domain));
 }
 

@@ -63,7 +63,7 @@ records:
 describe('nodes and plans from the command line', () => {
   test('a node gets what is published, again, and rolled back', async () => {
     const made = await run(['node-token', 'create', 'fra-1', ...data]);
-    expect(made.err).toContain('shown only this once');
+    expect(made.err).toContain('shown only once');
     const [, token, publicKey] = /^EDGEPLAN_NODE_TOKEN=(\S+)\nEDGEPLAN_NODE_TRUST=(\S+)\n$/.exec(made.out)!;
     const node = await startNode({ port, token: token!, publicKey: publicKey! });
     const headers = { authorization: `Bearer ${key}` };
@@ -142,12 +142,12 @@ describe('nodes and plans from the command line', () => {
     const late = await run(['publish', '--all', '--wait', '1', ...restored]);
     expect([late.code, late.err]).toEqual([
       4,
-      expect.stringMatching(/not out again after 1 s\n.*a server has to run on this store/s),
+      expect.stringMatching(/not published again after 1 s\n.*a server has to run on this store/s),
     ]);
   });
 
   test.each([
-    ['managed', 'waiting.test', 'pending', 'POST /domains/waiting.test/check-ns looks at once'],
+    ['managed', 'waiting.test', 'pending', 'POST /domains/waiting.test/check-ns checks it at once'],
     ['external', 'proof.test', 'unverified', 'then POST /domains/proof.test/verify'],
   ])('a %s domain that is not active yet is published, and not served', async (...row) => {
     const [dns_mode, name, status, remedy] = row;
@@ -161,7 +161,7 @@ describe('nodes and plans from the command line', () => {
     expect(again.err).toContain(remedy);
     writeFileSync(join(folder, 'waiting.zone'), `www.${name}. A 192.0.2.1\n`);
     const imported = await run(['import', name, '--zone', 'waiting.zone']);
-    expect(imported.out).toContain(`1 imported, 0 not taken over; ${clause(2)}`);
+    expect(imported.out).toContain(`1 imported, 0 not imported; ${clause(2)}`);
     expect(imported.err).toContain(remedy);
     writeFileSync(join(folder, 'waiting.yaml'), EDGE.replace('waiting.test', name));
     const applied = await run(['apply', '-f', 'waiting.yaml']);
@@ -174,11 +174,11 @@ describe('nodes and plans from the command line', () => {
   test('says in a sentence what cannot be done', async () => {
     expect((await run(['node-token', 'create', 'ber-1', ...data])).code).toBe(0);
     const twice = await run(['node-token', 'create', 'ber-1', ...data]);
-    expect([twice.code, twice.err]).toEqual([1, 'edgeplan: there is a node `ber-1` already\n']);
+    expect([twice.code, twice.err]).toEqual([1, 'edgeplan: there is already a node `ber-1`\n']);
     expect((await run(['node-token', 'create', 'a b', ...data])).code).toBe(2);
     expect((await run(['node-token', 'revoke', 'nobody', ...data])).code).toBe(1);
     const unknown = await run(['publish', 'nobody.test']);
-    const sentence = `edgeplan: the key sees no domain \`nobody.test\` on \`http://127.0.0.1:${port}\`\n`;
+    const sentence = `edgeplan: the key has access to no domain \`nobody.test\` on \`http://127.0.0.1:${port}\`\n`;
     expect([unknown.code, unknown.err]).toEqual([1, expect.stringContaining(sentence)]);
     expect((await run(['rollback', 'nobody.test', '1'])).err).toContain(sentence);
     const never = await run(['rollback', 'shop.test', '999']);

@@ -85,7 +85,7 @@ function replay(file: string, ...args: readonly string[]): Promise<Run> {
   return edgeplan(['replay', '--log', 'log.jsonl', '--file', file, ...args], { cwd: folder });
 }
 
-const SAME = (file: string): string => `7 decisions put to ${file}: none would change\n`;
+const SAME = (file: string): string => `7 decisions replayed with ${file}: none would change\n`;
 const compared = (used: string): string =>
   `edgeplan: compared with ${used}; the log has no bodies and no secrets, rules are compared by key or id\n`;
 const taken = (count: number): RegExp =>
@@ -123,7 +123,7 @@ describe('a difference that is one', () => {
   test('signatures that find nothing in what is in the log', async () => {
     const { code, out, err } = await replay(save('other.yaml', ABOVE + YESTERDAY), '--signatures', 'other');
     expect(code).toBe(1);
-    expect(out).toContain('7 decisions put to other.yaml: 3 would change\n');
+    expect(out).toContain('7 decisions replayed with other.yaml: 3 would change\n');
     expect(out).toContain('\n  was  block 403 by waf/guard\n  now  forward\n');
     expect(out).toContain('\n  was  block 403 by waf/70\n  now  forward\n');
     expect(out).toMatch(/\n {2}was {2}block 403 by waf\/~[0-9a-f]{12}\n {2}now {2}forward\n/);

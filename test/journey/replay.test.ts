@@ -59,13 +59,16 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('replay', () => {
-  it('finds no change where nothing changed, whosever turn it is', async () => {
+  it('reports no change for equal rules, whichever origin load balancing chooses', async () => {
     const { code, out, err } = await run('replay', '--log', 'log.jsonl', '--file', 'same.yaml');
-    expect({ code, out }).toEqual({ code: 0, out: '10 decisions put to same.yaml: none would change\n' });
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: '10 decisions replayed with same.yaml: none would change\n',
+    });
     expect(err).toContain('1 request is not whole in the log');
   });
 
-  it('groups what would change, and ends with 1', async () => {
+  it('groups decisions that would change, and exits with 1', async () => {
     const file = save('changed.yaml', [
       { ...RULES[0], path_includes: ['/administration/*'] },
       { ...RULES[1], action_mode: 'enforce' },
@@ -73,7 +76,7 @@ describe('replay', () => {
     ]);
     const { code, out } = await run('replay', '--log', 'log.jsonl', '-f', file);
     expect(code).toBe(1);
-    expect(out).toContain('10 decisions put to changed.yaml: 3 would change\n');
+    expect(out).toContain('10 decisions replayed with changed.yaml: 3 would change\n');
     expect(out).toContain('\n2 lines\n  was  block 403 by drop/1\n  now  forward\n');
     expect(out).toContain(`    ${blocked.id}  GET https://example.com/admin/users?token=REDACTED\n`);
     expect(out).toContain('\n1 line\n  was  forward\n  now  block 403 by drop/2\n');
@@ -89,7 +92,7 @@ describe('replay', () => {
     expect(out).toContain('\n2 lines\n  was  forward, cache standard\n  now  forward, cache ');
   });
 
-  it('takes rate limits as they were, unless their rule is gone', async () => {
+  it('assumes logged rate limits, unless their rule is gone', async () => {
     const gone = save('gone.yaml', [RULES[0]!, RULES[1]!]);
     const kept = save('kept.yaml', [RULES[0]!, RULES[1]!, { ...RULES[2], limit: 100 }]);
     const one = await run('replay', '--log', 'log.jsonl', '-f', gone);
@@ -100,7 +103,7 @@ describe('replay', () => {
     expect(two.err).toContain('1 decision depends on counters or signatures: taken as logged');
   });
 
-  it('reads a sealed plan, several logs, stdin, and tells it all as JSON', async () => {
+  it('reads a sealed plan, several logs and stdin, and prints the report as JSON', async () => {
     await run('compile', '-f', 'same.yaml', '-o', 'same.edgeplan');
     await writeLog('sampled.jsonl', [subject.entry({ target: '/gone' })], 0.01);
     const drop = save('drop.yaml', [{ id: 9, type: 'drop', path_includes: ['/gone'] }, ...RULES]);
@@ -118,7 +121,7 @@ describe('replay', () => {
     expect(piped.code).toBe(0);
   });
 
-  it('passes over what is no line of this domain, and says so', async () => {
+  it('skips lines of other domains and unreadable ones, and reports their number', async () => {
     const good = readFileSync(join(folder, 'log.jsonl'), 'utf8').split('\n')[0]!;
     const other = JSON.stringify({ ...JSON.parse(good), domain: 'other.test' });
     const gap = JSON.stringify({ format: 'edgeplan.gap/v1', time: '2026-01-31T12:00:00.000Z', dropped: 17 });
@@ -126,8 +129,11 @@ describe('replay', () => {
     const lines = [good, '', other, gap, '{"torn":', wrong, '[]', '{"format":"x"}', good.slice(0, 40)];
     writeFileSync(join(folder, 'odd.jsonl'), lines.join('\n'));
     const { code, out, err } = await run('replay', '--log', 'odd.jsonl', '-f', 'same.yaml');
-    expect({ code, out }).toEqual({ code: 0, out: '1 decision put to same.yaml: none would change\n' });
-    expect(err).toContain('1 line of other domains passed over');
+    expect({ code, out }).toEqual({
+      code: 0,
+      out: '1 decision replayed with same.yaml: none would change\n',
+    });
+    expect(err).toContain('1 line of other domains skipped');
     expect(err).toContain('17 lines are missing');
     expect(err).toContain('5 lines could not be read; the first: odd.jsonl:5: the line is not JSON');
   });
@@ -151,7 +157,7 @@ describe('replay', () => {
 });
 
 describe('explain', () => {
-  it('tells what the line says, and how to learn more', async () => {
+  it('prints the log line, and which option explains the rules', async () => {
     const { code, out, err } = await run('explain', blocked.id.toUpperCase(), '--log', 'log.jsonl');
     expect(code).toBe(0);
     expect(out).toContain(`${blocked.id}  2026-01-31T12:00:00.000Z\n`);
@@ -162,7 +168,7 @@ describe('explain', () => {
     expect(err).toContain('--file edge.yaml');
   });
 
-  it('accounts for every rule by the same plan', async () => {
+  it('explains every rule by the same plan', async () => {
     const { code, out } = await run('explain', blocked.id, '--log', 'log.jsonl', '-f', 'same.yaml');
     expect(code).toBe(0);
     expect(out).toContain('\nthe same plan as then; by same.yaml:\n');
@@ -175,7 +181,7 @@ describe('explain', () => {
     expect(out.trimEnd()).toMatch(/1 matched.* · --json$/);
   });
 
-  it('inspects as the node does, with the signatures that are asked for', async () => {
+  it('inspects as the node does, with the chosen signatures', async () => {
     const rules = [{ id: 5, type: 'waf', path_includes: ['/*'] }];
     const guarded = journalSubject({ domain: DOMAIN, records: RECORDS, rules });
     const attack = guarded.entry({ target: '/?id=1%27+union+select+password+from+users' });
@@ -185,17 +191,17 @@ describe('explain', () => {
     expect((await run(...asked, '--signatures', 'none')).out).toContain('no signatures are loaded');
   });
 
-  it('says when the same plan decides otherwise for want of what the log does not hold', async () => {
+  it('notes when the same plan decides otherwise because the log lacks an input', async () => {
     const { code, out, err } = await run('explain', entries[7]!.id, '--log', 'log.jsonl', '-f', 'same.yaml');
     expect(code).toBe(0);
     expect(out).toContain('block 429 by rate_limit/3');
     expect(out).toContain('✔ FORWARD');
-    expect(err).toContain('it was decided otherwise then; rate counters');
+    expect(err).toContain('the logged decision differs; rate counters');
     const same = await run('explain', blocked.id, '--log', 'log.jsonl', '-f', 'same.yaml');
     expect(same.err).toBe('');
   });
 
-  it('says when the rules are not those of then', async () => {
+  it('notes when the rules are not the plan that decided', async () => {
     const file = save('later.yaml', [{ id: 8, type: 'drop', path_includes: ['/else'] }]);
     const { code, out } = await run('explain', blocked.id, '--log', 'log.jsonl', '-f', file);
     expect(code).toBe(0);
@@ -205,7 +211,7 @@ describe('explain', () => {
     expect(out).toContain('✔ FORWARD');
   });
 
-  it('gives the line and the trace as JSON', async () => {
+  it('prints the line and the trace as JSON', async () => {
     const { out } = await run('explain', blocked.id, '--log', 'log.jsonl', '-f', 'same.yaml', '--json');
     expect(JSON.parse(out)).toMatchObject({
       line: { id: blocked.id },
@@ -214,15 +220,17 @@ describe('explain', () => {
     });
   });
 
-  it('tells of a request that no domain was found for', async () => {
+  it('explains a request that was refused before the domain was known', async () => {
     const lost: RequestLogEntry = { ...blocked, id: '0b', exchange: null, status: 421 };
     await writeLog('lost.jsonl', [lost]);
     const { code, out } = await run('explain', '0b', '--log', 'lost.jsonl', '-f', 'same.yaml');
     expect(code).toBe(0);
-    expect(out).toContain('refused with 421 before any rule was asked: the host is served by no plan here');
+    expect(out).toContain(
+      'refused with 421 before any rule was evaluated: the host is served by no plan here',
+    );
   });
 
-  it('ends with 1 when the id is not there, and says what was searched', async () => {
+  it('exits with 1 for an unknown id, and prints the searched period', async () => {
     const { code, out, err } = await run('explain', 'no-such-id', '--log', 'log.jsonl');
     expect({ code, out }).toEqual({ code: 1, out: '' });
     expect(err).toContain('there is no decision `no-such-id` in the log (10 decisions, 2026-01-31T');

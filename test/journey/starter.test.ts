@@ -9,7 +9,7 @@ import { builtCli } from '../support/built.ts';
 
 const BUILT = new URL('../../dist/waf/signatures/', import.meta.url);
 
-test('what the build opens is what the text compiles to, octet by octet', async () => {
+test('the sealed starter set of the build equals the compiled text, octet by octet', async () => {
   await builtCli();
   const compiled = compileStarter(new URL('../../src/waf/signatures', import.meta.url).pathname);
   expect(compiled.diagnostics).toEqual([]);

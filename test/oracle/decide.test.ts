@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { Rule } from '../../src/model/types.ts';
 import { finding } from '../support/generate-waf.ts';
-import { decide, dnsRecord, rule } from './sample.ts';
+import { decide, dnsRecord, rule } from '../support/sample-rules.ts';
 
 const GPTBOT = { kind: 'gptbot', verified: false };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { ErrorPageRule } from '../../src/model/types.ts';
+import { request, rule, ruleSet } from '../support/sample-rules.ts';
 import { createOracle } from './index.ts';
-import { request, rule, ruleSet } from './sample.ts';
 
 function answer(
   rules: readonly Partial<ErrorPageRule>[],

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { DropRule } from '../../src/model/types.ts';
+import { decide, rule } from '../support/sample-rules.ts';
 import { parseAddress } from './ip.ts';
-import { decide, rule } from './sample.ts';
 
 function dropped(fields: Partial<DropRule>, sent: Parameters<typeof decide>[1]): boolean {
   return decide({ rules: [rule('drop', 1, fields)] }, sent).action === 'block';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { decide, dnsRecord, rule } from '../support/sample-rules.ts';
 import { nameRecords, parseAuthority, recordsOf } from './host.ts';
-import { decide, dnsRecord, rule } from './sample.ts';
 
 describe('host', () => {
   const label = 'a'.repeat(63);

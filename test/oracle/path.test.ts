@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { decide, rule } from '../support/sample-rules.ts';
 import { readTarget } from './path.ts';
-import { decide, rule } from './sample.ts';
 
 const HOST = { host: 'example.com', port: null };
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { RateLimitRule } from '../../src/model/types.ts';
+import { request, rule, ruleSet } from '../support/sample-rules.ts';
 import { createOracle } from './index.ts';
-import { request, rule, ruleSet } from './sample.ts';
 
 /** An oracle with one rate limit; `send` gives the seconds of Retry-After, 0 for a pass, or the other action. */
 function limiter(fields: Partial<RateLimitRule>) {

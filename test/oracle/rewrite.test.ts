@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { CacheRule, RedirectRule, RewriteRule } from '../../src/model/types.ts';
-import { decide, rule } from './sample.ts';
+import { decide, rule } from '../support/sample-rules.ts';
 
 function sent(fields: Partial<RewriteRule>, target: string): string {
   const { action, status, path, query } = decide({ rules: [rule('rewrite', 1, fields)] }, { target });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import type { Rule } from '../../src/model/types.ts';
 import { finding } from '../support/generate-waf.ts';
+import { decide, dnsRecord, request, rule, ruleSet } from '../support/sample-rules.ts';
 import { createOracle } from './index.ts';
-import { decide, dnsRecord, request, rule, ruleSet } from './sample.ts';
 
 const dry = { action_mode: 'dry_run' } as const;
 const bot = { kind: 'gptbot', verified: false };

@@ -1,9 +1,9 @@
 /** Whatever is on the server and whatever is in the file: once the planned changes are made, there are none left. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import type { DesiredState } from '../../src/cli/apply/desired-state.ts';
 import { type PlannedChange, type PlanOptions, planChanges } from '../../src/cli/apply/plan-changes.ts';
-import type { RemoteDomain } from '../../src/cli/apply/remote.ts';
-import type { DesiredState } from '../../src/cli/apply/wanted.ts';
+import type { RemoteDomain } from '../../src/cli/remote/remote-domain.ts';
 import { parseRuleSet } from '../../src/model/parse.ts';
 import type { DnsRecord, Rule, RuleSet } from '../../src/model/types.ts';
 import { type Random, seeded } from '../support/generate.ts';

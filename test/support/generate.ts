@@ -4,12 +4,12 @@
  */
 import type { EdgeRequest } from '../../src/evaluator/request.ts';
 import type { DnsRecord, Domain, RuleSet } from '../../src/model/types.ts';
-import { DOMAIN } from '../oracle/sample.ts';
 import type { Random } from './generate-random.ts';
 import { seeded } from './generate-random.ts';
 import { generateRequests } from './generate-requests.ts';
 import { generateRule } from './generate-rules.ts';
 import { DOMAINS, START } from './generate-words.ts';
+import { DOMAIN } from './sample-rules.ts';
 
 export type { Random } from './generate-random.ts';
 export { seeded } from './generate-random.ts';

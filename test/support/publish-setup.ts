@@ -17,9 +17,9 @@ import { openSigner, type Signer } from '../../src/publisher/signer.ts';
 import { openStore } from '../../src/store/open.ts';
 import type { DomainRow, RuleRow } from '../../src/store/rows.ts';
 import { SERVICE, type Store } from '../../src/store/store.ts';
-import { SETTINGS } from '../unit/publisher/rows.ts';
 import { type Answer, send } from './api.ts';
 import { TEST_ORIGINS } from './origin-bounds.ts';
+import { activeDomain, newRecord } from './sample-rows.ts';
 
 export interface House {
   readonly port: number;
@@ -134,22 +134,9 @@ export async function addDomain(
 ): Promise<DomainRow> {
   const times = { created_at: Date.now(), updated_at: Date.now() };
   return store.write(async (tx) => {
-    const domain = await tx.domains.insert({ ...SETTINGS, ...times, name, user_id: accountId, ...changes });
-    const record = {
-      name: '@',
-      type: 'A',
-      destination: '198.51.100.1',
-      mx_priority: null,
-      proxied: true,
-      captcha: false,
-      scheme: 'Https',
-      port: null,
-      host_header: '',
-      monitor: false,
-      timeout: null,
-      comment: '',
-    } as const;
-    await tx.records.insert([{ ...record, ...times, domain_id: domain.id }]);
+    const domain = await tx.domains.insert(activeDomain(name, accountId, { ...times, ...changes }));
+    const record = { destination: '198.51.100.1', scheme: 'Https', ...times } as const;
+    await tx.records.insert([newRecord(domain.id, record)]);
     await tx.outbox.append({
       ...SERVICE,
       domain_id: domain.id,

@@ -1,40 +1,47 @@
 /**
- * Which rules may let a host or path through, without asking every rule: rules are filed under the literal beginning or
- * end of their include entries. In goes a value, out comes a superset of the rules that admit it, in no order.
+ * An index of rules by the literal start or end of their include entries, so that lint does not compare every rule
+ * with every other. Input: a host or path. Output: a superset of the rules that admit it, in no order.
  */
 import type { Rule } from '../../model/types.ts';
 import { type FilterEntry, hasPaths, hostIncludes, pathIncludes } from './filters.ts';
 import { isLiteral } from './glob.ts';
 
+/** Rules filed by their include entries. */
 export interface FilterIndex {
+  /** Returns the rules of a type that may admit the value. */
   candidates(type: Rule['type'], value: string): readonly Rule[];
 }
 
-/** The rules of one type. */
+/** The posting lists of one rule type. */
 interface Files {
+  /** By the whole text of an entry without a star. */
   readonly exact: Map<string, Rule[]>;
+  /** By the literal before the first star. */
   readonly beginnings: Map<string, Rule[]>;
+  /** By the literal after the last star. */
   readonly ends: Map<string, Rule[]>;
-  /** The lengths of `beginnings` and `ends`: each is one look-up for a value. */
+  /** The lengths of the keys in `beginnings`: one look-up per length and value. */
   readonly beginningLengths: Set<number>;
+  /** The lengths of the keys in `ends`. */
   readonly endLengths: Set<number>;
-  /** Rules without includes, with regexes, or with stars at both ends. */
+  /** Rules without includes, with regexes, or with stars at both ends: candidates for every value. */
   readonly loose: Rule[];
 }
 
-/** Rules of one and the same filter that are filed: a rule is never its own answer, so two stand for all. */
+/** How many rules of one filter are filed. Lint looks for another rule than the one at hand, so two suffice. */
 const SAME_FILTER = 2;
 
-/** Files rules by their path filter; rules of types without one are left out. */
+/** Indexes rules by their path filter; types without one are left out. */
 export function indexPaths(rules: readonly Rule[]): FilterIndex {
   return indexRules(rules.filter(hasPaths), (rule) => (hasPaths(rule) ? pathIncludes(rule) : []));
 }
 
-/** Files rules by their host filter. */
+/** Indexes rules by their host filter. */
 export function indexHosts(rules: readonly Rule[]): FilterIndex {
   return indexRules(rules, hostIncludes);
 }
 
+/** Builds the index. */
 function indexRules(rules: readonly Rule[], includesOf: (rule: Rule) => readonly FilterEntry[]): FilterIndex {
   const types = new Map<string, Files>();
   const filed = new Map<string, number>();
@@ -50,12 +57,13 @@ function indexRules(rules: readonly Rule[], includesOf: (rule: Rule) => readonly
   return {
     candidates(type, value) {
       const files = types.get(type);
-      return files === undefined ? [] : found(files, value);
+      return files === undefined ? [] : lookUp(files, value);
     },
   };
 }
 
-function found(files: Files, value: string): readonly Rule[] {
+/** The rules filed under any start or end of the value. */
+function lookUp(files: Files, value: string): readonly Rule[] {
   const rules = new Set([...(files.exact.get(value) ?? []), ...files.loose]);
   for (const length of files.beginningLengths) {
     if (length > value.length) continue;
@@ -79,6 +87,7 @@ function emptyFiles(): Files {
   };
 }
 
+/** Files a rule under the longer literal of each include. */
 function file(files: Files, rule: Rule, includes: readonly FilterEntry[]): void {
   if (includes.length === 0 || includes.some(isLoose)) {
     files.loose.push(rule);
@@ -98,17 +107,19 @@ function file(files: Files, rule: Rule, includes: readonly FilterEntry[]): void 
   }
 }
 
+/** Whether an entry has no literal at either end. */
 function isLoose({ glob, regex }: FilterEntry): boolean {
   return regex || (glob !== null && glob.length > 1 && glob[0] === '' && glob[glob.length - 1] === '');
 }
 
+/** Appends to a posting list. */
 function add(map: Map<string, Rule[]>, key: string, rule: Rule): void {
   const rules = map.get(key);
   if (rules === undefined) map.set(key, [rule]);
   else rules.push(rule);
 }
 
-/** All that decides which hosts and paths a rule admits and which hosts it sees. */
+/** A text that is equal for rules that admit the same hosts and paths. */
 function signatureOf(rule: Rule): string {
   const { type, record_ids, host_match_type, host_pattern, host_includes, host_excludes } = rule;
   const paths = hasPaths(rule) ? [rule.path_match_type, rule.path_includes, rule.path_excludes] : [];

@@ -1,48 +1,55 @@
-/** What a lint rule is given and what it says. */
+/** The input and output of a lint family. */
 import type { FieldPath, Severity } from '../../base/diagnostic.ts';
 import type { Rule, RuleSet } from '../../model/types.ts';
 import type { FilterIndex } from './filter-index.ts';
 import type { Zone } from './zone.ts';
 
-/** One observation about one field of one rule. */
+/** A finding about one field of one rule. */
 export interface Finding {
-  /** Stable, snake_case. */
+  /** Stable across releases, snake_case. */
   readonly code: string;
   /**
-   * `error`: the rule can never do what it says. `warning`: it very likely does something else than was meant.
-   * `info`: it does what was meant, and could say so with less.
+   * `error`: the rule can never take effect as written. `warning`: it very likely does something else than
+   * intended. `info`: it works as intended, and a shorter form exists.
    */
   readonly severity: Severity;
   readonly rule: Rule;
   /** Within the rule: `['path_includes', 0]`. */
   readonly field: FieldPath;
-  /** Lower case, no full stop, without the field's name and without what was found. */
+  /** Lower case, no full stop, without the field's name and the found value. */
   readonly message: string;
+  /** The offending value, quoted. */
   readonly found?: string;
+  /** What to write instead. */
   readonly remedy?: string;
 }
 
-/** The signatures that exclusions of waf rules are about. */
+/** The signatures that exclusions of waf rules refer to. */
 export interface LintSignatures {
-  /** What the set calls itself. */
+  /** The name of the set, such as `OWASP_CRS/4.28.0`. */
   readonly name: string;
+  /** Whether the set has a signature of this id. */
   hasId(id: number): boolean;
+  /** Whether a signature of the set has this tag. */
   hasTag(tag: string): boolean;
 }
 
+/** What every family reads; computed once per run. */
 export interface LintContext {
   readonly ruleSet: RuleSet;
+  /** The hosts that the proxied records serve. */
   readonly zone: Zone;
   /** Enabled rules, in the order of the rule set. */
-  readonly live: readonly Rule[];
-  /** The live rules by their path filter and by their host filter. */
+  readonly enabled: readonly Rule[];
+  /** The enabled rules indexed by path filter. */
   readonly paths: FilterIndex;
+  /** The enabled rules indexed by host filter. */
   readonly hosts: FilterIndex;
-  /** Whether the customer wrote the field down; `false` where that is not known. */
+  /** Whether the customer wrote the field; `false` where that is unknown. */
   readonly written: (rule: Rule, field: string) => boolean;
-  /** `null`: not known, so exclusions are not judged. */
+  /** `null`: unknown, so exclusions are not checked. */
   readonly signatures: LintSignatures | null;
 }
 
-/** One family of lint rules. It reads, and says what it finds in any order. */
+/** A family of lint rules: a function that returns findings in any order. */
 export type LintFamily = (context: LintContext) => readonly Finding[];

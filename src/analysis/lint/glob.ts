@@ -1,12 +1,14 @@
-/** Wildcard patterns as the literal pieces between their stars, and what can be said about two of them. */
+/** Wildcard patterns as lists of the literals between their stars: matching, covering and overlap. */
 
-/** `['/api/', '']` is `/api/*`; a single piece has no star. */
+/** The literals between the stars: `['/api/', '']` is `/api/*`; a single piece has no star. */
 export type Glob = readonly string[];
 
-/** A character no canonical host or path holds (a noncharacter), standing for whatever a star may match. */
+/**
+ * A character that no canonical host or path contains (a noncharacter); it represents the text that a star matches.
+ */
 const ANYTHING = '\uffff';
 
-/** Whether the pattern matches the whole text; linear in the text for each piece. */
+/** Whether the pattern matches the whole text. Takes time linear in the text for each piece. */
 export function globMatches(glob: Glob, text: string): boolean {
   const first = glob[0] ?? '';
   if (glob.length === 1) return text === first;
@@ -22,34 +24,34 @@ export function globMatches(glob: Glob, text: string): boolean {
 }
 
 /**
- * Whether `wide` matches everything `narrow` matches. Exact: with a fresh character for each star of `narrow`, only a
- * star of `wide` can take it, and then it can take any other text in its place.
+ * Whether `wide` matches everything that `narrow` matches. Exact: each star of `narrow` is replaced by a character
+ * that only a star of `wide` can match, and that star then matches any other text as well.
  */
 export function globCovers(wide: Glob, narrow: Glob): boolean {
   return globMatches(wide, narrow.join(ANYTHING));
 }
 
-/** Whether some text matches both. Walks the two side by side, remembering the pairs of places already tried. */
+/** Whether some text matches both. Searches pairs of positions in the two patterns; each pair is visited once. */
 export function globsOverlap(left: Glob, right: Glob): boolean {
   const a = left.join(ANYTHING);
   const b = right.join(ANYTHING);
-  const tried = new Set<number>();
-  const waiting: (readonly [number, number])[] = [[0, 0]];
-  for (let pair = waiting.pop(); pair !== undefined; pair = waiting.pop()) {
+  const visited = new Set<number>();
+  const queue: (readonly [number, number])[] = [[0, 0]];
+  for (let pair = queue.pop(); pair !== undefined; pair = queue.pop()) {
     const [i, j] = pair;
     const key = i * (b.length + 1) + j;
-    if (tried.has(key)) continue;
-    tried.add(key);
+    if (visited.has(key)) continue;
+    visited.add(key);
     if (i === a.length && j === b.length) return true;
     if (a[i] === ANYTHING) {
-      waiting.push([i + 1, j]);
-      if (j < b.length) waiting.push([i, j + 1]);
+      queue.push([i + 1, j]);
+      if (j < b.length) queue.push([i, j + 1]);
     }
     if (b[j] === ANYTHING) {
-      waiting.push([i, j + 1]);
-      if (i < a.length) waiting.push([i + 1, j]);
+      queue.push([i, j + 1]);
+      if (i < a.length) queue.push([i + 1, j]);
     }
-    if (i < a.length && j < b.length && a[i] === b[j]) waiting.push([i + 1, j + 1]);
+    if (i < a.length && j < b.length && a[i] === b[j]) queue.push([i + 1, j + 1]);
   }
   return false;
 }

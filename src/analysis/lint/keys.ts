@@ -1,25 +1,30 @@
-/** Rules of an edge file whose state outlives requests, and which have no name of their own (semantics §7, Identity). */
+/**
+ * Finds rules of an edge file that have state beyond one request and no name that survives an edit (semantics §7,
+ * Identity).
+ */
 import { isContentAddressed } from '../../evaluator/identity.ts';
 import type { Rule } from '../../model/types.ts';
 import type { Finding, LintContext } from './finding.ts';
 
-/** Finds live rules with neither `key` nor id that lose state when they are edited. Rules of the API have ids. */
-export function lintKeys({ ruleSet, live }: LintContext): readonly Finding[] {
+/**
+ * Finds enabled rules with neither `key` nor id that lose state when they are edited. Rules of the API have ids.
+ */
+export function lintKeys({ ruleSet, enabled }: LintContext): readonly Finding[] {
   const { keys } = ruleSet;
   if (keys === undefined) return [];
-  return live.flatMap((rule) => {
+  return enabled.flatMap((rule) => {
     const key = keys.rules.get(rule.id);
     const state = stateOf(rule);
     if (key === undefined || !isContentAddressed(key) || state === null) return [];
-    const message = `is missing, so the rule goes by its content: each edit of it resets ${state}`;
-    const remedy = 'add a name that stays, such as `key: login-limit`';
+    const message = `is missing, so the rule is identified by its content: each edit of it resets ${state}`;
+    const remedy = 'add a name that does not change, such as `key: login-limit`';
     return [{ code: 'missing_key', severity: 'info', rule, field: ['key'], message, remedy }];
   });
 }
 
 const CLEARANCES = 'the clearances of visitors';
 
-/** What outlives a request; `null`: nothing but entries in logs. */
+/** The state that outlives a request; `null`: none but entries in logs. */
 function stateOf(rule: Rule): string | null {
   switch (rule.type) {
     case 'rate_limit':
@@ -29,7 +34,7 @@ function stateOf(rule: Rule): string | null {
     case 'fingerprint':
       return rule.action === 'challenge' ? CLEARANCES : null;
     case 'origin_pool':
-      // Of a single origin the health changes nothing: when all are out, all are used.
+      // With a single origin, health changes nothing: a pool whose origins are all out uses all of them.
       return rule.origins.length > 1 ? 'the health of its origins' : null;
     default:
       return null;

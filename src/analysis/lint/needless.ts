@@ -1,4 +1,4 @@
-/** Entries that another entry of the same list already covers. */
+/** Finds entries that another entry of the same list covers. */
 import { quoteValue } from '../../base/diagnostic.ts';
 import type { Rule } from '../../model/types.ts';
 import {
@@ -12,26 +12,28 @@ import {
 } from './filters.ts';
 import type { Finding, LintContext } from './finding.ts';
 
-/** Finds needless entries in the host and path lists of live rules. */
-export function lintNeedless({ live }: LintContext): readonly Finding[] {
-  return live.flatMap((rule) => lists(rule).flatMap((list) => needless(rule, list)));
+/** Finds covered entries in the host and path lists of enabled rules. */
+export function lintNeedless({ enabled }: LintContext): readonly Finding[] {
+  return enabled.flatMap((rule) => lists(rule).flatMap((list) => needless(rule, list)));
 }
 
+/** The lists of a rule in which an entry can be redundant. */
 function lists(rule: Rule): readonly (readonly FilterEntry[])[] {
   const hosts = [hostIncludes(rule), hostExcludes(rule)];
-  // Groups of a rewrite come from the first entry that matches, so there a covered regex may still say something.
+  // The groups of a rewrite come from the first entry that matches, so a covered regex can still have an effect.
   if (!hasPaths(rule) || (rule.type === 'rewrite' && rule.path_match_type === 'regex')) return hosts;
   return [...hosts, pathIncludes(rule), pathExcludes(rule)];
 }
 
+/** A finding for each entry that another entry covers; of equal entries the first stays. */
 function needless(rule: Rule, list: readonly FilterEntry[]): readonly Finding[] {
   return list.flatMap((entry, index) => {
-    const over = list.find(
+    const cover = list.find(
       (other, at) => at !== index && entryCovers(other, entry) && (at < index || !entryCovers(entry, other)),
     );
-    if (over === undefined) return [];
+    if (cover === undefined) return [];
     const message =
-      over.text === entry.text ? 'is listed twice' : `is covered by \`${over.text}\` of the same list`;
+      cover.text === entry.text ? 'is listed twice' : `is covered by \`${cover.text}\` of the same list`;
     const at = { rule, field: entry.field, found: quoteValue(entry.text) };
     return [{ ...at, code: 'needless_entry', severity: 'info', message, remedy: 'remove it' }];
   });

@@ -1,12 +1,13 @@
 /**
- * Guards that lean on how the origin reads a path. Many origins answer `/login/`, `/Login`, `/login.` and
- * `/login/x` like `/login`, and `/login.php/x.css` like `/login.php` (semantics §1.1, "Forwarded path"), so a guard on
- * one exact path, or one that leaves out a suffix, can be walked around.
+ * Finds guards that depend on how the origin reads a path. Many origins answer `/login/`, `/Login`, `/login.` and
+ * `/login/x` like `/login`, and `/login.php/x.css` like `/login.php` (semantics §1.1, "Forwarded path"), so a guard
+ * on one exact path, or one that excludes a suffix, can be bypassed.
  */
 import { quoteValue } from '../../base/diagnostic.ts';
 import {
   admitsPath,
   type FilterEntry,
+  GUARD_TYPES,
   hasPaths,
   type PathRule,
   pathExcludes,
@@ -14,19 +15,18 @@ import {
 } from './filters.ts';
 import type { Finding, LintContext } from './finding.ts';
 import { isLiteral } from './glob.ts';
-import { seesHostsOf } from './zone.ts';
+import { coversHostsOf } from './zone.ts';
 
-const GUARDS: readonly string[] = ['drop', 'rate_limit', 'waf', 'captcha'];
-
-/** Judges the path filters of the types that keep something out. */
+/** Checks the path filters of guard types. */
 export function lintOriginDifferences(context: LintContext): readonly Finding[] {
-  const guards = context.live.filter(hasPaths).filter((rule) => GUARDS.includes(rule.type));
+  const guards = context.enabled.filter(hasPaths).filter((rule) => GUARD_TYPES.includes(rule.type));
   return guards.flatMap((rule) => [
     ...pathIncludes(rule).flatMap((entry) => exactInclude(rule, entry, context) ?? []),
     ...pathExcludes(rule).flatMap((entry) => suffixExclude(rule, entry) ?? []),
   ]);
 }
 
+/** An include that is one exact path, where no rule covers the paths below it. */
 function exactInclude(rule: PathRule, entry: FilterEntry, context: LintContext): Finding | null {
   const path = entry.glob !== null && isLiteral(entry.glob) ? (entry.glob[0] ?? '') : null;
   if (path === null || path === '/' || !path.startsWith('/')) return null;
@@ -38,16 +38,17 @@ function exactInclude(rule: PathRule, entry: FilterEntry, context: LintContext):
   return { ...at, code: 'exact_path_guard', severity: 'warning', message, remedy };
 }
 
-/** Whether this rule, or another of its type on the same hosts, also sees what lies below the path. */
+/** Whether this rule, or another of its type on the same hosts, also matches the paths below. */
 function coversBelow(rule: PathRule, folder: string, { paths, zone }: LintContext): boolean {
   const below = `${folder}\uffff`;
   if (admitsPath(rule, below) || pathExcludes(rule).some((entry) => entry.matches(below))) return true;
   return paths.candidates(rule.type, below).some((other) => {
     if (other === rule || !hasPaths(other)) return false;
-    return admitsPath(other, below) && seesHostsOf(zone, other, rule);
+    return admitsPath(other, below) && coversHostsOf(zone, other, rule);
   });
 }
 
+/** An exclude that lets every path with a suffix pass. */
 function suffixExclude(rule: PathRule, entry: FilterEntry): Finding | null {
   const suffix = entry.regex ? regexSuffix(entry.text) : wildcardSuffix(entry);
   if (suffix === null) return null;
@@ -57,7 +58,7 @@ function suffixExclude(rule: PathRule, entry: FilterEntry): Finding | null {
   return { ...at, code: 'suffix_exclude', severity: 'warning', message, remedy };
 }
 
-/** The suffix of an entry such as `*.css`. A folder before the star keeps the exclude to that folder. */
+/** The suffix of an entry such as `*.css`. A folder before the star limits the exclude to that folder. */
 function wildcardSuffix({ glob }: FilterEntry): string | null {
   if (glob === null || glob.length < 2) return null;
   const suffix = glob[glob.length - 1] ?? '';
@@ -65,8 +66,9 @@ function wildcardSuffix({ glob }: FilterEntry): string | null {
   return suffix !== '' && (first === '' || first === '/') ? suffix : null;
 }
 
+/** The suffix of a regex such as `\.css$` or `\.(css|js)$`. */
 function regexSuffix(text: string): string | null {
-  const named = /^(?:\^?\/?\.\*)?\\\.(?:([a-z0-9]+)|\((?:\?:)?([a-z0-9]+)(?:\|[a-z0-9?]+)*\))\$$/i.exec(text);
-  if (named === null) return null;
-  return `.${named[1] ?? named[2]}`;
+  const parts = /^(?:\^?\/?\.\*)?\\\.(?:([a-z0-9]+)|\((?:\?:)?([a-z0-9]+)(?:\|[a-z0-9?]+)*\))\$$/i.exec(text);
+  if (parts === null) return null;
+  return `.${parts[1] ?? parts[2]}`;
 }

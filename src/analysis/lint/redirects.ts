@@ -1,7 +1,7 @@
 /**
- * Redirects that go nowhere or never arrive. A redirect to the request's own URL counts as unmatched (semantics §5), so
- * a whole site sent to one of its pages, to another host or up to https is fine; what is left are rules whose every
- * location is the request itself, and rules that append the path to a target they match again.
+ * Finds redirects that never act or never end. A redirect to the request's own URL counts as unmatched (semantics
+ * §5), so redirecting a whole site to one of its pages, to another host or to https is fine. Reported are rules
+ * whose every location is the request itself, and rules that append the path to a target that they match again.
  */
 import { quoteValue } from '../../base/diagnostic.ts';
 import type { RedirectRule } from '../../model/types.ts';
@@ -9,20 +9,23 @@ import { admitsHost, pathExcludes, pathIncludes } from './filters.ts';
 import type { Finding, LintContext } from './finding.ts';
 import { type Glob, globCovers, isLiteral } from './glob.ts';
 
-/** Judges the target of every live redirect. */
-export function lintRedirects({ live }: LintContext): readonly Finding[] {
-  return live.flatMap((rule) => (rule.type === 'redirect' ? (judge(rule) ?? []) : []));
+/** Checks the target of every enabled redirect. */
+export function lintRedirects({ enabled }: LintContext): readonly Finding[] {
+  return enabled.flatMap((rule) => (rule.type === 'redirect' ? (checkTarget(rule) ?? []) : []));
 }
 
+/** The target of a redirect, split. */
 interface Target {
   /** `null`: the request's own host. */
   readonly host: string | null;
-  /** Without the query, the fragment and trailing slashes. */
+  /** Without query, fragment and trailing slashes. */
   readonly path: string;
+  /** Whether the target has a query. */
   readonly query: boolean;
 }
 
-function judge(rule: RedirectRule): Finding | null {
+/** The mistake of one target; `null` when there is none. */
+function checkTarget(rule: RedirectRule): Finding | null {
   const target = readTarget(rule.target);
   const at = { rule, field: ['target'], severity: 'error', found: quoteValue(rule.target) } as const;
   if (alwaysItself(rule, target)) {
@@ -37,13 +40,17 @@ function judge(rule: RedirectRule): Finding | null {
   return null;
 }
 
+/** Splits a target. */
 function readTarget(text: string): Target {
   const parts = /^(?:https?:\/\/([^/?#]*))?([^?#]*)(\?)?/i.exec(text);
   const host = parts?.[1]?.replace(/:[0-9]*$/, '').toLowerCase() ?? null;
   return { host, path: (parts?.[2] ?? '').replace(/\/+$/, ''), query: parts?.[3] !== undefined };
 }
 
-/** An absolute target may change the scheme, so only a path can be certain to change nothing. */
+/**
+ * Whether every location equals the request's URL. An absolute target may change the scheme, so only a path is
+ * certain.
+ */
 function alwaysItself(rule: RedirectRule, { host, path, query }: Target): boolean {
   if (host !== null || query || !rule.preserve_query) return false;
   if (rule.preserve_path) return path === '';
@@ -54,14 +61,15 @@ function alwaysItself(rule: RedirectRule, { host, path, query }: Target): boolea
   );
 }
 
+/** Whether the rule matches its own locations, each time with a longer path. */
 function neverArrives(rule: RedirectRule, { host, path }: Target): boolean {
   if (!rule.preserve_path || path === '' || (host !== null && !admitsHost(rule, host))) return false;
   const includes = pathIncludes(rule).map(({ glob }) => glob);
-  const wanted: readonly (Glob | null)[] = includes.length === 0 ? [['/', '']] : includes;
-  return wanted.some((from) => {
+  const includeGlobs: readonly (Glob | null)[] = includes.length === 0 ? [['/', '']] : includes;
+  return includeGlobs.some((from) => {
     const reached = from === null ? null : appended(path, from);
     if (reached === null) return false;
-    const again = wanted.some((glob) => glob !== null && globCovers(glob, reached));
+    const again = includeGlobs.some((glob) => glob !== null && globCovers(glob, reached));
     return (
       again &&
       !pathExcludes(rule).some(({ glob, regex }) => regex || (glob !== null && globCovers(glob, reached)))
@@ -69,7 +77,7 @@ function neverArrives(rule: RedirectRule, { host, path }: Target): boolean {
   });
 }
 
-/** Where the paths of a pattern lead when they are appended to a target's path. */
+/** The pattern of the locations when the paths of a pattern are appended to a target's path. */
 function appended(path: string, [first = '', ...rest]: Glob): Glob {
   return [`${path}/${first.replace(/^\/+/, '')}`, ...rest];
 }

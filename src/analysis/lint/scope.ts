@@ -1,22 +1,26 @@
-/** Rules that no request reaches: unproxied records in their scope, or no served host left by scope and filter. */
+/**
+ * Finds rules that no request reaches: unproxied records in their scope, or no served host left by scope and host
+ * filter.
+ */
 import type { Rule } from '../../model/types.ts';
 import type { Finding, LintContext } from './finding.ts';
 import { inScope, mayAdmit } from './zone.ts';
 
-/** Judges the record scope of every live rule. */
+/** Checks the record scope of every enabled rule. */
 export function lintScope(context: LintContext): readonly Finding[] {
-  return context.live.flatMap((rule) => {
-    const records = judgeRecords(rule, context);
+  return context.enabled.flatMap((rule) => {
+    const records = checkRecords(rule, context);
     return inScope(context.zone, rule).length === 0 && records.length > 0
       ? records
-      : [...records, ...judgeHosts(rule, context)];
+      : [...records, ...checkHosts(rule, context)];
   });
 }
 
-function judgeRecords(rule: Rule, { ruleSet, zone }: LintContext): readonly Finding[] {
-  const dead = inScope(zone, rule).length === 0;
-  const severity = dead ? 'error' : 'warning';
-  const effect = dead ? 'the rule never acts' : 'the rule does not act there';
+/** Ids in the scope that are not proxied records. An error when no record is left, else a warning. */
+function checkRecords(rule: Rule, { ruleSet, zone }: LintContext): readonly Finding[] {
+  const isUnreachable = inScope(zone, rule).length === 0;
+  const severity = isUnreachable ? 'error' : 'warning';
+  const effect = isUnreachable ? 'the rule never acts' : 'the rule does not act there';
   return rule.record_ids.flatMap((id, index) => {
     const record = ruleSet.records.find((candidate) => candidate.id === id);
     const at = { rule, field: ['record_ids', index], severity, found: String(id) } as const;
@@ -31,7 +35,8 @@ function judgeRecords(rule: Rule, { ruleSet, zone }: LintContext): readonly Find
   });
 }
 
-function judgeHosts(rule: Rule, { zone }: LintContext): readonly Finding[] {
+/** A scope and host filter that leave no served host. */
+function checkHosts(rule: Rule, { zone }: LintContext): readonly Finding[] {
   const scoped = inScope(zone, rule);
   if (scoped.length === 0) {
     const message = 'leaves the rule no host: no record of this domain is proxied';

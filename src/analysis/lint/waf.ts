@@ -1,4 +1,4 @@
-/** Exclusions that leave out nothing, and settings of waf rules that look at less than they seem to. */
+/** Finds exclusions of waf rules that exclude nothing, and settings that inspect less than they appear to. */
 import { quoteValue } from '../../base/diagnostic.ts';
 import type { WafRule } from '../../model/types.ts';
 import type { Finding, LintContext, LintSignatures } from './finding.ts';
@@ -6,44 +6,51 @@ import type { Finding, LintContext, LintSignatures } from './finding.ts';
 /** What one critical match adds to the score (semantics §5). */
 const CRITICAL_SCORE = 5;
 
-export function lintWaf({ live, signatures }: LintContext): readonly Finding[] {
-  return live.flatMap((rule) => {
+/** Checks every enabled waf rule. Exclusions are checked only where the signatures are known. */
+export function lintWaf({ enabled, signatures }: LintContext): readonly Finding[] {
+  return enabled.flatMap((rule) => {
     if (rule.type !== 'waf') return [];
-    const known = signatures === null ? [] : [...unknownIds(rule, signatures), ...idle(rule, signatures)];
-    return [...settings(rule), ...known];
+    const unmatched =
+      signatures === null ? [] : [...unknownIds(rule, signatures), ...unknownExclusions(rule, signatures)];
+    return [...settings(rule), ...unmatched];
   });
 }
 
+/** Settings that inspect less than they appear to. */
 function settings(rule: WafRule): readonly Finding[] {
   const found: Finding[] = [];
   if (rule.paranoia === 1 && rule.threshold > CRITICAL_SCORE) {
-    const message = `is above ${CRITICAL_SCORE}, what one critical match scores, so an attack that one signature sees passes`;
+    const message = `is above ${CRITICAL_SCORE}, the score of one critical match, so an attack that one signature detects passes`;
     const remedy = 'write 5, or try it first with `action_mode: dry_run`';
     const at = { rule, field: ['threshold'], found: String(rule.threshold) };
     found.push({ ...at, code: 'waf_threshold', severity: 'info', message, remedy });
   }
   if (rule.body_cap_kb === 0 && rule.paranoia > 1) {
-    const message = `leaves bodies out, which most signatures of paranoia ${rule.paranoia} are about`;
+    const message = `leaves bodies uninspected, which most signatures of paranoia ${rule.paranoia} inspect`;
     const at = { rule, field: ['body_cap_kb'], found: '0' };
     found.push({ ...at, code: 'waf_no_body', severity: 'info', message, remedy: 'write 128' });
   }
   return found;
 }
 
-/** `rule_excludes` takes whatever a customer brings along; an id that is not there does no harm and nothing else. */
+/**
+ * Ids in `rule_excludes` that the set does not have. The API accepts any text there, since an unknown id has no
+ * effect.
+ */
 function unknownIds(rule: WafRule, signatures: LintSignatures): readonly Finding[] {
   return rule.rule_excludes.flatMap((text, index) => {
     const id = /^\d{1,15}$/.test(text) && String(Number(text)) === text ? Number(text) : null;
     if (id !== null && signatures.hasId(id)) return [];
     const message =
-      id === null ? 'is no signature id, so it leaves nothing out' : unknown('signature', signatures);
+      id === null ? 'is not a signature id, so it excludes nothing' : unknown('signature', signatures);
     const remedy = id === null ? 'write one id an entry, such as `942100`' : REMEDY;
     const at = { rule, field: ['rule_excludes', index], found: quoteValue(text) };
     return [{ ...at, code: 'unknown_signature', severity: 'warning', message, remedy }];
   });
 }
 
-function idle(rule: WafRule, signatures: LintSignatures): readonly Finding[] {
+/** Entries of `exclusions` whose id or tag the set does not have. */
+function unknownExclusions(rule: WafRule, signatures: LintSignatures): readonly Finding[] {
   return rule.exclusions.flatMap(({ id, tag }, index): readonly Finding[] => {
     const part = id === null ? 'tag' : 'id';
     if (id === null ? signatures.hasTag(tag) : signatures.hasId(id)) return [];
@@ -55,8 +62,10 @@ function idle(rule: WafRule, signatures: LintSignatures): readonly Finding[] {
   });
 }
 
-const REMEDY = 'take it out, or name the set it is about with --signatures or --crs';
+/** The remedy for an id or tag that the set does not have. */
+const REMEDY = 'remove it, or name the set that has it with --signatures or --crs';
 
+/** The message for an id or tag that the set does not have. */
 function unknown(what: string, { name }: LintSignatures): string {
-  return `names no ${what} of ${name}, so it leaves nothing out`;
+  return `names no ${what} of ${name}, so it excludes nothing`;
 }

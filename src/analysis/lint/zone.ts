@@ -1,23 +1,24 @@
-/** The hosts a domain serves, and those of them a rule gets to see. */
+/** The hosts that a domain serves, and which of them a rule's scope and host filter admit. */
 import { normalizeName } from '../../base/host.ts';
 import type { DnsRecord, Rule, RuleSet } from '../../model/types.ts';
 import { admitsHost, hostExcludes, hostIncludes } from './filters.ts';
 import { globCovers, globMatches, globsOverlap } from './glob.ts';
 
-/** The name of a proxied record: one host, or (`*.b`) every host below a name that has no record nearer. */
+/** A proxied record as the hosts it serves: one host, or for `*.b` every host below `b` without a nearer record. */
 export interface Served {
   readonly record: DnsRecord;
-  /** Absolute and lower case; under `wildcard` the name behind `*.`. */
+  /** Absolute and lower case; for a wildcard, the name after `*.`. */
   readonly name: string;
   readonly wildcard: boolean;
 }
 
+/** The hosts of a domain. */
 export interface Zone {
   readonly domain: string;
   readonly served: readonly Served[];
 }
 
-/** The proxied records of a rule set as the hosts they serve. */
+/** Collects the proxied records of a rule set. */
 export function readZone({ domain, records }: RuleSet): Zone {
   const served = records
     .filter((record) => record.proxied)
@@ -25,6 +26,7 @@ export function readZone({ domain, records }: RuleSet): Zone {
   return { domain: domain.name, served };
 }
 
+/** The served host of one record; none for a malformed name. */
 function readServed(record: DnsRecord, domain: string): readonly Served[] {
   const written = record.name === '' ? '@' : record.name;
   const wildcard = written === '*' || written.startsWith('*.');
@@ -33,27 +35,27 @@ function readServed(record: DnsRecord, domain: string): readonly Served[] {
   return name === null ? [] : [{ record, name, wildcard }];
 }
 
-/** Record names are stored relative or absolute (semantics §2). */
+/** The absolute form of a record name; record names are stored relative or absolute (semantics §2). */
 function absolute(name: string, domain: string): string | null {
   const canonical = normalizeName(name);
   if (canonical === null) return null;
   return canonical === domain || canonical.endsWith(`.${domain}`) ? canonical : `${canonical}.${domain}`;
 }
 
-/** Whether some host of the zone has this name. */
+/** Whether a record of the zone serves this host. */
 export function serves(zone: Zone, host: string): boolean {
   return zone.served.some(({ name, wildcard }) => (wildcard ? host.endsWith(`.${name}`) : host === name));
 }
 
-/** The served names a rule's record scope leaves: all of them when it is zone-wide. */
+/** The served hosts in a rule's record scope; all of them for a zone-wide rule. */
 export function inScope(zone: Zone, rule: Rule): readonly Served[] {
   if (rule.record_ids.length === 0) return zone.served;
   return zone.served.filter(({ record }) => rule.record_ids.includes(record.id));
 }
 
 /**
- * Whether the rule's host filter may let a request to this name through. A wildcard name stands for hosts nobody can
- * list, so a regex is given the benefit of the doubt.
+ * Whether the rule's host filter may admit a request to this name. The hosts of a wildcard name cannot be
+ * enumerated, so a regex counts as admitting one.
  */
 export function mayAdmit(rule: Rule, { name, wildcard }: Served): boolean {
   if (!wildcard) return admitsHost(rule, name);
@@ -65,8 +67,8 @@ export function mayAdmit(rule: Rule, { name, wildcard }: Served): boolean {
   return includes.some(({ glob, regex }) => regex || (glob !== null && globsOverlap(glob, below)));
 }
 
-/** Whether every host `narrow` may see is also seen by `wide`, as far as that can be told from the filters. */
-export function seesHostsOf(zone: Zone, wide: Rule, narrow: Rule): boolean {
+/** Whether `wide` applies to every host that `narrow` applies to, as far as the filters prove it. */
+export function coversHostsOf(zone: Zone, wide: Rule, narrow: Rule): boolean {
   const same = HOST_FIELDS.every((field) => JSON.stringify(wide[field]) === JSON.stringify(narrow[field]));
   if (same) return true;
   const scoped = inScope(zone, wide);
@@ -75,6 +77,7 @@ export function seesHostsOf(zone: Zone, wide: Rule, narrow: Rule): boolean {
     .every((served) => scoped.includes(served) && admitsAll(wide, served));
 }
 
+/** The fields that decide which hosts a rule applies to. */
 const HOST_FIELDS = [
   'record_ids',
   'host_match_type',
@@ -83,6 +86,7 @@ const HOST_FIELDS = [
   'host_excludes',
 ] as const satisfies readonly (keyof Rule)[];
 
+/** Whether the rule's host filter provably admits every host of a served name. */
 function admitsAll(rule: Rule, { name, wildcard }: Served): boolean {
   if (!wildcard) return admitsHost(rule, name);
   if (hostExcludes(rule).length > 0) return false;
@@ -91,7 +95,7 @@ function admitsAll(rule: Rule, { name, wildcard }: Served): boolean {
   return includes.length === 0 || includes.some(({ glob }) => glob !== null && globCovers(glob, below));
 }
 
-/** Whether a wildcard entry can match any name of the domain at all. */
+/** Whether a wildcard entry can match a host of the domain. */
 export function overlapsDomain(zone: Zone, glob: readonly string[]): boolean {
   return globMatches(glob, zone.domain) || globsOverlap(glob, ['', `.${zone.domain}`]);
 }

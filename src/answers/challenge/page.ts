@@ -1,6 +1,6 @@
 /** The page that asks: small, plain, in the dark too, for keyboards and screen readers; nothing of it comes from elsewhere. */
 import type { Challenge } from 'altcha-lib/types';
-import { PAGE_STYLE, referenceLine } from '../pages.ts';
+import { htmlPage, PAGE_STYLE, referenceLine } from '../pages.ts';
 import { toBase64 } from './base64.ts';
 import { SOLVER } from './solver.ts';
 
@@ -54,27 +54,16 @@ function escaped(text: string): string {
 }
 
 export function challengePage({ id, challenge, back }: ChallengePageInput): string {
-  return [
-    '<!doctype html>',
-    '<html lang="en">',
-    '<head>',
-    '<meta charset="utf-8">',
-    '<meta name="viewport" content="width=device-width, initial-scale=1">',
-    '<meta name="robots" content="noindex">',
-    '<title>A quick check of your browser</title>',
-    `<style>${STYLE}</style>`,
-    '</head>',
-    '<body>',
-    '<main>',
-    '<h1>A quick check of your browser</h1>',
-    ...(challenge === null ? UNKNOWN : asking(challenge, back)),
-    referenceLine(escaped(id)),
-    '</main>',
-    ...(challenge === null ? [] : [`<script>${SOLVER}</script>`]),
-    '</body>',
-    '</html>',
-    '',
-  ].join('\n');
+  return htmlPage({
+    title: 'A quick check of your browser',
+    style: STYLE,
+    main: [
+      '<h1>A quick check of your browser</h1>',
+      ...(challenge === null ? UNKNOWN : asking(challenge, back)),
+      referenceLine(escaped(id)),
+    ],
+    after: challenge === null ? [] : [`<script>${SOLVER}</script>`],
+  });
 }
 
 const UNKNOWN = [

@@ -1,99 +1,115 @@
 /**
- * What has to change on a server for a domain to be as an edge file says. In: the file's wishes and the domain as it
- * is. Out: the changes in an order that is safe to make them in. Pure.
+ * Plans the changes that make a domain on a server equal to an edge file. Input: the desired state and the domain
+ * as it is. Output: the changes, in an order in which each is valid. Pure.
  *
- * A file's records are told by name, type and data. The API has no field for a rule's `key`, so rules are told by what
- * they are: the same in everything; the same `name`; the same filters. Only where the file is the whole truth
- * (`prune`) is a rule of the same type and priority taken for an earlier version of it, for there it would be deleted
- * anyway. With `ids`, the file's ids are the server's and come before all of that.
+ * Records are paired by name, type and data. The API has no field for a rule's `key`, so rules are paired by
+ * content: all fields; the same `name`; the same filters. With `prune`, where unpaired rules are deleted, a rule of
+ * equal type and priority is taken as an earlier version and updated instead. With `ids`, ids are compared before
+ * anything else.
  */
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
 import { same, shortRecord, shortRule } from '../../files/print-edge.ts';
 import { absoluteName } from '../../model/record-name.ts';
 import type { DnsRecord, Rule } from '../../model/types.ts';
-import { type Paired, pairUp, type Sign } from './pair-up.ts';
-import type { RemoteDomain } from './remote.ts';
-import { ruleOrderClashes } from './rule-order.ts';
-import type { DesiredState } from './wanted.ts';
+import type { RemoteDomain } from '../remote/remote-domain.ts';
+import type { DesiredState } from './desired-state.ts';
+import { contentOf, rulePairingKeys, type ScopeTexts, scopeTexts } from './pair-rules.ts';
+import { type Paired, type PairingKey, pairUp } from './pair-up.ts';
+import { ruleOrderConflicts } from './rule-order.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** A field that changes. */
 export interface FieldChange {
   readonly name: string;
-  /** Absent: there was nothing, or will be nothing. */
+  /** The value before; absent for a new object. */
   readonly before?: unknown;
+  /** The value after; absent for a deleted object. */
   readonly after?: unknown;
 }
 
-interface Told {
+/** What is printed of a change. */
+interface ChangeSummary {
   readonly verb: 'create' | 'update' | 'delete';
-  /** For people: `record shop A`, `rule drop/41`. */
+  /** The object, for messages: `record shop A`, `rule drop/41`. */
   readonly title: string;
   readonly fields: readonly FieldChange[];
 }
 
-/** `record_ids` of a wanted rule are the file's; `carry-out` puts the server's in their place. */
+/** A change. `record_ids` of a desired rule are the file's; `execute-changes.ts` replaces them by the server's. */
 export type PlannedChange =
-  | (Told & { readonly noun: 'domain'; readonly verb: 'update'; readonly after: Fields })
-  | (Told & { readonly noun: 'record'; readonly verb: 'create'; readonly after: DnsRecord })
-  | (Told & {
+  | (ChangeSummary & { readonly noun: 'domain'; readonly verb: 'update'; readonly after: Fields })
+  | (ChangeSummary & { readonly noun: 'record'; readonly verb: 'create'; readonly after: DnsRecord })
+  | (ChangeSummary & {
       readonly noun: 'record';
       readonly verb: 'update';
       readonly before: DnsRecord;
       readonly after: DnsRecord;
     })
-  | (Told & { readonly noun: 'record'; readonly verb: 'delete'; readonly before: DnsRecord })
-  | (Told & { readonly noun: 'rule'; readonly verb: 'create'; readonly after: Rule })
-  | (Told & { readonly noun: 'rule'; readonly verb: 'update'; readonly before: Rule; readonly after: Rule })
-  | (Told & { readonly noun: 'rule'; readonly verb: 'delete'; readonly before: Rule });
+  | (ChangeSummary & { readonly noun: 'record'; readonly verb: 'delete'; readonly before: DnsRecord })
+  | (ChangeSummary & { readonly noun: 'rule'; readonly verb: 'create'; readonly after: Rule })
+  | (ChangeSummary & {
+      readonly noun: 'rule';
+      readonly verb: 'update';
+      readonly before: Rule;
+      readonly after: Rule;
+    })
+  | (ChangeSummary & { readonly noun: 'rule'; readonly verb: 'delete'; readonly before: Rule });
 
+/** The planned changes. */
 export interface ChangePlan {
-  /** In the order in which they are made. */
+  /** In order of execution. */
   readonly changes: readonly PlannedChange[];
-  /** Titles of what the server has and the file has not, and what is left alone. */
+  /** Titles of objects that only the server has and that stay unchanged. */
   readonly leftAlone: readonly string[];
-  /** What the server cannot be brought to, as sentences. */
+  /** Differences that the plan cannot remove, as sentences. */
   readonly warnings: readonly string[];
-  /** Server ids of the file's records that are there already, by the file's ids. */
+  /** Server ids of existing records, by the file's ids. */
   readonly recordIds: ReadonlyMap<number, number>;
 }
 
+/** Options of planning. */
 export interface PlanOptions {
-  /** The file's ids are the server's. */
+  /** Whether the file's ids are those of the server. */
   readonly ids: boolean;
-  /** What the file does not have is deleted. */
+  /** Whether to delete objects that the file does not have. */
   readonly prune: boolean;
 }
 
-/** Compares a file with a server. */
-export function planChanges(wanted: DesiredState, remote: RemoteDomain, options: PlanOptions): ChangePlan {
-  const records = pairRecords(wanted, remote, options);
+/** Compares the desired state with a server and plans the changes. */
+export function planChanges(desired: DesiredState, remote: RemoteDomain, options: PlanOptions): ChangePlan {
+  const records = pairRecords(desired, remote, options);
   const recordIds = new Map([...records.pairs].map(([ours, theirs]) => [ours.id, theirs.id]));
   const scopes = scopeTexts(remote, recordIds);
-  const rules = pairUp(wanted.rules, remote.rules, ruleSigns(scopes, options));
-  const recordChanges = changesOfRecords(wanted, records);
-  const ruleChanges = changesOfRules(wanted, rules, { scopes, remote });
-  const goneRecords = options.prune ? records.left.map((before) => deleteRecord(before)) : [];
-  const inTheWay = goneRecords.filter(({ before }) => standsInTheWay(before, recordChanges, wanted.domain));
-  const goneRules = options.prune ? rules.left.map((before) => deleteRule(before, remote.records)) : [];
+  const rules = pairUp(desired.rules, remote.rules, rulePairingKeys(scopes, options));
+  const recordChanges = changesOfRecords(desired, records);
+  const ruleChanges = changesOfRules(desired, rules, { scopes, remote });
+  const deletedRecords = options.prune ? records.left.map((before) => deleteRecord(before)) : [];
+  const deletedFirst = deletedRecords.filter(({ before }) =>
+    conflictsWithDesired(before, recordChanges, desired.domain),
+  );
+  const deletedRules = options.prune ? rules.left.map((before) => deleteRule(before, remote.records)) : [];
   return {
     changes: [
-      ...changesOfSettings(wanted, remote),
-      ...inTheWay,
+      ...changesOfSettings(desired, remote),
+      ...deletedFirst,
       ...recordChanges.filter(({ verb }) => verb === 'update'),
       ...inFileOrder(recordChanges),
       ...ruleChanges.filter(({ verb }) => verb === 'update'),
       ...RULE_TYPES.flatMap((type) => inFileOrder(ruleChanges.filter((change) => isOfType(change, type)))),
-      ...goneRules,
-      ...goneRecords.filter((change) => !inTheWay.includes(change)),
+      ...deletedRules,
+      ...deletedRecords.filter((change) => !deletedFirst.includes(change)),
     ],
     leftAlone: options.prune ? [] : [...records.left.map(recordTitle), ...rules.left.map(ruleTitle)],
-    warnings: ruleOrderClashes(wanted.rules, rules.pairs, (rule) => nameInFile(rule, wanted)),
+    warnings: ruleOrderConflicts(desired.rules, rules.pairs, (rule) => nameInFile(rule, desired)),
     recordIds,
   };
 }
 
-/** What is created, by the file's ids: equal priorities run by id, so the server's ids have to rise as the file's do. */
+/**
+ * Creations in the order of the file's ids: equal priorities run by id, so the server must assign ids in the same
+ * order.
+ */
 function inFileOrder<C extends Extract<PlannedChange, { noun: 'record' | 'rule' }>>(
   changes: readonly C[],
 ): readonly C[] {
@@ -101,10 +117,12 @@ function inFileOrder<C extends Extract<PlannedChange, { noun: 'record' | 'rule' 
   return changes.filter(({ verb }) => verb === 'create').sort((one, other) => fileId(one) - fileId(other));
 }
 
+/** Whether a change creates or updates a rule of a type. */
 function isOfType(change: Extract<PlannedChange, { noun: 'rule' }>, type: RuleType): boolean {
   return change.verb !== 'delete' && change.after.type === type;
 }
 
+/** The change of the domain's settings, if any differs. */
 function changesOfSettings({ settings }: DesiredState, remote: RemoteDomain): readonly PlannedChange[] {
   const fields = differences(remote.settings, settings, Object.keys(settings));
   if (fields.length === 0) return [];
@@ -112,14 +130,15 @@ function changesOfSettings({ settings }: DesiredState, remote: RemoteDomain): re
   return [{ noun: 'domain', verb: 'update', title: `domain ${remote.name}`, fields, after }];
 }
 
+/** Pairs records by id (with `ids`), by content, by name and type, and with `prune` by name. */
 function pairRecords(
   { domain, records }: DesiredState,
   remote: RemoteDomain,
   { ids, prune }: PlanOptions,
 ): Paired<DnsRecord, DnsRecord> {
   const nameOf = ({ name }: DnsRecord): string => absoluteName(name, domain) ?? name;
-  const both = (text: (record: DnsRecord) => string): Sign<DnsRecord, DnsRecord> => {
-    return { wanted: text, there: text, unique: false };
+  const both = (text: (record: DnsRecord) => string): PairingKey<DnsRecord, DnsRecord> => {
+    return { desired: text, existing: text, unique: false };
   };
   return pairUp(records, remote.records, [
     ...(ids ? [both(({ id }) => String(id))] : []),
@@ -129,6 +148,7 @@ function pairRecords(
   ]);
 }
 
+/** Creations and updates of records. */
 function changesOfRecords(
   { domain, records }: DesiredState,
   { pairs }: Paired<DnsRecord, DnsRecord>,
@@ -140,13 +160,14 @@ function changesOfRecords(
       return [{ noun: 'record', verb: 'create', title, fields: created(shortRecord(after)), after }];
     const names = Object.keys(after).filter((name) => name !== 'id');
     const fields = differences(before as unknown as Fields, after as unknown as Fields, names).filter(
-      // Two spellings of one name are no difference.
+      // Two spellings of one name are equal.
       ({ name }) => name !== 'name' || absoluteName(before.name, domain) !== absoluteName(after.name, domain),
     );
     return fields.length === 0 ? [] : [{ noun: 'record', verb: 'update', title, fields, before, after }];
   });
 }
 
+/** The deletion of a record. */
 function deleteRecord(before: DnsRecord): Extract<PlannedChange, { noun: 'record'; verb: 'delete' }> {
   return {
     noun: 'record',
@@ -157,8 +178,11 @@ function deleteRecord(before: DnsRecord): Extract<PlannedChange, { noun: 'record
   };
 }
 
-/** A CNAME that is not proxied stands alone (RFC 1034 §3.6.2), so what it cannot stand beside goes first. */
-function standsInTheWay(
+/**
+ * Whether a deleted record conflicts with a desired one, so that it is deleted first: an unproxied CNAME excludes
+ * other records of its name (RFC 1034 §3.6.2).
+ */
+function conflictsWithDesired(
   gone: DnsRecord,
   changes: readonly Extract<PlannedChange, { noun: 'record' }>[],
   domain: string,
@@ -172,93 +196,24 @@ function standsInTheWay(
   );
 }
 
+/** `record shop A 192.0.2.1`, with the data cut to 60 characters. */
 function recordTitle({ name, type, destination }: DnsRecord): string {
   return `record ${name} ${type} ${destination.length > 60 ? `${destination.slice(0, 59)}…` : destination}`;
 }
 
-/** Texts that are equal when two scopes are: the file's records by their ids there, others by the server's. */
-interface ScopeTexts {
-  ours(rule: Rule): string;
-  theirs(rule: Rule): string;
-}
-
-function scopeTexts(remote: RemoteDomain, recordIds: ReadonlyMap<number, number>): ScopeTexts {
-  const fileIds = new Map([...recordIds].map(([ours, theirs]) => [theirs, ours]));
-  const known = new Set(remote.records.map(({ id }) => id));
-  const textOf = (names: readonly string[]): string => JSON.stringify([...names].sort());
-  return {
-    ours: ({ record_ids }) => textOf(record_ids.map((id) => `file ${id}`)),
-    theirs: ({ record_ids }) =>
-      textOf(
-        record_ids.map((id) => {
-          const ours = fileIds.get(id);
-          return ours === undefined ? `${known.has(id) ? 'server' : 'gone'} ${id}` : `file ${ours}`;
-        }),
-      ),
-  };
-}
-
-/** What decides which requests a rule is about. */
-const FILTERS = [
-  'host_pattern',
-  'host_match_type',
-  'host_includes',
-  'host_excludes',
-  'path_match_type',
-  'path_includes',
-  'path_excludes',
-  'country_match_type',
-  'countries',
-  'ip_match_type',
-  'ips',
-  'match_ja4',
-  'match_ja4h',
-  'bot_kinds',
-  'require_verified',
-  'codes',
-] as const;
-
-function ruleSigns(scopes: ScopeTexts, { ids, prune }: PlanOptions): readonly Sign<Rule, Rule>[] {
-  const scoped = (text: (rule: Rule) => string, unique: boolean): Sign<Rule, Rule> => ({
-    wanted: (rule) => `${rule.type} ${scopes.ours(rule)} ${text(rule)}`,
-    there: (rule) => `${rule.type} ${scopes.theirs(rule)} ${text(rule)}`,
-    unique,
-  });
-  const both = (text: (rule: Rule) => string | null): Sign<Rule, Rule> => {
-    return { wanted: text, there: text, unique: true };
-  };
-  return [
-    ...(ids ? [both(({ type, id }) => `${type} ${id}`)] : []),
-    scoped((rule) => JSON.stringify(Object.entries(contentOf(rule)).sort()), false),
-    both((rule) => ('name' in rule && rule.name !== '' ? `${rule.type} ${rule.name}` : null)),
-    scoped((rule) => `${rule.priority} ${filtersOf(rule)}`, true),
-    scoped(filtersOf, true),
-    ...(prune ? [both(({ type, priority }) => `${type} ${priority}`)] : []),
-  ];
-}
-
-function filtersOf(rule: Rule): string {
-  const fields = rule as unknown as Fields;
-  return JSON.stringify(FILTERS.map((name) => fields[name] ?? null));
-}
-
-/** A rule without what is its place: id, type and scope. */
-export function contentOf({ id: _, type: __, record_ids: ___, ...content }: Rule): Fields {
-  return content as unknown as Fields;
-}
-
+/** Creations and updates of rules. */
 function changesOfRules(
-  wanted: DesiredState,
+  desired: DesiredState,
   { pairs }: Paired<Rule, Rule>,
   { scopes, remote }: { readonly scopes: ScopeTexts; readonly remote: RemoteDomain },
 ): readonly Extract<PlannedChange, { noun: 'rule' }>[] {
   const titled = (rule: Rule, before?: Rule): string => {
-    const named = nameInFile(rule, wanted);
+    const named = nameInFile(rule, desired);
     return before === undefined ? `rule ${named}` : `${ruleTitle(before)} (${named})`;
   };
-  return wanted.rules.flatMap((after): Extract<PlannedChange, { noun: 'rule' }>[] => {
+  return desired.rules.flatMap((after): Extract<PlannedChange, { noun: 'rule' }>[] => {
     const before = pairs.get(after);
-    const scope = recordNames(after.record_ids, wanted.records);
+    const scope = recordNames(after.record_ids, desired.records);
     if (before === undefined) {
       const short = { ...(scope.length === 0 ? {} : { records: scope }), ...shortRule(after) };
       return [{ noun: 'rule', verb: 'create', title: titled(after), fields: created(short), after }];
@@ -276,12 +231,14 @@ function changesOfRules(
   });
 }
 
+/** The deletion of a rule. */
 function deleteRule(before: Rule, records: readonly DnsRecord[]): Extract<PlannedChange, { noun: 'rule' }> {
   const scope = recordNames(before.record_ids, records);
   const short = { ...(scope.length === 0 ? {} : { records: scope }), ...shortRule(before) };
   return { noun: 'rule', verb: 'delete', title: ruleTitle(before), fields: removed(short), before };
 }
 
+/** `rule drop/41`. */
 function ruleTitle({ type, id }: Rule): string {
   return `rule ${type}/${id}`;
 }
@@ -294,6 +251,7 @@ function nameInFile(rule: Rule, { sources }: DesiredState): string {
   return `${rule.type}${name === null ? '' : ` ${name}`}${place}`;
 }
 
+/** The records of a scope by name and type, sorted. */
 function recordNames(ids: readonly number[], records: readonly DnsRecord[]): readonly string[] {
   const byId = new Map(records.map((record) => [record.id, record]));
   const names = ids.map((id) => {
@@ -303,16 +261,19 @@ function recordNames(ids: readonly number[], records: readonly DnsRecord[]): rea
   return names.sort();
 }
 
+/** The fields whose values differ. */
 function differences(before: Fields, after: Fields, names: readonly string[]): readonly FieldChange[] {
   return names
     .filter((name) => !same(before[name], after[name]))
     .map((name) => ({ name, before: before[name], after: after[name] }));
 }
 
+/** All fields of a new object. */
 function created(fields: Fields): readonly FieldChange[] {
   return Object.entries(fields).map(([name, after]) => ({ name, after }));
 }
 
+/** All fields of a deleted object. */
 function removed(fields: Fields): readonly FieldChange[] {
   return Object.entries(fields).map(([name, before]) => ({ name, before }));
 }

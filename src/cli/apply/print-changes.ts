@@ -1,20 +1,22 @@
-/** Planned changes for people: one heading each, and its fields before and after. */
+/** Prints planned changes: a heading per change, and its fields before and after. */
 import { type RenderedLine, span, type Tone } from '../../simulator/render-text.ts';
 import type { ChangePlan, FieldChange, PlannedChange } from './plan-changes.ts';
 
+/** The sign of each kind of change. */
 const SIGNS = { create: '+', update: '~', delete: '-' } as const satisfies Record<
   PlannedChange['verb'],
   string
 >;
+/** The tone of each kind of change. */
 const TONES = { create: 'good', update: 'warn', delete: 'bad' } as const satisfies Record<
   PlannedChange['verb'],
   Tone
 >;
 
-/** Characters of a value that are shown. */
+/** Characters of a value that are printed. */
 const SHOWN = 200;
 
-/** The changes, each with its fields. */
+/** Prints all changes with their fields. */
 export function changeLines({ changes }: ChangePlan): readonly RenderedLine[] {
   return changes.flatMap((change) => [headingOf(change), ...change.fields.flatMap(fieldLines)]);
 }
@@ -31,7 +33,7 @@ export function countText(changes: readonly PlannedChange[]): string {
   return [count('create'), count('update'), count('delete')].join(', ');
 }
 
-/** A field before and after; of lists, the entries that came and went. */
+/** A field before and after; for lists, the removed and added entries. */
 export function fieldLines(field: FieldChange): readonly RenderedLine[] {
   const { name, before, after } = field;
   const lists = Array.isArray(before) && Array.isArray(after) ? listLines(before, after) : null;
@@ -48,24 +50,26 @@ export function fieldLines(field: FieldChange): readonly RenderedLine[] {
   ];
 }
 
-/** Entries that came and went; `null` where the lists differ in their order alone. */
+/** The removed and added entries; `null` where the lists differ in order only. */
 function listLines(before: readonly unknown[], after: readonly unknown[]): readonly RenderedLine[] | null {
   const had = new Set(before.map((entry) => JSON.stringify(entry)));
   const has = new Set(after.map((entry) => JSON.stringify(entry)));
-  const gone = before.filter((entry) => !has.has(JSON.stringify(entry)));
-  const come = after.filter((entry) => !had.has(JSON.stringify(entry)));
-  if (gone.length + come.length === 0) return null;
+  const removed = before.filter((entry) => !has.has(JSON.stringify(entry)));
+  const added = after.filter((entry) => !had.has(JSON.stringify(entry)));
+  if (removed.length + added.length === 0) return null;
   return [
-    ...gone.map((entry): RenderedLine => [span(`      - ${valueText(entry)}`, 'bad')]),
-    ...come.map((entry): RenderedLine => [span(`      + ${valueText(entry)}`, 'good')]),
+    ...removed.map((entry): RenderedLine => [span(`      - ${valueText(entry)}`, 'bad')]),
+    ...added.map((entry): RenderedLine => [span(`      + ${valueText(entry)}`, 'good')]),
   ];
 }
 
+/** A value as text, cut to `SHOWN` characters. */
 function valueText(value: unknown): string {
   const text = plainText(value);
   return text.length > SHOWN ? `${text.slice(0, SHOWN - 1)}…` : text;
 }
 
+/** Text without quotes, a list of scalars in brackets, anything else as JSON. */
 function plainText(value: unknown): string {
   if (typeof value === 'string' && value !== '') return value;
   const plain = Array.isArray(value) && value.every((entry) => typeof entry !== 'object');

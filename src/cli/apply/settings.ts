@@ -1,6 +1,7 @@
 /** The settings of a domain that `export` writes and `apply` changes: what the API takes, in its order. */
 import type { DomainSettings } from '../../model/settings.ts';
 
+/** The API's field names, in the API's order. */
 export const SETTING_NAMES = [
   'cache_l2_max_gb',
   'cache_l2_ttl_days',

@@ -1,35 +1,40 @@
-/** `edgeplan account`: who can hold keys and own domains. */
+/** `edgeplan account`: creates, lists, disables and enables accounts, which own domains and API keys. */
 import { Command } from 'commander';
 import { createAccount, setAccountActive } from '../../access/keys.ts';
+import { shellWord } from '../../simulator/shell-word.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { openData, openExistingData, type StoreFlags } from '../open-data.ts';
 import { note, write } from '../output.ts';
-import { shellWord } from '../shell-word.ts';
-import { tableText } from '../table.ts';
+import { tableText } from '../print/table.ts';
 import { withData, withStore } from '../with-store.ts';
 
+/** Options of `list`, as commander parses them. */
 interface ListFlags extends StoreFlags {
+  /** Prints JSON. */
   readonly json?: boolean;
 }
 
+/** Creates an account and prints the next command. */
 async function create(name: string, flags: StoreFlags): Promise<void> {
+  // May create the store; the other account and key commands need an existing one.
   const store = await openData(flags, 'tool');
   try {
     const made = await createAccount(store, { name, now: Date.now() });
     if (!made.ok) throw new CommandFault(EXIT.no, made.reason);
-    await write(`account \`${made.value.name}\` made, id ${made.value.id}\n`);
+    await write(`account \`${made.value.name}\` created, id ${made.value.id}\n`);
     note(`next: edgeplan key create ${shellWord(name)}${placeOf(flags)}`);
   } finally {
     await store.close();
   }
 }
 
-/** The store as it was named, for a command to paste; a password of a database is not printed. */
+/** The options that name the store, for a command to paste; the password of a database is not printed. */
 function placeOf({ data, database }: StoreFlags): string {
   if (database !== undefined) return ' --database …';
   return data === undefined ? '' : ` --data ${shellWord(data)}`;
 }
 
+/** Lists all accounts. */
 async function list(flags: ListFlags): Promise<void> {
   const store = await openExistingData(flags);
   try {
@@ -57,16 +62,19 @@ async function list(flags: ListFlags): Promise<void> {
   }
 }
 
-/** An inactive account's keys answer 401, from the next request on; its domains are served as before. */
+/**
+ * Disables or enables an account. The keys of an inactive account answer 401 from the next request on; its domains
+ * stay served.
+ */
 async function setActive(name: string, active: boolean, flags: StoreFlags): Promise<void> {
   const state = active ? 'active' : 'inactive';
   const done = await withData(flags, (store) => setAccountActive(store, { name, active, now: Date.now() }));
   if (!done.ok) throw new CommandFault(EXIT.no, done.reason);
-  const effect = active ? 'its keys open again' : 'its keys answer 401; its domains are served on';
+  const effect = active ? 'its keys are valid again' : 'its keys answer 401; its domains stay served';
   await write(`the account \`${name}\` is ${state}: ${effect}\n`);
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function accountCommand(): Command {
   return new Command('account')
     .description('Make, list, disable and enable accounts; works beside a running server.')

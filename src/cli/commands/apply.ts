@@ -1,46 +1,56 @@
-/** `edgeplan apply`: brings a domain of a server to what an edge file says. */
+/** `edgeplan apply`: makes a domain of a server equal to an edge file. */
+
 import { Command } from 'commander';
 import { paint } from '../../simulator/paint.ts';
-import { carryOut } from '../apply/carry-out.ts';
+import { quantity } from '../../simulator/render-text.ts';
+import { readDesiredState } from '../apply/desired-state.ts';
+import { executeChanges } from '../apply/execute-changes.ts';
 import { type ChangePlan, planChanges } from '../apply/plan-changes.ts';
 import { changeLines, countText, headingOf } from '../apply/print-changes.ts';
-import { readRemote } from '../apply/remote.ts';
-import { readDesiredState } from '../apply/wanted.ts';
-import { keyOption, type ServerAccess, serverOption } from '../ask-server.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { colourOption, edgeFileOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, write } from '../output.ts';
-import { printPublished } from '../published.ts';
+import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
+import { publicationOutcome } from '../remote/publication.ts';
+import { readRemote } from '../remote/remote-domain.ts';
 
+/** The options of the command, as commander parses them. */
 interface Flags extends ServerAccess {
+  /** The path of the rules; `-` is stdin. */
   readonly file: string;
+  /** When to colour the output. */
   readonly color: ColourChoice;
+  /** Prints the changes without executing them; exit code 1 when there are any. */
   readonly dryRun?: boolean;
+  /** Deletes records and rules that the file does not have. */
   readonly prune?: boolean;
+  /** Compares by ids: the file's ids are the server's. */
   readonly ids?: boolean;
 }
 
+/** Prints the changes, executes them, and prints the outcome. */
 async function run(flags: Flags): Promise<void> {
-  const wanted = await readDesiredState(flags.file, flags.color);
-  const remote = await readRemote(wanted.domain, flags);
-  const plan = planChanges(wanted, remote, { ids: flags.ids === true, prune: flags.prune === true });
+  const desired = await readDesiredState(flags.file, flags.color);
+  const remote = await readRemote(desired.domain, flags);
+  const plan = planChanges(desired, remote, { ids: flags.ids === true, prune: flags.prune === true });
   const colour = colourFor(process.stdout, flags.color);
   for (const warning of plan.warnings) note(`warning: ${warning}`);
-  tellLeftAlone(plan);
-  if (plan.changes.length === 0) return write(`no changes: ${wanted.domain} is as the file says\n`);
+  noteUnmanaged(plan);
+  if (plan.changes.length === 0) return write(`no changes: ${desired.domain} matches the file\n`);
   await write(paint(changeLines(plan), colour));
+  // Scripts detect differences by exit code 1.
   if (flags.dryRun === true) {
     await write(`dry run: ${countText(plan.changes)}; nothing was changed\n`);
     process.exitCode = EXIT.no;
     return;
   }
-  const outcome = await carryOut(plan, {
+  const outcome = await executeChanges(plan, {
     ...flags,
-    domain: wanted.domain,
+    domain: desired.domain,
     onNote: (sentence) => note(`note: ${sentence}`),
   });
   if (!outcome.ok) {
-    tellStop(plan, outcome.made);
+    noteStop(plan, outcome.made);
     const { message, remedy } = outcome.fault;
     throw new CommandFault(outcome.fault.exitCode, `${plan.changes[outcome.made]!.title}: ${message}`, {
       cause: outcome.fault,
@@ -49,21 +59,25 @@ async function run(flags: Flags): Promise<void> {
   }
   const count = plan.changes.length;
   const { revision } = outcome;
-  const out = revision === null ? null : await printPublished(wanted.domain, revision, flags);
-  const told = out === null ? '' : `; ${out.clause}`;
-  await write(`applied ${count} ${count === 1 ? 'change' : 'changes'}${told}\n`);
+  // A late publication has no revision yet.
+  const out = revision === null ? null : await publicationOutcome(desired.domain, revision, flags);
+  const published = out === null ? '' : `; ${out.clause}`;
+  await write(`applied ${quantity(count, 'change')}${published}\n`);
   if (typeof out?.remedy === 'string') note(`  ${out.remedy}`);
 }
 
-/** What the server has and the file has not, in the order of the server. */
-function tellLeftAlone({ leftAlone }: ChangePlan): void {
+/** Notes the objects that only the server has, in the order of the server. */
+function noteUnmanaged({ leftAlone }: ChangePlan): void {
   if (leftAlone.length === 0) return;
   const what = leftAlone.length === 1 ? 'it' : 'them';
   note(`not in the file, and left alone (--prune deletes ${what}): ${leftAlone.join(', ')}`);
 }
 
-/** Where it stopped: what was made stays made, for the next apply finds it. */
-function tellStop({ changes }: ChangePlan, made: number): void {
+/**
+ * Notes which changes were executed before the failure and which were not. Executed changes stay; the next apply
+ * continues from them.
+ */
+function noteStop({ changes }: ChangePlan, made: number): void {
   const list = (part: ChangePlan['changes']): string =>
     paint(part.map(headingOf), false).replace(/^/gm, '  ').trimEnd();
   const done = changes.slice(0, made);
@@ -71,13 +85,13 @@ function tellStop({ changes }: ChangePlan, made: number): void {
   note(`not applied:\n${list(changes.slice(made))}`);
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function applyCommand(): Command {
   return new Command('apply')
-    .summary('bring a domain of a server to what an edge file says')
+    .summary('make a domain of a server equal to an edge file')
     .description(
-      'Shows how the server differs from the file and makes the changes over the API, in an order that is safe, each only ' +
-        'if nobody has changed its object meanwhile. Applying twice changes nothing the second time.',
+      'Shows how the server differs from the file and makes the changes over the API, in a valid order, each only if its ' +
+        'object has not changed since it was read. Applying twice changes nothing the second time.',
     )
     .addOption(edgeFileOption())
     .option('--dry-run', 'only show the changes; exits with 1 when there are any')

@@ -1,22 +1,29 @@
-/** `edgeplan audit`: who changed what on a domain. */
+/** `edgeplan audit`: prints the audit log of a domain: who changed what, and when. */
+
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { same } from '../../files/print-edge.ts';
+import { isMapping } from '../../files/yaml.ts';
 import { paint } from '../../simulator/paint.ts';
 import { type RenderedLine, span } from '../../simulator/render-text.ts';
 import { fieldLines } from '../apply/print-changes.ts';
-import { askInDomain, domainPath } from '../apply/remote.ts';
-import { keyOption, type ServerAccess, serverOption } from '../ask-server.ts';
 import { colourOption } from '../options.ts';
 import { type ColourChoice, colourFor, note, write } from '../output.ts';
+import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
+import { callDomainApi, domainPath } from '../remote/remote-domain.ts';
 
+/** The options of the command, as commander parses them. */
 interface Flags extends ServerAccess {
+  /** Prints entries from this time on, in milliseconds since the epoch. */
   readonly since?: number;
+  /** The largest number of entries. */
   readonly limit: number;
+  /** Prints one JSON object per line. */
   readonly json?: boolean;
+  /** When to colour the output. */
   readonly color: ColourChoice;
 }
 
-/** An entry as the API answers it. */
+/** An entry of the audit log, as the API returns it. */
 interface Entry {
   readonly id: number;
   readonly at: string;
@@ -29,35 +36,38 @@ interface Entry {
   readonly after: unknown;
 }
 
-/** Entries of one page: the most the API gives at once. */
+/** Entries per request: the API's maximum. */
 const PAGE = 1_000;
+/** The default of `--limit`. */
 const USUAL_LIMIT = 50;
 
+/** Reads pages of the log, newest first, and prints their entries. */
 async function run(domain: string, flags: Flags): Promise<void> {
   const colour = colourFor(process.stdout, flags.color);
   let left = flags.limit;
   let before: number | null = null;
-  let told = 0;
+  let printed = 0;
   while (left > 0) {
-    const asked = Math.min(PAGE, left);
+    const pageSize = Math.min(PAGE, left);
     const from = before === null ? '' : `&before=${before}`;
-    const path = `${domainPath(domain, '/audit/')}?limit=${asked}${from}`;
-    const page = (await askInDomain(domain, flags, { method: 'GET', path })).body as readonly Entry[];
+    const path = `${domainPath(domain, '/audit/')}?limit=${pageSize}${from}`;
+    const page = (await callDomainApi(domain, flags, { method: 'GET', path })).body as readonly Entry[];
+    // The API has no such filter, so entries are filtered here.
     const since = flags.since ?? Number.NEGATIVE_INFINITY;
-    const wanted = page.filter(({ at }) => Date.parse(at) >= since);
-    for (const entry of wanted) {
+    const matching = page.filter(({ at }) => Date.parse(at) >= since);
+    for (const entry of matching) {
       await write(flags.json === true ? `${JSON.stringify(entry)}\n` : paint(entryLines(entry), colour));
     }
-    told += wanted.length;
+    printed += matching.length;
     left -= page.length;
-    // Newest first: what follows is older still.
-    if (page.length < asked || wanted.length < page.length) break;
+    // Newest first: all further entries are older.
+    if (page.length < pageSize || matching.length < page.length) break;
     before = page.at(-1)!.id;
   }
-  if (told === 0) note('nothing in the audit log');
+  if (printed === 0) note('nothing in the audit log');
 }
 
-/** When, who and what, then each field before and after. */
+/** The lines of one entry: time, author, action and subject, then each changed field. */
 function entryLines(entry: Entry): readonly RenderedLine[] {
   const { at, action, subject, before, after } = entry;
   const heading = [
@@ -69,43 +79,45 @@ function entryLines(entry: Entry): readonly RenderedLine[] {
   return [heading, ...changedFields(before, after).flatMap(fieldLines)];
 }
 
+/** The author of an entry. */
 function whoOf({ user, user_id, key_id }: Entry): string {
   if (user_id === null) return 'operator or service';
   const name = user ?? `account ${user_id}`;
   return key_id === null ? name : `${name} (key ${key_id})`;
 }
 
-/** What every object has and nobody changes by hand. */
+/** Fields that every object has and that the server sets. */
 const OWN = ['id', 'domain_id', 'created_at', 'updated_at', 'record_id'];
 
+/** The fields that differ. A list, such as imported records, is one field. */
 function changedFields(before: unknown, after: unknown): readonly Parameters<typeof fieldLines>[0][] {
-  if (!isFields(before) && !isFields(after)) {
+  if (!isMapping(before) && !isMapping(after)) {
     if (before === null && after === null) return [];
     return [{ name: 'entries', before: listOf(before), after: listOf(after) }];
   }
-  const [had, has] = [isFields(before) ? before : {}, isFields(after) ? after : {}];
+  const [had, has] = [isMapping(before) ? before : {}, isMapping(after) ? after : {}];
   const names = [...new Set([...Object.keys(had), ...Object.keys(has)])].filter(
     (name) => !OWN.includes(name),
   );
-  const both = isFields(before) && isFields(after);
+  const both = isMapping(before) && isMapping(after);
   return (
     names
       .filter((name) => !same(had[name], has[name]))
-      // Of what came or went whole, what is empty says nothing.
+      // Empty fields of a created or deleted object are left out.
       .filter((name) => both || !isEmpty(had[name] ?? has[name]))
       .map((name) => ({
         name,
-        ...(isFields(before) ? { before: had[name] } : {}),
-        ...(isFields(after) ? { after: has[name] } : {}),
+        ...(isMapping(before) ? { before: had[name] } : {}),
+        ...(isMapping(after) ? { after: has[name] } : {}),
       }))
   );
 }
 
-/** The entries of a list, such as imported records, without what says nothing. */
+/** The entries of a list, such as imported records, without empty and generated fields. */
 function listOf(value: unknown): readonly unknown[] {
   if (!Array.isArray(value)) return value === null ? [] : [value];
   return value.map((entry) => {
-    if (!isFields(entry)) return entry;
+    if (!isMapping(entry)) return entry;
     const shown = Object.entries(entry).filter(([name, own]) => !DATED.includes(name) && !isEmpty(own));
     return shown
       .map(([name, own]) => `${name} ${typeof own === 'string' ? own : JSON.stringify(own)}`)
@@ -113,20 +125,18 @@ function listOf(value: unknown): readonly unknown[] {
   });
 }
 
-/** What differs between entries of a list and tells nobody anything. */
+/** Generated fields of list entries. */
 const DATED = ['domain_id', 'created_at', 'updated_at'];
 
+/** Whether a value carries no information. */
 function isEmpty(value: unknown): boolean {
   return value === undefined || value === null || ['""', '[]', '{}'].includes(JSON.stringify(value));
 }
 
-function isFields(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
+// Milliseconds per unit.
 const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
 
-/** `2026-11-20`, a full RFC 3339 time, or how long ago: `90m`, `24h`, `7d`, `2w`. */
+/** Parses `--since`: a date, an RFC 3339 time, or a duration before now: `90m`, `24h`, `7d`, `2w`. */
 function readSince(text: string): number {
   const [, count, unit] = /^(\d{1,6})([mhdw])$/.exec(text) ?? [];
   if (count !== undefined) return Date.now() - Number(count) * UNITS[unit as keyof typeof UNITS];
@@ -137,12 +147,13 @@ function readSince(text: string): number {
   );
 }
 
+/** Parses `--limit`. */
 function readLimit(text: string): number {
   if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError('write a whole number from 1 to 999999.');
   return Number(text);
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function auditCommand(): Command {
   return new Command('audit')
     .summary('who changed what on a domain, newest first')

@@ -1,24 +1,29 @@
-/** `edgeplan backup`: a copy of the embedded store, taken while it is served. */
+/** `edgeplan backup`: copies the embedded store while a server runs. */
+
 import { chmod, mkdtemp, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { sizeText } from '../../files/size.ts';
+import { quantity } from '../../simulator/render-text.ts';
+import { shellWord } from '../../simulator/shell-word.ts';
 import { StoreFault } from '../../store/fault.ts';
 import { flush } from '../../store/sqlite/backup.ts';
 import { type CopyReport, inspectCopy } from '../../store/sqlite/inspect.ts';
 import type { Store } from '../../store/store.ts';
-import { counted } from '../counted.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { writeFault } from '../file-fault.ts';
 import { openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
 import { write } from '../output.ts';
-import { shellWord } from '../shell-word.ts';
 
+/** The options of the command, as commander parses them. */
 interface Flags extends StoreFlags {
+  /** The path of the copy. */
   readonly to: string;
+  /** Replaces an existing file. */
   readonly force?: boolean;
 }
 
+/** Copies the store and prints what the copy contains. */
 async function run(flags: Flags): Promise<void> {
   if (flags.database !== undefined)
     throw usageFault(
@@ -26,13 +31,13 @@ async function run(flags: Flags): Promise<void> {
       'pg_dump --format=custom --file=edgeplan.dump …',
     );
   const target = resolve(flags.to);
-  await judgeTarget(flags.to, target, flags.force === true);
+  await checkTarget(flags.to, target, flags.force === true);
   const store = await openExistingData(flags);
   try {
     const report = await copyTo(store, { target, force: flags.force === true });
     const { domains, revisions, newest } = report;
     await write(
-      `${flags.to}: ${sizeText(report.octets)}, ${counted(domains, 'domain')}, ${counted(revisions, 'revision')}` +
+      `${flags.to}: ${sizeText(report.octets)}, ${quantity(domains, 'domain')}, ${quantity(revisions, 'revision')}` +
         `${newest === null ? '' : ` up to ${new Date(newest).toISOString()}`}; checked\n` +
         `to serve it: edgeplan restore --from ${shellWord(flags.to)} --data <folder>, then edgeplan serve --data <folder>\n`,
     );
@@ -41,8 +46,8 @@ async function run(flags: Flags): Promise<void> {
   }
 }
 
-/** Only a file may be replaced, and only when that was said. */
-async function judgeTarget(name: string, target: string, force: boolean): Promise<void> {
+/** Checks the target: only a regular file may be replaced, and only with `--force`. @throws CommandFault */
+async function checkTarget(name: string, target: string, force: boolean): Promise<void> {
   let found: Awaited<ReturnType<typeof stat>>;
   try {
     found = await stat(target);
@@ -56,8 +61,8 @@ async function judgeTarget(name: string, target: string, force: boolean): Promis
 }
 
 /**
- * Copies and checks the copy in a folder beside the target, then gives it its name: under that name there is a whole
- * and checked copy, or what was there before.
+ * Copies the store to a temporary folder beside the target, checks the copy, and renames it. The target is a
+ * complete and checked copy, or unchanged.
  */
 async function copyTo(
   store: Store,
@@ -68,23 +73,25 @@ async function copyTo(
     const draft = join(folder, 'edgeplan.db');
     await store.backup(draft);
     const report = inspectCopy(draft);
-    // Keys' digests and the signing key are inside: nobody else's to read.
+    // The copy contains digests of keys and the signing key, so only the owner may read it.
     await chmod(draft, 0o600);
     await flush(draft);
-    if (!force) await judgeTarget(target, target, false);
+    // Checked again: the file may have been created during the copy.
+    if (!force) await checkTarget(target, target, false);
     await rename(draft, target);
     await flush(dirname(target));
     return report;
   } catch (error) {
     if (error instanceof CommandFault) throw error;
     if (!(error instanceof StoreFault)) throw writeFault(target, error);
-    // The store takes the disk for its own.
+    // The store reports a full disk as its own fault.
     throw error.code === 'full' ? writeFault(target, { code: 'ENOSPC', cause: error }) : storeFault(error);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
+/** Creates the temporary folder. */
 async function draftFolder(target: string): Promise<string> {
   try {
     return await mkdtemp(join(dirname(target), '.edgeplan-backup-'));
@@ -93,7 +100,7 @@ async function draftFolder(target: string): Promise<string> {
   }
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function backupCommand(): Command {
   const command = new Command('backup')
     .summary('copy the embedded store, while it is served too')

@@ -1,4 +1,7 @@
-/** `edgeplan clearance`: the secrets that visitors' clearance cookies are signed with. Works beside a running server. */
+/**
+ * `edgeplan clearance`: shows and rotates the secrets that clearance cookies are signed with. Works beside a
+ * running server.
+ */
 import { Command } from 'commander';
 import { sha256Hex } from '../../platform/sha256.ts';
 import {
@@ -14,23 +17,26 @@ import { CommandFault, EXIT } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
 import { overlapOption } from '../options.ts';
 import { note, write } from '../output.ts';
-import { tableText } from '../table.ts';
+import { tableText } from '../print/table.ts';
 import { withData, withStore } from '../with-store.ts';
 
+/** Options of `rotate`, as commander parses them. */
 interface RotateFlags extends StoreFlags {
+  /** Milliseconds for which cookies of the previous secret are accepted. */
   readonly overlap: number;
 }
 
+/** Creates a new secret. */
 async function rotate(flags: RotateFlags): Promise<void> {
   await withData(flags, async (store) => {
     const now = Date.now();
     await openClearance(store, now);
     const rotation = await store.write((tx) => rotateClearance(tx, { now, overlapMs: flags.overlap }));
     if (!rotation.ok) {
-      const message = `the last rotations overlap still, the first until ${time(rotation.until)}`;
+      const message = `the last rotations still overlap, the first until ${time(rotation.until)}`;
       throw new CommandFault(EXIT.no, message, {
         remedy:
-          'wait for it, or end all secrets before with --overlap 0: visitors solve their challenge again',
+          'wait until then, or end all earlier secrets with --overlap 0: visitors solve their challenge again',
       });
     }
     await write(tableOf(rotation.masters, now));
@@ -38,6 +44,7 @@ async function rotate(flags: RotateFlags): Promise<void> {
   });
 }
 
+/** Lists the secrets by fingerprint. */
 async function show(flags: StoreFlags): Promise<void> {
   await withData(flags, async (store) => {
     const now = Date.now();
@@ -46,6 +53,7 @@ async function show(flags: StoreFlags): Promise<void> {
   });
 }
 
+/** The secrets that sign or are accepted. */
 function tableOf({ current, previous }: Masters, now: number): string {
   const rows = [
     [fingerprint(current), time(current.since), 'signs'],
@@ -58,16 +66,17 @@ function tableOf({ current, previous }: Masters, now: number): string {
   return tableText(['secret', 'since', 'state'], rows);
 }
 
-/** Which secret it is, and nothing that helps to guess it: a master has 256 random bits. */
+/** Identifies a secret without helping to guess it: 64 bits of the SHA-256 of 256 random bits. */
 function fingerprint({ secret }: Master): string {
   return sha256Hex(Buffer.from(secret, 'base64')).slice(0, 16);
 }
 
+/** A time as RFC 3339. */
 function time(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function clearanceCommand(): Command {
   const overlap = overlapOption('how long cookies of the secret before are accepted', {
     milliseconds: CLEARANCE_OVERLAP_MS,

@@ -1,50 +1,56 @@
-/** `edgeplan compile`: an edge file into the bytes an edge runs. */
+/** `edgeplan compile`: compiles an edge file to the sealed plan that an edge runs. */
+
 import { Command } from 'commander';
 import { sizeText } from '../../files/size.ts';
 import { META, NONE } from '../../plan/layout.ts';
 import { printPlan } from '../../plan/print.ts';
+import { quantity } from '../../simulator/render-text.ts';
 import { usageFault } from '../exit.ts';
-import { type OpenedSubject, openSubject } from '../open-subject.ts';
+import { type OpenedSubject, openSubject } from '../input/open-subject.ts';
 import { colourOption, fileOption } from '../options.ts';
 import { type ColourChoice, colourFor, write } from '../output.ts';
-import { diagnosticsText, tally } from '../print-diagnostics.ts';
+import { diagnosticsText, tally } from '../print/diagnostics.ts';
 import { writeWhole } from '../write-file.ts';
 
+/** The options of the command, as commander parses them. */
 interface Flags {
+  /** The path of the rules; `-` is stdin. */
   readonly file: string;
+  /** When to colour the output. */
   readonly color: ColourChoice;
+  /** The path of the sealed plan. */
   readonly output?: string;
+  /** Prints the plan as JSON. */
   readonly print?: boolean;
 }
 
-function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
-}
-
-/** `12 rules: 3 drop, 9 redirect`. */
+/** The number of rules by type: `12 rules: 3 drop, 9 redirect`. */
 function ruleCounts(opened: OpenedSubject): string {
   const rules = opened.subject.ruleSet?.rules ?? [];
   const counts = new Map<string, number>();
   for (const rule of rules) counts.set(rule.type, (counts.get(rule.type) ?? 0) + 1);
-  const total = counted(rules.length, 'rule', 'rules');
+  const total = quantity(rules.length, 'rule');
   const parts = [...counts].map(([type, count]) => `${count} ${type}`).join(', ');
   return parts === '' ? total : `${total}: ${parts}`;
 }
 
-/** How many lists a request's keys lead to, and what every request has to look at. */
+/** The size of the indexes, and the number of rules that every request is checked against. */
 function indexCounts({ opened: { plan } }: OpenedSubject): string {
   const { meta, postings, cidr4, cidr6 } = plan;
+  // The list of rules without an index key, which every request is checked against.
   const always = meta[META.always] ?? NONE;
   const wide = always === NONE ? 0 : (postings[always * 2 + 1] ?? 0);
   const lists = postings.length / 2;
+  // An IPv4 entry takes two words of the index, an IPv6 entry five (`plan/layout.ts`).
   const boundaries = cidr4.length / 2 + cidr6.length / 5;
   return [
-    counted(lists, 'list', 'lists'),
-    ...(boundaries === 0 ? [] : [counted(boundaries, 'address boundary', 'address boundaries')]),
-    `${counted(wide, 'rule', 'rules')} looked at by every request`,
+    quantity(lists, 'list'),
+    ...(boundaries === 0 ? [] : [quantity(boundaries, 'address boundary', 'address boundaries')]),
+    `${quantity(wide, 'rule')} checked for every request`,
   ].join(', ');
 }
 
+/** What is printed about the plan. */
 function summary(opened: OpenedSubject, flags: Flags): string {
   const { subject, diagnostics } = opened;
   const found = tally(diagnostics);
@@ -60,20 +66,20 @@ function summary(opened: OpenedSubject, flags: Flags): string {
   ].join('\n');
 }
 
+/** Creates the command. */
 export function compileCommand(): Command {
   return new Command('compile')
     .summary('compile an edge file into a sealed plan')
-    .description(
-      'Compiles an edge file and seals the plan. Says how large it is, what it holds and what looks odd.',
-    )
+    .description('Compiles an edge file and seals the plan. Prints its size, its contents and any warnings.')
     .addOption(fileOption())
     .option('-o, --output <file>', 'write the sealed plan here')
     .option('--print', 'print the plan as JSON instead of the summary')
     .addOption(colourOption())
     .action(async (flags: Flags) => {
       const opened = await openSubject(flags.file, flags.color);
+      // A sealed plan can be printed, but not compiled again.
       if (opened.subject.ruleSet === null && flags.print !== true) {
-        throw usageFault(`\`${flags.file}\` is already a plan`, 'look into it with --print');
+        throw usageFault(`\`${flags.file}\` is already a plan`, '--print shows its content');
       }
       const colour = colourFor(process.stderr, flags.color);
       process.stderr.write(diagnosticsText(opened.diagnostics, { colour, texts: opened.texts }));

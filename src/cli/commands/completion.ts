@@ -1,6 +1,6 @@
 /**
- * `edgeplan completion`: prints what makes a shell complete the command line. The script holds every command and
- * option, so nothing is started and nothing that was typed is run while one is completed.
+ * `edgeplan completion`: prints a completion script for a shell. The script contains every command and option, so
+ * completing starts no process and executes nothing that was typed.
  */
 import { Argument, Command } from 'commander';
 import { fishScript } from '../completion/fish.ts';
@@ -9,6 +9,7 @@ import { powershellScript } from '../completion/powershell.ts';
 import { type CompletionPlace, placesOf } from '../completion/tree.ts';
 import { write } from '../output.ts';
 
+/** The script of each shell. */
 const SCRIPTS = {
   bash: bashScript,
   zsh: zshScript,
@@ -20,10 +21,10 @@ const SCRIPTS = {
 type Shell = keyof typeof SCRIPTS;
 const SHELLS = Object.keys(SCRIPTS) as readonly Shell[];
 
-/** The command, to be added to a program; it reads the program's other commands when it runs. */
+/** Creates the command; it reads the program's other commands when it runs. */
 export function completionCommand(program: Command): Command {
   return new Command('completion')
-    .description('Print what makes a shell complete the command line.')
+    .description('Print a completion script for a shell.')
     .addArgument(new Argument('<shell>', 'whose script to print').choices(SHELLS))
     .addHelpText(
       'after',

@@ -1,28 +1,34 @@
-/** `edgeplan diff`: what two rule sets do differently, in terms of rules and, where requests are given, of decisions. */
+/** `edgeplan diff`: compares two rule sets by their rules and, with requests, by their decisions. */
 import { Command, Option } from 'commander';
 import { diffPlans, type PlanSide } from '../../analysis/diff.ts';
 import type { Evaluator } from '../../evaluator/index.ts';
 import { loggedDecision } from '../../proxy/log/line.ts';
 import { requests } from '../../simulator/requests.ts';
 import { fixedEvaluator } from '../../simulator/simulate.ts';
-import { type ChoiceFlags, signaturesFor } from '../choose-signatures.ts';
-import { readLog } from '../decision-log.ts';
+import { nothingCompared, printGaps, replayText } from '../decision-log/print-replay.ts';
+import { readLog } from '../decision-log/read-log.ts';
+import { createReplay, type ReplayEntry, type ReplayReport } from '../decision-log/replay.ts';
 import { EXIT, usageFault } from '../exit.ts';
-import { type OpenedSubject, openSubject } from '../open-subject.ts';
+import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
+import { type OpenedSubject, openSubject } from '../input/open-subject.ts';
+import { readChunks } from '../input/read-file.ts';
 import { colourOption, gather, readNodeId, signatureOptions } from '../options.ts';
 import { write } from '../output.ts';
-import { diffText } from '../print-diff.ts';
-import { nothingCompared, printGaps, replayText } from '../print-replay.ts';
-import { readChunks } from '../read-file.ts';
-import { createReplay, type ReplayEntry, type ReplayReport } from '../replay-log.ts';
+import { diffText } from '../print/diff.ts';
 
+/** The options of the command, as commander parses them. */
 interface Flags extends ChoiceFlags {
+  /** A file of requests to evaluate with both. */
   readonly requests?: string;
+  /** Decision logs whose requests to evaluate with both. */
   readonly log?: readonly string[];
+  /** The id of the edge node, for geo pools. */
   readonly nodeId?: number;
+  /** Prints JSON. */
   readonly json?: boolean;
 }
 
+/** Compares, prints the differences, and sets exit code 1 when there are any. */
 async function run(before: string, after: string, flags: Flags): Promise<void> {
   const inputs = [
     before,
@@ -32,11 +38,12 @@ async function run(before: string, after: string, flags: Flags): Promise<void> {
   ];
   if (inputs.filter((name) => name === '-').length > 1)
     throw usageFault('only one of the inputs can be stdin');
+  // One after the other, so that diagnostics of both files are not interleaved.
   const older = await openSubject(before, flags.color);
   const newer = await openSubject(after, flags.color);
   const diff = diffPlans(sideOf(older), sideOf(newer));
-  const asked = flags.requests !== undefined || flags.log !== undefined;
-  const decisions = asked ? await compareDecisions({ older, newer }, flags) : null;
+  const compares = flags.requests !== undefined || flags.log !== undefined;
+  const decisions = compares ? await compareDecisions({ older, newer }, flags) : null;
   const names = { before: inputName(before), after: inputName(after) };
   if (flags.json === true) {
     await write(`${JSON.stringify({ ...names, ...diff, decisions }, null, 2)}\n`);
@@ -52,11 +59,12 @@ async function run(before: string, after: string, flags: Flags): Promise<void> {
   if (!diff.same || (decisions?.changed ?? 0) > 0) process.exitCode = EXIT.no;
 }
 
-/** As typed: two files may have one name in two folders. */
+/** The path as typed, since two files in two folders may have one name. */
 function inputName(path: string): string {
   return path === '-' ? 'stdin' : path;
 }
 
+/** A side of the comparison, with the keys of its rules. */
 function sideOf({ opened, subject }: OpenedSubject): PlanSide {
   const keys = (subject.ruleSet?.rules ?? []).flatMap(({ type, id }) => {
     const key = subject.sources.get(id)?.key ?? null;
@@ -65,9 +73,11 @@ function sideOf({ opened, subject }: OpenedSubject): PlanSide {
   return { opened, keys: new Map(keys) };
 }
 
+/** The conditions of both sides. */
+// Without a clock flag, both sides use the same time.
 const WORLD = { down: [], nodeId: null, now: Date.now(), nowGiven: false } as const;
 
-/** Puts each request to both, in the same order, with counters of their own. */
+/** Evaluates each request with both rule sets, in the same order and with separate counters. */
 async function compareDecisions(
   { older, newer }: { readonly older: OpenedSubject; readonly newer: OpenedSubject },
   flags: Flags,
@@ -77,10 +87,12 @@ async function compareDecisions(
     const signatures = await signaturesFor(subject.bytes, flags);
     return () => fixedEvaluator({ ...subject, signatures }, world);
   };
+  // The older side decides first; its decision takes the place of the logged one.
   const was = (await open(older))();
   const replay = createReplay(await open(newer), { alike: true });
   for await (const entries of entriesOf(flags, was.domain)) {
     for (const entry of entries) {
+      // Gaps and unreadable lines are only counted.
       if (entry.kind !== 'decision' || entry.line.request === null) replay.add(entry);
       else {
         const decision = loggedDecision(was.evaluate(entry.line.request));
@@ -91,12 +103,15 @@ async function compareDecisions(
   return replay.report();
 }
 
+/** Yields the entries of the logs, then the requests of the file. */
 async function* entriesOf(flags: Flags, domain: string): AsyncGenerator<readonly ReplayEntry[]> {
+  // Logged requests first, in the order of the logs.
   for (const log of flags.log ?? []) yield* readLog(log);
   const { requests: file } = flags;
   if (file === undefined) return;
-  for await (const asked of requests(readChunks(file))) {
-    yield asked.map((one): ReplayEntry => {
+  for await (const compares of requests(readChunks(file))) {
+    yield compares.map((one): ReplayEntry => {
+      // A request of a file has no decision yet; the caller adds that of the older side.
       const at = `${file}:${one.line}`;
       if ('error' in one) return { kind: 'unreadable', at, reason: one.error };
       const { request } = one;
@@ -114,7 +129,7 @@ async function* entriesOf(flags: Flags, domain: string): AsyncGenerator<readonly
   }
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function diffCommand(): Command {
   const command = new Command('diff')
     .summary('what two rule sets do differently')
@@ -124,9 +139,14 @@ export function diffCommand(): Command {
     )
     .argument('<before>', 'an edge file or a sealed plan; - is stdin')
     .argument('<after>', 'the one to compare it with')
-    .option('--requests <file>', 'put these requests to both: one JSON object a line, as simulate reads them')
+    .option(
+      '--requests <file>',
+      'evaluate these requests with both: one JSON object a line, as simulate reads them',
+    )
     .addOption(
-      new Option('--log <path>', "put a decision log's requests to both; may be repeated").argParser(gather),
+      new Option('--log <path>', "evaluate a decision log's requests with both; may be repeated").argParser(
+        gather,
+      ),
     )
     .addOption(
       new Option('--node-id <id>', 'the edge node that answers')

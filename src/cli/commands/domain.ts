@@ -1,4 +1,7 @@
-/** `edgeplan domain`: an operator's commands for a customer's domain: ban, disable, undo both, and choose its node groups. */
+/**
+ * `edgeplan domain`: commands of an operator for a customer's domain: show, ban, disable, their reversals, and node
+ * groups.
+ */
 import { Command } from 'commander';
 import { groupNames, shareGroup } from '../../base/node-groups.ts';
 import { applyEvent } from '../../lifecycle/apply-event.ts';
@@ -13,21 +16,28 @@ import { readNodeGroups } from '../options.ts';
 import { note, write } from '../output.ts';
 import { findDomain, withData, withStore } from '../with-store.ts';
 
-/** Characters of a reason: it has to fit a line of the audit log. */
+/** The longest reason in characters: it is one line of the audit log. */
 const MAX_REASON = 200;
 
+/** Options of commands that record a reason, as commander parses them. */
 interface ReasonFlags extends StoreFlags {
+  /** The reason, for the audit log. */
   readonly reason: string;
 }
 
+/** Options of `unban` and `enable`, as commander parses them. */
 interface ReturnFlags extends ReasonFlags {
+  /** The operator vouches for the owner's right to the name. */
   readonly proven?: boolean;
 }
 
+/** Options of `show`, as commander parses them. */
 interface ShowFlags extends StoreFlags {
+  /** Prints JSON. */
   readonly json?: boolean;
 }
 
+/** What `show` prints. */
 interface Shown {
   readonly domain: string;
   readonly id: number;
@@ -35,19 +45,21 @@ interface Shown {
   readonly status: string;
   readonly dns_mode: string;
   readonly suspended: boolean;
-  /** The groups whose nodes serve it. */
+  /** The node groups that serve the domain. */
   readonly node_groups: readonly string[];
   readonly created_at: string;
-  /** What nodes follow; `null`: nothing was published. */
+  /** The published revision; `null`: none. */
   readonly revision: number | null;
 }
 
+/** Rows that belong to a domain. */
 interface About {
   readonly owner: AccountRow | null;
   readonly current: ManifestRow | null;
   readonly groups: string;
 }
 
+/** A domain as `show` prints it. */
 function shown(domain: DomainRow, { owner, current, groups }: About): Shown {
   const { name, id, status, dns_mode, suspended, created_at } = domain;
   return {
@@ -63,6 +75,7 @@ function shown(domain: DomainRow, { owner, current, groups }: About): Shown {
   };
 }
 
+/** Prints the state of a domain. */
 async function show(name: string, flags: ShowFlags): Promise<void> {
   const found = await withData(flags, (store) =>
     store.read(async (tx) => {
@@ -76,6 +89,7 @@ async function show(name: string, flags: ShowFlags): Promise<void> {
   await write(flags.json === true ? `${JSON.stringify(found, null, 2)}\n` : `${lines.join('\n')}\n`);
 }
 
+/** Moves a domain to node groups. */
 async function group(name: string, groups: string, flags: StoreFlags): Promise<void> {
   const moved = await withData(flags, (store) =>
     store.write(async (tx) => {
@@ -83,9 +97,10 @@ async function group(name: string, groups: string, flags: StoreFlags): Promise<v
       const move = await moveDomain(tx, domain, { groups, now: Date.now() });
       if (!move.ok) {
         throw new CommandFault(EXIT.no, `${domain.name} has been in ${move.left} other groups before`, {
-          remedy: 'put it into groups that it was in already, or put nodes into the groups it is in',
+          remedy: 'move it to groups that it was in before, or move nodes to its groups',
         });
       }
+      // A domain in groups without a node is served nowhere; that is allowed, with a warning.
       const nodes = await tx.nodes.list();
       const served = nodes.some((one) => one.revoked_at === null && shareGroup(one.node_groups, groups));
       return { domain: domain.name, served, ...move };
@@ -96,13 +111,14 @@ async function group(name: string, groups: string, flags: StoreFlags): Promise<v
   if (moved.changed) note('nodes that follow a server get or remove its plan within seconds');
 }
 
-/** Applies an event and prints the status it leads to. @throws CommandFault with the refusal */
+/** Applies a lifecycle event and prints the new status. @throws CommandFault with the refusal */
 async function apply(
   name: string,
   event: (now: number) => LifecycleEvent,
   flags: ReasonFlags,
 ): Promise<void> {
   const { reason } = flags;
+  // Counted in code points, as a reader counts characters.
   if (reason.trim() === '' || [...reason].length > MAX_REASON) {
     throw usageFault(`a reason has 1 to ${MAX_REASON} characters`);
   }
@@ -122,18 +138,21 @@ async function apply(
   await write(`${domain.name} is ${domain.status}\n`);
 }
 
+/** The action of `enable` and `unban`. */
 function returning(kind: 'enable' | 'unban') {
   return (name: string, flags: ReturnFlags): Promise<void> => {
-    const word =
+    const proof =
       flags.proven === true ? ({ proof: 'holds', vouched: true } as const) : { proof: 'unknown' as const };
-    return apply(name, (now) => ({ kind, ...word, challenge: newChallenge(now) }), flags);
+    return apply(name, (now) => ({ kind, ...proof, challenge: newChallenge(now) }), flags);
   };
 }
 
+/** Adds the domain and `--reason` to a command. */
 function reasoned(command: Command): Command {
   return withStore(command).argument('<domain>').requiredOption('--reason <text>', 'why, for the audit log');
 }
 
+/** Adds `--proven` to a command. */
 function provable(command: Command): Command {
   return reasoned(command).option(
     '--proven',
@@ -141,7 +160,7 @@ function provable(command: Command): Command {
   );
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function domainCommand(): Command {
   return new Command('domain')
     .description("Show, ban and disable a customer's domain; works beside a running server.")

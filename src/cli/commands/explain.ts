@@ -1,30 +1,38 @@
-/** `edgeplan explain`: why a visitor got what they got, by the decision id on their page. */
+/** `edgeplan explain`: explains a logged decision, found by the decision id on the visitor's page. */
 import { Command, Option } from 'commander';
 import { compile, seal } from '../../compiler/index.ts';
 import type { DecisionLine, LoggedDecision } from '../../proxy/log/line.ts';
 import type { TraceDocument } from '../../simulator/document.ts';
 import { paint } from '../../simulator/paint.ts';
 import { renderTrace } from '../../simulator/render.ts';
-import { visible } from '../../simulator/render-text.ts';
+import { quantity, visible } from '../../simulator/render-text.ts';
 import { type SimulatedRequest, type SimulationSubject, simulate } from '../../simulator/simulate.ts';
-import { type ChoiceFlags, signaturesFor } from '../choose-signatures.ts';
-import { readLog } from '../decision-log.ts';
-import { digestOf } from '../digest.ts';
+import { readLog } from '../decision-log/read-log.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
-import { openSubject } from '../open-subject.ts';
+import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
+import { digestOf } from '../input/digest.ts';
+import { openSubject } from '../input/open-subject.ts';
 import { colourOption, readNodeId, signatureOptions } from '../options.ts';
 import { colourFor, note, outputWidth, write } from '../output.ts';
 import { logOption } from './replay.ts';
 
+/** The options of the command, as commander parses them. */
 interface Flags extends ChoiceFlags {
+  /** Decision logs to search. */
   readonly log: readonly string[];
+  /** The path of the rules; absent: the decision is printed without its rules. */
   readonly file?: string;
+  /** A sealed plan, in place of `file`. */
   readonly plan?: string;
+  /** The id of the edge node, for geo pools. */
   readonly nodeId?: number;
+  /** Lists all rules. */
   readonly all?: boolean;
+  /** Prints JSON. */
   readonly json?: boolean;
 }
 
+/** Finds the decision, prints it, and simulates its request when rules are given. */
 async function run(id: string, flags: Flags): Promise<void> {
   const file = flags.plan ?? flags.file;
   if (file === '-' && flags.log.includes('-')) throw usageFault('the rules and the log cannot both be stdin');
@@ -41,14 +49,16 @@ async function run(id: string, flags: Flags): Promise<void> {
   const { subject } = await openSubject(file, flags.color);
   const samePlan = isSamePlan(subject, line);
   const now = request.now ?? Date.parse(line.time);
+  // The health of origins at that time is not in the log: all count as up.
   const world = { down: [], nodeId: flags.nodeId ?? null, now, nowGiven: true };
   const asked: SimulatedRequest = {
     request,
     url: `${request.scheme}://${String(request.host)}${request.target}`,
     world,
+    // The log does not state who made an error status; the origin's page rules apply.
     response: line.status >= 400 ? { status: line.status, madeBy: 'origin' } : undefined,
   };
-  // One plan has one digest here: the node's, which counts the revision in.
+  // The digest of the node's plan, which includes the revision.
   const digest = samePlan ? `sha256:${line.digest}` : subject.digest;
   const signatures = await signaturesFor(subject.bytes, flags);
   const trace = simulate({ ...subject, digest, signatures }, asked);
@@ -66,17 +76,18 @@ async function run(id: string, flags: Flags): Promise<void> {
     command: 'explain',
   });
   await write(paint(lines, colourFor(process.stdout, flags.color)));
-  if (samePlan && isOtherwise(line, trace))
+  if (samePlan && differsFromLog(line, trace))
     note(
-      'edgeplan: it was decided otherwise then; rate counters, bodies and the node’s own signatures are not in the log',
+      'edgeplan: the logged decision differs; rate counters, bodies and the node’s own signatures are not in the log',
     );
 }
 
-/** Whether the visitor's outcome, or the one had dry_run rules been enforced, is another than it was. */
-function isOtherwise({ decision, shadow }: DecisionLine, trace: TraceDocument): boolean {
+/** Whether the simulated outcome, or its shadow, differs from the logged one. */
+function differsFromLog({ decision, shadow }: DecisionLine, trace: TraceDocument): boolean {
   return decision?.action !== trace.decision.action || shadow?.action !== trace.shadow?.action;
 }
 
+/** What a search has read. */
 interface Searched {
   lines: number;
   missing: number;
@@ -84,6 +95,7 @@ interface Searched {
   last: string | null;
 }
 
+/** Searches the logs for a decision id. @throws CommandFault */
 async function find(id: string, logs: readonly string[]): Promise<DecisionLine> {
   const searched: Searched = { lines: 0, missing: 0, first: null, last: null };
   for (const log of logs) {
@@ -101,46 +113,49 @@ async function find(id: string, logs: readonly string[]): Promise<DecisionLine> 
   throw notThere(id, searched);
 }
 
+/** The fault for an id that the logs do not contain. */
 function notThere(id: string, { lines, missing, first, last }: Searched): CommandFault {
   if (lines === 0) return inputFault('the log holds no decision');
-  const span = `${lines} ${lines === 1 ? 'decision' : 'decisions'}, ${first} to ${last}`;
-  const gap = missing === 0 ? '' : `; ${missing} are missing from it, which the log could not take`;
+  const span = `${quantity(lines, 'decision')}, ${first} to ${last}`;
+  const gap = missing === 0 ? '' : `; ${missing} were dropped by the log`;
   const remedy = `of plain answers only a sample is logged (--log-rate of the node); older logs may have been moved away${gap}`;
   return new CommandFault(EXIT.no, `there is no decision \`${id}\` in the log (${span})`, { remedy });
 }
 
+/** The fault for rules of another domain. */
 function otherDomain(line: DecisionLine, domain: string): CommandFault {
   return inputFault(`the decision is of \`${line.domain}\`, and these rules are of \`${domain}\``, {
     remedy: 'name that domain’s file with --file',
   });
 }
 
-/** What the line itself says. */
+/** The content of the log line as text. */
 function accountOf(line: DecisionLine): string {
   const { request, decision } = line;
-  const said = [`${line.id}  ${line.time}`];
+  const parts = [`${line.id}  ${line.time}`];
   if (request === null || decision === null) {
-    said.push(`refused with ${line.status} before any rule was asked: ${refusalReason(line.status)}`);
+    parts.push(`refused with ${line.status} before any rule was evaluated: ${refusalReason(line.status)}`);
   } else {
     const host = String(request.host);
-    said.push(
+    parts.push(
       `${request.method} ${request.scheme}://${host}${request.target}`,
       `from ${request.ip ?? 'an unknown address'}`,
     );
-    said.push(`${outcome(decision)}; the visitor got ${line.status}`);
+    parts.push(`${outcome(decision)}; the visitor got ${line.status}`);
     for (const { rule, mode, effect, waf } of line.matches) {
-      said.push(`  ${rule} (${mode}): ${effect}`);
-      if (waf !== undefined) said.push(`    ${signatureText(waf)}`);
+      parts.push(`  ${rule} (${mode}): ${effect}`);
+      if (waf !== undefined) parts.push(`    ${signatureText(waf)}`);
     }
-    if (line.shadow !== null) said.push(`had dry_run rules been enforced: ${outcome(line.shadow)}`);
-    if (line.waf !== null) said.push(signatureText(line.waf));
-    said.push(`by ${line.domain}, revision ${line.revision}, plan sha256:${line.digest}`);
+    if (line.shadow !== null) parts.push(`had dry_run rules been enforced: ${outcome(line.shadow)}`);
+    if (line.waf !== null) parts.push(signatureText(line.waf));
+    parts.push(`by ${line.domain}, revision ${line.revision}, plan sha256:${line.digest}`);
   }
-  if (line.fault !== null) said.push(`fault: ${line.fault}`);
-  if (line.withheld.length > 0) said.push(`not in the log, or not whole: ${line.withheld.join(', ')}`);
-  return said.map((one) => visible(one)).join('\n');
+  if (line.fault !== null) parts.push(`fault: ${line.fault}`);
+  if (line.withheld.length > 0) parts.push(`not in the log, or not whole: ${line.withheld.join(', ')}`);
+  return parts.map((one) => visible(one)).join('\n');
 }
 
+/** The waf verdict of a log line. */
 function signatureText({
   score,
   ids,
@@ -162,37 +177,43 @@ function signatureText({
   );
 }
 
+/** Action, status, location and rule of a logged decision. */
 function outcome({ action, status, rule, location }: LoggedDecision): string {
   const to = location === null ? '' : ` to ${location}`;
   return `${action}${status === null ? '' : ` ${status}`}${to}${rule === null ? '' : ` by ${rule}`}`;
 }
 
-/** What the node refuses by itself, and why (RFC 9110 §15.5.1, §15.5.20). */
+/** Why a node refuses a request before evaluating rules (RFC 9110 §15.5.1, §15.5.20). */
 function refusalReason(status: number): string {
   if (status === 421) return 'the host is served by no plan here, or is not the name of the TLS handshake';
   if (status >= 500) return 'an error of the node, or a transfer coding it does not know';
   return 'the request was not read as one, such as with a Host header missing or sent twice';
 }
 
-/** The digest these rules have under the line's revision: a file has none of its own. */
+/**
+ * Whether the subject is the plan that made the decision. An edge file has no revision, so it is sealed with the
+ * line's.
+ */
 function isSamePlan({ ruleSet, digest, bytes }: SimulationSubject, line: DecisionLine): boolean {
   const logged = `sha256:${line.digest}`;
   if (ruleSet === null || digest === logged) return digest === logged;
+  // The revision is part of the digest, and the log has it.
   const sealed = seal(compile(ruleSet).plan, { revision: line.revision ?? 0 });
   return sealed.length === bytes.length && digestOf(sealed) === logged;
 }
 
+/** The heading for rules that differ from the logged plan. */
 function otherPlan({ name }: SimulationSubject, { revision }: DecisionLine): string {
   return `these rules are not the plan that decided then (revision ${revision}); what ${name} would decide:`;
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function explainCommand(): Command {
   const command = new Command('explain')
     .summary('why a request got what it got, by its decision id')
     .description(
-      'Finds a decision in the log by the id that stands on its page and in its X-Edgeplan-Id header. With the rules at ' +
-        'hand, every rule is accounted for as `simulate` does.',
+      'Finds a decision in the log by the id on its page and in its X-Edgeplan-Id header. With --file or --plan, every rule ' +
+        'is explained as by `simulate`.',
     )
     .argument('<id>', 'the decision id')
     .addOption(logOption())

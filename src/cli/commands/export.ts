@@ -1,29 +1,38 @@
-/** `edgeplan export`: a domain of a server as an edge file. */
+/** `edgeplan export`: writes a domain of a server as an edge file. */
 import { Command } from 'commander';
 import { printEdge } from '../../files/print-edge.ts';
-import type { RemoteDomain } from '../apply/remote.ts';
-import { readRemote } from '../apply/remote.ts';
-import { keyOption, type ServerAccess, serverOption } from '../ask-server.ts';
 import { note, write } from '../output.ts';
+import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
+import type { RemoteDomain } from '../remote/remote-domain.ts';
+import { readRemote } from '../remote/remote-domain.ts';
 import { writeWhole } from '../write-file.ts';
 
+/** The options of the command, as commander parses them. */
 interface Flags extends ServerAccess {
+  /** Writes the server's ids and state. */
   readonly ids?: boolean;
+  /** Writes to this file instead of stdout. */
   readonly output?: string;
 }
 
+/** Reads the domain and writes the file. */
 async function run(domain: string, flags: Flags): Promise<void> {
   const remote = await readRemote(domain, flags);
   const { records, rules } = remote;
   const ids = flags.ids === true;
   const { text, orphans } = printEdge({ domain: domainFields(remote, ids), records, rules, ids });
   for (const { type, id } of orphans)
-    note(`edgeplan: the records of rule ${type}/${id} are gone; the file has it for all records, disabled`);
+    note(
+      `edgeplan: the records of rule ${type}/${id} were deleted; the file has the rule for all records, disabled`,
+    );
   if (flags.output === undefined) return write(text);
   await writeWhole(flags.output, Buffer.from(text));
 }
 
-/** The server's own verdicts (its status, a suspension) go along only where the very plan is wanted. */
+/**
+ * The fields of `domain`. The state of the server (status, suspension) is written only when the exact plan is
+ * exported.
+ */
 function domainFields({ name, settings, state }: RemoteDomain, exact: boolean): { readonly name: string } {
   const { status, suspended, developer_mode_until } = state;
   if (!exact) return { name, ...settings };
@@ -36,14 +45,14 @@ function domainFields({ name, settings, state }: RemoteDomain, exact: boolean): 
   };
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function exportCommand(): Command {
   return new Command('export')
     .summary('write a domain of a server as an edge file')
     .description(
       'Writes records, rules and settings of a domain in the form of edge.yaml, for simulate, test, lint and apply. The ' +
-        'text is the same wherever the domain is kept; with --ids it holds the ids and the state of this server and ' +
-        'compiles to the very plan that the server publishes.',
+        'text does not depend on the server; with --ids it contains the ids and the state of this server and compiles to ' +
+        'the same plan that the server publishes.',
     )
     .argument('<domain>', 'its name')
     .option('--ids', "write the server's ids, and its state where it is not active")

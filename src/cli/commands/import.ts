@@ -1,20 +1,25 @@
-/** `edgeplan import`: the records of a BIND zone file into a domain of a server. */
+/** `edgeplan import`: imports the records of a BIND zone file into a domain of a server. */
 import { Command } from 'commander';
 import { visible } from '../../simulator/render-text.ts';
-import { askInDomain, domainPath } from '../apply/remote.ts';
-import { keyOption, type ServerAccess, serverOption } from '../ask-server.ts';
 import { EXIT, inputFault } from '../exit.ts';
+import { readBytes } from '../input/read-file.ts';
 import { note, write } from '../output.ts';
-import { printPublished } from '../published.ts';
-import { readBytes } from '../read-file.ts';
-import { tableText } from '../table.ts';
+import { tableText } from '../print/table.ts';
+import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
+import { publicationOutcome } from '../remote/publication.ts';
+import { callDomainApi, domainPath } from '../remote/remote-domain.ts';
 
+/** The options of the command, as commander parses them. */
 interface Flags extends ServerAccess {
+  /** The path of the zone file; `-` is stdin. */
   readonly zone: string;
+  /** Validates only. */
   readonly dryRun?: boolean;
+  /** Prints JSON. */
   readonly json?: boolean;
 }
 
+/** The response of the API. */
 interface Imported {
   readonly imported: number;
   readonly skipped: number;
@@ -27,17 +32,20 @@ interface Imported {
   readonly problems: readonly { readonly line: number | null; readonly error: string }[];
 }
 
+/** Sends the file and prints the imported records and the problems. */
 async function run(domain: string, flags: Flags): Promise<void> {
   const text = zoneText(await readBytes(flags.zone), flags.zone);
   const dry = flags.dryRun === true;
+  // The request waits for the publication, so that the revision can be printed.
   const path = `${domainPath(domain, '/records/import')}?${dry ? 'validate_only=true' : 'wait=published'}`;
-  const { body, headers } = await askInDomain(domain, flags, {
+  const { body, headers } = await callDomainApi(domain, flags, {
     method: 'POST',
     path,
     body: text,
     type: 'text/dns',
   });
   const answer = body as Imported;
+  // A partial import is a negative result for scripts.
   if (answer.skipped > 0) process.exitCode = EXIT.no;
   if (flags.json === true) return write(`${JSON.stringify(answer, null, 2)}\n`);
   const rows = answer.records.map(({ name, type, destination, proxied }) => [
@@ -49,15 +57,16 @@ async function run(domain: string, flags: Flags): Promise<void> {
   await write(tableText(['name', 'type', 'edge', 'data'], rows));
   const file = flags.zone === '-' ? 'stdin' : flags.zone;
   for (const { line, error } of answer.problems)
-    note(`${file}${line === null ? '' : `:${line}`}: not taken over: ${visible(error)}`);
+    note(`${file}${line === null ? '' : `:${line}`}: not imported: ${visible(error)}`);
   const revision = headers.get('x-revision');
-  const out = revision === null ? null : await printPublished(domain, revision, flags);
+  const out = revision === null ? null : await publicationOutcome(domain, revision, flags);
   const verb = dry ? 'would be imported' : 'imported';
-  const told = out === null ? '' : `; ${out.clause}`;
-  await write(`${answer.imported} ${verb}, ${answer.skipped} not taken over${told}\n`);
+  const published = out === null ? '' : `; ${out.clause}`;
+  await write(`${answer.imported} ${verb}, ${answer.skipped} not imported${published}\n`);
   if (typeof out?.remedy === 'string') note(`  ${out.remedy}`);
 }
 
+/** Decodes the zone file. @throws CommandFault with exit code 3 */
 function zoneText(bytes: Uint8Array, name: string): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -66,17 +75,17 @@ function zoneText(bytes: Uint8Array, name: string): string {
   }
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function importCommand(): Command {
   return new Command('import')
     .summary('add the records of a BIND zone file to a domain')
     .description(
-      'Sends a BIND master file to the server, which adds what it can keep: no SOA, no NS of the domain itself, nothing that ' +
-        'is there already. What was not taken over is told with its line on stderr, and the exit code is then 1.',
+      'Sends a BIND master file to the server, which adds its records, except SOA, NS of the domain itself and records that ' +
+        'exist already. Records that were not imported are printed on stderr with their lines; the exit code is then 1.',
     )
     .argument('<domain>', 'its name')
     .requiredOption('-z, --zone <file>', 'the zone file; - is stdin')
-    .option('--dry-run', 'only say what would be imported')
+    .option('--dry-run', 'only print what would be imported')
     .option('--json', "print the server's answer")
     .addOption(serverOption())
     .addOption(keyOption())

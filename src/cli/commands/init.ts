@@ -1,16 +1,16 @@
-/** `edgeplan init`: a commented edge file and its tests to start from. */
+/** `edgeplan init`: writes a commented edge file and its tests. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Command } from 'commander';
 import { fileSchema, SCHEMA_FILES } from '../../simulator/file-schemas.ts';
+import { shellWord } from '../../simulator/shell-word.ts';
 import { usageFault } from '../exit.ts';
 import { writeFault } from '../file-fault.ts';
 import { write } from '../output.ts';
-import { shellWord } from '../shell-word.ts';
-import { STARTER_RULES, STARTER_TESTS } from '../starter.ts';
+import { STARTER_RULES, STARTER_TESTS } from '../starter-files.ts';
 import { writeNew } from '../write-file.ts';
 
-/** The schemas are named by the first line of the file that they are of. */
+/** The files to write; the first line of each names the schema that it has. */
 const FILES = [
   { name: 'edge.yaml', text: () => STARTER_RULES },
   { name: 'edge.test.yaml', text: () => STARTER_TESTS },
@@ -18,11 +18,13 @@ const FILES = [
   { name: SCHEMA_FILES.test, text: () => fileSchema('test') },
 ] as const;
 
+/** Writes the files that do not exist yet. @throws CommandFault */
 async function init(folder: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
+    // `recursive` accepts an existing folder, so EEXIST means a file.
     if (code === 'EEXIST') throw usageFault(`\`${folder}\` is a file; name a folder`);
     throw writeFault(folder, error);
   }
@@ -35,11 +37,14 @@ async function init(folder: string): Promise<void> {
     lines.push(`${fresh ? 'wrote' : 'kept '} ${file}${fresh ? '' : ', which was there already'}\n`);
   }
   const file = join(folder, 'edge.yaml');
+  // The default file needs no -f.
   const named = file === 'edge.yaml' ? '' : `-f ${shellWord(file)} `;
+  // Nothing new was written: the user knows the commands already.
   if (written > 0) lines.push(`\nnext: npx edgeplan simulate ${named}https://shop.example.com/api/orders\n`);
   await write(lines.join(''));
 }
 
+/** Creates the command. */
 export function initCommand(): Command {
   return new Command('init')
     .summary('write a starter edge.yaml and edge.test.yaml')

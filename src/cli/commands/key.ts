@@ -1,4 +1,4 @@
-/** `edgeplan key`: API keys. Only here can they be made and revoked; no key may do that itself. */
+/** `edgeplan key`: creates, lists and revokes API keys. The API itself cannot create or revoke keys. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import {
   createKey,
@@ -11,20 +11,26 @@ import {
 import { CommandFault, EXIT } from '../exit.ts';
 import { openExistingData, type StoreFlags } from '../open-data.ts';
 import { note, write } from '../output.ts';
-import { tableText } from '../table.ts';
+import { tableText } from '../print/table.ts';
 import { withStore } from '../with-store.ts';
 
+/** Options of `create`, as commander parses them. */
 interface CreateFlags extends StoreFlags {
+  /** What the key is for. */
   readonly name: string;
+  /** Days of validity; `null`: no expiry. */
   readonly expires: ExpiryDays;
+  /** Restricts the key to GET, HEAD and OPTIONS. */
   readonly readOnly?: boolean;
 }
 
+/** Options of `list`, as commander parses them. */
 interface ListFlags extends StoreFlags {
+  /** Prints JSON. */
   readonly json?: boolean;
 }
 
-/** The key goes to stdout alone, so that a script can take it; the rest is for the person. */
+/** Creates a key. stdout has only the key, so that a script can read it; everything else goes to stderr. */
 async function create(account: string, flags: CreateFlags): Promise<void> {
   const store = await openExistingData(flags);
   try {
@@ -38,24 +44,28 @@ async function create(account: string, flags: CreateFlags): Promise<void> {
     if (!made.ok) throw new CommandFault(EXIT.no, made.reason);
     const { key, row } = made.value;
     await write(`${key}\n`);
+    // stderr: the key itself is the only output on stdout.
     const kind = row.read_only ? 'read-only key' : 'key';
     const end = row.expires_at === null ? 'never expires' : `expires ${day(row.expires_at)}`;
-    note(`${kind} ${row.id} of \`${account}\`, ${end}; it is shown only this once`);
+    note(`${kind} ${row.id} of \`${account}\`, ${end}; it is shown only once`);
   } finally {
     await store.close();
   }
 }
 
+/** Lists the keys of one account or all. */
 async function list(account: string | undefined, flags: ListFlags): Promise<void> {
   const store = await openExistingData(flags);
   try {
     const now = Date.now();
     const reports = await reportKeys(store, { account: account ?? null, now });
+    // `null`: the account does not exist; an account without keys has an empty list.
     if (reports === null) throw new CommandFault(EXIT.no, `there is no account \`${account}\``);
     if (flags.json === true) {
       await write(`${JSON.stringify(reports.map(shown), null, 2)}\n`);
       return;
     }
+    // The last column is the number of requests of the last 30 days.
     const rows = reports.map((report) => [
       String(report.key.id),
       report.account.name,
@@ -72,6 +82,7 @@ async function list(account: string | undefined, flags: ListFlags): Promise<void
   }
 }
 
+/** The state of a key in words. */
 function state({ key, account }: KeyReport, now: number): string {
   if (key.revoked_at !== null) return `revoked ${day(key.revoked_at)}`;
   if (key.expires_at !== null && key.expires_at <= now) return `expired ${day(key.expires_at)}`;
@@ -79,6 +90,7 @@ function state({ key, account }: KeyReport, now: number): string {
   return key.expires_at === null ? 'active' : `active until ${day(key.expires_at)}`;
 }
 
+/** A key as JSON. */
 function shown({ account, key, uses }: KeyReport): object {
   const time = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
   return {
@@ -94,10 +106,12 @@ function shown({ account, key, uses }: KeyReport): object {
   };
 }
 
+/** A date as `2026-01-31`, UTC. */
 function day(at: number): string {
   return new Date(at).toISOString().slice(0, 10);
 }
 
+/** Revokes a key. @throws CommandFault when it does not exist or is revoked */
 async function revoke(id: number, flags: StoreFlags): Promise<void> {
   const store = await openExistingData(flags);
   try {
@@ -105,27 +119,31 @@ async function revoke(id: number, flags: StoreFlags): Promise<void> {
       await write(`key ${id} revoked\n`);
       return;
     }
+    // Nothing was revoked: either no such key, or an earlier revocation.
     const key = await store.latest.keys.get(id);
-    throw new CommandFault(EXIT.no, key === null ? `there is no key ${id}` : `key ${id} was revoked before`);
+    throw new CommandFault(EXIT.no, key === null ? `there is no key ${id}` : `key ${id} is already revoked`);
   } finally {
     await store.close();
   }
 }
 
+/** Parses `--expires`. */
 function readExpiry(text: string): ExpiryDays {
+  // Only fixed periods, as the API documents them (`EXPIRY_DAYS`).
   const days = text === 'none' ? null : Number(text);
   const found = EXPIRY_DAYS.find((choice) => choice === days);
   if (found === undefined) throw new InvalidArgumentError('write none, 30, 90 or 365 (days).');
   return found;
 }
 
+/** Parses the number of a key. */
 function readKeyId(text: string): number {
   if (!/^[1-9]\d{0,9}$/.test(text))
     throw new InvalidArgumentError('a key is named by its number; edgeplan key list shows it.');
   return Number(text);
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function keyCommand(): Command {
   return new Command('key')
     .description('Make, list and revoke API keys; works beside a running server.')

@@ -1,62 +1,62 @@
-/** `edgeplan lint`: what an edge file says that its author very likely does not mean. */
+/** `edgeplan lint`: reports rules of an edge file that very likely do something else than intended. */
+
 import { Command, Option } from 'commander';
 import { type LintSources, lintRuleSet } from '../../analysis/lint.ts';
 import { type Diagnostic, formatPath } from '../../base/diagnostic.ts';
 import { type EdgeSources, readEdgeBytes } from '../../files/edge-file.ts';
-import { readYamlBytes } from '../../files/yaml.ts';
+import { byPlace, isMapping, readYamlBytes } from '../../files/yaml.ts';
 import type { Rule } from '../../model/types.ts';
-import { type ChoiceFlags, signatureNames } from '../choose-signatures.ts';
-import { counted } from '../counted.ts';
+import { quantity } from '../../simulator/render-text.ts';
 import { EXIT, inputFault } from '../exit.ts';
-import { readEdgeOctets } from '../open-subject.ts';
+import { type ChoiceFlags, signatureNames } from '../input/choose-signatures.ts';
+import { readEdgeOctets } from '../input/open-subject.ts';
 import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
 import { colourFor, note, write } from '../output.ts';
-import { diagnosticsText, tally } from '../print-diagnostics.ts';
+import { diagnosticsText, tally } from '../print/diagnostics.ts';
 
+/** The values of `--fail-on`, from the lowest severity. */
 const THRESHOLDS = ['info', 'warning', 'error'] as const;
 
+/** The options of the command, as commander parses them. */
 interface Flags extends ChoiceFlags {
+  /** The path of the rules; `-` is stdin. */
   readonly file: string;
+  /** Prints JSON. */
   readonly json?: boolean;
+  /** The lowest severity that causes exit code 1. */
   readonly failOn: (typeof THRESHOLDS)[number];
 }
 
+/** Decodes source lines; invalid octets become U+FFFD. */
 const LENIENT = new TextDecoder('utf-8');
 
-/** Where the rules of an edge file were written, and which fields their author wrote. */
+/** The places of rules in an edge file, and the fields that the author wrote. */
 function sourcesOf(octets: Uint8Array, sources: EdgeSources): LintSources {
   const { value } = readYamlBytes(octets, sources.file);
-  const written = isMap(value) && Array.isArray(value['rules']) ? value['rules'] : [];
+  const written = isMapping(value) && Array.isArray(value['rules']) ? value['rules'] : [];
   const path = (rule: Rule) => ['rules', sources.rules.get(rule.id)?.index ?? 0];
   return {
     path,
     place: (rule, field) => sources.at([...path(rule), ...field]),
     written: (rule, field) => {
       const fields: unknown = written[sources.rules.get(rule.id)?.index ?? -1];
-      return isMap(fields) && Object.hasOwn(fields, field);
+      return isMapping(fields) && Object.hasOwn(fields, field);
     },
   };
 }
 
-function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-/** The reader warns of some of the same things; each is told once. */
+/** Removes duplicates: the reader of the file reports some of the same mistakes. */
 function withoutRepeats(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  const told = new Set<string>();
+  const seen = new Set<string>();
   return diagnostics.filter(({ code, path }) => {
     const key = `${code} ${formatPath(path)}`;
-    const repeated = told.has(key);
-    told.add(key);
+    const repeated = seen.has(key);
+    seen.add(key);
     return !repeated;
   });
 }
 
-function byPlace({ at: a }: Diagnostic, { at: b }: Diagnostic): number {
-  return a === undefined || b === undefined ? 0 : a.line - b.line || a.column - b.column;
-}
-
+/** Prints diagnostics as text or JSON. */
 async function print(diagnostics: readonly Diagnostic[], text: string, flags: Flags): Promise<void> {
   if (flags.json === true) {
     await write(`${JSON.stringify(diagnostics, null, 2)}\n`);
@@ -66,10 +66,12 @@ async function print(diagnostics: readonly Diagnostic[], text: string, flags: Fl
   await write(diagnosticsText(diagnostics, options));
 }
 
+/** Reads the file, lints it, and sets the exit code. */
 async function run(flags: Flags): Promise<void> {
   const octets = await readEdgeOctets(flags.file);
   const read = readEdgeBytes(octets, flags.file);
   const text = LENIENT.decode(octets);
+  // Lint needs a rule set, so a file with errors ends here.
   if (!read.ok) {
     await print(read.diagnostics, text, flags);
     throw inputFault(`\`${flags.file}\` does not compile: ${tally(read.diagnostics)}`);
@@ -79,15 +81,16 @@ async function run(flags: Flags): Promise<void> {
   const diagnostics = [...withoutRepeats([...read.diagnostics, ...found])].sort(byPlace);
   await print(diagnostics, text, flags);
   const count = read.ruleSet.rules.length;
-  if (diagnostics.length === 0 && flags.json !== true) note(`${counted(count, 'rule')}, nothing to remark`);
+  if (diagnostics.length === 0 && flags.json !== true) note(`${quantity(count, 'rule')}, no findings`);
+  // From the given severity up.
   const failing = THRESHOLDS.slice(THRESHOLDS.indexOf(flags.failOn));
   if (diagnostics.some(({ severity }) => failing.includes(severity))) process.exitCode = EXIT.no;
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function lintCommand(): Command {
   const command = new Command('lint')
-    .description('Remark on rules that very likely do not do what they were meant to.')
+    .description('Report rules that very likely do something else than intended.')
     .addOption(edgeFileOption());
   return signatureOptions(command)
     .addOption(

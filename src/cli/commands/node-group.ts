@@ -1,16 +1,22 @@
-/** `edgeplan node-group`: which nodes see which domains. Works on the data itself, beside a running server. */
+/**
+ * `edgeplan node-group`: lists and changes node groups, which decide which nodes serve which domains. Works on the
+ * store, beside a running server.
+ */
 import { Command } from 'commander';
 import { listGroups } from '../../publisher/node-groups.ts';
 import type { StoreFlags } from '../open-data.ts';
 import { readNodeGroups } from '../options.ts';
 import { note, write } from '../output.ts';
-import { tableText } from '../table.ts';
+import { tableText } from '../print/table.ts';
 import { findNode, withData, withStore } from '../with-store.ts';
 
+/** Options of `list`, as commander parses them. */
 interface ListFlags extends StoreFlags {
+  /** Prints JSON. */
   readonly json?: boolean;
 }
 
+/** Lists the groups, and warns of groups with domains and no node. */
 async function list(flags: ListFlags): Promise<void> {
   const groups = await withData(flags, (store) => store.read(listGroups));
   if (flags.json === true) {
@@ -27,6 +33,7 @@ async function list(flags: ListFlags): Promise<void> {
   if (rows.length === 0) note('no nodes and no domains yet');
 }
 
+/** Moves a node to groups. */
 async function setNode(name: string, groups: string, flags: StoreFlags): Promise<void> {
   await withData(flags, (store) =>
     store.write(async (tx) => {
@@ -38,11 +45,11 @@ async function setNode(name: string, groups: string, flags: StoreFlags): Promise
   note('the node follows within seconds: it gets the plans of its groups and removes all others');
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function nodeGroupCommand(): Command {
   return new Command('node-group')
     .description(
-      'Say which nodes see which domains: a token reads the domains of its groups only; works beside a running server.',
+      'Decide which nodes serve which domains: a token reads the domains of its groups only; works beside a running server.',
     )
     .addCommand(
       withStore(new Command('list').description('List the groups that a node or a domain is in.'))
@@ -52,7 +59,7 @@ export function nodeGroupCommand(): Command {
     .addCommand(
       withStore(
         new Command('set-node')
-          .description('Put a node into groups, and out of all others.')
+          .description('Move a node to groups, out of all others.')
           .argument('<node>')
           .argument('<groups>', 'names joined by commas, such as eu,us', readNodeGroups),
       ).action(setNode),

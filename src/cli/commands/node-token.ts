@@ -1,4 +1,7 @@
-/** `edgeplan node-token`: what a node shows to read the feed. Works on the data itself, beside a running server. */
+/**
+ * `edgeplan node-token`: creates, lists, rotates and revokes the tokens by which nodes authenticate to the feed.
+ * Works on the store, beside a running server.
+ */
 import { Command, Option } from 'commander';
 import { DEFAULT_GROUP } from '../../base/node-groups.ts';
 import { TOKEN_OVERLAP_MS } from '../../publisher/limits.ts';
@@ -11,14 +14,19 @@ import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import type { StoreFlags } from '../open-data.ts';
 import { overlapOption, readNodeGroups } from '../options.ts';
 import { note, write } from '../output.ts';
-import { tableText } from '../table.ts';
+import { tableText } from '../print/table.ts';
 import { findNode, withData, withStore } from '../with-store.ts';
 
+/** Options of `create`, as commander parses them. */
 interface CreateFlags extends StoreFlags {
+  /** Node groups separated by commas. */
   readonly group: string;
 }
 
-/** Token and trusted key go to stdout as a node's environment takes them; the rest is for the person. */
+/**
+ * Creates a node. stdout has its token and the key to trust, as lines of its environment; everything else goes to
+ * stderr.
+ */
 async function create(name: string, { group, ...flags }: CreateFlags): Promise<void> {
   if (!NODE_NAME_SHAPE.test(name)) {
     const remedy = 'use up to 64 letters, digits, dots, dashes and underscores';
@@ -28,10 +36,11 @@ async function create(name: string, { group, ...flags }: CreateFlags): Promise<v
     const signer = await openSigner(store, Date.now);
     const { node, token } = await make(store, name, group);
     await write(`EDGEPLAN_NODE_TOKEN=${token}\nEDGEPLAN_NODE_TRUST=${signer.publicKey}\n`);
-    note(`node ${node.id} \`${name}\`; the token is shown only this once`);
+    note(`node ${node.id} \`${name}\`; the token is shown only once`);
   });
 }
 
+/** Creates the node in its groups. @throws CommandFault when the name is taken */
 async function make(store: Store, name: string, groups: string): ReturnType<typeof createNode> {
   try {
     return await store.write(async (tx) => {
@@ -40,17 +49,20 @@ async function make(store: Store, name: string, groups: string): ReturnType<type
       return made;
     });
   } catch (error) {
+    // Two commands at once: the unique index decides.
     if (isStoreFault(error, 'conflict', 'nodes.name')) {
-      throw new CommandFault(EXIT.no, `there is a node \`${name}\` already`);
+      throw new CommandFault(EXIT.no, `there is already a node \`${name}\``);
     }
     throw error;
   }
 }
 
+/** Lists the nodes. */
 async function list(flags: StoreFlags): Promise<void> {
   await withData(flags, async (store) => {
     const nodes = await store.latest.nodes.list();
     const now = Date.now();
+    // Tokens that were replaced and are still valid.
     const replaced = (await store.latest.nodes.replacedTokens('all')).filter(({ until }) => now < until);
     const rows = nodes.map((node) => {
       const before = replaced.filter(({ node_id }) => node_id === node.id);
@@ -66,20 +78,24 @@ async function list(flags: StoreFlags): Promise<void> {
   });
 }
 
+/** When a node was last seen, or revoked. */
 function stateOf({ last_seen_at, revoked_at }: NodeRow): string {
   if (revoked_at !== null) return `revoked ${new Date(revoked_at).toISOString()}`;
   return last_seen_at === null ? 'never seen' : `seen ${new Date(last_seen_at).toISOString()}`;
 }
 
+/** Until when a replaced token is valid. */
 function overlapOf({ until }: ReplacedTokenRow): string {
-  return `a token before valid until ${new Date(until).toISOString()}`;
+  return `an earlier token valid until ${new Date(until).toISOString()}`;
 }
 
+/** Options of `rotate`, as commander parses them. */
 interface RotateFlags extends StoreFlags {
+  /** Milliseconds for which the previous token stays valid. */
   readonly overlap: number;
 }
 
-/** The token goes to stdout as a node's environment, or its --token-file, takes it. */
+/** Replaces the token of a node. stdout has the token in the form of the environment and of --token-file. */
 async function rotate(name: string, { overlap: overlapMs, ...flags }: RotateFlags): Promise<void> {
   await withData(flags, async (store) => {
     const node = await findNode(store.latest, name);
@@ -90,29 +106,33 @@ async function rotate(name: string, { overlap: overlapMs, ...flags }: RotateFlag
     const rotation = await store.write((tx) => rotateToken(tx, node, { now: Date.now(), overlapMs }));
     const until = new Date(rotation.until).toISOString();
     if (!rotation.ok) {
-      throw new CommandFault(EXIT.no, `the last tokens are valid still, the first until ${until}`, {
-        remedy: 'wait for it, or end all tokens before with --overlap 0',
+      throw new CommandFault(EXIT.no, `the last tokens are still valid, the first until ${until}`, {
+        remedy: 'wait until then, or end all earlier tokens with --overlap 0',
       });
     }
     await write(`EDGEPLAN_NODE_TOKEN=${rotation.token}\n`);
     const before =
-      overlapMs === 0 ? 'those before are not valid any more' : `the one before is valid until ${until}`;
-    note(`the token of \`${name}\` is shown only this once; ${before}`);
+      overlapMs === 0 ? 'earlier tokens are no longer valid' : `the previous one is valid until ${until}`;
+    note(`the token of \`${name}\` is shown only once; ${before}`);
   });
 }
 
+/** Revokes the token of a node. @throws CommandFault when it is revoked already */
 async function revoke(name: string, flags: StoreFlags): Promise<void> {
   await withData(flags, async (store) => {
     const node = await findNode(store.latest, name);
+    // `false`: an earlier command has revoked it.
     const changed = await store.write((tx) => tx.nodes.revoke(node.id, Date.now()));
     if (!changed) throw new CommandFault(EXIT.no, `the token of \`${name}\` was revoked before`);
     await write(`the token of \`${name}\` is revoked\n`);
   });
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function nodeTokenCommand(): Command {
-  const overlap = overlapOption('how long the token before is valid', { milliseconds: TOKEN_OVERLAP_MS });
+  const overlap = overlapOption('how long the previous token stays valid', {
+    milliseconds: TOKEN_OVERLAP_MS,
+  });
   const text = 'Make a node and print its token, once, and the key it is to trust.';
   return new Command('node-token')
     .description('Make, list, rotate and revoke the tokens of nodes; works beside a running server.')
@@ -132,7 +152,7 @@ export function nodeTokenCommand(): Command {
     .addCommand(
       withStore(
         new Command('rotate')
-          .description('Print another token for a node, once; the one before ends after an overlap.')
+          .description('Print a new token for a node, once; the previous one ends after an overlap.')
           .argument('<name>')
           .addOption(overlap),
       ).action(rotate),

@@ -1,34 +1,42 @@
-/** `edgeplan publish`: publishes a domain, or every one of a store, again as it is stored, for example after an upgrade. */
+/**
+ * `edgeplan publish`: publishes one domain, or all of a store, again from what is stored, for example after an
+ * upgrade.
+ */
+
 import { setTimeout as wait } from 'node:timers/promises';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { steadyNow } from '../../base/steady-clock.ts';
 import { requestAll, survey } from '../../publisher/republish-survey.ts';
+import { quantity } from '../../simulator/render-text.ts';
 import { StoreFault } from '../../store/fault.ts';
 import type { Store } from '../../store/store.ts';
-import { askInDomain, domainPath } from '../apply/remote.ts';
-import { keyOption, type ServerAccess, serverOption } from '../ask-server.ts';
 import { CommandFault, EXIT, usageFault } from '../exit.ts';
 import { openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
 import { note, write } from '../output.ts';
-import { printPublished } from '../published.ts';
+import { keyOption, type ServerAccess, serverOption } from '../remote/call-api.ts';
+import { publicationOutcome } from '../remote/publication.ts';
+import { callDomainApi, domainPath } from '../remote/remote-domain.ts';
 
+/** The options of the command, as commander parses them. */
 interface Flags extends ServerAccess, StoreFlags {
+  /** Publishes every domain of the store. */
   readonly all?: boolean;
-  /** Seconds to wait until all are out. */
+  /** Seconds to wait until all are published. */
   readonly wait?: number;
 }
 
-/** Milliseconds between counts of what is not out yet. */
+/** Milliseconds between two counts of the remaining domains. */
 const COUNT_MS = 1_000;
-/** Seconds of the longest wait: a day. */
+/** The longest wait in seconds: a day. */
 const MOST_WAIT_SEC = 86_400;
 
+/** Checks the arguments and publishes one domain or all. @throws CommandFault */
 async function publish(domain: string | undefined, flags: Flags): Promise<void> {
   if (flags.all !== true) {
     if (domain === undefined)
       throw usageFault('no domain was named', 'name one, or write --all for every one');
     if (flags.wait !== undefined)
-      throw usageFault('`--wait` goes with --all', 'a single domain is waited for without it');
+      throw usageFault('`--wait` goes with --all', 'publishing a single domain always waits');
     return publishOne(domain, flags);
   }
   if (domain !== undefined) throw usageFault(`\`${domain}\` and --all exclude one another`);
@@ -42,52 +50,67 @@ async function publish(domain: string | undefined, flags: Flags): Promise<void> 
   }
 }
 
+/** Publishes one domain over the API. */
 async function publishOne(domain: string, options: ServerAccess): Promise<void> {
   const path = domainPath(domain, '/plans/?wait=published');
-  const { headers } = await askInDomain(domain, options, { method: 'POST', path });
-  const { clause, remedy } = await printPublished(domain, headers.get('x-revision') ?? 'unknown', options);
+  const { headers } = await callDomainApi(domain, options, { method: 'POST', path });
+  const { clause, remedy } = await publicationOutcome(
+    domain,
+    headers.get('x-revision') ?? 'unknown',
+    options,
+  );
   await write(`${clause}\n`);
   if (remedy !== null) note(`  ${remedy}`);
 }
 
+/**
+ * Requests the publication of all domains in the store, and waits. @throws CommandFault when some are not published
+ * in time
+ */
 async function publishAll(store: Store, waitSec: number): Promise<void> {
   const request = await requestAll(store, Date.now());
   if (request === 0) {
     await write('no domain has a plan, so there is nothing to publish again\n');
     return;
   }
-  const { left: wanted } = await survey(store.latest, request);
-  const asked = `${count(wanted)} to be published again by the server of this store`;
+  const { left: total } = await survey(store.latest, request);
+  const requested = `${quantity(total, 'domain')} to be published again by the server of this store`;
   if (waitSec === 0) {
-    await write(`${asked}\n`);
+    await write(`${requested}\n`);
     return;
   }
-  note(asked);
+  note(requested);
+  // A monotonic clock: the system's may be set meanwhile.
   const end = steadyNow() + waitSec * 1_000;
-  for (let before = wanted; ; ) {
+  for (let before = total; ; ) {
     const { left } = await survey(store.latest, request);
     if (left === 0) break;
+    // Progress is printed only when it changes.
     if (left !== before) note(`${left} left`);
     before = left;
     if (steadyNow() >= end) {
       const remedy = 'a server has to run on this store; its log names the domains that it cannot publish';
-      throw new CommandFault(EXIT.server, `${count(left)} not out again after ${waitSec} s`, { remedy });
+      throw new CommandFault(
+        EXIT.server,
+        `${quantity(left, 'domain')} not published again after ${waitSec} s`,
+        {
+          remedy,
+        },
+      );
     }
     await wait(Math.min(COUNT_MS, Math.max(1, end - steadyNow())));
   }
-  await write(`${count(wanted)} published again\n`);
+  await write(`${quantity(total, 'domain')} published again\n`);
 }
 
-function count(domains: number): string {
-  return `${domains} ${domains === 1 ? 'domain' : 'domains'}`;
-}
-
+/** Parses `--wait`. */
 function readSeconds(text: string): number {
   const seconds = /^\d{1,5}$/.test(text) ? Number(text) : 0;
   if (seconds >= 1 && seconds <= MOST_WAIT_SEC) return seconds;
   throw new InvalidArgumentError(`write whole seconds from 1 to ${MOST_WAIT_SEC}.`);
 }
 
+/** Creates the command. */
 export function publishCommand(): Command {
   const command = new Command('publish')
     .summary('publish a domain, or all, again as the server has it')
@@ -99,7 +122,9 @@ export function publishCommand(): Command {
     .argument('[domain]', 'its name')
     .option('--all', 'every domain of the store that --data or --database names; for operators')
     .addOption(
-      new Option('--wait <seconds>', 'with --all: wait so long until all are out').argParser(readSeconds),
+      new Option('--wait <seconds>', 'with --all: wait up to this long until all are published').argParser(
+        readSeconds,
+      ),
     )
     .addOption(serverOption())
     .addOption(keyOption());

@@ -1,28 +1,34 @@
-/** `edgeplan restore`: a store goes back to a backup, in an epoch of its own, so that nodes follow it. */
+/** `edgeplan restore`: restores a store from a backup, in a new epoch, so that nodes accept its lower revisions. */
+
 import { existsSync } from 'node:fs';
 import { chmod, copyFile, link, mkdtemp, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
 import { beginEpoch } from '../../publisher/epoch.ts';
+import { quantity } from '../../simulator/render-text.ts';
 import { StoreFault } from '../../store/fault.ts';
 import { openStore } from '../../store/open.ts';
 import { flush } from '../../store/sqlite/backup.ts';
 import { foldLog } from '../../store/sqlite/fold-log.ts';
 import { inspectCopy } from '../../store/sqlite/inspect.ts';
 import { takeFolder } from '../../store/sqlite/take-folder.ts';
-import { counted } from '../counted.ts';
 import { CommandFault, EXIT, inputFault, usageFault } from '../exit.ts';
 import { writeFault } from '../file-fault.ts';
 import { dataFolder, openExistingData, type StoreFlags, storeFault, storeOptions } from '../open-data.ts';
 import { write } from '../output.ts';
 
+/** The options of the command, as commander parses them. */
 interface Flags extends StoreFlags {
+  /** The backup; absent: the store was restored by other means. */
   readonly from?: string;
+  /** Replaces an existing store. */
   readonly force?: boolean;
 }
 
-const EPOCH_SAYS = 'nodes read all of it as they connect, and cached answers count as purged';
+/** What a new epoch means for nodes. */
+const EPOCH_EFFECT = 'nodes read all of it when they connect, and cached responses count as purged';
 
+/** Restores a backup, or begins a new epoch in place. */
 async function run(flags: Flags): Promise<void> {
   if (flags.from === undefined) return restoreInPlace(flags);
   if (flags.database !== undefined) {
@@ -32,21 +38,22 @@ async function run(flags: Flags): Promise<void> {
   const folder = resolve(dataFolder(flags));
   const { domains, revisions, epoch } = await restoreFrom(flags.from, folder, flags.force === true);
   await write(
-    `${folder}: ${counted(domains, 'domain')} and ${counted(revisions, 'revision')} of ${flags.from}, in epoch ${epoch}; ${EPOCH_SAYS}\n` +
+    `${folder}: ${quantity(domains, 'domain')} and ${quantity(revisions, 'revision')} of ${flags.from}, in epoch ${epoch}; ${EPOCH_EFFECT}\n` +
       'keys, tokens and memberships revoked since the backup are valid again: revoke them before you serve it\n',
   );
 }
 
-/** For a database that something else restored. */
+/** Begins a new epoch in a database that was restored by other means. */
 async function restoreInPlace(flags: Flags): Promise<void> {
   const store = await openExistingData(flags);
   try {
-    await write(`epoch ${await beginEpoch(store, Date.now())} begins; ${EPOCH_SAYS}\n`);
+    await write(`epoch ${await beginEpoch(store, Date.now())} begins; ${EPOCH_EFFECT}\n`);
   } finally {
     await store.close();
   }
 }
 
+/** What was restored. */
 interface Restored {
   readonly domains: number;
   readonly revisions: number;
@@ -54,8 +61,8 @@ interface Restored {
 }
 
 /**
- * Puts a copy of the backup into the folder under its name once it is whole and in its new epoch: a restore that is
- * killed leaves what was there.
+ * Copies the backup into the folder, begins its new epoch, and renames it; a restore that is killed leaves the
+ * folder unchanged.
  */
 async function restoreFrom(from: string, folder: string, force: boolean): Promise<Restored> {
   if (!existsSync(from)) throw inputFault(`there is no backup \`${from}\``);
@@ -66,6 +73,7 @@ async function restoreFrom(from: string, folder: string, force: boolean): Promis
       const remedy = '--force replaces it; the old store stays beside it as edgeplan.db.replaced';
       throw new CommandFault(EXIT.no, `there is a store in \`${folder}\` already`, { remedy });
     }
+    // In the same folder, so that the rename stays within one file system.
     const draft = await mkdtemp(join(folder, '.edgeplan-restore-'));
     try {
       const copy = join(draft, 'edgeplan.db');
@@ -74,7 +82,7 @@ async function restoreFrom(from: string, folder: string, force: boolean): Promis
       const { domains, revisions } = inspectCopy(copy);
       const store = await openStore({ database: draft });
       const epoch = await beginEpoch(store, Date.now()).finally(() => store.close());
-      // The epoch is in the log, which stays behind in the draft.
+      // The new epoch is in the write-ahead log, which stays in the temporary folder, so it is merged first.
       foldLog(copy);
       await flush(copy);
       if (existsSync(target)) await replace(copy, target);
@@ -93,7 +101,7 @@ async function restoreFrom(from: string, folder: string, force: boolean): Promis
   }
 }
 
-/** A served folder is refused. */
+/** Locks the folder. @throws CommandFault when a server uses it */
 function lock(folder: string): () => void {
   try {
     return takeFolder(folder);
@@ -104,8 +112,8 @@ function lock(folder: string): () => void {
 }
 
 /**
- * Gives the copy its name in one step; the store that had it stays beside it. INVARIANT: no write-ahead log of the old
- * database lies beside the new one, which SQLite would take for its own.
+ * Replaces the store in one step; the old one stays beside it. INVARIANT: no write-ahead log of the old database
+ * remains beside the new one, since SQLite would apply it.
  */
 async function replace(copy: string, target: string): Promise<void> {
   writeLogBack(target);
@@ -119,24 +127,24 @@ async function replace(copy: string, target: string): Promise<void> {
   await rename(copy, target);
 }
 
-/** So that the old store is whole in one file. */
+/** Merges the write-ahead log, so that the old store is complete in one file. */
 function writeLogBack(file: string): void {
   try {
     foldLog(file);
   } catch (error) {
-    // A store that cannot be opened is why it is replaced.
+    // A store that cannot be opened may be the reason for the restore.
     if (!(error instanceof StoreFault)) throw error;
   }
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function restoreCommand(): Command {
   const command = new Command('restore')
     .summary('go back to a backup, so that nodes follow')
     .description(
-      'Puts a backup into a data folder that nobody serves, and begins a new epoch: revisions and positions start again ' +
-        'below those that nodes have, which nodes would otherwise take for a step back. Without --from the store that is ' +
-        'there begins a new epoch, as after pg_restore.',
+      'Restores a backup into a data folder that no server uses, and begins a new epoch: revisions and positions restart ' +
+        'below those that nodes have, which nodes accept only in a new epoch. Without --from the existing store begins a ' +
+        'new epoch, as after pg_restore.',
     )
     .option('--from <file>', 'the backup, as `edgeplan backup` wrote it')
     .option('--force', 'replace the store that is there');

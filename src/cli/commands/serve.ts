@@ -1,4 +1,4 @@
-/** `edgeplan serve`: the management API, on an embedded store unless told otherwise. */
+/** `edgeplan serve`: runs the management API, on an embedded store by default. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { MAX_REQUESTS_PER_MINUTE, REQUESTS_PER_MINUTE } from '../../access/request-budget.ts';
 import { DEFAULT_TIER, TIER_SLUGS, type TierSlug } from '../../access/tiers.ts';
@@ -11,31 +11,45 @@ import { note, write } from '../output.ts';
 import type { RunningServer } from '../start-server.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
 
+/** The options of the command, as commander parses them. */
 interface Flags extends StoreFlags {
+  /** The address to listen on. */
   readonly host: string;
+  /** The port of the API. */
   readonly port: number;
+  /** The port of the health and metrics listener. */
   readonly opsPort: number;
+  /** The tier of domains without a subscription. */
   readonly tier: TierSlug;
+  /** Nameserver sets, each as names separated by commas. */
   readonly nsSet?: readonly string[];
+  /** Addresses of DNS resolvers. */
   readonly resolver?: readonly string[];
+  /** Treats every domain as verified. */
   readonly trustNames?: boolean;
+  /** Accepts names under no public suffix. */
   readonly allowPrivateNames?: boolean;
+  /** Special addresses that origins may have. */
   readonly allowOrigins?: readonly string[];
+  /** The path of a country database. */
   readonly countries?: string;
+  /** Requests per minute and API key. */
   readonly requestsPerMinute: number;
   readonly logLevel: string;
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'silent'] as const;
 
+/** Opens the store, starts the server and prints its addresses. */
 async function run(flags: Flags): Promise<void> {
   const nameserverSets = (flags.nsSet ?? []).map(readSet);
-  // Only here, so that no other command waits for a web framework to load.
+  // Imported here, so that other commands need not load the web framework.
   const { createLog } = await import('../../access/redacting-log.ts');
   const { startServer } = await import('../start-server.ts');
   const store = await openData(flags, 'server');
   for (const warning of store.about.warnings) note(`warning: ${warning}`);
   const { where } = store.about;
+  // Counted before the server starts, for the hint below.
   const accounts = (await store.latest.accounts.list()).length;
   let server: RunningServer;
   try {
@@ -60,16 +74,18 @@ async function run(flags: Flags): Promise<void> {
   }
   stopOnSignals(() => server.stop());
   await write(`listening on ${server.url}\ndata in ${where}\noperators: ${server.operationsUrl}/metrics\n`);
+  // Hints for a first start; without these steps the API refuses every request.
   if (accounts === 0)
     note('no accounts yet: edgeplan account create <name>, then edgeplan key create <name>');
   if (nameserverSets.length === 0 && flags.trustNames !== true)
     note('no nameserver set: managed domains stay pending (--ns-set ns1.example.net,ns2.example.net)');
 }
 
-/** What kept the server from starting, as a sentence. */
+/** Converts an error of starting to a fault with a message. */
 function refusal(error: unknown, { host, port, opsPort, countries }: Flags): unknown {
   if (error instanceof DnsFault) return usageFault(error.message);
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  // Node reports the port for most errors; otherwise it is one of both.
   const taken = error instanceof Error && 'port' in error ? String(error.port) : `${port} or ${opsPort}`;
   if (code === 'ENOENT') return new CommandFault(EXIT.server, `the file \`${countries}\` cannot be read`);
   if (code === 'EADDRINUSE')
@@ -83,7 +99,9 @@ function refusal(error: unknown, { host, port, opsPort, countries }: Flags): unk
   return error;
 }
 
+/** Parses a nameserver set. @throws CommandFault with exit code 2 */
 function readSet(text: string): readonly string[] {
+  // RFC 1034 §4.1 asks for at least two nameservers.
   const names = text.split(',').map((name) => normalizeName(name.trim()));
   const whole = names.filter((name): name is string => name !== null);
   if (whole.length === names.length && new Set(whole).size >= 2) return whole;
@@ -92,13 +110,14 @@ function readSet(text: string): readonly string[] {
   );
 }
 
+/** Parses `--requests-per-minute`. */
 function readBudget(text: string): number {
   const budget = /^\d{1,7}$/.test(text) ? Number(text) : 0;
   if (budget >= 1 && budget <= MAX_REQUESTS_PER_MINUTE) return budget;
   throw new InvalidArgumentError(`a budget is a number from 1 to ${MAX_REQUESTS_PER_MINUTE}.`);
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function serveCommand(): Command {
   const command = new Command('serve').description('Run the management API.');
   for (const option of storeOptions()) command.addOption(option);
@@ -131,7 +150,7 @@ export function serveCommand(): Command {
     .addOption(
       new Option(
         '--resolver <address>',
-        'a DNS resolver to ask; may be given again (default: the system)',
+        'a DNS resolver to query; may be given again (default: the system)',
       ).argParser(gather),
     )
     .option('--countries <file>', "a country database in MaxMind's format, to tell where origins are")

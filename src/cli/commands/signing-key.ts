@@ -1,4 +1,7 @@
-/** `edgeplan signing-key`: the key that signs what nodes serve. Works on the data itself, beside a running server. */
+/**
+ * `edgeplan signing-key`: shows and rotates the key that signs manifests. Works on the store, beside a running
+ * server.
+ */
 import { Command } from 'commander';
 import { SIGNING_OVERLAP_MS } from '../../publisher/limits.ts';
 import { openSigner } from '../../publisher/signer.ts';
@@ -9,11 +12,15 @@ import { overlapOption } from '../options.ts';
 import { note, write } from '../output.ts';
 import { withData, withStore } from '../with-store.ts';
 
+/** Options of `rotate`, as commander parses them. */
 interface RotateFlags extends StoreFlags {
+  /** Milliseconds for which the previous key signs too. */
   readonly overlap: number;
+  /** Retires all previous keys at once, without a transition. */
   readonly compromised?: boolean;
 }
 
+/** Creates a new key. */
 async function rotate(flags: RotateFlags): Promise<void> {
   const compromised = flags.compromised === true;
   await withData(flags, async (store) => {
@@ -25,13 +32,13 @@ async function rotate(flags: RotateFlags): Promise<void> {
     if (!rotation.ok) {
       throw new CommandFault(
         EXIT.no,
-        `the last rotations overlap still, the first until ${time(rotation.until)}`,
+        `the last rotations still overlap, the first until ${time(rotation.until)}`,
         {
-          remedy: 'wait for it, or end all keys before with --overlap 0',
+          remedy: 'wait until then, or end all earlier keys with --overlap 0',
         },
       );
     }
-    await tell(rotation.keys, now);
+    await printKeys(rotation.keys, now);
     note(
       compromised
         ? 'no node takes a change until it is started with this key as EDGEPLAN_NODE_TRUST or --trust; it serves on what it has'
@@ -40,15 +47,18 @@ async function rotate(flags: RotateFlags): Promise<void> {
   });
 }
 
+/** Prints the key to trust and the others that sign. */
 async function show(flags: StoreFlags): Promise<void> {
   await withData(flags, async (store) => {
     await openSigner(store, Date.now);
-    await tell((await readKeys(store.latest))!, Date.now());
+    await printKeys((await readKeys(store.latest))!, Date.now());
   });
 }
 
-/** The key to trust goes to stdout as a node's environment takes it; the rest is for the person. */
-async function tell({ current, retiring, transitions }: StoredKeys, now: number): Promise<void> {
+/**
+ * Prints the keys. stdout has the key to trust, as a line of a node's environment; everything else goes to stderr.
+ */
+async function printKeys({ current, retiring, transitions }: StoredKeys, now: number): Promise<void> {
   const { keyId, publicKey } = openKey(current);
   await write(`EDGEPLAN_NODE_TRUST=${publicKey}\n`);
   note(`key ${keyId} signs`);
@@ -56,22 +66,25 @@ async function tell({ current, retiring, transitions }: StoredKeys, now: number)
     note(`key ${openKey(key).keyId} signs too until ${time(until)}`);
   }
   if (transitions.length === 0) return;
-  note(`nodes that trust one of the last ${transitions.length} keys before it find their way by themselves`);
+  note(
+    `nodes that trust one of the last ${transitions.length} keys before it accept it through the transitions`,
+  );
 }
 
+/** A time as RFC 3339. */
 function time(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function signingKeyCommand(): Command {
-  const overlap = overlapOption('how long the key before signs too', { milliseconds: SIGNING_OVERLAP_MS });
+  const overlap = overlapOption('how long the previous key signs too', { milliseconds: SIGNING_OVERLAP_MS });
   const rotation = new Command('rotate')
-    .description('Sign with a new key, which nodes trust since the key before says so.')
+    .description('Sign with a new key, which nodes trust by a transition that the previous key signs.')
     .addOption(overlap)
     .option(
       '--compromised',
-      'retire all keys before at once: each node has to be given the new one with --trust',
+      'retire all previous keys at once: each node has to be started with the new one as --trust',
     );
   return new Command('signing-key')
     .description('Show and rotate the key that nodes trust; works beside a running server.')

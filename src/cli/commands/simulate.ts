@@ -1,9 +1,7 @@
-/** `edgeplan simulate`: what one request would hit and why, or the decisions of many. */
-import { existsSync, statSync } from 'node:fs';
+/** `edgeplan simulate`: simulates one request and explains the decision, or evaluates many. */
 import { performance } from 'node:perf_hooks';
 import { Command, Option } from 'commander';
 import { asTest } from '../../simulator/as-test.ts';
-import type { World } from '../../simulator/assume.ts';
 import type { RuleNote, TraceDocument } from '../../simulator/document.ts';
 import { findRules, remedyFor } from '../../simulator/find-rule.ts';
 import { nearMatch } from '../../simulator/near-match.ts';
@@ -11,11 +9,11 @@ import { paint } from '../../simulator/paint.ts';
 import { renderTrace } from '../../simulator/render.ts';
 import { labelOf } from '../../simulator/render-rule.ts';
 import { renderWhy } from '../../simulator/render-why.ts';
-import { type RequestFlags, readRequest, readTime, type Typed } from '../../simulator/request-line.ts';
+import { type RequestFlags, readRequest } from '../../simulator/request-line.ts';
 import { type SimulatedRequest, type SimulationSubject, simulate } from '../../simulator/simulate.ts';
-import { type ChoiceFlags, signaturesFor } from '../choose-signatures.ts';
 import { EXIT, usageFault } from '../exit.ts';
-import { openSubject } from '../open-subject.ts';
+import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
+import { openSubject } from '../input/open-subject.ts';
 import {
   colourOption,
   fileOption,
@@ -26,21 +24,29 @@ import {
   signatureOptions,
 } from '../options.ts';
 import { colourFor, note, outputWidth, write } from '../output.ts';
-import { simulateStream } from './simulate-stream.ts';
+import { type ConditionFlags, clearedRefs, orUsageFault, worldOf } from '../simulate/conditions.ts';
+import { simulateStream } from '../simulate/stream.ts';
+import { readUrlWords } from '../simulate/url-words.ts';
 
-interface Flags extends RequestFlags, ChoiceFlags {
+/** The options of the command, as commander parses them. */
+interface Flags extends RequestFlags, ChoiceFlags, ConditionFlags {
+  /** The path of the rules; `-` is stdin. */
   readonly file: string;
+  /** The status that the origin or the edge answers with. */
   readonly status?: ResponseFlag;
-  readonly originDown?: readonly string[];
-  readonly nodeId?: number;
+  /** The rule to explain. */
   readonly why?: string;
+  /** Lists all rules. */
   readonly all?: boolean;
+  /** Prints JSON. */
   readonly json?: boolean;
+  /** A file of requests; `-` is stdin. */
   readonly requests?: string;
+  /** Prints the request as a test. */
   readonly asTest?: boolean;
 }
 
-/** Options that describe one request, and so cannot go with a file of requests. */
+/** Options that describe one request; they exclude `--requests`. */
 const ONE_REQUEST = [
   'method',
   'head',
@@ -61,112 +67,14 @@ const ONE_REQUEST = [
   'asTest',
 ] as const satisfies readonly (keyof Flags)[];
 
-function wanted<T>(typed: Typed<T>): T {
-  if (!typed.ok) throw usageFault(typed.error);
-  return typed.value;
-}
-
-/** The id of the rule that has this key. */
-function idOfKey(subject: SimulationSubject, key: string): number | undefined {
-  return [...subject.sources].find(([, source]) => source.key === key)?.[0];
-}
-
-/** Clearances name rules by what they go by; a person may name those of an edge file by id as well. */
-function clearedRefs(flags: Flags, subject: SimulationSubject): Pick<RequestFlags, 'cleared'> {
-  const keys = subject.ruleSet?.keys;
-  const cleared = flags.cleared?.map((text) => {
-    const [, type, id] = /^([a-z_]+)\/(\d+)$/.exec(text) ?? [];
-    const key = (type === 'record' ? keys?.records : keys?.rules)?.get(Number(id));
-    return key === undefined ? text : `${type}/${key}`;
-  });
-  const odd = cleared?.find((ref) => !mayAsk(ref, subject));
-  if (odd !== undefined) {
-    throw usageFault(
-      `\`${odd}\` is not a challenge of \`${subject.name}\``,
-      'no rule or record goes by that name',
-    );
-  }
-  return cleared === undefined ? {} : { cleared };
-}
-
-/** Whether a rule or record of an edge file goes by a name; whoever wrote a number means an id, which a plan may have. */
-function mayAsk(ref: string, { ruleSet }: SimulationSubject): boolean {
-  if (ruleSet?.keys === undefined || /\/\d+$/.test(ref)) return true;
-  const { rules, records } = ruleSet.keys;
-  const named = ruleSet.rules.map(({ type, id }) => `${type}/${rules.get(id) ?? id}`);
-  return named.includes(ref) || [...records.values()].some((key) => ref === `record/${key}`);
-}
-
-/** `80/0`, or the pool's key in place of its id. */
-function downOrigins(flags: Flags, subject: SimulationSubject): readonly string[] {
-  return (flags.originDown ?? []).map((text) => {
-    const parts = /^(.+)\/(\d+)$/.exec(text);
-    if (parts === null) throw usageFault(`\`${text}\` is not an origin; write <pool>/<index> such as 80/0`);
-    const [, pool = '', index = ''] = parts;
-    const id = /^\d+$/.test(pool) ? Number(pool) : idOfKey(subject, pool);
-    const rules = subject.ruleSet?.rules;
-    const rule = rules?.find((one) => one.type === 'origin_pool' && one.id === id);
-    if (id === undefined || (rules !== undefined && rule === undefined)) {
-      throw usageFault(`there is no origin_pool \`${pool}\` in \`${subject.name}\``);
-    }
-    if (rule?.type === 'origin_pool' && Number(index) >= rule.origins.length) {
-      throw usageFault(
-        `origin_pool \`${pool}\` has ${rule.origins.length} origins, counted from 0; there is no ${index}`,
-      );
-    }
-    return `${id}/${Number(index)}`;
-  });
-}
-
-function worldOf(flags: Flags, subject: SimulationSubject): World {
-  const now = flags.at === undefined ? Date.now() : wanted(readTime(flags.at));
-  return {
-    down: downOrigins(flags, subject),
-    nodeId: flags.nodeId ?? null,
-    now,
-    nowGiven: flags.at !== undefined,
-  };
-}
-
-interface Line {
-  readonly url: string;
-  /** `GET https://…`: the word in front of the URL. */
-  readonly method?: string;
-}
-
-function isFile(name: string): boolean {
-  return existsSync(name) && statSync(name).isFile();
-}
-
-/** `edge.yaml` where a URL belongs; a host of that name, or one with such a path, is not meant. */
-function isFileName(text: string): boolean {
-  return !text.includes('://') && (/^[^/?#]+\.(?:ya?ml|edgeplan)$/.test(text) || isFile(text));
-}
-
-function oneLine(words: readonly string[]): Line {
-  const said = words[0] === 'curl' ? words.slice(1) : words;
-  const [word = ''] = said;
-  const method = said.length > 1 && /^[A-Z]+$/.test(word) ? { method: word } : null;
-  const [url, ...more] = method === null ? said : said.slice(1);
-  if (url === undefined) {
-    throw usageFault('no URL was given', 'try: edgeplan simulate https://example.com/path');
-  }
-  const file = isFileName(url) ? url : more.find(isFileName);
-  if (file !== undefined) {
-    const remedy = `name the file with -f: edgeplan simulate -f ${file} https://example.com/path`;
-    throw usageFault(`\`${file}\` is a file, not a URL`, remedy);
-  }
-  if (more.length > 0) throw usageFault(`one URL at a time; \`${more[0]}\` is a second one`);
-  return { url, ...method };
-}
-
+/** The rule that `--why` names. @throws CommandFault when none or several match */
 function theRule(document: TraceDocument, text: string): RuleNote {
   const rules = document.phases.flatMap((phase) => phase.rules);
   const found = findRules(rules, text);
   const [rule, second] = found;
   if (rule === undefined) {
-    const said = text.trim() === '' ? '--why names no rule' : `there is no rule \`${text}\``;
-    throw usageFault(said, remedyFor(rules, text));
+    const message = text.trim() === '' ? '--why has no rule' : `there is no rule \`${text}\``;
+    throw usageFault(message, remedyFor(rules, text));
   }
   if (second !== undefined) {
     throw usageFault(`\`${text}\` may mean ${found.map(labelOf).join(' or ')}; write <type>/<id>`);
@@ -174,14 +82,16 @@ function theRule(document: TraceDocument, text: string): RuleNote {
   return rule;
 }
 
+/** Prints every check of one rule, and a request that would match it. */
 async function printWhy(
   document: TraceDocument,
   about: { subject: SimulationSubject; asked: SimulatedRequest; flags: Flags },
 ): Promise<void> {
   const { subject, asked, flags } = about;
-  const looked = document.phases.some((phase) => phase.rules.length > 0);
-  if (!looked) throw usageFault(`no rule was looked at: ${document.decision.text}`);
+  const evaluated = document.phases.some((phase) => phase.rules.length > 0);
+  if (!evaluated) throw usageFault(`no rule was evaluated: ${document.decision.text}`);
   const rule = theRule(document, flags.why ?? '');
+  // Searching simulates up to 48 requests, so it runs for a skipped rule only.
   const wouldMatch = rule.outcome === 'skipped' ? nearMatch(subject, asked, rule) : null;
   if (flags.json === true) {
     const { format, plan, signatures, request } = document;
@@ -195,37 +105,42 @@ async function printWhy(
   );
 }
 
+/** Opens the rules and their signatures. */
 async function subjectOf(flags: Flags): Promise<SimulationSubject> {
   const { subject } = await openSubject(flags.file, flags.color);
   return { ...subject, signatures: await signaturesFor(subject.bytes, flags) };
 }
 
+/** Simulates one request and prints the document in the chosen form. */
 async function simulateOne(words: readonly string[], flags: Flags): Promise<void> {
-  const { url, ...line } = oneLine(words);
+  const { url, ...line } = readUrlWords(words);
   const subject = await subjectOf(flags);
   const world = worldOf(flags, subject);
-  const request = wanted(
+  const request = orUsageFault(
     readRequest(url, { ...line, ...flags, ...clearedRefs(flags, subject), now: world.now }),
   );
+  // The Host header may differ from the URL, so the shown address is built from the request.
   const address = `${request.scheme}://${String(request.host)}${request.target}`;
   const asked = { request, url: address, world, response: flags.status, stopwatch: () => performance.now() };
   const document = simulate(subject, asked);
   if (flags.status !== undefined && document.decision.action !== 'forward') {
-    note('edgeplan: --status was not used, for no origin is asked');
+    note('edgeplan: --status was not used, because the request is not forwarded');
   }
   if (flags.why !== undefined) return printWhy(document, { subject, asked, flags });
-  if (flags.asTest === true) return write(wanted(asTest(document, asked, subject)));
+  if (flags.asTest === true) return write(orUsageFault(asTest(document, asked, subject)));
   if (flags.json === true) return write(`${JSON.stringify(document, null, 2)}\n`);
   const lines = renderTrace(document, { width: outputWidth(), all: flags.all === true });
   return write(paint(lines, colourFor(process.stdout, flags.color)));
 }
 
+/** Evaluates a stream of requests. */
 async function simulateMany(words: readonly string[], flags: Flags): Promise<void> {
   const requests = flags.requests ?? '-';
   if (words.length > 0) throw usageFault('--requests takes the place of a URL; give one of the two');
-  const odd = ONE_REQUEST.find((name) => flags[name] !== undefined);
-  if (odd !== undefined) {
-    const flag = odd.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+  // The message names the flag as it is typed: `userAgent` is `--user-agent`.
+  const excluded = ONE_REQUEST.find((name) => flags[name] !== undefined);
+  if (excluded !== undefined) {
+    const flag = excluded.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     throw usageFault(`--requests takes whole requests; --${flag} is for a single one`);
   }
   if (requests === '-' && flags.file === '-') throw usageFault('--file and --requests cannot both be stdin');
@@ -235,9 +150,11 @@ async function simulateMany(words: readonly string[], flags: Flags): Promise<voi
     world: worldOf(flags, subject),
     json: flags.json === true,
   });
+  // Unreadable lines do not stop the stream; they set the exit code at its end.
   if (!clean) process.exitCode = EXIT.input;
 }
 
+/** Adds the options that describe a request; named as curl's. */
 function requestOptions(command: Command): Command {
   return command
     .option('-X, --method <method>', 'the request method, as sent (also --request)')
@@ -261,7 +178,7 @@ function requestOptions(command: Command): Command {
     );
 }
 
-/** curl's options that change nothing about what the edge decides; a pasted command line stays as it is. */
+/** Options of curl that do not affect the decision; accepted so that a pasted command line works. */
 const CURL_NOISE = [
   '-s, --silent',
   '-S, --show-error',
@@ -272,6 +189,7 @@ const CURL_NOISE = [
 ];
 const CURL_LONG = ['--compressed', '--http1.1', '--http2', '--http3', '--path-as-is', '-g, --globoff'];
 
+/** The end of the help. */
 const EXAMPLES = `
 Examples:
   edgeplan simulate https://shop.example.com/api/orders --ip 203.0.113.7 --country RU -A 'GPTBot/1.2'
@@ -288,12 +206,13 @@ Each line of --requests is one JSON object; a field that is left out is unknown:
   headers    {"user-agent":"GPTBot/1.2"}, names in lower case
   ip         "203.0.113.7"
   country    "DE"
-  bot        {"kind":"gptbot","verified":true}, null for none; left out, the User-Agent tells
+  bot        {"kind":"gptbot","verified":true}, null for none; by default the User-Agent decides
   ja4, ja4h  fingerprints as text
   body       text
   now        milliseconds since the epoch
   cleared    challenges already solved: ["captcha/9"]`;
 
+/** Creates the command. */
 export function simulateCommand(): Command {
   const command = new Command('simulate')
     .summary('what a request would hit, and why')
@@ -323,8 +242,10 @@ export function simulateCommand(): Command {
     .option('--as-test', 'print it as a test case, to append to edge.test.yaml')
     .addOption(colourOption());
   command.addHelpText('after', EXAMPLES);
+  // Hidden in the help: they exist only so that commander accepts them.
   for (const flag of [...CURL_NOISE, ...CURL_LONG]) command.addOption(new Option(flag).hideHelp());
   return command.action(async (words: string[], given: Flags & { request?: string; dataRaw?: string }) => {
+    // curl's long aliases of --method and --data.
     const { request, dataRaw, ...rest } = given;
     const flags: Flags = {
       ...rest,

@@ -1,4 +1,7 @@
-/** `edgeplan subscription`: what a domain has bought, and whether it is paused for billing. For operators alone. */
+/**
+ * `edgeplan subscription`: shows and sets the subscription of a domain, and suspends it for billing. For operators
+ * only.
+ */
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { inForce } from '../../access/entitlements.ts';
 import {
@@ -18,29 +21,39 @@ import type { StoreFlags } from '../open-data.ts';
 import { write } from '../output.ts';
 import { findDomain, withData, withStore } from '../with-store.ts';
 
+/** The values of `--state`. */
 const STATES = ['active', 'suspended'] as const;
 
+/** The lifecycle event for each state. */
 const EVENTS = { active: { kind: 'resume' }, suspended: { kind: 'suspend' } } as const;
 
+/** Options of `set`, as commander parses them. */
 interface SetFlags extends StoreFlags {
+  /** The tier of the subscription. */
   readonly tier?: TierSlug;
+  /** Features that differ from the tier. */
   readonly override?: readonly Override[];
+  /** The end in milliseconds since the epoch; `null`: no end. */
   readonly until?: number | null;
   readonly state?: (typeof STATES)[number];
 }
 
+/** Options of `show`, as commander parses them. */
 interface ShowFlags extends StoreFlags {
+  /** Prints JSON. */
   readonly json?: boolean;
 }
 
+/** What is printed. */
 interface Shown {
   readonly domain: string;
   readonly state: (typeof STATES)[number];
   readonly suspended_since: string | null;
-  /** `null`: the domain is on the tier that the server gives everybody. */
+  /** `null`: the domain has the server's default tier. */
   readonly subscription: (ShownSubscription & { readonly in_force: boolean }) | null;
 }
 
+/** A subscription as it is printed. */
 function shown(domain: DomainRow, subscription: SubscriptionRow | null): Shown {
   const { name, suspended, suspended_at } = domain;
   return {
@@ -54,13 +67,14 @@ function shown(domain: DomainRow, subscription: SubscriptionRow | null): Shown {
   };
 }
 
+/** The subscription as text. */
 function shownText({ domain, state, suspended_since, subscription }: Shown): string {
   const since = suspended_since === null ? '' : ` since ${suspended_since}: the edge refuses its visitors`;
   const lines = [`domain     ${domain}`, `state      ${state}${since}`];
-  if (subscription === null) lines.push('tier       none of its own: what serve --tier says');
+  if (subscription === null) lines.push('tier       none of its own: the default of serve --tier');
   else {
     const { tier, until, overrides, in_force } = subscription;
-    lines.push(`tier       ${tier}${in_force ? '' : ', not in force: what serve --tier says holds instead'}`);
+    lines.push(`tier       ${tier}${in_force ? '' : ', not in force: the default of serve --tier applies'}`);
     lines.push(`until      ${until ?? 'without an end'}`);
     const differing = Object.entries(overrides).map(([name, value]) => `${name}=${overrideText(value)}`);
     lines.push(`overrides  ${differing.length === 0 ? 'none' : differing.join(' ')}`);
@@ -68,11 +82,13 @@ function shownText({ domain, state, suspended_since, subscription }: Shown): str
   return `${lines.join('\n')}\n`;
 }
 
+/** The value of an override as text. */
 function overrideText(value: unknown): string {
   if (value === null) return 'unlimited';
   return Array.isArray(value) ? value.join(',') || 'none' : String(value);
 }
 
+/** Prints the subscription of a domain. */
 async function show(name: string, flags: ShowFlags): Promise<void> {
   const found = await withData(flags, (store) =>
     store.read(async (tx) => {
@@ -83,11 +99,13 @@ async function show(name: string, flags: ShowFlags): Promise<void> {
   await write(flags.json === true ? `${JSON.stringify(found, null, 2)}\n` : shownText(found));
 }
 
+/** Changes the subscription and the state of a domain. @throws CommandFault */
 async function set(name: string, flags: SetFlags): Promise<void> {
   const { tier, override, until, state } = flags;
+  // `--state` alone changes the domain, not the subscription.
   const bought = tier !== undefined || override !== undefined || until !== undefined;
   if (!bought && state === undefined)
-    throw usageFault('nothing was said to change', 'give --tier, --override, --until or --state');
+    throw usageFault('no change was given', 'give --tier, --override, --until or --state');
   const found = await withData(flags, (store) =>
     store.write(async (tx) => {
       const now = Date.now();
@@ -101,6 +119,7 @@ async function set(name: string, flags: SetFlags): Promise<void> {
         const outcome = await changeSubscription(tx, domain, { ...change, now });
         if (!outcome.ok) throw new CommandFault(EXIT.no, outcome.reason, { remedy: '--tier names it' });
       }
+      // Suspending is a lifecycle event, in the same transaction.
       const event = state === undefined ? null : EVENTS[state];
       const author = { author: SERVICE, now };
       const after = event === null ? domain : (await applyEvent(tx, domain, event, author)).domain;
@@ -110,20 +129,23 @@ async function set(name: string, flags: SetFlags): Promise<void> {
   await write(shownText(found));
 }
 
+/** Removes the subscription. @throws CommandFault when there is none */
 async function remove(name: string, flags: StoreFlags): Promise<void> {
   const removed = await withData(flags, (store) =>
     store.write(async (tx) => removeSubscription(tx, await findDomain(tx, name), Date.now())),
   );
   if (!removed) throw new CommandFault(EXIT.no, `\`${name}\` has no subscription`);
-  await write(`${name} has no subscription any more: what serve --tier says holds\n`);
+  await write(`${name} has no subscription any more: the default of serve --tier applies\n`);
 }
 
+/** Parses an override and appends it. */
 function gatherOverrides(text: string, gathered: readonly Override[] | undefined): readonly Override[] {
   const read = readOverride(text);
   if (!read.ok) throw new InvalidArgumentError(read.reason.endsWith('?') ? read.reason : `${read.reason}.`);
   return [...(gathered ?? []), read.value];
 }
 
+/** Parses `--until`. */
 function readUntil(text: string): number | null {
   if (text === 'none') return null;
   const at = /^\d{4}-\d\d-\d\d(?:T.+)?$/.test(text) ? Date.parse(text) : Number.NaN;
@@ -131,7 +153,7 @@ function readUntil(text: string): number | null {
   throw new InvalidArgumentError('write 2027-01-31, 2027-01-31T12:00:00Z, or none for no end.');
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function subscriptionCommand(): Command {
   return new Command('subscription')
     .description('Show and set what a domain may use, and pause it; works beside a running server.')
@@ -141,7 +163,11 @@ export function subscriptionCommand(): Command {
         .action(show),
     )
     .addCommand(
-      withStore(new Command('set').description('Change it; what is not named stays.').argument('<domain>'))
+      withStore(
+        new Command('set')
+          .description('Change it; options that are not given stay as they are.')
+          .argument('<domain>'),
+      )
         .addOption(new Option('--tier <slug>', 'what it may use').choices(TIER_SLUGS))
         .addOption(
           new Option(
@@ -158,7 +184,7 @@ export function subscriptionCommand(): Command {
     .addCommand(
       withStore(
         new Command('remove')
-          .description("Put the domain on the server's own tier again.")
+          .description("Return the domain to the server's default tier.")
           .argument('<domain>'),
       ).action(remove),
     );

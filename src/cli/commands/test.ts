@@ -1,4 +1,4 @@
-/** `edgeplan test`: runs the tests of an edge file against the plan it compiles to. */
+/** `edgeplan test`: runs the tests of an edge file against its compiled plan. */
 import { Command, InvalidArgumentError } from 'commander';
 import { type Diagnostic, hasErrors } from '../../base/diagnostic.ts';
 import type { EdgeSources } from '../../files/edge-file.ts';
@@ -17,23 +17,29 @@ import {
   tallyOf,
 } from '../../simulator/rule-tests/report.ts';
 import { runTests, type TestResult } from '../../simulator/rule-tests/run.ts';
-import { type ChoiceFlags, signaturesFor } from '../choose-signatures.ts';
 import { EXIT, inputFault, usageFault } from '../exit.ts';
-import { compileFile } from '../open-subject.ts';
+import { type ChoiceFlags, signaturesFor } from '../input/choose-signatures.ts';
+import { compileFile } from '../input/open-subject.ts';
+import { readBytes } from '../input/read-file.ts';
 import { colourOption, edgeFileOption, signatureOptions } from '../options.ts';
 import { colourFor, note, write } from '../output.ts';
-import { diagnosticsText, tally } from '../print-diagnostics.ts';
-import { readBytes } from '../read-file.ts';
+import { diagnosticsText, tally } from '../print/diagnostics.ts';
 
+/** The options of the command, as commander parses them. */
 interface Flags extends ChoiceFlags {
+  /** The path of the rules; `-` is stdin. */
   readonly file: string;
+  /** Prints JSON. */
   readonly json?: boolean;
+  /** Runs only tests whose name contains this text, ignoring case. */
   readonly filter?: string;
+  /** Reports coverage. */
   readonly coverage?: boolean;
+  /** The lowest coverage in percent that passes. */
   readonly failUnder?: number;
 }
 
-/** What the tests are about: rules, their names, and the plan they compile to. */
+/** What is tested: rules, their names, and the compiled plan. */
 interface Subject {
   readonly ruleSet: RuleSet;
   readonly sources: EdgeSources;
@@ -41,12 +47,14 @@ interface Subject {
   readonly bytes: Uint8Array;
 }
 
-/** Texts of the files read so far, for printing diagnostics with their lines. */
+/** Texts of the files read so far by name, to print diagnostics with source lines. */
 type Texts = Map<string, string>;
 
+/** Decodes source lines; invalid octets become U+FFFD. */
 const LENIENT = new TextDecoder('utf-8');
 
-function complainAbout(
+/** Prints diagnostics on stderr. */
+function printDiagnostics(
   diagnostics: readonly Diagnostic[],
   { texts, flags }: { texts: Texts; flags: Flags },
 ): void {
@@ -56,14 +64,16 @@ function complainAbout(
   );
 }
 
+/** Reads and compiles the edge file. */
 async function readSubject(flags: Flags, texts: Texts): Promise<Subject> {
   const compiled = await compileFile(flags.file, flags.color);
   for (const [name, text] of compiled.texts) texts.set(name, text);
-  complainAbout(compiled.diagnostics, { texts, flags });
+  printDiagnostics(compiled.diagnostics, { texts, flags });
   const { ruleSet, sources, bytes } = compiled;
   return { ruleSet, sources, names: nameRules(ruleSet, sources), bytes };
 }
 
+/** Reads the test files. @throws CommandFault with exit code 3 */
 async function readTests(names: readonly string[], flags: Flags, texts: Texts): Promise<readonly RuleTest[]> {
   const tests: RuleTest[] = [];
   const diagnostics: Diagnostic[] = [];
@@ -74,38 +84,40 @@ async function readTests(names: readonly string[], flags: Flags, texts: Texts): 
     tests.push(...read.tests);
     diagnostics.push(...read.diagnostics);
   }
-  complainAbout(diagnostics, { texts, flags });
+  printDiagnostics(diagnostics, { texts, flags });
   if (hasErrors(diagnostics)) throw inputFault(`the tests cannot be read: ${tally(diagnostics)}`);
   return tests;
 }
 
-/** `shop/edge.yaml` is tested by `shop/edge.test.yaml`. */
+/** The default test file: `shop/edge.yaml` is tested by `shop/edge.test.yaml`. */
 function testsBeside(file: string): string {
   if (file === '-') throw usageFault('an edge file from stdin has no tests beside it', 'name the test files');
   return `${file.replace(/\.(ya?ml|json)$/, '')}.test.yaml`;
 }
 
+/** Selects and prepares the tests. @throws CommandFault when none is left or one is invalid */
 function prepare(
   tests: readonly RuleTest[],
   subject: Subject,
   about: { texts: Texts; flags: Flags },
 ): readonly ReadyTest[] {
   const { filter } = about.flags;
-  const wanted =
+  const selected =
     filter === undefined
       ? tests
       : tests.filter(({ name }) => name.toLowerCase().includes(filter.toLowerCase()));
-  if (wanted.length === 0) {
+  if (selected.length === 0) {
     const why = tests.length === 0 ? 'there are no tests' : `no test has \`${filter}\` in its name`;
     throw usageFault(why, 'nothing was checked');
   }
-  const prepared = prepareTests(wanted, subject);
-  complainAbout(prepared.diagnostics, about);
+  const prepared = prepareTests(selected, subject);
+  printDiagnostics(prepared.diagnostics, about);
   if (hasErrors(prepared.diagnostics))
     throw inputFault(`the tests cannot be run: ${tally(prepared.diagnostics)}`);
   return prepared.tests;
 }
 
+/** Prints the results. */
 async function print(
   results: readonly TestResult[],
   coverage: CoverageReport | null,
@@ -124,24 +136,29 @@ async function print(
   await write(paint(lines, colourFor(process.stdout, flags.color)));
 }
 
+/** Runs the tests and sets the exit code. */
 async function run(files: readonly string[], flags: Flags): Promise<void> {
   const texts: Texts = new Map();
   const subject = await readSubject(flags, texts);
   const tests = await readTests(files.length === 0 ? [testsBeside(flags.file)] : files, flags, texts);
   const ready = prepare(tests, subject, { texts, flags });
+  // Collected in any case: tracing is needed for failures anyway.
   const coverage = createCoverage(subject);
   const signatures = await signaturesFor(subject.bytes, flags);
   const results = runTests(ready, { ...subject, coverage, waf: signatures?.waf ?? null });
+  // --fail-under implies --coverage.
   const report = flags.coverage === true || flags.failUnder !== undefined ? coverage.report() : null;
   await print(results, report, flags);
+  // Low coverage fails the command even if every test passes.
   const short = report !== null && flags.failUnder !== undefined && report.percent < flags.failUnder;
   if (short)
     note(
-      `edgeplan: coverage is ${percentText(report.percent)}, below the ${flags.failUnder} % that was asked for`,
+      `edgeplan: coverage is ${percentText(report.percent)}, below the ${flags.failUnder} % of --fail-under`,
     );
   if (short || results.some((result) => !result.passed)) process.exitCode = EXIT.no;
 }
 
+/** Parses `--fail-under`. */
 function readPercent(text: string): number {
   const percent = Number(text);
   if (!/^\d{1,3}(\.\d+)?$/.test(text) || percent > 100)
@@ -149,7 +166,7 @@ function readPercent(text: string): number {
   return percent;
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function testCommand(): Command {
   const command = new Command('test')
     .description('Run requests against an edge file and check what each gets.')
@@ -157,7 +174,7 @@ export function testCommand(): Command {
     .addOption(edgeFileOption());
   return signatureOptions(command)
     .option('--filter <text>', 'only tests with this in their name')
-    .option('--coverage', 'tell which rules and list entries no test has reached')
+    .option('--coverage', 'list rules and list entries that no test covers')
     .option('--fail-under <percent>', 'fail when coverage is lower', readPercent)
     .option('--json', 'print one JSON document')
     .addOption(colourOption())

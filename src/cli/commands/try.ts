@@ -1,4 +1,4 @@
-/** `edgeplan try`: a server with a sample shop, for as long as it runs. */
+/** `edgeplan try`: runs a server with a sample shop until it is stopped. */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -16,25 +16,34 @@ import type { RunningServer } from '../start-server.ts';
 import { stopOnSignals } from '../stop-on-signals.ts';
 import { greeting } from '../try/greeting.ts';
 
+/** The options of the command, as commander parses them. */
 interface Flags {
+  /** The port of the API. */
   readonly port?: number;
+  /** The folder to keep the data in; absent: a temporary folder. */
   readonly keep?: string;
 }
 
+/** The ports that are tried first. */
 const USUAL_PORTS = { port: 8787, operationsPort: 8788 };
-/** What a node beside it is started with to reach this machine, and the documentation addresses of the sample shop. */
+/**
+ * Special addresses that origins may have: this machine, for a node beside the server, and the documentation
+ * addresses of the sample shop.
+ */
 const TRIED_ORIGINS: AllowedOrigins = {
   prefixes: ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32'],
   local: true,
 };
+/** The name of the account that owns the shop. */
 const ACCOUNT = 'try';
 /** The domain of `fixtures/shop/edge.yaml`. */
 const SHOP_DOMAIN = 'example.com';
 
+/** Starts the server, fills it and prints the greeting. */
 async function run(flags: Flags): Promise<void> {
   const kept = flags.keep !== undefined;
   const folder = kept ? resolve(flags.keep) : mkdtempSync(join(tmpdir(), 'edgeplan-try-'));
-  // However it ends, but for kill -9: nothing may be left of what was said to be temporary.
+  // Removes the temporary folder at every exit except kill -9.
   if (!kept) process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const running: { server: RunningServer | null; ending: boolean } = { server: null, ending: false };
   stopOnSignals(async () => {
@@ -47,23 +56,26 @@ async function run(flags: Flags): Promise<void> {
   try {
     await write(await fill(server, store, { folder, kept }));
   } catch (error) {
-    // Whoever ends it before it is full wants no reasons.
+    // An error after the user stopped the command is not reported.
     if (running.ending) return;
     await server.stop();
     throw error;
   }
 }
 
+/** A server with its store. */
 interface Started {
   readonly server: RunningServer;
   readonly store: Store;
 }
 
-/** Starts the server on the usual ports, on free ones where they are taken; a port that was asked for must be free. */
-async function start(folder: string, asked: number | undefined): Promise<Started> {
+/**
+ * Starts the server on the usual ports, or on free ones where they are taken. A port that was given must be free.
+ */
+async function start(folder: string, givenPort: number | undefined): Promise<Started> {
   const { createLog } = await import('../../access/redacting-log.ts');
   const { startServer } = await import('../start-server.ts');
-  const ports = { ...USUAL_PORTS, ...(asked === undefined ? {} : { port: asked }) };
+  const ports = { ...USUAL_PORTS, ...(givenPort === undefined ? {} : { port: givenPort }) };
   for (;;) {
     const store = await openData({ data: folder }, 'server');
     try {
@@ -85,7 +97,8 @@ async function start(folder: string, asked: number | undefined): Promise<Started
       await store.close();
       const taken = takenPort(error);
       if (taken === null) throw error;
-      if (taken === asked) throw new CommandFault(EXIT.server, `port ${taken} is taken`, { cause: error });
+      if (taken === givenPort)
+        throw new CommandFault(EXIT.server, `port ${taken} is taken`, { cause: error });
       if (taken === ports.port) ports.port = 0;
       else if (taken === ports.operationsPort) ports.operationsPort = 0;
       else throw error;
@@ -93,12 +106,13 @@ async function start(folder: string, asked: number | undefined): Promise<Started
   }
 }
 
+/** The port of an EADDRINUSE error; `null` for any other error. */
 function takenPort(error: unknown): number | null {
   const { code, port } = error as { readonly code?: unknown; readonly port?: unknown };
   return code === 'EADDRINUSE' && typeof port === 'number' ? port : null;
 }
 
-/** Makes account, key and shop, unless a kept folder has them, and answers the greeting. */
+/** Creates account, key and shop, unless the folder has them, and returns the greeting. */
 async function fill(
   { url, operationsUrl }: RunningServer,
   store: Store,
@@ -106,7 +120,7 @@ async function fill(
 ): Promise<string> {
   const accounts = await store.latest.accounts.list();
   if (accounts.length === 0) granted(await createAccount(store, { name: ACCOUNT, now: Date.now() }));
-  else if (!accounts.some(({ name }) => name === ACCOUNT)) throw foreign(folder);
+  else if (!accounts.some(({ name }) => name === ACCOUNT)) throw notOwnData(folder);
   await revokeOld(store);
   const [there] = await store.latest.domains.page(0, 1);
   const content = there === undefined ? await fillShop(store, url) : 'the data is as it was left';
@@ -116,23 +130,25 @@ async function fill(
   return greeting({ url, operationsUrl, key, domain, content, folder, keptFolder: kept, reference });
 }
 
-/** Trying out takes every name for proven, which data that is in earnest must not meet. */
-function foreign(folder: string): CommandFault {
+/**
+ * The fault for data of another origin: `try` treats every domain as verified, which must not happen to real data.
+ */
+function notOwnData(folder: string): CommandFault {
   const remedy = 'name another folder, or serve this one with edgeplan serve --data';
-  return new CommandFault(EXIT.no, `\`${folder}\` holds data that edgeplan try did not make`, { remedy });
+  return new CommandFault(EXIT.no, `\`${folder}\` has data that edgeplan try did not create`, { remedy });
 }
 
-/** Fills the store through the API; answers what is there then. */
+/** Creates the shop through the API; returns a clause about the content. */
 async function fillShop(store: Store, server: string): Promise<string> {
   const { applyShop } = await import('../try/sample-shop.ts');
-  // With a key of its own, so that it takes nothing from the requests of the one that is printed.
+  // A separate key, so that setting up does not use the request budget of the printed key.
   const { key, id } = await makeKey(store, 'setup');
   const { records, rules } = await applyShop({ server, key });
   await revokeKey(store, { id, now: Date.now() });
   return `a sample shop, ${SHOP_DOMAIN}, with ${records} records and ${rules} rules, active and published`;
 }
 
-/** Keys of earlier runs in a kept folder: their text is gone from the screen. */
+/** Revokes the keys of earlier runs, which were printed only once. */
 async function revokeOld(store: Store): Promise<void> {
   const account = await store.latest.accounts.byName(ACCOUNT);
   const keys = account === null ? [] : await store.latest.keys.list(account.id);
@@ -140,31 +156,33 @@ async function revokeOld(store: Store): Promise<void> {
     if (revoked_at === null) await revokeKey(store, { id, now: Date.now() });
 }
 
+/** Creates a key of the account. */
 async function makeKey(store: Store, name: string): Promise<{ readonly key: string; readonly id: number }> {
   const made = { account: ACCOUNT, name, expiry: null, readOnly: false, now: Date.now() };
   const { key, row } = granted(await createKey(store, made));
   return { key, id: row.id };
 }
 
+/** The value of a successful operation. @throws CommandFault with the reason */
 function granted<T>(outcome: { ok: true; value: T } | { ok: false; reason: string }): T {
   if (outcome.ok) return outcome.value;
   throw new CommandFault(EXIT.server, outcome.reason);
 }
 
-/** The page where this server has one, else the document it is made from. */
+/** The path of the reference page, or of the OpenAPI document when the page was not built. */
 async function referenceOf(url: string): Promise<string> {
   const page = await fetch(`${url}/docs/`);
   await page.body?.cancel();
   return page.ok ? '/docs/' : '/docs/openapi.yaml';
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function tryCommand(): Command {
   return new Command('try')
     .summary('start everything with a sample shop, to try it out')
     .description(
       'Starts the API on 127.0.0.1 over a temporary folder, fills it with a sample shop and prints commands to paste. No ' +
-        'DNS is asked: every domain counts as proven. When it ends, the folder is removed.',
+        'DNS is queried: every domain counts as proven. When it ends, the folder is removed.',
     )
     .addOption(
       new Option('--port <number>', 'the port of the API (default: 8787, or a free one)').argParser(readPort),

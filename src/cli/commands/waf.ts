@@ -1,30 +1,40 @@
-/** `edgeplan waf`: rule sets in SecLang into signature programs, and what such a program holds. */
+/** `edgeplan waf`: compiles rule sets in SecLang to signature programs, and shows the content of a program. */
+
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { sizeText } from '../../files/size.ts';
 import type { SignatureProgram } from '../../plan/signature-program.ts';
+import { quantity } from '../../simulator/render-text.ts';
 import { type SignatureSummary, summariseSignatures } from '../../waf/seclang/index.ts';
-import { digestOf } from '../digest.ts';
 import { usageFault } from '../exit.ts';
+import { digestOf } from '../input/digest.ts';
 import { openSignatureInput, openStarter, type SignatureFlags } from '../open-signatures.ts';
 import { colourOption, gather } from '../options.ts';
 import { write } from '../output.ts';
-import { tally } from '../print-diagnostics.ts';
-import { tableText } from '../table.ts';
+import { tally } from '../print/diagnostics.ts';
+import { tableText } from '../print/table.ts';
 import { writeWhole } from '../write-file.ts';
 
+/** Options of `compile`, as commander parses them. */
 interface CompileFlags extends SignatureFlags {
+  /** The path of the sealed program. */
   readonly out?: string;
+  /** Prints the program as JSON. */
   readonly print?: boolean;
 }
 
+/** Options of `show`, as commander parses them. */
 interface ShowFlags extends SignatureFlags {
+  /** The folder of the OWASP Core Rule Set. */
   readonly crs?: string;
+  /** Prints JSON. */
   readonly json?: boolean;
 }
 
+/** `--without`: ids of rules to leave out. */
 function withoutOption(): Option {
   return new Option('--without <id>', 'leave a rule, or a range of them, out; may be repeated').argParser(
     (value: string, gathered: readonly string[] | undefined) => {
+      // The syntax of SecRuleRemoveById.
       if (!/^\d{1,10}(-\d{1,10})?$/.test(value)) {
         throw new InvalidArgumentError('write an id such as 942130, or a range such as 942100-942199.');
       }
@@ -33,7 +43,7 @@ function withoutOption(): Option {
   );
 }
 
-/** Tables as plain lists, the form `--print` shows. */
+/** The program for `--print`, with automata replaced by their size. */
 function printable(program: SignatureProgram): unknown {
   return {
     ...program,
@@ -45,10 +55,7 @@ function printable(program: SignatureProgram): unknown {
   };
 }
 
-function counted(count: number, one: string, many: string): string {
-  return `${count} ${count === 1 ? one : many}`;
-}
-
+/** Rules and patterns by paranoia level. */
 function levelTable({ levels }: SignatureSummary): string {
   const rows = levels.map(({ paranoia, headers, body, patterns, unfiltered }) => [
     String(paranoia),
@@ -60,23 +67,27 @@ function levelTable({ levels }: SignatureSummary): string {
     String(unfiltered.guard),
     String(unfiltered.neither),
   ]);
+  // Patterns without a required literal run on every value, so their number decides the cost.
   const always = ['always, automaton', 'always, guard', 'always, neither'];
   return tableText(['paranoia', 'headers', 'body', 'rules', 'patterns', ...always], rows);
 }
 
+/** The explanation of the table's columns. */
 const LEGEND = [
-  'headers, body: rules that look at the head alone, and at the body too',
+  'headers, body: rules that inspect the head alone, and the body too',
   'always: patterns without required literals, which run on every value they are for: on a whole automaton; behind a',
   'guard, the part of one that ordinary values do not leave; or on one made as they run',
   '',
 ].join('\n');
 
+/** Rules by category and paranoia level. */
 function categoryTable({ levels }: SignatureSummary): string {
   const names = [...new Set(levels.flatMap(({ categories }) => Object.keys(categories)))].sort();
   const rows = names.map((name) => [name, ...levels.map(({ categories }) => String(categories[name] ?? 0))]);
   return tableText(['category', ...levels.map(({ paranoia }) => `paranoia ${paranoia}`)], rows);
 }
 
+/** The text of `waf show`. */
 function summaryText(summary: SignatureSummary): string {
   const { name, patterns, literals, phraseLists } = summary;
   const parts = [
@@ -92,12 +103,13 @@ function summaryText(summary: SignatureSummary): string {
     [
       `patterns  ${patterns.total}: ${parts.join(', ')}; ${sizeText(patterns.octets)}`,
       `literals  ${literals.total}, ${sizeText(literals.octets)}, found in one pass over a value`,
-      `phrases   ${counted(phraseLists, 'list', 'lists')}`,
+      `phrases   ${quantity(phraseLists, 'list')}`,
       '',
     ].join('\n'),
   ].join('\n');
 }
 
+/** Compiles a rule set and prints a summary. */
 async function compile(path: string, flags: CompileFlags): Promise<void> {
   const { program, diagnostics, sealed } = await openSignatureInput(path, flags);
   const bytes = sealed();
@@ -121,8 +133,11 @@ async function compile(path: string, flags: CompileFlags): Promise<void> {
   );
 }
 
+/** Prints what a program contains. */
 async function show(path: string | undefined, flags: ShowFlags): Promise<void> {
+  // A path takes precedence over --crs and EDGEPLAN_CRS.
   const chosen = path ?? flags.crs;
+  // The starter set is sealed, so no rule can be left out of it.
   if (chosen === undefined && flags.without !== undefined) {
     throw usageFault('the starter set is shown whole', 'name a directory or a `.conf` file beside --without');
   }
@@ -133,14 +148,14 @@ async function show(path: string | undefined, flags: ShowFlags): Promise<void> {
   else await write(`${JSON.stringify({ ...summary, diagnostics }, null, 2)}\n`);
 }
 
-/** The command, to be added to a program. */
+/** Creates the command. */
 export function wafCommand(): Command {
-  const waf = new Command('waf').description('Compile WAF rule sets in SecLang, and look into them.');
+  const waf = new Command('waf').description('Compile WAF rule sets in SecLang, and show their content.');
   waf
     .command('compile')
     .argument('<path>', 'a directory of rules (such as the OWASP Core Rule Set) or a .conf file')
     .summary('compile a rule set into a sealed signature program')
-    .description('Compiles a rule set and says how large it is, what it holds and what was left out.')
+    .description('Compiles a rule set and prints its size, its contents and what was left out.')
     .option('-o, --out <file>', 'write the sealed program here')
     .option('--print', 'print the program as JSON instead of the summary')
     .addOption(withoutOption())
@@ -149,7 +164,7 @@ export function wafCommand(): Command {
   waf
     .command('show')
     .argument('[path]', 'a directory of rules, a .conf file or a sealed program (default: the starter set)')
-    .description('Show what a signature program holds: rules, patterns and literals by paranoia level.')
+    .description('Show what a signature program contains: rules, patterns and literals by paranoia level.')
     .addOption(
       new Option('--crs <folder>', 'the OWASP Core Rule Set, where no path is given').env('EDGEPLAN_CRS'),
     )

@@ -1,7 +1,10 @@
-/** Completion for fish, which is told everything in advance and asks a function where it is. */
+/**
+ * The completion script for fish: one `complete` command per command and option, and a function that finds the
+ * current command.
+ */
 import type { CompletionPlace, CompletionValue, OptionPlace } from './tree.ts';
 
-/** To be sourced, or saved as `completions/edgeplan.fish`. */
+/** Returns the script, to be sourced or saved as `completions/edgeplan.fish`. */
 export function fishScript(program: string, places: readonly CompletionPlace[]): string {
   return `# fish completion for ${program}: ${program} completion fish | source
 function __${program}_at
@@ -31,12 +34,13 @@ ${places.flatMap((place) => lines(program, place)).join('\n')}
 `;
 }
 
-/** The options that take a value, as the walk meets them. */
+/** The options that take a value, as patterns of the function's `switch`. */
 function takers({ path, options }: CompletionPlace): readonly string[] {
   const taking = options.filter(({ value }) => value !== null);
   return taking.flatMap(({ names }) => names.map((name) => quote(`${path}:${name}`)));
 }
 
+/** The `complete` commands of one command. */
 function lines(program: string, { path, commands, options, operand }: CompletionPlace): readonly string[] {
   const here = `complete -c ${program} -n ${quote(`__${program}_at ${quote(path)}`)}`;
   return [
@@ -46,6 +50,7 @@ function lines(program: string, { path, commands, options, operand }: Completion
   ];
 }
 
+/** The names of an option and the kind of its value. */
 function optionParts({ names, value }: OptionPlace): string {
   const flags = names.map((name) =>
     name.startsWith('--') ? `-l ${quote(name.slice(2))}` : `-s ${quote(name.slice(1))}`,
@@ -54,13 +59,14 @@ function optionParts({ names, value }: OptionPlace): string {
   return [...flags, value.kind === 'any' ? '-x' : `-r ${operandParts(value)}`].join(' ');
 }
 
+/** What completes an operand or a value. */
 function operandParts(value: CompletionValue): string {
   if (value.kind === 'file') return '-F';
   if (value.kind === 'folder') return "-a '(__fish_complete_directories)'";
   return value.kind === 'words' ? `-a ${quote(value.words.join(' '))}` : '-f';
 }
 
-/** fish knows two escapes inside single quotes. */
+/** Quotes a text; fish has two escapes inside single quotes. */
 function quote(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

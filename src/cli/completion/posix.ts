@@ -1,7 +1,7 @@
-/** Completion for bash and zsh: the same walk in the shells' common language, and a few lines of each shell's own. */
+/** The completion scripts for bash and zsh: a common part in the language of both, and a few lines for each. */
 import type { CompletionPlace, CompletionValue } from './tree.ts';
 
-/** What `complete -F` calls in bash, 3.2 or newer, with nothing else installed. */
+/** Returns the script for bash 3.2 or newer, without further packages. */
 export function bashScript(program: string, places: readonly CompletionPlace[]): string {
   return `# bash completion for ${program}: source <(${program} completion bash)
 ${common(program, places)}
@@ -33,7 +33,7 @@ complete -F _${program} ${program}
 `;
 }
 
-/** What compsys calls in zsh; also to be saved as \`_edgeplan\` in a folder of \`fpath\`. */
+/** Returns the script for zsh; it can also be saved as `_edgeplan` in a folder of `fpath`. */
 export function zshScript(program: string, places: readonly CompletionPlace[]): string {
   return `#compdef ${program}
 # zsh completion for ${program}: source <(${program} completion zsh), after compinit
@@ -53,8 +53,8 @@ if [ "$funcstack[1]" = "_${program}" ]; then _${program} "$@"; else compdef _${p
 }
 
 /**
- * Three functions of the common language, without arrays and without running anything that was typed:
- * \`value\` says what an option takes, \`place\` what may follow a command, \`answer\` walks the words and leaves the kind
+ * Three functions in the common language, without arrays, that execute nothing of the typed text: `value` returns
+ * what an option takes, `place` what may follow a command, and `answer` goes through the words and stores the kind
  * of the current one in a variable.
  */
 function common(program: string, places: readonly CompletionPlace[]): string {
@@ -103,14 +103,17 @@ ${own}_answer() {
 }`;
 }
 
+/** `case` branches for the options that take a value. */
 function valueCases(own: string, { path, options }: CompletionPlace): readonly string[] {
   return options.flatMap(({ names, value }) => {
     if (value === null) return [];
+    // `<path>:<option>`, as the function's first two arguments are joined.
     const patterns = names.map((name) => quote(`${path}:${name}`)).join('|');
     return [`    ${patterns}) ${assign(own, value)} ;;`];
   });
 }
 
+/** The `case` branch for one command. */
 function placeCase(own: string, { path, commands, options, operand }: CompletionPlace): string {
   const names = commands.map(({ name }) => name).join(' ');
   const flags = options.flatMap((option) => option.names).join(' ');
@@ -118,11 +121,13 @@ function placeCase(own: string, { path, commands, options, operand }: Completion
   return `    ${quote(path)}) ${own}_commands=${quote(names)} ${own}_options=${quote(flags)} ${value} ;;`;
 }
 
+/** Assigns the kind of a value, and its words. */
 function assign(own: string, value: CompletionValue): string {
   const words = value.kind === 'words' ? ` ${own}_words=${quote(value.words.join(' '))}` : '';
   return `${own}_kind=${value.kind}${words}`;
 }
 
+/** Quotes a text for a POSIX shell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

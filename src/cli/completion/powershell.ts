@@ -1,7 +1,10 @@
-/** Completion for PowerShell: a table and a walk in one script block. Where it answers nothing, PowerShell offers paths. */
+/**
+ * The completion script for PowerShell: a table of commands and a loop over the typed words, in one script block.
+ * Where it returns nothing, PowerShell offers paths.
+ */
 import type { CompletionPlace, CompletionValue } from './tree.ts';
 
-/** To be run by a profile. */
+/** Returns the script, to be run by a profile. */
 export function powershellScript(program: string, places: readonly CompletionPlace[]): string {
   return `# PowerShell completion for ${program}: ${program} completion powershell | Out-String | Invoke-Expression
 Register-ArgumentCompleter -Native -CommandName ${quote(program)} -ScriptBlock {
@@ -40,6 +43,7 @@ ${places.map(placeCase).join('\n')}
 `;
 }
 
+/** `switch` branches for the options that take a value. */
 function takers({ path, options }: CompletionPlace): readonly string[] {
   return options.flatMap(({ names, value }) =>
     value === null
@@ -48,6 +52,7 @@ function takers({ path, options }: CompletionPlace): readonly string[] {
   );
 }
 
+/** The `switch` branch for one command. */
 function placeCase({ path, commands, options, operand }: CompletionPlace): string {
   const names = list(commands.map(({ name }) => name));
   const flags = list(options.flatMap((option) => option.names));
@@ -55,14 +60,17 @@ function placeCase({ path, commands, options, operand }: CompletionPlace): strin
   return `      ${quote(path)} { @{ Commands = ${names}; Options = ${flags}; Operands = ${operands} } }`;
 }
 
+/** The words of a value; none for a path. */
 function wordsOf(value: CompletionValue): string {
   return value.kind === 'words' ? list(value.words) : '@()';
 }
 
+/** An array in PowerShell. */
 function list(words: readonly string[]): string {
   return `@(${words.map(quote).join(', ')})`;
 }
 
+/** Quotes a text for PowerShell. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "''")}'`;
 }

@@ -1,35 +1,36 @@
-/** The command line as plain data, read off commander's commands: what may stand where. */
+/** Reads commander's commands as plain data for the completion scripts. */
 import type { Argument, Command, Option } from 'commander';
 
-/** What a value can be: one of some words, a path, or anything at all. */
+/** The kind of a value: one of some words, a path, or any text. */
 export type CompletionValue =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   | { readonly kind: 'file' }
   | { readonly kind: 'folder' }
   | { readonly kind: 'any' };
 
+/** An option. */
 export interface OptionPlace {
   /** `--file` and, where there is one, `-f`. */
   readonly names: readonly string[];
   readonly description: string;
-  /** `null`: it takes none. */
+  /** The kind of its value; `null`: it takes none. */
   readonly value: CompletionValue | null;
 }
 
-/** One command with what may follow it. */
+/** A command with what may follow it. */
 export interface CompletionPlace {
-  /** The commands that lead here, with spaces: empty for the program, `key create`. */
+  /** The names of the command and those above it, separated by spaces; empty for the program. */
   readonly path: string;
   readonly commands: readonly { readonly name: string; readonly description: string }[];
   readonly options: readonly OptionPlace[];
-  /** Its first operand, which stands for all of them; `null` where there is none. */
+  /** The kind of its first operand, used for all of them; `null` where it has none. */
   readonly operand: CompletionValue | null;
 }
 
-/** Every command of a program, itself first. */
+/** Lists every command of a program, the program itself first. */
 export function placesOf(program: Command, path = ''): readonly CompletionPlace[] {
   const help = program.createHelp();
-  // Without the `help` command that commander adds: every command has --help.
+  // The `help` command that commander adds is left out: every command has --help.
   const commands = help.visibleCommands(program).filter((command) => program.commands.includes(command));
   const [operand] = program.registeredArguments;
   const own: CompletionPlace = {
@@ -49,6 +50,7 @@ export function placesOf(program: Command, path = ''): readonly CompletionPlace[
   ];
 }
 
+/** Reads one option. */
 function optionPlace(option: Option): OptionPlace {
   const named = /[<[]([^>\]]*)/.exec(option.flags)?.[1] ?? '';
   return {
@@ -58,13 +60,14 @@ function optionPlace(option: Option): OptionPlace {
   };
 }
 
-/** The placeholder tells what kind of value it is. */
+/** Derives the kind of a value from its placeholder, such as `<path>`. */
 function kindOf({ argChoices }: Pick<Option | Argument, 'argChoices'>, placeholder: string): CompletionValue {
   if (argChoices !== undefined) return { kind: 'words', words: argChoices };
   if (/^(?:path|files?)$/.test(placeholder)) return { kind: 'file' };
   return placeholder === 'folder' ? { kind: 'folder' } : { kind: 'any' };
 }
 
+/** The first sentence of a description, without its full stop. */
 function firstSentence(text: string): string {
   return text.split(/[.;\n]/, 1)[0]!.trim();
 }

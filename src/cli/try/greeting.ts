@@ -1,23 +1,29 @@
-/** What `try` prints: where everything is, and commands that work as they stand. */
-import { ownName } from '../own-name.ts';
-import { shellWord } from '../shell-word.ts';
+/** The text that `try` prints: addresses, and commands ready to paste. */
 
+import { shellWord } from '../../simulator/shell-word.ts';
+import { commandName } from '../print/command-name.ts';
+
+/** What the text contains. */
 export interface Tried {
+  /** The address of the API. */
   readonly url: string;
+  /** The address of the health and metrics listener. */
   readonly operationsUrl: string;
   readonly key: string;
   readonly domain: string;
-  /** What is there, as a clause. */
+  /** The content of the store, as a clause. */
   readonly content: string;
   readonly folder: string;
+  /** Whether the folder remains after the command ends. */
   readonly keptFolder: boolean;
-  /** The path of the reference. */
+  /** The path of the API reference. */
   readonly reference: string;
 }
 
+/** curl with the key that the text exports. */
 const AUTHORIZED = 'curl -sS -H "Authorization: Bearer $EDGEPLAN_KEY"';
 
-/** The text, ready for stdout. */
+/** Returns the text. */
 export function greeting(tried: Tried): string {
   const { url, operationsUrl, key, folder, keptFolder } = tried;
   const end = keptFolder ? 'kept' : 'removed when this ends';
@@ -39,8 +45,9 @@ export function greeting(tried: Tried): string {
   ].join('\n');
 }
 
+/** Commands with what each shows. */
 function commandsOf({ domain, operationsUrl }: Tried): readonly (readonly [string, string])[] {
-  const name = ownName();
+  const name = commandName();
   const rules = `"$EDGEPLAN_SERVER/domains/${domain}/rules/drop/`;
   const rule = JSON.stringify({
     path_includes: ['/private/*'],

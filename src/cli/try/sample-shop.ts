@@ -1,27 +1,28 @@
-/** Fills a server with the sample shop, over its API. */
+/** Creates the sample shop on a server, over its API. */
 import { fileURLToPath } from 'node:url';
-import { carryOut } from '../apply/carry-out.ts';
+import { readDesiredState } from '../apply/desired-state.ts';
+import { executeChanges } from '../apply/execute-changes.ts';
 import { planChanges } from '../apply/plan-changes.ts';
-import { domainPath, readRemote } from '../apply/remote.ts';
-import { readDesiredState } from '../apply/wanted.ts';
-import { askServer, type ServerAccess } from '../ask-server.ts';
+import { callApi, type ServerAccess } from '../remote/call-api.ts';
+import { domainPath, readRemote } from '../remote/remote-domain.ts';
 
-/** Shipped with the package as it lies in the repository. */
+/** The sample file, which the package includes. */
 const SHOP = fileURLToPath(new URL('../../../fixtures/shop/edge.yaml', import.meta.url));
 
+/** The size of the shop. */
 export interface Shop {
   readonly records: number;
   readonly rules: number;
 }
 
-/** Makes the shop's domain, active and published. Throws the fault of whatever was refused. */
+/** Creates the shop's domain, active and published. @throws CommandFault for any refusal */
 export async function applyShop(options: ServerAccess): Promise<Shop> {
-  const wanted = await readDesiredState(SHOP, 'never');
-  const { domain } = wanted;
-  await askServer(options, { method: 'POST', path: '/domains/', body: { name: domain } });
-  await askServer(options, { method: 'POST', path: domainPath(domain, '/check-ns') });
-  const plan = planChanges(wanted, await readRemote(domain, options), { ids: false, prune: false });
-  const outcome = await carryOut(plan, { ...options, domain });
+  const desired = await readDesiredState(SHOP, 'never');
+  const { domain } = desired;
+  await callApi(options, { method: 'POST', path: '/domains/', body: { name: domain } });
+  await callApi(options, { method: 'POST', path: domainPath(domain, '/check-ns') });
+  const plan = planChanges(desired, await readRemote(domain, options), { ids: false, prune: false });
+  const outcome = await executeChanges(plan, { ...options, domain });
   if (!outcome.ok) throw outcome.fault;
-  return { records: wanted.records.length, rules: wanted.rules.length };
+  return { records: desired.records.length, rules: desired.rules.length };
 }

@@ -1,4 +1,4 @@
-/** What was got, in the words tests are written in, and where it is not what was expected. */
+/** Describes a result in the short form of tests, and lists where it differs from the expectation. */
 import type { Decision, ErrorPageAnswer } from '../../evaluator/decision.ts';
 import { forwardedUrl } from '../describe.ts';
 import type { Expectation } from './expectation.ts';
@@ -7,13 +7,13 @@ import type { RuleNames } from './names.ts';
 
 /** A field that is not as expected. */
 export interface Difference {
-  /** `origin.hostHeader`. */
+  /** The path of the field: `origin.hostHeader`; empty for the result as a whole. */
   readonly field: string;
   readonly expected: unknown;
   readonly got: unknown;
 }
 
-/** A decision as a test would expect it. */
+/** A decision in the short form of tests; `null` is the absent shadow. */
 export function describeDecision(decision: Decision | null, names: RuleNames): string {
   if (decision === null) return 'nothing';
   const { action, status, rule, location } = decision;
@@ -27,25 +27,26 @@ export function describeDecision(decision: Decision | null, names: RuleNames): s
   return words.filter((word) => word !== null).join(' ');
 }
 
-/** An error page's answer as a test would expect it; `null` is the shadow of a request no dry_run rule matched. */
+/** An error page in the short form of tests; `null`: the shadow of a request that no dry_run rule matched. */
 export function describePage(answer: ErrorPageAnswer | null, names: RuleNames): string {
   if (answer === null) return 'nothing';
   const { page } = answer;
   return page === null ? 'no page' : `page ${page.kind} by ${names.nameOf(page.rule)}`;
 }
 
-/** Every field in which `got` is not as expected; empty when it is. */
+/** Returns every field in which `got` differs from the expectation; empty when it meets it. */
 export function compare({ fields }: Expectation, got: object | null): readonly Difference[] {
   if (fields !== null)
     return got === null ? [{ field: '', expected: fields, got }] : differences(fields, got, '');
   return got === null ? [] : [{ field: '', expected: null, got }];
 }
 
+/** Compares the expected fields; fields that are not expected may have any value. */
 function differences(expected: ExpectedFields, got: object, path: string): readonly Difference[] {
-  const held = got as ExpectedFields;
+  const fields = got as ExpectedFields;
   return Object.entries(expected).flatMap(([key, value]): readonly Difference[] => {
     const field = path === '' ? key : `${path}.${key}`;
-    const actual = held[key];
+    const actual = fields[key];
     if (typeof value !== 'object' || value === null) {
       return Object.is(value, actual) ? [] : [{ field, expected: value, got: actual }];
     }
@@ -56,7 +57,7 @@ function differences(expected: ExpectedFields, got: object, path: string): reado
   });
 }
 
-/** Lists must be whole: as many entries as expected. */
+/** Whether both are objects, or lists of equal length. */
 function sameShape(expected: object, got: object): boolean {
   if (!Array.isArray(expected)) return !Array.isArray(got);
   return Array.isArray(got) && got.length === expected.length;

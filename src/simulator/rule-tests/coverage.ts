@@ -1,6 +1,6 @@
 /**
- * Which rules the tests made act, and which list entries ever decided. An entry decides when it is the one that lets a
- * rule match, or, of an exclude or an allowlist, the only thing that keeps a rule from matching.
+ * Measures which rules matched in some test, and which list entries decided. An entry decides when it lets a rule
+ * match or, for an exclude or an allowlist, when it alone prevents a match.
  */
 import type { SourcePlace } from '../../base/diagnostic.ts';
 import type { ErrorPageAnswer } from '../../evaluator/decision.ts';
@@ -18,6 +18,7 @@ export interface EntryCoverage {
   readonly at?: SourcePlace;
 }
 
+/** The coverage of one rule. */
 export interface RuleCoverage {
   readonly rule: string;
   /** Matched in some test, in dry_run too. */
@@ -26,6 +27,7 @@ export interface RuleCoverage {
   readonly entries: readonly EntryCoverage[];
 }
 
+/** The coverage of a rule set. */
 export interface CoverageReport {
   readonly rules: readonly RuleCoverage[];
   readonly counts: {
@@ -34,24 +36,28 @@ export interface CoverageReport {
     readonly entries: number;
     readonly coveredEntries: number;
   };
-  /** Covered rules and entries of all, from 0 to 100; 100 when there is nothing to cover. */
+  /** Covered rules and entries as a percentage of all; 100 when there is nothing to cover. */
   readonly percent: number;
 }
 
+/** Collects coverage. */
 export interface Coverage {
+  /** Adds the rules and entries that one traced request covers. */
   note(trace: Trace): void;
-  /** The error pages that matched; the trace alone cannot know the status. */
+  /** Adds the error pages that matched a status; the trace of a request does not contain it. */
   noteAnswer(answer: ErrorPageAnswer, trace: Trace): void;
+  /** The coverage so far. */
   report(): CoverageReport;
 }
 
+/** The rules that are measured. */
 interface Subject {
   readonly ruleSet: RuleSet;
   readonly sources: EdgeSources;
   readonly names: RuleNames;
 }
 
-/** Coverage of enabled rules; disabled ones cannot be tested. */
+/** Creates the coverage of the enabled rules; disabled rules cannot match. */
 export function createCoverage(subject: Subject): Coverage {
   const rules = new Set<string>();
   const entries = new Set<string>();
@@ -78,9 +84,10 @@ function rulesOf(trace: Trace): readonly RuleTrace[] {
   return trace.phases.flatMap((phase) => phase.rules);
 }
 
-/** Lists whose entries keep a rule from matching. */
-const KEEPING: readonly string[] = ['host_excludes', 'path_excludes'];
+/** Lists whose entries prevent a match. */
+const EXCLUDING: readonly string[] = ['host_excludes', 'path_excludes'];
 
+/** The entries that decided the outcome of a rule. */
 function deciding(rule: RuleTrace, matched: boolean): readonly string[] {
   if (matched)
     return rule.checks.flatMap(({ entry, pass }) => (entry === undefined || pass !== true ? [] : [entry]));
@@ -89,14 +96,16 @@ function deciding(rule: RuleTrace, matched: boolean): readonly string[] {
   if (failed.length !== 1 || only?.entry === undefined || only.pass !== false) return [];
   const list = only.entry.replace(/\[.*/, '');
   const allows = rule.reason.code === 'country_listed' || rule.reason.code === 'ip_listed';
-  return KEEPING.includes(list) || allows ? [only.entry] : [];
+  return EXCLUDING.includes(list) || allows ? [only.entry] : [];
 }
 
+/** What is covered: `<type>/<id>`, and `<type>/<id> <entry>`. */
 interface Covered {
   readonly rules: ReadonlySet<string>;
   readonly entries: ReadonlySet<string>;
 }
 
+/** Builds the report. */
 function reportOf(subject: Subject, covered: Covered): CoverageReport {
   const rules = subject.ruleSet.rules
     .filter((rule) => rule.enabled)
@@ -113,6 +122,7 @@ function reportOf(subject: Subject, covered: Covered): CoverageReport {
   };
 }
 
+/** The coverage of one rule and its entries. */
 function ruleCoverage(rule: Rule, { sources, names, ruleSet }: Subject, covered: Covered): RuleCoverage {
   const ref = `${rule.type}/${rule.id}`;
   const index = ruleSet.rules.indexOf(rule);
@@ -129,14 +139,15 @@ function ruleCoverage(rule: Rule, { sources, names, ruleSet }: Subject, covered:
   };
 }
 
+/** An entry of a filter list. */
 interface ListEntry {
   readonly list: string;
-  /** `null` for the legacy single pattern. */
+  /** Position in the list; `null` for the deprecated `host_pattern`. */
   readonly position: number | null;
   readonly text: string;
 }
 
-/** Every list entry of a rule's filters. The path list that stands for every path is none. */
+/** Every list entry of a rule's filters, except a path list of `/*`, which admits every path. */
 function entriesOf(rule: Rule): readonly ListEntry[] {
   const pattern =
     rule.host_pattern === '' ? [] : [{ list: 'host_pattern', position: null, text: rule.host_pattern }];
@@ -153,6 +164,7 @@ function entriesOf(rule: Rule): readonly ListEntry[] {
   ];
 }
 
+/** The entries of the path lists. */
 function paths(rule: Rule): readonly ListEntry[] {
   if (!('path_includes' in rule)) return [];
   const everything = rule.path_includes.length === 1 && rule.path_includes[0] === '/*';
@@ -162,6 +174,7 @@ function paths(rule: Rule): readonly ListEntry[] {
   ];
 }
 
+/** The entries of one list. */
 function listed(list: string, texts: readonly string[]): readonly ListEntry[] {
   return texts.map((text, position) => ({ list, position, text }));
 }

@@ -1,6 +1,6 @@
 /**
- * What a test expects, in the short form (`block 403 by drop/office-only`) or as the fields of a decision, becomes one
- * thing: a partial decision to compare with. The short forms are
+ * Reads the expectation of a test, in short form (`block 403 by drop/office-only`) or as the fields of a decision.
+ * Both become a partial decision to compare with. The short forms are
  *
  *     forward [to <scheme>://<address>[:port][/path[?query]]] [by <rule>]
  *     block [status] [by <rule>]             challenge [status] [by <rule>]
@@ -9,7 +9,8 @@
  *     page [svc|custom|origin] [by <rule>]   no page            (beside `response`)
  *     nothing                                                    (under `would`)
  *
- * What is not said may be anything. `forward to` with a path compares path and query whole, without one only the origin.
+ * What is not stated may have any value. `forward to` with a path compares path and query in full; without one it
+ * compares the origin only.
  */
 import { ACTIONS, type Action } from '../../evaluator/decision.ts';
 import { foundIn } from '../../files/test-file-notes.ts';
@@ -22,14 +23,15 @@ import {
   readPageFields,
 } from './expected-fields.ts';
 
+/** A partial decision or error page. */
 export interface Expectation {
-  /** As the test says it, for reports. */
+  /** As the test states it, for reports. */
   readonly text: string;
-  /** `null`: nothing at all (no shadow, no page). */
+  /** `null`: no shadow, or no page, is expected. */
   readonly fields: ExpectedFields | null;
 }
 
-/** Reads one expectation; `null` after a complaint. */
+/** Reads one expectation; reports a mistake and returns `null`. */
 export function readExpectation(item: Item, context: ExpectationContext): Expectation | null {
   if (item.kind === 'map') {
     const fields = context.about === 'page' ? readPageFields(item, context) : readFields(item, context);
@@ -43,13 +45,14 @@ export function readExpectation(item: Item, context: ExpectationContext): Expect
   });
 }
 
+/** Fields as text, for reports. */
 function describeFields(item: Item): string {
   if (item.kind === 'scalar') return item.value === null ? 'null' : String(item.value);
   if (item.kind === 'list') return `[${item.items.map(describeFields).join(', ')}]`;
   return [...item.entries].map(([key, entry]) => `${key}: ${describeFields(entry.item)}`).join(', ');
 }
 
-/** The words of a short form, taken from the front. */
+/** The remaining words of a short form; readers remove them from the front. */
 interface Words {
   readonly item: ScalarItem;
   readonly words: string[];
@@ -58,6 +61,7 @@ interface Words {
 
 const NOTHING: readonly string[] = ['nothing', 'no page'];
 
+/** Reads a short form. */
 function readShort(item: ScalarItem, context: ExpectationContext): Expectation | null {
   const text = String(item.value).trim().replace(/\s+/g, ' ');
   const nothing = context.about === 'page' ? NOTHING : context.shadow ? ['nothing'] : [];
@@ -67,6 +71,7 @@ function readShort(item: ScalarItem, context: ExpectationContext): Expectation |
   return fields === null ? null : { text, fields };
 }
 
+/** The syntax of each short form, for remedies. */
 const FORMS: Readonly<Record<Action | 'page', string>> = {
   forward: 'forward [to <url>] [by <rule>]',
   block: 'block [status] [by <rule>]',
@@ -77,6 +82,7 @@ const FORMS: Readonly<Record<Action | 'page', string>> = {
   page: 'page [svc|custom|origin] [by <rule>], or no page',
 };
 
+/** Reads an action with its status, target and rule. */
 function readDecision(reading: Words): ExpectedFields | null {
   const { words } = reading;
   const word = words.shift() ?? '';
@@ -90,22 +96,25 @@ function readDecision(reading: Words): ExpectedFields | null {
   return finish(action, reading, { action, ...status, ...to, ...by });
 }
 
+/** Reports a first word that is no action. */
 function unknownAction(word: string, { item, context }: Words): null {
   const shadow = context.shadow ? ['nothing'] : [];
   const known = [...ACTIONS, ...shadow];
-  const page = word === 'page' ? 'add a `response`, which a page is an answer to' : null;
-  const meant = nearest(word, known);
-  const remedy = page ?? (meant === null ? `start with ${known.join(', ')}` : `write \`${meant}\``);
-  return complain(item, { context, message: `\`${word}\` is nothing the edge does`, remedy });
+  const page = word === 'page' ? 'add a `response`: a page is expected for its status' : null;
+  const closest = nearest(word, known);
+  const remedy = page ?? (closest === null ? `start with ${known.join(', ')}` : `write \`${closest}\``);
+  return reportMistake(item, { context, message: `\`${word}\` is not an action of the edge`, remedy });
 }
 
-function complain(
+/** Reports a mistake in a short form. */
+function reportMistake(
   item: ScalarItem,
   { context, message, remedy }: { context: ExpectationContext; message: string; remedy: string },
 ): null {
   return context.notes.complain(item, { code: 'invalid_expectation', message, found: foundIn(item), remedy });
 }
 
+/** Reports words that are left over. */
 function finish(
   form: keyof typeof FORMS,
   { item, words, context }: Words,
@@ -114,23 +123,28 @@ function finish(
   const rest = words[0];
   if (rest === undefined) return fields;
   const message = `\`${rest}\` was not expected there`;
-  return complain(item, { context, message, remedy: `write ${FORMS[form]}` });
+  return reportMistake(item, { context, message, remedy: `write ${FORMS[form]}` });
 }
 
+/** Reads `to <url>` of a forward, or `to <location>` of a redirect. */
 function readTo(action: 'forward' | 'redirect', { item, words, context }: Words): ExpectedFields | null {
   if (words[0] !== 'to') return {};
   words.shift();
   const target = words.shift();
   if (target === undefined) {
-    return complain(item, { context, message: 'nothing follows `to`', remedy: `write ${FORMS[action]}` });
+    return reportMistake(item, {
+      context,
+      message: 'nothing follows `to`',
+      remedy: `write ${FORMS[action]}`,
+    });
   }
   if (action === 'redirect') return { location: target };
   const parts = /^(https?|auto):\/\/(?:\[([^\]]+)\]|([^/?#:]+))(?::(\d{1,5}))?(\/[^?]*)?(?:\?(.*))?$/.exec(
     target,
   );
   if (parts === null) {
-    const message = `\`${target}\` is no URL of an origin`;
-    return complain(item, {
+    const message = `\`${target}\` is not the URL of an origin`;
+    return reportMistake(item, {
       context,
       message,
       remedy: 'write for example `https://10.0.4.9:8443/v2/orders?id=7`',
@@ -142,6 +156,7 @@ function readTo(action: 'forward' | 'redirect', { item, words, context }: Words)
   return path === undefined ? { origin } : { origin, path, query: query ?? null };
 }
 
+/** Reads `by <rule>`. */
 function readBy({ item, words, context }: Words): ExpectedFields | null {
   if (words[0] !== 'by') return {};
   words.shift();
@@ -152,12 +167,13 @@ function readBy({ item, words, context }: Words): ExpectedFields | null {
 
 const PAGE_KINDS = ['svc', 'custom', 'origin'] as const;
 
+/** Reads the expectation of an error page. */
 function readPage(reading: Words): ExpectedFields | null {
   const { item, words, context } = reading;
   const word = words.shift();
   if (word !== 'page') {
-    const message = `\`${word}\` is no page, and with a \`response\` the expectation is about the page`;
-    return complain(item, { context, message, remedy: `write ${FORMS.page}` });
+    const message = `\`${word}\` is not a page, and with a \`response\` the expectation is about the page`;
+    return reportMistake(item, { context, message, remedy: `write ${FORMS.page}` });
   }
   const kind = PAGE_KINDS.find((known) => known === words[0]);
   if (kind !== undefined) words.shift();

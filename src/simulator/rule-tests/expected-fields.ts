@@ -1,4 +1,4 @@
-/** Expectations as fields: the decision's own, in the file's snake_case or as the JSON output spells them. */
+/** Reads expectations that are written as fields of a decision, in snake_case or as the JSON output spells them. */
 
 import { ACTION_MODES } from '../../base/vocabulary.ts';
 import type { RuleRef } from '../../evaluator/decision.ts';
@@ -7,66 +7,74 @@ import { checkKeys, foundIn, mapOf, type Notes } from '../../files/test-file-not
 import type { Item, MapItem } from '../../files/test-file-yaml.ts';
 import type { RuleNames } from './names.ts';
 
-/** Plain data; what is absent may be anything. */
+/** Expected fields as plain data; an absent field may have any value. */
 export type ExpectedFields = Readonly<Record<string, unknown>>;
 
-/** What an expectation is read with. */
+/** What reading an expectation depends on. */
 export interface ExpectationContext {
   readonly names: RuleNames;
   readonly notes: Notes;
-  /** `page`: the test has a `response`. `shadow`: it is what `would` says. */
+  /** `page`: the test has a `response`. */
   readonly about: 'decision' | 'page';
+  /** Whether the expectation is under `would`. */
   readonly shadow: boolean;
 }
 
+/** Reads the value of one field. */
 type Reader = (item: Item, context: ExpectationContext) => unknown;
 
-/** What a reader gives after a complaint; no field can hold it. */
-const WRONG = Symbol('wrong');
+/** What a reader returns after a mistake; no field has this value. */
+const INVALID = Symbol('wrong');
 
+/** Any scalar. */
 const plain: Reader = (item, { notes }) => {
   if (item.kind === 'scalar') return item.value;
   notes.complain(item, { code: 'invalid_type', message: 'must be one value', found: foundIn(item) });
-  return WRONG;
+  return INVALID;
 };
 
+/** A rule by name, or null. */
 const rule: Reader = (item, { names, notes }) => {
   if (item.kind === 'scalar' && item.value === null) return null;
   const named = names.find(item.kind === 'scalar' ? String(item.value) : '');
   if (named.ok) return named.ref;
   notes.complain(item, { code: 'unknown_rule', message: named.message, remedy: named.remedy });
-  return WRONG;
+  return INVALID;
 };
 
+/** A list of rules, as tags spell them. */
 const tags: Reader = (item, context) => {
-  if (item.kind !== 'list') return listWanted(item, context);
+  if (item.kind !== 'list') return expectList(item, context);
   const refs = item.items.map((tag) => rule(tag, context));
-  return refs.map((ref) => (isRef(ref) ? context.names.textOf(ref) : WRONG));
+  return refs.map((ref) => (isRef(ref) ? context.names.textOf(ref) : INVALID));
 };
 
+/** A list of scalars. */
 const numbers: Reader = (item, context) => {
-  return item.kind === 'list' ? item.items.map((one) => plain(one, context)) : listWanted(item, context);
+  return item.kind === 'list' ? item.items.map((one) => plain(one, context)) : expectList(item, context);
 };
 
+/** A list of matches. */
 const matches: Reader = (item, context) => {
-  return item.kind === 'list' ? item.items.map((one) => match(one, context)) : listWanted(item, context);
+  return item.kind === 'list' ? item.items.map((one) => match(one, context)) : expectList(item, context);
 };
 
-function listWanted(item: Item, { notes }: ExpectationContext): symbol {
+/** Reports a value that is not a list. */
+function expectList(item: Item, { notes }: ExpectationContext): symbol {
   notes.complain(item, { code: 'invalid_type', message: 'must be a list', found: foundIn(item) });
-  return WRONG;
+  return INVALID;
 }
 
 function isRef(value: unknown): value is RuleRef {
   return typeof value === 'object' && value !== null && 'id' in value;
 }
 
-/** `drop/embargo block dry_run`: a rule, and optionally its effect and mode in any order. */
+/** Reads a match such as `drop/embargo block dry_run`: a rule, and optionally its effect and mode in any order. */
 function match(item: Item, context: ExpectationContext): unknown {
   if (item.kind !== 'scalar' || typeof item.value !== 'string') {
     const message = 'must be a match such as `drop/embargo block dry_run`';
     context.notes.complain(item, { code: 'invalid_type', message, found: foundIn(item) });
-    return WRONG;
+    return INVALID;
   }
   const [name = '', ...words] = item.value.trim().split(/\s+/);
   const ref = rule({ ...item, value: name }, context);
@@ -77,14 +85,15 @@ function match(item: Item, context: ExpectationContext): unknown {
     const remedy = `write one of ${EFFECTS.join(', ')}, and enforce or dry_run`;
     context.notes.complain(item, {
       code: 'unknown_effect',
-      message: `\`${odd}\` is no effect of a rule`,
+      message: `\`${odd}\` is not an effect of a rule`,
       remedy,
     });
   }
-  if (!isRef(ref) || odd !== undefined) return WRONG;
+  if (!isRef(ref) || odd !== undefined) return INVALID;
   return { ...ref, ...(effect === undefined ? {} : { effect }), ...(mode === undefined ? {} : { mode }) };
 }
 
+/** Readers by the name that a file uses; `name` is the decision's own. */
 type Readers = Readonly<Record<string, readonly [name: string, read: Reader]>>;
 
 /** Fields of a decision by the names a file may use for them. */
@@ -104,6 +113,7 @@ const DECISION: Readers = {
   matches: ['matches', matches],
 };
 
+/** Fields of an error page. */
 const PAGE: Readers = { kind: ['kind', plain], html: ['html', plain], rule: ['rule', rule] };
 
 /** Every name that an expectation may use for a field of a decision or of a page. */
@@ -111,6 +121,7 @@ export const EXPECTED_NAMES: readonly string[] = [
   ...new Set(Object.entries({ ...DECISION, ...PAGE }).flatMap(([key, [name]]) => [key, name])),
 ];
 
+/** Fields of `origin`. */
 function origins(): Readers {
   return {
     address: ['address', plain],
@@ -121,6 +132,7 @@ function origins(): Readers {
   };
 }
 
+/** Fields of `cache`. */
 function caches(): Readers {
   return {
     mode: ['mode', plain],
@@ -130,6 +142,7 @@ function caches(): Readers {
   };
 }
 
+/** Fields of `waf`. */
 function verdicts(): Readers {
   return {
     score: ['score', plain],
@@ -142,24 +155,26 @@ function verdicts(): Readers {
   };
 }
 
+/** Reads an object of fields, or null. */
 function nested(readers: Readers): Reader {
   return (item, context) => {
     if (item.kind === 'scalar' && item.value === null) return null;
     const map = mapOf(item, 'a map of fields, or null', context.notes);
-    return map === null ? WRONG : readMap(map, readers, context);
+    return map === null ? INVALID : readMap(map, readers, context);
   };
 }
 
-/** Reads the fields of a decision; `null` after a complaint. */
+/** Reads the fields of a decision; `null` after a mistake. */
 export function readFields(map: MapItem, context: ExpectationContext): ExpectedFields | null {
-  return whole(readMap(map, DECISION, context));
+  return unlessInvalid(readMap(map, DECISION, context));
 }
 
-/** Reads the fields of an error page; `null` after a complaint. */
+/** Reads the fields of an error page; `null` after a mistake. */
 export function readPageFields(map: MapItem, context: ExpectationContext): ExpectedFields | null {
-  return whole(readMap(map, PAGE, context));
+  return unlessInvalid(readMap(map, PAGE, context));
 }
 
+/** Reads the known fields of a map; reports the others. */
 function readMap(map: MapItem, readers: Readers, context: ExpectationContext): ExpectedFields {
   const known = Object.keys(readers);
   const camel = new Map(Object.entries(readers).map(([key, [name]]) => [name, key]));
@@ -176,11 +191,11 @@ function readMap(map: MapItem, readers: Readers, context: ExpectationContext): E
   return fields;
 }
 
-function whole(fields: ExpectedFields): ExpectedFields | null {
-  return holdsWrong(fields) ? null : fields;
+function unlessInvalid(fields: ExpectedFields): ExpectedFields | null {
+  return containsInvalid(fields) ? null : fields;
 }
 
-function holdsWrong(value: unknown): boolean {
-  if (value === WRONG) return true;
-  return typeof value === 'object' && value !== null && Object.values(value).some(holdsWrong);
+function containsInvalid(value: unknown): boolean {
+  if (value === INVALID) return true;
+  return typeof value === 'object' && value !== null && Object.values(value).some(containsInvalid);
 }

@@ -1,4 +1,4 @@
-/** Rules by the names tests call them: `<type>/<key>`, or `<type>/<id>` where a rule has no key. */
+/** Resolves the names that tests use for rules: `<type>/<key>`, or `<type>/<id>` for a rule without a key. */
 import type { SourcePlace } from '../../base/diagnostic.ts';
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
 import type { RuleRef } from '../../evaluator/decision.ts';
@@ -7,22 +7,24 @@ import { nearest } from '../../model/nearest.ts';
 import { absoluteName } from '../../model/record-name.ts';
 import type { RuleSet } from '../../model/types.ts';
 
+/** The rule of a name, or a message with its remedy. */
 export type NamedRule =
   | { readonly ok: true; readonly ref: RuleRef }
   | { readonly ok: false; readonly message: string; readonly remedy: string };
 
+/** Names of the rules and records of one rule set. */
 export interface RuleNames {
-  /** The rule (or record) that `<type>/<key or id>` means. */
+  /** Finds the rule or record of `<type>/<key or id>`. */
   find(text: string): NamedRule;
-  /** What a test would write for a rule. */
+  /** The name of a rule in a test. */
   nameOf(ref: RuleRef): string;
-  /** How clearances and tags of a decision write the rule or record. */
+  /** The name of a rule or record in clearances and tags of a decision. */
   textOf(ref: RuleRef): string;
-  /** Where the rule stands in the edge file. */
+  /** The place of a rule in the edge file. */
   placeOf(ref: RuleRef): SourcePlace | undefined;
 }
 
-/** The names of a rule set's rules. */
+/** Indexes the rules of a rule set by name. */
 export function nameRules(ruleSet: RuleSet, sources: EdgeSources): RuleNames {
   const keyOf = (id: number): string => sources.rules.get(id)?.key ?? String(id);
   const { keys } = ruleSet;
@@ -50,49 +52,55 @@ export function nameRules(ruleSet: RuleSet, sources: EdgeSources): RuleNames {
   };
 }
 
+/** A successful look-up. */
 function found(type: RuleType | 'record', id: number): NamedRule {
   return { ok: true, ref: { type, id } };
 }
 
-/** `record/12`, or `record/shop` for the first record of that name that asks for a challenge, else the first of all. */
+/** Finds `record/12`, or `record/shop`: among records of one name the first with a challenge, else the first. */
 function findRecord(name: string, { domain, records }: RuleSet): NamedRule {
   const wanted = absoluteName(name, domain.name);
   const same = records.filter((record) => absoluteName(record.name, domain.name) === wanted);
   const lowest = [...same].sort((a, b) => Number(b.captcha) - Number(a.captcha) || a.id - b.id)[0];
   const record = records.find(({ id }) => String(id) === name) ?? lowest;
   if (record !== undefined) return found('record', record.id);
-  const meant = nearest(
+  const closest = nearest(
     name,
-    records.map((one) => one.name),
+    records.map((candidate) => candidate.name),
   );
-  const remedy = meant === null ? 'write its name or its id' : `write \`record/${meant}\``;
+  const remedy = closest === null ? 'write its name or its id' : `write \`record/${closest}\``;
   return { ok: false, message: `there is no record \`${name}\``, remedy };
 }
 
-interface Asked {
+/** A name that matched no rule, split at its slash. */
+interface Lookup {
   readonly text: string;
   readonly type: string;
   readonly name: string;
 }
 
-function unknown({ text, type, name }: Asked, known: readonly string[]): NamedRule {
+/**
+ * The message for an unknown name: the same key under another type, a misspelt type or key, or all rules of the
+ * type.
+ */
+function unknown({ text, type, name }: Lookup, known: readonly string[]): NamedRule {
   const sameKey = known.find((ref) => ref.endsWith(`/${name === '' ? text : name}`));
   if (sameKey !== undefined) {
     return { ok: false, message: `there is no rule \`${text}\``, remedy: `write \`${sameKey}\`` };
   }
-  if (!RULE_TYPES.some((one) => one === type)) {
-    const meant = nearest(type, RULE_TYPES);
+  if (!RULE_TYPES.some((candidate) => candidate === type)) {
+    const closest = nearest(type, RULE_TYPES);
     const remedy =
-      meant === null ? 'write <type>/<key>, such as drop/office-only' : `write \`${meant}/${name}\``;
-    return { ok: false, message: `\`${type === '' ? text : type}\` is no type of rule`, remedy };
+      closest === null ? 'write <type>/<key>, such as drop/office-only' : `write \`${closest}/${name}\``;
+    return { ok: false, message: `\`${type === '' ? text : type}\` is not a type of rule`, remedy };
   }
   const ofType = known.filter((ref) => ref.startsWith(`${type}/`));
-  const meant = nearest(
+  const closest = nearest(
     name,
     ofType.map((ref) => ref.slice(type.length + 1)),
   );
-  if (meant !== null)
-    return { ok: false, message: `there is no rule \`${text}\``, remedy: `write \`${type}/${meant}\`` };
+  if (closest !== null)
+    return { ok: false, message: `there is no rule \`${text}\``, remedy: `write \`${type}/${closest}\`` };
   const remedy =
     ofType.length === 0
       ? `the edge file has no ${type} rule`

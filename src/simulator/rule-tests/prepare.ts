@@ -1,4 +1,4 @@
-/** From tests as they are written to tests that can run: names become ids, expectations become partial decisions. */
+/** Prepares tests to run: resolves names to ids and expectations to partial decisions. */
 import type { Diagnostic, SourcePlace } from '../../base/diagnostic.ts';
 import type { EdgeRequest } from '../../evaluator/request.ts';
 import type { RuleTest } from '../../files/test-file.ts';
@@ -10,47 +10,56 @@ import type { OriginPoolRule, PoolOrigin, RuleSet } from '../../model/types.ts';
 import { type Expectation, readExpectation } from './expectation.ts';
 import type { RuleNames } from './names.ts';
 
-/** 2026-01-01T00:00:00Z: the clock of a test that does not say. */
+/** 2026-01-01T00:00:00Z: the clock of a test without `at`. */
 export const DEFAULT_NOW = Date.UTC(2026, 0, 1);
 
+/** A step that can be sent. */
 export interface ReadyStep {
   readonly name: string | null;
   readonly line: string;
   readonly at: SourcePlace;
   /** Without `now`, which the run sets. */
   readonly request: EdgeRequest;
-  /** Milliseconds since the epoch, where the step says so itself. */
+  /** The step's own time in milliseconds since the epoch; `null`: the clock continues. */
   readonly now: number | null;
+  /** Milliseconds by which the clock advances before the step. */
   readonly afterMs: number;
   readonly times: number;
+  /** Milliseconds between two requests of the step. */
   readonly everyMs: number;
   readonly expect: Expectation | null;
+  /** The expectation of all requests but the last. */
   readonly earlier: Expectation | null;
   readonly would: Expectation | null;
   readonly response: TestStep['response'];
   readonly origins: OriginStatesOf;
 }
 
+/** The state of pool origins during a step. */
 interface OriginStatesOf {
-  /** `<pool id>/<index>`. */
+  /** Origins that are down, as `<pool id>/<index>`. */
   readonly down: ReadonlySet<string>;
+  /** Open requests by `<pool id>/<index>`. */
   readonly busy: ReadonlyMap<string, number>;
 }
 
+/** A test that can run. */
 export interface ReadyTest {
   readonly name: string;
   readonly at: SourcePlace;
+  /** The id of the edge node; `null`: not given. */
   readonly node: number | null;
   readonly steps: readonly ReadyStep[];
 }
 
+/** The result of preparing. */
 export interface Prepared {
   readonly tests: readonly ReadyTest[];
-  /** Mistakes in what the tests expect or name. */
+  /** Mistakes in names and expectations. */
   readonly diagnostics: readonly Diagnostic[];
 }
 
-/** Settles what tests mean against the rules they are about. */
+/** Resolves tests against the rules that they test. */
 export function prepareTests(
   tests: readonly RuleTest[],
   { ruleSet, names }: { readonly ruleSet: RuleSet; readonly names: RuleNames },
@@ -66,12 +75,14 @@ export function prepareTests(
   return { tests: ready, diagnostics: notes.diagnostics };
 }
 
+/** What resolving needs. */
 interface Context {
   readonly names: RuleNames;
   readonly notes: Notes;
   readonly pools: readonly OriginPoolRule[];
 }
 
+/** Resolves one step. */
 function readyStep(step: TestStep, context: Context): ReadyStep {
   const { world, response } = step;
   const { names, notes } = context;
@@ -100,39 +111,41 @@ function readyStep(step: TestStep, context: Context): ReadyStep {
   };
 }
 
+/** Resolves the name of a solved challenge. */
 function clearance(item: ScalarItem, { names, notes }: Context): string | null {
   const named = names.find(String(item.value));
   if (named.ok) return names.textOf(named.ref);
   return notes.complain(item, { code: 'unknown_rule', message: named.message, remedy: named.remedy });
 }
 
-/** The pool origins of an address, `10.0.4.9` or `10.0.4.9:8443`, in every pool that has it. */
+/** The pool origins with an address, `10.0.4.9` or `10.0.4.9:8443`, in every pool. */
 function originsAt(item: ScalarItem, { pools, notes }: Context): readonly string[] {
-  const wanted = String(item.value);
+  const address = String(item.value);
   const found = pools.flatMap((pool) =>
     pool.origins.flatMap((origin, index) =>
-      spellings(origin).includes(wanted) ? [`${pool.id}/${index}`] : [],
+      spellings(origin).includes(address) ? [`${pool.id}/${index}`] : [],
     ),
   );
   if (found.length > 0) return found;
   const known = [...new Set(pools.flatMap((pool) => pool.origins.map((origin) => origin.address)))];
-  const meant = nearest(wanted, known);
+  const closest = nearest(address, known);
   const list = known.map((address) => `\`${address}\``).join(', ');
   const remedy =
     known.length === 0
       ? 'the edge file has no pool'
-      : meant === null
+      : closest === null
         ? `write one of ${list}`
-        : `write \`${meant}\``;
+        : `write \`${closest}\``;
   notes.complain(item, {
     code: 'unknown_origin',
-    message: 'is the address of no pool origin',
+    message: 'is not the address of a pool origin',
     found: foundIn(item),
     remedy,
   });
   return [];
 }
 
+/** The forms in which a test may write an origin. */
 function spellings({ address, port, scheme }: PoolOrigin): readonly string[] {
   const host = address.includes(':') ? `[${address}]` : address;
   return [address, `${host}:${port ?? (scheme === 'https' ? 443 : 80)}`];

@@ -1,9 +1,10 @@
-/** Results for people, as lines to paint, and for programs, as one JSON document. */
+/** Reports results: as lines for a terminal, and as one JSON document. */
 import { quoteValue, type SourcePlace } from '../../base/diagnostic.ts';
-import { type RenderedLine, span } from '../render-text.ts';
+import { quantity, type RenderedLine, span } from '../render-text.ts';
 import type { CoverageReport, RuleCoverage } from './coverage.ts';
 import type { TestFailure, TestResult } from './run.ts';
 
+/** The format of the JSON document. */
 export const TEST_FORMAT = 'edgeplan.tests/v1';
 
 /** Passed and failed tests, and requests sent. */
@@ -20,11 +21,12 @@ export function tallyOf(results: readonly TestResult[]): Tally {
   return { passed, failed: results.length - passed, requests };
 }
 
+/** `file:line`; empty without a place. */
 function place(at: SourcePlace | undefined): string {
   return at === undefined ? '' : `${at.file}:${at.line}`;
 }
 
-/** One line a test, and under each that failed what was expected, what came, and why. */
+/** One line per test; for a failed test also the expectation, the result and the reasons. */
 export function resultLines(results: readonly TestResult[]): readonly RenderedLine[] {
   return results.flatMap((result) => [
     result.passed
@@ -34,12 +36,14 @@ export function resultLines(results: readonly TestResult[]): readonly RenderedLi
   ]);
 }
 
+/** The label of each kind of expectation, padded to one width. */
 const WORDS: Readonly<Record<TestFailure['what'], string>> = {
   expect: 'expected ',
   earlier: 'earlier  ',
   would: 'would    ',
 };
 
+/** The lines of one unmet expectation. */
 function failureLines(failure: TestFailure): readonly RenderedLine[] {
   const { what, expected, got, reasons } = failure;
   const step = failure.step === null ? [] : [span(`${failure.step}: `, 'accent')];
@@ -59,11 +63,11 @@ function failureLines(failure: TestFailure): readonly RenderedLine[] {
   ];
 }
 
-/** The fields that differ, where the two sentences do not show them. */
+/** The fields that differ and that neither sentence shows. */
 function detailLines({ differences, expected, got }: TestFailure): readonly RenderedLine[] {
   if (differences.length === 0 || (differences.length === 1 && differences[0]?.field === '')) return [];
   const shown = differences.filter(
-    ({ field }) => expected.includes(': ') || !SPOKEN.test(field) || expected === got,
+    ({ field }) => expected.includes(': ') || !IN_SHORT_FORM.test(field) || expected === got,
   );
   return shown.map(({ field, expected: wanted, got: actual }) => [
     span(`      ${field} `, 'dim'),
@@ -71,9 +75,11 @@ function detailLines({ differences, expected, got }: TestFailure): readonly Rend
   ]);
 }
 
-/** Fields that both sentences tell. */
-const SPOKEN = /^(action|status|rule(\..*)?|location|kind|path|query|origin(\.(address|port|scheme))?)$/;
+/** Fields that the short form shows. */
+const IN_SHORT_FORM =
+  /^(action|status|rule(\..*)?|location|kind|path|query|origin(\.(address|port|scheme))?)$/;
 
+/** A value as the report shows it. */
 function value(of: unknown): string {
   return typeof of === 'object' && of !== null ? JSON.stringify(of) : quoteValue(of);
 }
@@ -81,7 +87,7 @@ function value(of: unknown): string {
 /** `31 passed, 2 failed · 140 requests`. */
 export function summaryLine(tally: Tally): RenderedLine {
   const failed = tally.failed === 0 ? [] : [span(`, ${tally.failed} failed`, 'bad')];
-  const requests = `${tally.requests} request${tally.requests === 1 ? '' : 's'}`;
+  const requests = quantity(tally.requests, 'request');
   return [
     span(`  ${tally.passed} passed`, tally.failed === 0 ? 'good' : 'plain'),
     ...failed,
@@ -89,18 +95,19 @@ export function summaryLine(tally: Tally): RenderedLine {
   ];
 }
 
-/** A percentage with one decimal, never rounded up to what it is not. */
+/** A percentage with one decimal, rounded down, so that 100 % means all. */
 export function percentText(percent: number): string {
   return `${Math.floor(percent * 10) / 10} %`;
 }
 
-/** The sum of a coverage report, and every rule and entry that no test has reached. */
+/** The sum of a coverage report, and every rule and entry that no test covers. */
 export function coverageLines(report: CoverageReport): readonly RenderedLine[] {
   const { rules, coveredRules, entries, coveredEntries } = report.counts;
   const sum = `rules ${coveredRules} of ${rules} · list entries ${coveredEntries} of ${entries} · ${percentText(report.percent)}`;
   return [[span('  coverage  ', 'dim'), span(sum)], ...report.rules.flatMap(uncoveredLines)];
 }
 
+/** The lines of a rule that never matched, or of its entries that never decided. */
 function uncoveredLines(rule: RuleCoverage): readonly RenderedLine[] {
   if (!rule.covered) {
     return [
@@ -116,7 +123,7 @@ function uncoveredLines(rule: RuleCoverage): readonly RenderedLine[] {
     ]);
 }
 
-/** Everything as plain data. */
+/** The JSON document. */
 export function reportDocument(results: readonly TestResult[], coverage: CoverageReport | null): object {
   return {
     format: TEST_FORMAT,

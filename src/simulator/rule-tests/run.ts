@@ -1,16 +1,17 @@
 /**
- * Runs rule tests against a sealed plan. In go tests that are ready to run and the plan's bytes, the same an edge gets;
- * out comes what each got, and for those that failed the trace's own reasons. Every test starts with counters, turns
- * and clearance empty; clock, health and load are what the test says, chance is fixed, and nothing waits.
+ * Runs rule tests against a sealed plan. Input: prepared tests and the plan's bytes, exactly as an edge receives
+ * them. Output: the result of each test, with the trace's reasons for those that failed. Every test starts with
+ * empty counters, turns and clearances; clock, health and load are set by the test, random numbers are fixed, and
+ * no test waits.
  */
 import type { SourcePlace } from '../../base/diagnostic.ts';
-import { isGenericBot } from '../../classify/generic-bot.ts';
 import type { Decision, ErrorPageAnswer } from '../../evaluator/decision.ts';
 import { type Evaluator, loadPlan } from '../../evaluator/index.ts';
 import type { EdgeRequest } from '../../evaluator/request.ts';
 import type { Trace } from '../../evaluator/trace.ts';
 import type { WafProgram } from '../../evaluator/waf.ts';
 import { withAssumedBody } from '../assume.ts';
+import { withGenericBot } from '../generic-bot.ts';
 import { compare, type Difference, describeDecision, describePage } from './compare.ts';
 import type { Coverage } from './coverage.ts';
 import type { Expectation } from './expectation.ts';
@@ -18,12 +19,14 @@ import type { RuleNames } from './names.ts';
 import { DEFAULT_NOW, type ReadyStep, type ReadyTest } from './prepare.ts';
 import { type Reason, reasonsFor } from './reasons.ts';
 
-/** One expectation that was not met. */
+/** An unmet expectation. */
 export interface TestFailure {
   readonly at: SourcePlace;
   /** The step's name and, in a repetition, which request it was. */
   readonly step: string | null;
+  /** The request line as written. */
   readonly line: string;
+  /** Which expectation of the step was not met. */
   readonly what: 'expect' | 'earlier' | 'would';
   readonly expected: string;
   readonly got: string;
@@ -31,21 +34,23 @@ export interface TestFailure {
   readonly reasons: readonly Reason[];
 }
 
+/** The result of one test. */
 export interface TestResult {
   readonly name: string;
   readonly at: SourcePlace;
   readonly passed: boolean;
-  /** Requests that were sent. */
+  /** Number of requests sent. */
   readonly requests: number;
   readonly failures: readonly TestFailure[];
 }
 
+/** What tests run against. */
 export interface RunOptions {
   readonly bytes: Uint8Array;
   readonly names: RuleNames;
-  /** Absent or `null`: waf rules inspect nothing. */
+  /** Absent or `null`: waf rules do not inspect. */
   readonly waf?: WafProgram | null;
-  /** Told of every request that is explained. */
+  /** Receives every traced request. */
   readonly coverage?: Coverage;
 }
 
@@ -54,15 +59,17 @@ export function runTests(tests: readonly ReadyTest[], options: RunOptions): read
   return tests.map((test) => runTest(test, options));
 }
 
+/** The state of one test while it runs. */
 interface Running extends RunOptions {
   readonly evaluator: Evaluator;
   /** Milliseconds since the epoch; only steps move it. */
   now: number;
   step: ReadyStep | null;
-  /** The step's request as the edge's classifiers complete it, without a time. */
+  /** The step's request with its classified bot, without a time. */
   request: EdgeRequest | null;
 }
 
+/** Runs the steps of one test on an evaluator of its own. */
 function runTest(test: ReadyTest, options: RunOptions): TestResult {
   const running: Running = {
     ...options,
@@ -76,6 +83,7 @@ function runTest(test: ReadyTest, options: RunOptions): TestResult {
   return { name: test.name, at: test.at, passed: failures.length === 0, requests, failures };
 }
 
+/** An evaluator that reads clock, health and load from the running test. */
 function open({ node }: ReadyTest, { bytes, waf }: RunOptions, running: () => Running): Evaluator {
   return loadPlan(bytes, {
     clock: () => running().now,
@@ -89,24 +97,29 @@ function open({ node }: ReadyTest, { bytes, waf }: RunOptions, running: () => Ru
   });
 }
 
+/** Sends the requests of one step and compares their results. */
 function runStep(step: ReadyStep, running: Running): readonly TestFailure[] {
   running.step = step;
   running.now = (step.now ?? running.now) + step.afterMs;
-  running.request = classified(step.request, running.bytes);
+  running.request = withGenericBot(step.request, (bare) =>
+    loadPlan(running.bytes, { random: () => 0, trusted: true }).explain(bare),
+  );
   const earlier = earlierRequests(step, running);
   return [...earlier, ...lastRequest(step, running)];
 }
 
-/** Sends all requests of a repetition but the last, and stops comparing at the first that is not as expected. */
+/**
+ * Sends all requests of a repetition but the last; compares them until the first mismatch, to report one failure.
+ */
 function earlierRequests(step: ReadyStep, running: Running): readonly TestFailure[] {
   let failed: readonly TestFailure[] = [];
   for (let time = 1; time < step.times; time++) {
     const request = requestAt(step, running);
-    const told = time === 1 || (step.earlier !== null && failed.length === 0);
-    const trace = told ? explain(request, running) : null;
+    const traced = time === 1 || (step.earlier !== null && failed.length === 0);
+    const trace = traced ? explain(request, running) : null;
     if (trace === null) running.evaluator.evaluate(request);
     else if (step.earlier !== null && failed.length === 0) {
-      failed = judge(
+      failed = check(
         { step, trace, what: 'earlier', expectation: step.earlier, got: trace.decision, time },
         running,
       );
@@ -116,6 +129,7 @@ function earlierRequests(step: ReadyStep, running: Running): readonly TestFailur
   return failed;
 }
 
+/** Sends the last request of a step and compares decision or error page, and shadow. */
 function lastRequest(step: ReadyStep, running: Running): readonly TestFailure[] {
   const request = requestAt(step, running);
   const trace = explain(request, running);
@@ -127,14 +141,18 @@ function lastRequest(step: ReadyStep, running: Running): readonly TestFailure[] 
   return both(base, { got: answer, shadow: answer.shadow }, running);
 }
 
+/** A result that an expectation is compared with. */
 type Got = Decision | ErrorPageAnswer | null;
 
+/** A sent request. */
 interface Base {
   readonly step: ReadyStep;
   readonly trace: Trace;
+  /** Which request of a repetition it is, from 1. */
   readonly time: number;
 }
 
+/** Compares the result and the shadow with their expectations. */
 function both(
   base: Base,
   { got, shadow }: { got: Got; shadow: Got },
@@ -142,26 +160,28 @@ function both(
 ): readonly TestFailure[] {
   const { expect, would } = base.step;
   return [
-    ...(expect === null ? [] : judge({ ...base, what: 'expect', expectation: expect, got }, running)),
-    ...(would === null ? [] : judge({ ...base, what: 'would', expectation: would, got: shadow }, running)),
+    ...(expect === null ? [] : check({ ...base, what: 'expect', expectation: expect, got }, running)),
+    ...(would === null ? [] : check({ ...base, what: 'would', expectation: would, got: shadow }, running)),
   ];
 }
 
-interface Judged extends Base {
+/** One comparison. */
+interface Comparison extends Base {
   readonly what: TestFailure['what'];
   readonly expectation: Expectation;
   readonly got: Got;
 }
 
-function judge(
-  { step, trace, what, expectation, got, time }: Judged,
+/** Compares one result; the list is empty when it meets the expectation. */
+function check(
+  { step, trace, what, expectation, got, time }: Comparison,
   { names }: Running,
 ): readonly TestFailure[] {
   const isPage = got !== null && 'page' in got;
   const differences = compare(expectation, isPage ? got.page : got);
   if (differences.length === 0) return [];
   const counted = step.times > 1 ? `request ${time} of ${step.times}` : null;
-  const told = [step.name, counted].filter((part) => part !== null).join(', ');
+  const traced = [step.name, counted].filter((part) => part !== null).join(', ');
   const about =
     step.response !== null
       ? describePage(got as ErrorPageAnswer | null, names)
@@ -169,7 +189,7 @@ function judge(
   return [
     {
       at: step.at,
-      step: told === '' ? null : told,
+      step: traced === '' ? null : traced,
       line: step.line,
       what,
       expected: expectation.text,
@@ -180,19 +200,12 @@ function judge(
   ];
 }
 
+/** The request at the current time of the test. */
 function requestAt(step: ReadyStep, { request, now }: Running): EdgeRequest {
   return withAssumedBody({ ...(request ?? step.request), now });
 }
 
-/** A program that no named kind claims is a generic bot; the edge's own classifier would tell it so. */
-function classified(request: EdgeRequest, bytes: Uint8Array): EdgeRequest {
-  const agent = request.headers?.['user-agent'];
-  if (request.bot !== undefined || !isGenericBot(typeof agent === 'string' ? agent : agent?.[0]))
-    return request;
-  const { facts } = loadPlan(bytes, { random: () => 0, trusted: true }).explain(request);
-  return facts.bot === null ? { ...request, bot: { kind: 'generic-bot', verified: false } } : request;
-}
-
+/** Traces a request and adds it to the coverage. */
 function explain(request: EdgeRequest, { evaluator, coverage }: Running): Trace {
   const trace = evaluator.explain(request);
   coverage?.note(trace);

@@ -7,10 +7,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { isStoreFault } from '../../../src/store/fault.ts';
 import { openDatabase } from '../../../src/store/sqlite/driver.ts';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';
+import { seed } from '../../support/sample-rows.ts';
 import { sizeOf } from '../../support/size.ts';
 import { acknowledged, buildChild, type Child, startChild } from './children.ts';
 import { expectAll, inspectFolder } from './inspect.ts';
-import { seed } from './samples.ts';
 
 /** Processes that are killed. */
 const ROUNDS = sizeOf('EDGEPLAN_CRASH_ROUNDS', { usual: 8, full: 50 });

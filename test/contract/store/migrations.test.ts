@@ -9,8 +9,8 @@ import { SQLITE_MIGRATIONS } from '../../../src/store/sqlite/ddl.ts';
 import { openDatabase } from '../../../src/store/sqlite/driver.ts';
 import type { WriteTransaction } from '../../../src/store/store.ts';
 import { asAdmin } from '../../support/postgres.ts';
+import { newDomain, newRecord, newRule, outboxRow, seed, T } from '../../support/sample-rows.ts';
 import { type Kind, kinds, type Place } from './databases.ts';
-import { newDomain, newRecord, newRule, outboxRow, seed, T } from './samples.ts';
 
 const STEPS = { sqlite: SQLITE_MIGRATIONS, postgres: POSTGRES_MIGRATIONS } as const;
 

@@ -6,9 +6,9 @@ import type { DomainRow } from '../../../src/store/rows.ts';
 import type { Store, StoreChange } from '../../../src/store/store.ts';
 import { asAdmin } from '../../support/postgres.ts';
 import { requires } from '../../support/requires.ts';
+import { newRule, outboxRow, seed } from '../../support/sample-rows.ts';
 import { until } from '../../support/until.ts';
 import { type Place, postgres } from './databases.ts';
-import { newRule, outboxRow, seed } from './samples.ts';
 
 const WITNESS = `
   CREATE TABLE witness (setting text);

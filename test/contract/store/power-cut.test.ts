@@ -9,11 +9,11 @@ import { basename, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';
 import { missingProgram, requires } from '../../support/requires.ts';
+import { seed } from '../../support/sample-rows.ts';
 import { sizeOf } from '../../support/size.ts';
 import { buildChild, startChild } from './children.ts';
 import { type Cut, imageOf, readTrace, type Trace, tracing } from './disk.ts';
 import { expectAll, inspectFolder } from './inspect.ts';
-import { seed } from './samples.ts';
 
 const ROUNDS = sizeOf('EDGEPLAN_POWER_ROUNDS', { usual: 10, full: 50 });
 const ABREAST = 6;

@@ -4,8 +4,8 @@ import type { Publication } from '../../../src/store/edge-repositories.ts';
 import { isStoreFault } from '../../../src/store/fault.ts';
 import type { DomainRow, ReportRow } from '../../../src/store/rows.ts';
 import type { Store } from '../../../src/store/store.ts';
+import { newDomain, outboxRow, publication, seed, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';
-import { newDomain, outboxRow, publication, seed, T } from './samples.ts';
 
 describe.each(kinds)('$name', (kind) => {
   let place: Place;

@@ -12,7 +12,7 @@ import { isStoreFault } from '../../../src/store/fault.ts';
 import { openStore } from '../../../src/store/open.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { requires } from '../../support/requires.ts';
-import { newRule, outboxRow, seed } from './samples.ts';
+import { newRule, outboxRow, seed } from '../../support/sample-rows.ts';
 
 /** Where Debian keeps the newest server's programs; empty: there are none. */
 function programs(): string {

@@ -4,8 +4,8 @@ import { isStoreFault } from '../../../src/store/fault.ts';
 import type { DomainRow } from '../../../src/store/rows.ts';
 import type { Store } from '../../../src/store/store.ts';
 import { SERVICE } from '../../../src/store/store.ts';
+import { auditEntry, newDomain, newRecord, newRule, seed, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';
-import { auditEntry, newDomain, newRecord, newRule, seed, T } from './samples.ts';
 
 describe.each(kinds)('$name keeps', (kind) => {
   let place: Place;

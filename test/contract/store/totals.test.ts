@@ -4,8 +4,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { PatternCosts, RuleCosts, RuleWrite } from '../../../src/store/customer-repositories.ts';
 import type { PatternRow, RuleRow } from '../../../src/store/rows.ts';
 import type { Store, WriteTransaction } from '../../../src/store/store.ts';
+import { newRule, seed, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';
-import { newRule, seed, T } from './samples.ts';
 
 /** So few that rules share them. */
 const PATTERNS: readonly PatternRow[] = ['', '2f00', '2f006100', '2f006100'].map((prefix, index) => ({

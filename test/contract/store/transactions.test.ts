@@ -3,8 +3,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isStoreFault, type StoreFaultCode } from '../../../src/store/fault.ts';
 import type { DomainRow, KeyRow } from '../../../src/store/rows.ts';
 import type { Store, StoreChange, WriteTransaction } from '../../../src/store/store.ts';
+import { auditEntry, newDomain, newRecord, newRule, outboxRow, seed, T } from '../../support/sample-rows.ts';
 import { kinds, type Place } from './databases.ts';
-import { auditEntry, newDomain, newRecord, newRule, outboxRow, seed, T } from './samples.ts';
 
 /** A promise and the function that settles it. */
 function gate() {

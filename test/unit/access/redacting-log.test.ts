@@ -15,7 +15,7 @@ function gather() {
   return { log, written, told };
 }
 
-it('writes lines together that come together', async () => {
+it('writes lines of one moment in one batch', async () => {
   const { log, written, told } = gather();
   for (const msg of ['first', 'zweite Zeile: äöü €', 'third']) log.info(msg);
   expect(written).toEqual([]);
@@ -23,7 +23,7 @@ it('writes lines together that come together', async () => {
   expect(told().map(({ msg }) => msg)).toEqual(['first', 'zweite Zeile: äöü €', 'third']);
 });
 
-it('keeps the order of lines of every length', async () => {
+it('writes lines of any length in their order', async () => {
   const { log, told } = gather();
   const texts = ['a', 'ж'.repeat(9_000), 'b', '€'.repeat(100_000), 'c', 'x'.repeat(30_000), 'd'];
   for (const text of texts) log.info({ text }, 'line');
@@ -31,7 +31,7 @@ it('keeps the order of lines of every length', async () => {
   expect(told().map(({ text }) => text)).toEqual(texts);
 });
 
-it('leaves no key in a line, short or long', async () => {
+it('redacts keys in short and long lines', async () => {
   const { log, written, told } = gather();
   const key = makeKey();
   log.info({ text: key }, 'short');

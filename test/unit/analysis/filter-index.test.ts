@@ -25,7 +25,7 @@ function pick(rule: Rule): unknown {
   return [rule.host_match_type, rule.host_pattern, rule.host_includes, rule.host_excludes, paths];
 }
 
-test('no rule that admits a host or path is missing among the candidates', () => {
+test('the candidates of a host or path include every rule that admits it', () => {
   let admitted = 0;
   for (let seed = 0; seed < 60; seed++) {
     const { ruleSet, requests } = generateCase(seed, 10);
@@ -63,13 +63,13 @@ function comparisons(count: number): number {
   return compared;
 }
 
-test('four times the rules are at most some five times the comparisons', () => {
+test('four times the rules need at most five times the comparisons', () => {
   const [few, many] = [comparisons(500), comparisons(2_000)];
   expect(few).toBeGreaterThan(0);
   expect(many).toBeLessThanOrEqual(few * 5);
 });
 
-test('a rule that the index finds for another one silences its near miss', () => {
+test('a rule that covers the bare path of another suppresses the near-miss finding', () => {
   const { ruleSet } = generateCase(1, 1);
   const [one, two] = drops(2);
   const covered = { ...two!, path_includes: ['/q0', '/q0/*', '/p0/*'] } as Rule;

@@ -24,7 +24,7 @@ function naive(pattern: string, text: string): boolean {
   return text[0] === pattern[0] && naive(pattern.slice(1), text.slice(1));
 }
 
-test('a pattern matches what the plainest reading matches', () => {
+test('globMatches agrees with a naive matcher', () => {
   fc.assert(
     fc.property(patterns, fc.constantFrom(...TEXTS), (pattern, text) => {
       expect(globMatches(split(pattern), text)).toBe(naive(pattern, text));
@@ -33,7 +33,7 @@ test('a pattern matches what the plainest reading matches', () => {
   );
 });
 
-test('two patterns meet when some text matches both', () => {
+test('globsOverlap is true when some text matches both patterns', () => {
   fc.assert(
     fc.property(patterns, patterns, (left, right) => {
       const meet = TEXTS.some((text) => naive(left, text) && naive(right, text));
@@ -44,7 +44,7 @@ test('two patterns meet when some text matches both', () => {
   );
 });
 
-test('one pattern covers another when it matches all of its texts', () => {
+test('globCovers is true only when the wide pattern matches every text of the narrow one', () => {
   fc.assert(
     fc.property(patterns, patterns, (wide, narrow) => {
       if (!globCovers(split(wide), split(narrow))) return;

@@ -28,7 +28,7 @@ function acting({ matches }: Decision): readonly number[] {
   return matches.filter(({ effect }) => effect !== 'self_redirect').map(({ id }) => id);
 }
 
-test('a rule that is said never to act does not act', () => {
+test('a rule that lint reports as never acting does not act on generated requests', () => {
   let claims = 0;
   for (let seed = 0; seed < SEEDS; seed++) {
     const { ruleSet, requests, env } = generateCase(seed, REQUESTS);

@@ -57,7 +57,7 @@ describe('paths', () => {
     expect(codes(route('/api/*'))).toEqual(['0.path_includes.0 bare_path_missed']);
   });
 
-  test('a near miss of a guard is a warning, elsewhere it is worth a line', () => {
+  test('a near miss of a guard is a warning, and of any other type a note', () => {
     expect(lintRuleSet(read([drop('/api/*')]))[0]?.severity).toBe('warning');
     expect(lintRuleSet(read([route('/api/*')]))[0]?.severity).toBe('info');
   });
@@ -73,11 +73,11 @@ describe('paths', () => {
     ['a well-known folder', [route('/.well-known/*')]],
     ['a regex that allows it', [{ ...drop('^/api(/|$)'), path_match_type: 'regex' }]],
     ['dot files', [drop('/.*', '*/.git/*')]],
-  ])('no near miss: %s', (_, rules) => {
+  ])('no path near miss: %s', (_, rules) => {
     expect(codes(...rules).filter((code) => code.endsWith('bare_path_missed'))).toEqual([]);
   });
 
-  test('another type or other hosts do not cover it', () => {
+  test('a rule of another type or of other hosts does not cover a near miss', () => {
     const shop = { host_match_type: 'exact', host_includes: ['shop.example.com'] };
     expect(codes(drop('/api/*'), { ...route('/api', '/api/*') })).toEqual([
       '0.path_includes.0 bare_path_missed',
@@ -98,7 +98,7 @@ describe('paths', () => {
     ['/api/v1$', 'regex_in_wildcard'],
     ['/static/{css,js}/*', 'literal_glob'],
     ['/v[0-9]/*', 'literal_glob'],
-  ])('wildcard `%s`: %s', (entry, code) => {
+  ])('the wildcard entry `%s` is reported as %s', (entry, code) => {
     expect(codes(route(entry))).toContain(`0.path_includes.0 ${code}`);
   });
 
@@ -106,7 +106,7 @@ describe('paths', () => {
     ['https?://example.com/', 'scheme_in_path'],
     ['^/search\\?q=', 'query_in_path'],
     ['/api/*', 'wildcard_in_regex'],
-  ])('regex `%s`: %s', (entry, code) => {
+  ])('the regex entry `%s` is reported as %s', (entry, code) => {
     expect(codes({ ...route(entry), path_match_type: 'regex' })).toEqual([`0.path_includes.0 ${code}`]);
   });
 
@@ -147,7 +147,7 @@ describe('hosts', () => {
     ],
     ['the name is out of scope', [{ ...hosts('wildcard', '*.example.com'), record_ids: [2] }]],
     ['every host', [hosts('wildcard', '*')]],
-  ])('no near miss: %s', (_, rules) => {
+  ])('no host near miss: %s', (_, rules) => {
     expect(codes(...rules)).toEqual([]);
   });
 
@@ -158,7 +158,7 @@ describe('hosts', () => {
     ['regex', 'https://shop', 'scheme_in_host'],
     ['regex', '^shop\\.example\\.com:8443$', 'port_in_host'],
     ['regex', '^shop\\.example\\.com/api', 'path_in_host'],
-  ])('%s `%s`: %s', (type, entry, code) => {
+  ])('the %s entry `%s` is reported as %s', (type, entry, code) => {
     expect(codes(hosts(type, entry)).map((line) => line.split(' ')[1])).toContain(code);
   });
 
@@ -171,7 +171,7 @@ describe('hosts', () => {
     '^(a|b\\.',
     '(www\\.)?shop$',
     'sho[p$]',
-  ])('regex `%s` is unanchored', (entry) => {
+  ])('the regex `%s` is reported as unanchored', (entry) => {
     const pattern = entry.split('(').length > entry.split(')').length ? `${entry})` : entry;
     expect(codes(hosts('regex', pattern))).toContain('0.host_includes.0 unanchored_host_regex');
   });
@@ -194,7 +194,7 @@ describe('hosts', () => {
     expect(codes(hosts('regex', entry))).toEqual([]);
   });
 
-  test('a parser may have let through what others refuse', () => {
+  test('entries that the compiler would refuse cause no exception', () => {
     const ruleSet = read([hosts('exact', 'shop.example.com')]);
     const odd = (text: string): RuleSet => ({
       ...ruleSet,
@@ -218,18 +218,18 @@ describe('needless entries', () => {
     [['/a*b', '/a*b'], [1]],
     [['/a', '/b'], []],
     [['/a*b', '/a*c'], []],
-  ])('paths %j', (entries, places) => {
+  ])('of the paths %j the covered ones are reported', (entries, places) => {
     expect(codes(route(...entries))).toEqual(
       places.map((place) => `0.path_includes.${place} needless_entry`),
     );
   });
 
-  test('hosts', () => {
+  test('a covered host entry is reported', () => {
     const found = codes(hosts('wildcard', '*.example.com', 'shop.example.com', 'example.com'));
     expect(found).toEqual(['0.host_includes.1 needless_entry']);
   });
 
-  test('the order of regexes matters to a rewrite', () => {
+  test('a covered regex of a rewrite is not reported, since its groups depend on the order', () => {
     const rewrite = {
       type: 'rewrite',
       path_match_type: 'regex',
@@ -241,13 +241,13 @@ describe('needless entries', () => {
 });
 
 describe('scope', () => {
-  test('a record that is not proxied', () => {
+  test('a record in the scope that is not proxied is reported', () => {
     expect(codes(captcha({ record_ids: [2, 4] }))).toEqual(['0.record_ids.1 unproxied_record']);
     const [alone] = lintRuleSet(read([captcha({ record_ids: [4] })]));
     expect(alone).toMatchObject({ code: 'unproxied_record', severity: 'error', found: '4' });
   });
 
-  test('no served host is left', () => {
+  test('a scope and host filter that leave no served host are an error', () => {
     expect(codes({ ...hosts('exact', 'shop.example.com'), record_ids: [2] })).toEqual([
       '0.host_includes empty_scope',
     ]);
@@ -263,16 +263,16 @@ describe('scope', () => {
     ['a regex over a wildcard record', { ...hosts('regex', '^pr-[0-9]+\\.dev\\.'), record_ids: [5] }],
     ['proxied records only', captcha({ record_ids: [1, 2, 5] })],
     ['a disabled rule', captcha({ record_ids: [4], enabled: false })],
-  ])('fine: %s', (_, rule) => {
+  ])('no finding for the scope: %s', (_, rule) => {
     expect(codes(rule)).toEqual([]);
   });
 
-  test('a zone that serves nothing', () => {
+  test('a zone without proxied records is an empty scope', () => {
     const bare = RECORDS.map((record) => ({ ...record, proxied: false }));
     expect(lintRuleSet(read([captcha({})], bare)).map(({ code }) => code)).toEqual(['empty_scope']);
   });
 
-  test('a record that does not exist', () => {
+  test('a record id that does not exist is reported', () => {
     const ruleSet = read([captcha({ record_ids: [2] })]);
     const lost: RuleSet = {
       ...ruleSet,
@@ -288,7 +288,7 @@ describe('excludes', () => {
   const paths = (path_includes: string[], path_excludes: string[], path_match_type = 'wildcard') =>
     codes({ ...route(), path_includes, path_excludes, path_match_type });
 
-  test('an exclude that takes back every include', () => {
+  test('an exclude that covers every include is an error', () => {
     expect(paths(['/api/x', '/api/y'], ['/api/*'])).toEqual(['0.path_excludes.0 exclude_swallows_includes']);
     expect(paths([], ['/*'])).toEqual(['0.path_excludes.0 exclude_swallows_includes']);
     expect(paths(['/a', '/b'], ['/a*', '/b'])).toEqual(['0.path_excludes.0 exclude_swallows_includes']);
@@ -296,7 +296,7 @@ describe('excludes', () => {
     expect(paths(['^/api'], ['^/api'], 'regex')).toEqual(['0.path_excludes.0 exclude_swallows_includes']);
   });
 
-  test('hosts alike', () => {
+  test('a host exclude that covers every include is an error', () => {
     const rule = { ...hosts('wildcard', 'shop.example.com'), host_excludes: ['*.example.com'] };
     expect(codes(rule)).toContain('0.host_excludes.0 exclude_swallows_includes');
   });
@@ -306,7 +306,7 @@ describe('excludes', () => {
     [['/api/*', '/x*'], ['/api/*']],
     [['/*'], ['/static/*']],
     [[], ['/static/*']],
-  ])('%j without %j is left something', (includes, excludes) => {
+  ])('the includes %j without %j still match', (includes, excludes) => {
     expect(paths(includes, excludes).filter((code) => code.includes('swallows'))).toEqual([]);
   });
 });
@@ -317,7 +317,7 @@ describe('redirects', () => {
     ['its own path, by way of a fragment', { path_includes: ['/here'], target: '/here#top' }],
     ['the path appended to the root', { path_includes: ['/old*'], target: '/', preserve_path: true }],
     ['the root itself', { path_includes: ['/'], target: '/' }],
-  ])('always itself: %s', (_, fields) => {
+  ])('a redirect to the own URL is an error: %s', (_, fields) => {
     expect(codes(redirect(fields))).toEqual(['0.target self_redirect']);
   });
 
@@ -325,7 +325,7 @@ describe('redirects', () => {
     ['appended to a target it matches', { target: '/new', preserve_path: true }],
     ['on its own host', { target: 'https://www.example.com/de/', preserve_path: true }],
     ['the folder itself', { path_includes: ['/de/*', '/de'], target: '/de', preserve_path: true }],
-  ])('never arrives: %s', (_, fields) => {
+  ])('a redirect loop is an error: %s', (_, fields) => {
     expect(codes(redirect(fields))).toEqual(['0.target redirect_loop']);
   });
 
@@ -355,7 +355,7 @@ describe('redirects', () => {
       },
     ],
     ['adding the slash', { path_includes: ['/here'], target: '/here/' }],
-  ])('fine: %s', (_, fields) => {
+  ])('no finding for the redirect: %s', (_, fields) => {
     expect(codes(redirect(fields))).toEqual([]);
   });
 });
@@ -363,18 +363,18 @@ describe('redirects', () => {
 describe('bots, old fields, cache', () => {
   const bots = (...bot_kinds: string[]): Fields => ({ type: 'bot_route', action: 'tag', bot_kinds });
 
-  test('google-extended has no User-Agent', () => {
+  test('`google-extended` is reported, since no User-Agent declares it', () => {
     expect(codes(bots('gptbot', 'google-extended'))).toEqual(['0.bot_kinds.1 google_extended']);
     expect(lintRuleSet(read([bots('google-extended')]))[0]?.message).toContain('the rule never acts');
     expect(codes(bots('gptbot', 'googlebot'), bots('*'))).toEqual([]);
   });
 
-  test('host_pattern, also of a disabled rule', () => {
+  test('`host_pattern` is reported as deprecated, in disabled rules too', () => {
     const rule = captcha({ host_match_type: 'exact', host_pattern: 'shop.example.com', enabled: false });
     expect(codes(rule)).toEqual(['0.host_pattern deprecated_field']);
   });
 
-  test('fields that only the source shows', () => {
+  test('deprecated fields are reported only where the source has them', () => {
     const ruleSet = read([captcha({ record_id: 2 }), { type: 'cache', action_mode: 'enforce' }]);
     const names = ['record_id', 'action_mode'];
     const found = lintRuleSet(ruleSet, {
@@ -389,14 +389,14 @@ describe('bots, old fields, cache', () => {
     expect(lintRuleSet(ruleSet)).toEqual([]);
   });
 
-  test('dry_run on a cache rule', () => {
+  test('`dry_run` on a cache rule is a warning', () => {
     expect(codes({ type: 'cache', action_mode: 'dry_run' })).toEqual(['0.action_mode action_mode_on_cache']);
     expect(codes({ type: 'cache' }, captcha({ action_mode: 'dry_run' }))).toEqual([]);
   });
 });
 
-describe('what origins read differently', () => {
-  test('a guard on one exact path', () => {
+describe('guards that depend on how origins read a path', () => {
+  test('a guard on one exact path is reported', () => {
     expect(codes(drop('/wp-login.php'))).toEqual(['0.path_includes.0 exact_path_guard']);
     expect(codes(captcha({ path_includes: ['/login'] }))).toEqual(['0.path_includes.0 exact_path_guard']);
   });
@@ -408,7 +408,7 @@ describe('what origins read differently', () => {
     ['a prefix', [drop('/login*')]],
     ['a type that guards nothing', [route('/login'), redirect({ path_includes: ['/login'] })]],
     ['the root', [captcha({ path_includes: ['/'] })]],
-  ])('fine: %s', (_, rules) => {
+  ])('no finding for the guard: %s', (_, rules) => {
     expect(codes(...rules)).toEqual([]);
   });
 
@@ -418,7 +418,7 @@ describe('what origins read differently', () => {
     path_match_type,
   });
 
-  test('a guard that leaves out a suffix', () => {
+  test('a guard that excludes a suffix is reported', () => {
     expect(codes(waf(['*.css', '/*.png']))).toEqual([
       '0.path_excludes.0 suffix_exclude',
       '0.path_excludes.1 suffix_exclude',
@@ -429,7 +429,7 @@ describe('what origins read differently', () => {
     ]);
   });
 
-  test('a folder is fine', () => {
+  test('an excluded folder is not reported', () => {
     expect(
       codes(waf(['/static/*', '/assets/*.css', '/health']), waf(['^/static/.*\\.css$'], 'regex')),
     ).toEqual([]);
@@ -437,7 +437,7 @@ describe('what origins read differently', () => {
   });
 });
 
-test('findings come in the order of the rules', () => {
+test('findings are sorted in the order of the rules', () => {
   const places = codes(route('/a', '/a'), drop('/b'), redirect({ target: '/', path_includes: ['/'] }));
   expect(places.map((place) => place[0])).toEqual(['0', '1', '2']);
 });
@@ -449,19 +449,19 @@ describe('waf rules', () => {
     hasId: (id: number) => id === 942_100,
     hasTag: (tag: string) => tag === 'attack-sqli',
   };
-  const told = (fields: Fields) => {
+  const messages = (fields: Fields) => {
     return lintRuleSet(read([waf(fields)]), undefined, { signatures }).map(formatDiagnostic);
   };
 
-  test('exclusions that name no signature leave nothing out', () => {
-    expect(told({ rule_excludes: ['942100', '942999', '942100-942199'] })).toEqual(
+  test('an exclusion that names no signature of the set is reported', () => {
+    expect(messages({ rule_excludes: ['942100', '942999', '942100-942199'] })).toEqual(
       [
-        'rules[0].rule_excludes[1]: names no signature of set/1, so it leaves nothing out, found `942999`; take it out, or name the set it is about with --signatures or --crs',
-        'rules[0].rule_excludes[2]: is no signature id, so it leaves nothing out, found `942100-942199`; write one id an entry, such as `942100`',
+        'rules[0].rule_excludes[1]: names no signature of set/1, so it excludes nothing, found `942999`; remove it, or name the set that has it with --signatures or --crs',
+        'rules[0].rule_excludes[2]: is not a signature id, so it excludes nothing, found `942100-942199`; write one id an entry, such as `942100`',
       ].map((line) => `warning: ${line}`),
     );
     expect(
-      told({
+      messages({
         exclusions: [{ id: 942_100 }, { id: 1, target: 'ARGS:q' }, { tag: 'attack-sqli' }, { tag: 'sqli' }],
       }),
     ).toEqual([
@@ -470,9 +470,9 @@ describe('waf rules', () => {
     ]);
   });
 
-  test('exclusions are not judged where the signatures are not known, nor of disabled rules', () => {
+  test('exclusions are not checked without signatures, nor in disabled rules', () => {
     expect(codes(waf({ rule_excludes: ['1'], exclusions: [{ tag: 'x' }] }))).toEqual([]);
-    expect(told({ enabled: false, rule_excludes: ['1'] })).toEqual([]);
+    expect(messages({ enabled: false, rule_excludes: ['1'] })).toEqual([]);
   });
 
   test.each([
@@ -481,12 +481,12 @@ describe('waf rules', () => {
     [{ threshold: 20, paranoia: 2 }, []],
     [{ body_cap_kb: 0, paranoia: 2 }, ['0.body_cap_kb waf_no_body']],
     [{ body_cap_kb: 0 }, []],
-  ])('settings %j', (fields, expected) => {
+  ])('the settings %j have the expected findings', (fields, expected) => {
     expect(codes(waf(fields))).toEqual(expected);
   });
 });
 
-describe('rules of an edge file that go by their content', () => {
+describe('rules of an edge file that are identified by content', () => {
   const HEAD = `domain: example.com
 records:
   - { name: '@', type: A, destination: 192.0.2.1, proxied: true }
@@ -498,8 +498,8 @@ rules:
     if (!file.ok) throw new Error(file.diagnostics.map(formatDiagnostic).join('\n'));
     return lintRuleSet(file.ruleSet).map(formatDiagnostic);
   }
-  const told = (state: string): string =>
-    `info: rules[0].key: is missing, so the rule goes by its content: each edit of it resets ${state}; add a name that stays, such as \`key: login-limit\``;
+  const messages = (state: string): string =>
+    `info: rules[0].key: is missing, so the rule is identified by its content: each edit of it resets ${state}; add a name that does not change, such as \`key: login-limit\``;
   const POOL = 'type: origin_pool, host_includes: [example.com], origins';
 
   test.each([
@@ -509,8 +509,8 @@ rules:
     ['type: captcha', 'the clearances of visitors'],
     ['type: fingerprint, match_ja4: [t13d*], action: challenge', 'the clearances of visitors'],
     [`${POOL}: [{ address: 198.51.100.1 }, { address: 198.51.100.2 }]`, 'the health of its origins'],
-  ])('%s: a name is asked for', (rule, state) => {
-    expect(found(rule)).toEqual([told(state)]);
+  ])('%s: a missing key is reported', (rule, state) => {
+    expect(found(rule)).toEqual([messages(state)]);
     expect(found(`${rule}, key: named`)).toEqual([]);
     expect(found(`${rule}, id: 70`)).toEqual([]);
     expect(found(`${rule}, enabled: false`)).toEqual([]);
@@ -522,11 +522,11 @@ rules:
     'type: cache',
     'type: fingerprint, match_ja4: [t13d*], action: tag',
     `${POOL}: [{ address: 198.51.100.1 }]`,
-  ])('%s: nothing is lost with an edit', (rule) => {
+  ])('%s: no finding, since an edit resets no state', (rule) => {
     expect(found(rule)).toEqual([]);
   });
 
-  test('rules of the API have ids', () => {
+  test('rules of the API are not reported, since they have ids', () => {
     const rules = [{ type: 'rate_limit', limit: 5 }, { type: 'captcha' }];
     expect(codes(...rules)).toEqual([]);
   });

@@ -119,7 +119,7 @@ describe('a file that changes', () => {
     await until(() => decide('shop.test', '/b') === 'block', 'the change');
   });
 
-  test('is found by the poll too', async () => {
+  test('is detected by polling too', async () => {
     mkdirSync(join(folder, 'far'));
     writeFileSync(join(folder, 'far/edge.yaml'), text('/a'));
     symlinkSync('far/edge.yaml', file);
@@ -128,7 +128,7 @@ describe('a file that changes', () => {
     await until(() => decide('shop.test', '/b') === 'block', 'the change');
   });
 
-  test('its domain too: the old name is forgotten', async () => {
+  test('a changed domain name removes the plan of the old name', async () => {
     writeFileSync(file, text('/a'));
     const { check } = await start();
     writeFileSync(file, text('/a', 'other.test'));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { retryAfterMs, sendPatiently } from '../../../src/client/send.ts';
+import { retryAfterMs, sendWithRetries } from '../../../src/client/send.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12, 0, 0);
 
@@ -13,11 +13,11 @@ describe('Retry-After', () => {
     ['soon', null],
     ['', null],
     ['-1x', null],
-  ])('%j is %j ms', (text, expected) => {
+  ])('Retry-After %j is a wait of %j ms', (text, expected) => {
     expect(retryAfterMs(new Response(null, { headers: { 'retry-after': text } }), NOW)).toBe(expected);
   });
 
-  test('absent, it says nothing', () => {
+  test('a response without Retry-After has no wait', () => {
     expect(retryAfterMs(new Response(null), NOW)).toBeNull();
   });
 });
@@ -41,7 +41,7 @@ describe('attempts', () => {
         headers: retryAfter === null ? {} : { 'retry-after': retryAfter },
       });
     };
-    expect((await sendPatiently(answer, request(), patience)).status).toBe(status);
+    expect((await sendWithRetries(answer, request(), patience)).status).toBe(status);
     expect(bodies).toEqual(Array.from({ length: attempts }, () => 'text'));
   });
 });

@@ -5,9 +5,9 @@ import { loadPlan } from '../../../src/evaluator/index.ts';
 import type { EdgeRequest } from '../../../src/evaluator/request.ts';
 import type { Rule } from '../../../src/model/types.ts';
 import { META, NONE } from '../../../src/plan/layout.ts';
-import { dnsRecord, request, rule, ruleSet } from '../../oracle/sample.ts';
 import { candidateReader } from '../../support/candidates.ts';
 import { loadLinear } from '../../support/linear.ts';
+import { dnsRecord, request, rule, ruleSet } from '../../support/sample-rules.ts';
 
 const COUNT = 1_000;
 

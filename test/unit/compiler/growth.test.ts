@@ -2,8 +2,8 @@
 import { expect, test } from 'vitest';
 import { compile } from '../../../src/compiler/index.ts';
 import { META, SLOT } from '../../../src/plan/layout.ts';
-import { dnsRecord, request, rule, ruleSet } from '../../oracle/sample.ts';
 import { candidateReader } from '../../support/candidates.ts';
+import { dnsRecord, request, rule, ruleSet } from '../../support/sample-rules.ts';
 
 const COUNT = 10_000;
 

@@ -5,7 +5,7 @@ import { createLoaded } from '../../../src/evaluator/loaded.ts';
 import { findGroup } from '../../../src/evaluator/names.ts';
 import type { DnsRecord } from '../../../src/model/types.ts';
 import { GROUP, META, NONE, RECORD } from '../../../src/plan/layout.ts';
-import { dnsRecord, ruleSet } from '../../oracle/sample.ts';
+import { dnsRecord, ruleSet } from '../../support/sample-rules.ts';
 
 /** The ids of the records that serve a host, or `null`. */
 function finder(records: readonly DnsRecord[]): (host: string) => readonly number[] | null {

@@ -10,7 +10,7 @@ import {
 import { createLoaded } from '../../../src/evaluator/loaded.ts';
 import { patternMatches } from '../../../src/evaluator/patterns.ts';
 import { PATTERN_KIND } from '../../../src/plan/layout.ts';
-import { rule, ruleSet } from '../../oracle/sample.ts';
+import { rule, ruleSet } from '../../support/sample-rules.ts';
 
 function compiled(form: PatternForm, source: string): { readonly kind: number; readonly keys: PatternKeys } {
   const pool = createPatternPool();

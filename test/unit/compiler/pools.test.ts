@@ -9,7 +9,7 @@ import {
   sealStrings,
 } from '../../../src/compiler/pools.ts';
 import { decodeString } from '../../../src/plan/strings.ts';
-import { ruleSet } from '../../oracle/sample.ts';
+import { ruleSet } from '../../support/sample-rules.ts';
 
 const { plan: EMPTY } = compile(ruleSet({}));
 

@@ -6,7 +6,7 @@ import { layTree, reversed, type TreeEntries } from '../../../src/compiler/trees
 import { createTouched, resetTouched, type Touched } from '../../../src/evaluator/touched.ts';
 import { walkBackward, walkForward } from '../../../src/evaluator/tree.ts';
 import { NODE, NONE, type Plan } from '../../../src/plan/layout.ts';
-import { ruleSet } from '../../oracle/sample.ts';
+import { ruleSet } from '../../support/sample-rules.ts';
 
 const { plan: EMPTY } = compile(ruleSet({}));
 

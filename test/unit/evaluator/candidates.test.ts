@@ -10,7 +10,7 @@ import {
 } from '../../../src/evaluator/candidates.ts';
 import { resetTouched, touch } from '../../../src/evaluator/touched.ts';
 import type { Plan } from '../../../src/plan/layout.ts';
-import { ruleSet } from '../../oracle/sample.ts';
+import { ruleSet } from '../../support/sample-rules.ts';
 
 const { plan: EMPTY } = compile(ruleSet({}));
 

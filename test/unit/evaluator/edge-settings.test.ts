@@ -4,7 +4,7 @@ import { compile, seal } from '../../../src/compiler/index.ts';
 import { loadPlan } from '../../../src/evaluator/index.ts';
 import { openPlan } from '../../../src/plan/open.ts';
 import { printPlan } from '../../../src/plan/print.ts';
-import { rule, ruleSet } from '../../oracle/sample.ts';
+import { rule, ruleSet } from '../../support/sample-rules.ts';
 
 const SWITCHES = [
   'sec_no_sniff',

@@ -11,8 +11,8 @@ import {
 } from '../../../src/evaluator/index.ts';
 import type { WafFinding, WafInput, WafSettings } from '../../../src/evaluator/waf.ts';
 import { createOracle } from '../../oracle/index.ts';
-import { decide, request, rule, ruleSet, type Setting } from '../../oracle/sample.ts';
 import { finding } from '../../support/generate-waf.ts';
+import { decide, request, rule, ruleSet, type Setting } from '../../support/sample-rules.ts';
 
 function load(setting: Setting, options: EvaluatorOptions = {}): ReturnType<typeof loadPlan> {
   return loadPlan(seal(compile(ruleSet(setting)).plan), options);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { compile, seal } from '../../../src/compiler/index.ts';
 import { type EdgeRequest, type Evaluator, loadPlan, type Trace } from '../../../src/evaluator/index.ts';
-import { dnsRecord, request, ruleSet, type Setting } from '../../oracle/sample.ts';
+import { dnsRecord, request, ruleSet, type Setting } from '../../support/sample-rules.ts';
 
 type Fields = Parameters<typeof request>[0];
 

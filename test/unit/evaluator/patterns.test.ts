@@ -4,7 +4,7 @@ import { compile } from '../../../src/compiler/index.ts';
 import { createLoaded } from '../../../src/evaluator/loaded.ts';
 import { patternMatches } from '../../../src/evaluator/patterns.ts';
 import { PATTERN, PATTERN_KIND } from '../../../src/plan/layout.ts';
-import { rule, ruleSet } from '../../oracle/sample.ts';
+import { rule, ruleSet } from '../../support/sample-rules.ts';
 
 test('host, path and twin in turns keep their verdicts', () => {
   const fields = { path_match_type: 'regex', path_includes: ['[a-m]+$'] } as const;

@@ -7,7 +7,7 @@ import { type EdgeFile, readEdgeBytes, readEdgeFile } from '../../../src/files/e
 import type { RuleSet } from '../../../src/model/types.ts';
 
 const read = (text: string): EdgeFile => readEdgeFile(text, 'edge.yaml');
-const told = (text: string): string[] => read(text).diagnostics.map(formatDiagnostic);
+const messagesOf = (text: string): string[] => read(text).diagnostics.map(formatDiagnostic);
 
 function accepted(text: string): RuleSet {
   const file = read(text);
@@ -22,20 +22,20 @@ records:
   - { name: "*.preview", type: A, destination: 192.0.2.1, proxied: true }
 `;
 
-describe('the form of a file', () => {
-  it('takes a domain as a name or as a mapping', () => {
+describe('readEdgeFile on a valid file', () => {
+  it('reads the domain as a name or as a mapping', () => {
     expect(accepted('domain: Example.com').domain.name).toBe('example.com');
     expect(accepted('domain: { name: example.com, status: moved }').domain.status).toBe('moved');
     expect(accepted('domain: example.com\nrules:\nrecords:')).toMatchObject({ rules: [], records: [] });
   });
 
-  it('reads JSON too', () => {
+  it('reads a JSON file as YAML', () => {
     expect(accepted('{"domain":"example.com","rules":[{"type":"waf","key":"w"}]}').rules[0]).toMatchObject({
       id: 1,
     });
   });
 
-  it('assigns ids in order, around those that are taken', () => {
+  it('assigns missing ids in order and skips ids that are written', () => {
     const text = `domain: example.com
 rules:
   - type: waf
@@ -48,7 +48,7 @@ rules:
     expect(accepted(RECORDS).records.map(({ id }) => id)).toEqual([1, 2, 3]);
   });
 
-  it('turns record names into ids, relative or absolute, all of a name or of one type', () => {
+  it('resolves a relative or absolute record name to all its records, or to those of one type', () => {
     const ids = (records: string): readonly number[] =>
       accepted(`${RECORDS}rules:\n  - { type: waf, records: ${records} }\n`).rules[0]!.record_ids;
     expect(ids('[shop]')).toEqual([1, 2]);
@@ -59,7 +59,7 @@ rules:
     expect(ids('[]')).toEqual([]);
   });
 
-  it('knows where every rule and record stands', () => {
+  it('returns the place of every rule and record', () => {
     const { sources } = read(
       `${RECORDS}rules:\n  - type: origin_route\n    key: api\n    name: orders\n    address: 10.0.0.1\n  - type: waf\n`,
     );
@@ -72,7 +72,7 @@ rules:
   });
 });
 
-describe('mistakes in a file', () => {
+describe('readEdgeFile on a file with mistakes', () => {
   it.each([
     [
       'domain: example.com\nrules:\n  - type: waf\n    host_includes: [*.example.com]\n',
@@ -108,7 +108,7 @@ describe('mistakes in a file', () => {
     ],
     [
       `${RECORDS}rules:\n  - type: waf\n    records: [shpo]\n`,
-      'edge.yaml:8:15: error: rules[0].records[0]: is no record of this file; write its name, or its name and type like `shop AAAA`, found `shpo`; did you mean `shop`?',
+      'edge.yaml:8:15: error: rules[0].records[0]: is not a record of this file; write its name, or its name and type like `shop AAAA`, found `shpo`; did you mean `shop`?',
     ],
     [
       `${RECORDS}rules:\n  - type: waf\n    records: shop\n`,
@@ -116,7 +116,7 @@ describe('mistakes in a file', () => {
     ],
     [
       `${RECORDS}rules:\n  - type: waf\n    records: [shop]\n    record_ids: [1]\n`,
-      'edge.yaml:8:14: error: rules[0].records: must not stand beside record ids; one of the two says which records the rule is for',
+      'edge.yaml:8:14: error: rules[0].records: must not be given together with record ids; write either record names or record ids',
     ],
     [
       'domain: example.com\nrules:\n  - { type: waf, record_ids: [9] }\n',
@@ -140,9 +140,11 @@ describe('mistakes in a file', () => {
       'domain: example.com\n\trules: []\n',
       'edge.yaml:2:1: error: a tab is used as indentation; indent with spaces',
     ],
-  ])('%j', (text, message) => expect(told(text)).toEqual([message]));
+  ])('reports the mistake of %j with its place', (text, message) =>
+    expect(messagesOf(text)).toEqual([message]),
+  );
 
-  it('are told together, in the order of the file', () => {
+  it('reports all mistakes, in the order of the file', () => {
     const text = `domain: example.com
 records:
   - { name: shop, type: A, destination: nowhere }
@@ -159,8 +161,8 @@ rules:
     ['  - { type: waf, path_includes: [api] }', 34, 'rules[0].path_includes[0]: matches no path'],
     ['  - { type: error_page, codes: [] }', 32, 'rules[0].codes: must not be empty'],
     ['  - { type: rewrite, priority: 3 }', 5, 'rules[0]: this rule changes nothing'],
-  ])('tell what a rule without effect lacks: %s', (rule, column, message) => {
-    expect(told(`domain: example.com\nrules:\n${rule}\n`)).toEqual([
+  ])('reports which field a rule without effect lacks: %s', (rule, column, message) => {
+    expect(messagesOf(`domain: example.com\nrules:\n${rule}\n`)).toEqual([
       expect.stringContaining(`edge.yaml:3:${column}: error: ${message}`),
     ]);
   });
@@ -171,21 +173,21 @@ rules:
       "must be another name: this is the record's own",
     ],
     ['{ name: "@", type: MX, destination: 192.0.2.1 }', 'must name a host for type `MX`, never an address'],
-  ])('tell what the target of a record must be: %s', (record, message) => {
-    expect(told(`domain: example.com\nrecords:\n  - ${record}\n`)).toEqual([
+  ])('reports what the destination of a record must be: %s', (record, message) => {
+    expect(messagesOf(`domain: example.com\nrecords:\n  - ${record}\n`)).toEqual([
       expect.stringMatching(/^edge\.yaml:3:\d+: error: records\[0\]\.destination: /),
     ]);
-    expect(told(`domain: example.com\nrecords:\n  - ${record}\n`)[0]).toContain(message);
+    expect(messagesOf(`domain: example.com\nrecords:\n  - ${record}\n`)[0]).toContain(message);
   });
 
-  it('keep warnings beside an accepted file', () => {
+  it('returns the warnings of an accepted file', () => {
     expect(read('domain: example.com\nrules:\n  - { type: waf, path_includes: [/a?b] }\n')).toMatchObject({
       ok: true,
       diagnostics: [{ severity: 'warning', at: { line: 3, column: 34 } }],
     });
   });
 
-  it('end fast on megabytes of patterns', () => {
+  it('stops checking patterns after fifty refused ones', () => {
     const rule = (count: number): string => {
       const patterns = Array.from(
         { length: count },
@@ -193,22 +195,24 @@ rules:
       );
       return `domain: example.com\nrules:\n  - type: waf\n    path_match_type: regex\n    path_includes:\n${patterns.join('')}`;
     };
-    expect(told(rule(5_000))).toEqual([
+    expect(messagesOf(rule(5_000))).toEqual([
       expect.stringContaining('a file must be at most 4 MiB (4194304 octets)'),
     ]);
-    expect(told(rule(2_000))).toEqual([expect.stringContaining('must have at most 200 entries, found 2000')]);
-    // After fifty refused patterns no more are looked at.
-    expect(told(rule(100))).toHaveLength(50);
+    expect(messagesOf(rule(2_000))).toEqual([
+      expect.stringContaining('must have at most 200 entries, found 2000'),
+    ]);
+    // After fifty refused patterns no further pattern is checked.
+    expect(messagesOf(rule(100))).toHaveLength(50);
   });
 
-  it('tell invalid UTF-8', () => {
+  it('reports the place of invalid UTF-8', () => {
     expect(readEdgeBytes(new Uint8Array([0x61, 0x3a, 0x20, 0xff]), 'edge.yaml')).toMatchObject({
       ok: false,
       diagnostics: [{ code: 'invalid_utf8', at: { line: 1, column: 4 } }],
     });
   });
 
-  it('never throw', () => {
+  it('returns diagnostics instead of throwing, for any text', () => {
     const junk = fc.jsonValue({ maxDepth: 4 });
     const nearly = fc.record({
       domain: fc.oneof(fc.constant('example.com'), junk),
@@ -232,7 +236,7 @@ describe('the shop fixture', () => {
   const bytes = readFileSync(new URL('../../../fixtures/shop/edge.yaml', import.meta.url));
   const file = readEdgeBytes(bytes, 'edge.yaml');
 
-  it('is accepted without a warning, with a key for every rule and every type among them', () => {
+  it('is accepted without a warning, has every rule type, and names every rule by a key', () => {
     expect(file.diagnostics).toEqual([]);
     if (!file.ok) throw new Error('the fixture is refused');
     const { rules } = file.ruleSet;
@@ -242,7 +246,7 @@ describe('the shop fixture', () => {
     for (const { id } of rules) expect(file.sources.rules.get(id)?.key).toMatch(/^[a-z0-9-]+$/);
   });
 
-  it('has requests, one JSON object a line', () => {
+  it('has a requests file with one JSON object on each line', () => {
     const text = readFileSync(new URL('../../../fixtures/shop/requests.jsonl', import.meta.url), 'utf8');
     const requests = text
       .trimEnd()
@@ -255,17 +259,17 @@ describe('the shop fixture', () => {
   });
 });
 
-describe('slips of a first file', () => {
-  const told = (text: string) =>
+describe('readEdgeFile on typical first mistakes', () => {
+  const messagesOf = (text: string) =>
     readEdgeFile(text, 'edge.yaml').diagnostics.map(({ message, remedy, at }) => [at?.line, message, remedy]);
 
-  it('a misspelt `domain` is told as such', () => {
-    expect(told('records: []\ndomian: example.com\n')).toEqual([
+  it('a misspelt `domain` is reported as an unknown field', () => {
+    expect(messagesOf('records: []\ndomian: example.com\n')).toEqual([
       [2, 'is not a known field', 'did you mean `domain`?'],
     ]);
   });
 
-  it('a rule that is only its type, and one value where a list is wanted, are told what to write', () => {
+  it('a bare rule type and a single value in place of a list get a remedy that says what to write', () => {
     const rules = [
       'drop',
       '{ type: drop, country_match_type: include, countries: NO }',
@@ -273,7 +277,7 @@ describe('slips of a first file', () => {
       '{ type: drop, path_includes: [/x], records: shop }',
     ];
     const list = rules.map((rule) => `  - ${rule}\n`).join('');
-    expect(told(`domain: example.com\nrecords: [www]\nrules:\n${list}`)).toEqual(
+    expect(messagesOf(`domain: example.com\nrecords: [www]\nrules:\n${list}`)).toEqual(
       expect.arrayContaining([
         [2, 'must be a mapping with `name`, `type` and `destination`', undefined],
         [4, 'must be a mapping with `type` and the fields of that type', 'write `- { type: drop, … }`'],

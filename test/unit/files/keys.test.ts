@@ -1,6 +1,9 @@
-/** What rules of an edge file go by stays the same when others come and go (semantics §7, Identity). */
+/**
+ * The identity of a rule of an edge file does not change when other rules are added or removed (semantics §7,
+ * Identity).
+ */
 import { expect, test } from 'vitest';
-import { createReplay } from '../../../src/cli/replay-log.ts';
+import { createReplay } from '../../../src/cli/decision-log/replay.ts';
 import { compile, seal } from '../../../src/compiler/index.ts';
 import { createCounters } from '../../../src/evaluator/counters.ts';
 import { refText } from '../../../src/evaluator/identity.ts';
@@ -44,14 +47,14 @@ function names(rules: string): readonly string[] {
   return [refText(login.rule!), ...login.tags, refText(admin!), refText(pool!)];
 }
 
-test('rules above change what no rule goes by', () => {
+test('inserting rules above others changes the key of no rule', () => {
   const before = names(RULES);
   expect(before.slice(0, 2)).toEqual(['captcha/login', 'fingerprint/odd']);
   expect(before[2]).toMatch(/^captcha\/~[0-9a-f]{12}$/);
   expect(names(INSERTED + RULES)).toEqual(before);
 });
 
-test('a challenge that was solved stays so when rules come above, and no other rule inherits it', () => {
+test('inserting rules keeps a clearance with its rule, and no other rule accepts it', () => {
   const [login, , admin] = names(RULES);
   const after = load(INSERTED + RULES);
   expect(ask(after, '/login', { cleared: [login] }).action).toBe('forward');
@@ -59,13 +62,13 @@ test('a challenge that was solved stays so when rules come above, and no other r
   expect(ask(after, '/admin', { cleared: [login, 'captcha/2', 'captcha/4'] }).action).toBe('challenge');
 });
 
-test('rate counters go on when rules come above', () => {
+test('inserting rules keeps the counters of a rate limit', () => {
   const counters = createCounters();
   expect(ask(load(RULES, { counters }), '/api').action).toBe('forward');
   expect(ask(load(INSERTED + RULES, { counters }), '/api').status).toBe(429);
 });
 
-test('an origin of a pool that is out stays out when rules come above', () => {
+test('inserting rules keeps the health of the origins of a pool', () => {
   const pools = createDomainPools({ probe: async () => true, clock: () => 0 });
   const before = load(RULES, { origins: pools });
   pools.replace(before.settings().pools);
@@ -79,11 +82,11 @@ test('an origin of a pool that is out stays out when rules come above', () => {
   pools.replace(after.settings().pools);
   const chosen = [1, 2, 3].map(() => ask(after, '/').origin?.address);
   expect(chosen).toEqual(['10.0.0.2', '10.0.0.2', '10.0.0.2']);
-  // A request decided before still finds its own pool.
+  // A request that was decided before the change still resolves to its own pool.
   expect(pools.another(rule, [])?.address).toBe('10.0.0.2');
 });
 
-test('equal rules are told apart, and an id that the author wrote is what the rule goes by', () => {
+test('equal rules get distinct keys, and a written id is the identity of its rule', () => {
   const twice = `  - { type: captcha, path_includes: [/a] }\n`;
   const read = readEdgeFile(
     `${HEAD}${twice}${twice}  - { type: captcha, id: 77, path_includes: [/a] }\n`,
@@ -94,7 +97,7 @@ test('equal rules are told apart, and an id that the author wrote is what the ru
   expect(keys[1]![1]).toBe(`${keys[0]![1]}-2`);
 });
 
-test('a record’s own challenge goes by name, type and destination', () => {
+test('the challenge of a record is identified by name, type and destination', () => {
   const records = (list: string): string => `domain: example.com\nrecords:\n${list}`;
   const shop = `  - { name: shop, type: A, destination: 192.0.2.1, proxied: true, captcha: true }\n`;
   const first = `  - { name: a, type: A, destination: 192.0.2.9, proxied: true, captcha: true }\n`;
@@ -108,7 +111,7 @@ test('a record’s own challenge goes by name, type and destination', () => {
   expect(asker(first + shop)).toBe(asker(shop));
 });
 
-test('replay finds no change where rules came above', () => {
+test('replay reports no changed decision after rules were inserted above', () => {
   const request = { scheme: 'https', method: 'GET', host: 'example.com', target: '/admin', ip: '192.0.2.7' };
   const decision = loggedDecision(load(RULES).evaluate(request));
   const replay = createReplay(() => load(INSERTED + RULES));

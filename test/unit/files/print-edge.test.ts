@@ -24,15 +24,18 @@ test.each([
   [[9], '    records: [ shop AAAA ]\n'],
   [[7, 8], '    records: [ shop A ]\n'],
   [[8], '    record_ids: [ 2 ]\n'],
-])('a scope of %j', (record_ids, written) => {
-  const text = print({ record_ids });
-  expect(text).toContain(`rules:\n  - type: drop\n${written}    countries: [ "NO" ]\n`);
-  const read = readEdgeFile(text, 'x');
-  const places = record_ids.map((id) => id - 6);
-  expect(read.ok && read.ruleSet.rules[0]!.record_ids).toEqual(places);
-});
+])(
+  'the record ids %j are printed by name where names select exactly these records',
+  (record_ids, written) => {
+    const text = print({ record_ids });
+    expect(text).toContain(`rules:\n  - type: drop\n${written}    countries: [ "NO" ]\n`);
+    const read = readEdgeFile(text, 'x');
+    const places = record_ids.map((id) => id - 6);
+    expect(read.ok && read.ruleSet.rules[0]!.record_ids).toEqual(places);
+  },
+);
 
-test('writes ids, fields of the domain, and nothing that is as usual', () => {
+test('prints ids and fields of the domain, and leaves out fields that equal their defaults', () => {
   expect(print({ enabled: false, priority: 100 }, { ids: true, domain: { sec_no_sniff: false } })).toBe(
     'domain:\n  name: a.test\n  sec_no_sniff: false\nrecords:\n' +
       '  - { id: 7, name: shop, type: A, destination: 192.0.2.1, proxied: true }\n' +
@@ -43,7 +46,7 @@ test('writes ids, fields of the domain, and nothing that is as usual', () => {
   expect(print({ path_match_type: 'regex', path_includes: ['^/a'] })).toContain('path_match_type: regex');
 });
 
-test('a rule whose records are gone never comes back for all of them', () => {
+test('a rule whose records were deleted is printed disabled and reported as an orphan', () => {
   const parsed = parseRuleSet({ domain: { name: 'a.test' }, records: RECORDS, rules: [] });
   if (!parsed.ok) throw new Error('unread');
   const [rule] = (

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { sizeText } from '../../../src/files/size.ts';
 
-it('tells a size once where octets are all there is to tell, else in the larger unit too', () => {
+it('formats a size below 1 KiB in octets, and a larger one in KiB or MiB with the octets', () => {
   expect(sizeText(1)).toBe('1 octet');
   expect(sizeText(648)).toBe('648 octets');
   expect(sizeText(1024)).toBe('1 KiB (1024 octets)');

@@ -36,7 +36,7 @@ describe('request lines', () => {
     ],
     ['get https://example.com?a=b', { method: 'get', target: '/?a=b' }],
     ['GET https://[2001:db8::1]/', { host: '[2001:db8::1]' }],
-  ])('%s', (line, expected) => {
+  ])('the request line `%s` is read without normalisation', (line, expected) => {
     expect(read(one(`request: "${line}"`))[0]?.steps[0]?.request).toMatchObject(expected);
   });
 
@@ -47,7 +47,7 @@ describe('request lines', () => {
     ['GET https://me@example.com/', 'holds a user name'],
     ['GET https://example.com/#top', 'holds a fragment'],
     ['GET https://example.com/a b', 'holds a space'],
-  ])('`%s` %s', (line, message) => {
+  ])('the request line `%s` is refused: %s', (line, message) => {
     const [found] = mistakes(one(`request: '${line}'`));
     expect(found).toMatch(/^edge\.test\.yaml:4:14: error: tests\[0\]\.request: /);
     expect(found).toContain(message);
@@ -55,7 +55,7 @@ describe('request lines', () => {
 });
 
 describe('with', () => {
-  test('every field', () => {
+  test('every field of `with` is read', () => {
     const [only] = read(
       one(
         'with:',
@@ -92,7 +92,7 @@ describe('with', () => {
     expect(step?.world.busy.map(({ address, count }) => [address.value, count])).toEqual([['10.0.4.8', 3]]);
   });
 
-  test('what is unknown is left out, what is no bot is said', () => {
+  test('`unknown` leaves a fact out, and `bot: none` is a visitor that is not a bot', () => {
     const step = read(one('with: { ip: unknown, country: unknown, bot: none }'))[0]?.steps[0];
     expect(step?.request).toEqual({
       method: 'GET',
@@ -104,7 +104,7 @@ describe('with', () => {
     });
   });
 
-  test('a Host header of its own', () => {
+  test('a `host` header replaces the host of the URL', () => {
     expect(read(one('with: { headers: { Host: other.example.com } }'))[0]?.steps[0]?.request.host).toBe(
       'other.example.com',
     );
@@ -113,7 +113,7 @@ describe('with', () => {
   test.each([
     ['ip: 203.0.113.07', 'must be an IPv4 or IPv6 address, found `203.0.113.07`'],
     ['country: Germany', 'must be a country of two letters'],
-    ['bot: gptbo', 'is no kind of bot, found `gptbo`; write `gptbot`'],
+    ['bot: gptbo', 'is not a kind of bot, found `gptbo`; write `gptbot`'],
     ['bot: { verified: true }', 'must name the `kind` of bot'],
     ['at: yesterday', 'must be a time with its zone'],
     ['node: -1', 'must be a whole number from 0'],
@@ -141,7 +141,7 @@ tests:
       - { name: nobody, with: { country: ~ }, would: ~ }
 `;
 
-  test('each row overrides fields of its parent', () => {
+  test('each row of `cases` overrides fields of its test', () => {
     const tests = read(table);
     expect(tests.map(({ name }) => name)).toEqual([
       'the office › from home',
@@ -162,20 +162,20 @@ tests:
     expect(steps.map((step) => step?.at.line)).toEqual([10, 11, 12, 13]);
   });
 
-  test('a mistake of the parent is told once', () => {
+  test('a mistake in the fields that rows inherit is reported once', () => {
     expect(mistakes(table.replace('203.0.113.1', '203.0.113.x'))).toHaveLength(1);
   });
 
-  test('not beside steps', () => {
+  test('`cases` together with `steps` is refused', () => {
     const rows = 'cases: [{ name: a }]';
     expect(mistakes(one(rows, 'steps: [{ expect: block }]')).join()).toContain(
-      'must not stand beside `cases`',
+      'must not be given together with `cases`',
     );
   });
 });
 
 describe('steps and repetitions', () => {
-  test('steps inherit, in order', () => {
+  test('steps inherit the fields of their test and run in order', () => {
     const text = one(
       'with: { ip: 203.0.113.1, at: 1000 }',
       'steps:',
@@ -192,7 +192,7 @@ describe('steps and repetitions', () => {
     expect(only?.steps.map((step) => step.request.ip)).toEqual(['203.0.113.1', '203.0.113.1', '203.0.113.1']);
   });
 
-  test('a repetition with its pace', () => {
+  test('`repeat` reads the number of requests, their interval and the earlier expectation', () => {
     const step = read(one('repeat: { times: 101, every: 100ms, earlier: forward }', 'expect: block'))[0]
       ?.steps[0];
     expect(step).toMatchObject({
@@ -233,7 +233,7 @@ describe('mistakes of the file', () => {
     expect(mistakes(text).join('\n')).toContain(message);
   });
 
-  test('a response', () => {
+  test('`response` reads a status and its maker', () => {
     const step = read(one('response: { status: 502 }', 'expect: no page'))[0]?.steps[0];
     expect(step?.response).toEqual({ status: 502, by: 'origin' });
     expect(mistakes(one('response: { status: 502, by: nobody }')).join()).toContain(
@@ -241,10 +241,10 @@ describe('mistakes of the file', () => {
     );
     expect(mistakes(one('response: { by: edge }')).join()).toContain('must have a `status`');
     const earlier = one('response: { status: 502 }', 'repeat: { times: 2, earlier: forward }');
-    expect(mistakes(earlier).join()).toContain('must not stand beside a `response`');
+    expect(mistakes(earlier).join()).toContain('must not be given together with a `response`');
   });
 
-  test('all of them at once, each with its line', () => {
+  test('all mistakes of a file are reported, each with its line', () => {
     const text =
       'tests:\n  - name: a\n    request: /x\n    expect: forward\n  - name: b\n    requst: y\n    expect: block\n';
     expect(mistakes(text).map((line) => line.split(': ')[0])).toEqual([

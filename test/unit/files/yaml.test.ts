@@ -31,18 +31,18 @@ describe('readYaml', () => {
     ],
     ['a: *', 'f.yaml:1:4: error: an unquoted `*` starts a YAML alias; put the text in quotes: `"*"`'],
     ['a:\n\t- b', 'f.yaml:2:1: error: a tab is used as indentation; indent with spaces'],
-    ['a: 1\nb: 2\na: 3', 'f.yaml:3:1: error: the key `a` stands here a second time; the first is on line 1'],
-    ['{"a":1,"a":2}', 'f.yaml:1:8: error: the key `a` stands here a second time; the first is on line 1'],
+    ['a: 1\nb: 2\na: 3', 'f.yaml:3:1: error: the key `a` is repeated; the first is on line 1'],
+    ['{"a":1,"a":2}', 'f.yaml:1:8: error: the key `a` is repeated; the first is on line 1'],
     ['a: @x', 'f.yaml:1:4: error: unquoted text must not start with this character; put the text in quotes'],
     [
       'a: b: c',
-      'f.yaml:1:4: error: a value holds another `: `; put the text in quotes, or fix the indentation',
+      'f.yaml:1:4: error: a value contains another `: `; put the text in quotes, or fix the indentation',
     ],
-    ['a: 1\n---\nb: 2', 'f.yaml:2:1: error: a file must hold one document; remove the `---` line'],
+    ['a: 1\n---\nb: 2', 'f.yaml:2:1: error: a file must contain one document; remove the `---` line'],
     ['a: !x', 'f.yaml:1:4: error: an unquoted `!` starts a YAML tag; put the text in quotes'],
     ['<<: {a: 1}', 'f.yaml:1:1: error: merge keys (`<<`) are not supported'],
     ['? [a]\n: b', 'f.yaml:1:3: error: a key must be text'],
-    ['a: &x [*x]', 'f.yaml:1:8: error: the alias `*x` stands inside what it stands for'],
+    ['a: &x [*x]', 'f.yaml:1:8: error: the alias `*x` refers to a value that contains it'],
     ['a: "x', 'f.yaml:1:6: error: missing closing "quote'],
   ])('refuses %j with its place', (text, message) => {
     const file = read(text);
@@ -50,22 +50,22 @@ describe('readYaml', () => {
     expect(told(file)[0]).toBe(message);
   });
 
-  it('reads an unquoted star as the text it was meant for, so that later mistakes are told too', () => {
+  it('reads an alias without an anchor as text, and reports later mistakes too', () => {
     expect(read('a: [*.x, b]').value).toEqual({ a: ['*.x', 'b'] });
   });
 
-  it('refuses an alias bomb without unfolding it', () => {
+  it('refuses an alias bomb without expanding it', () => {
     const levels = 'bcdefgh'.split('').map((name, index) => {
       const above = 'abcdefg'[index]!;
       return `${name}: &${name} [${Array(20).fill(`*${above}`).join(', ')}]`;
     });
     const file = read(`a: &a [${Array(20).fill('x').join(', ')}]\n${levels.join('\n')}\n`);
     expect(told(file)).toEqual([
-      expect.stringContaining('a file must hold at most 500000 values once its aliases are resolved'),
+      expect.stringContaining('a file must contain at most 500000 values once its aliases are resolved'),
     ]);
   });
 
-  it('refuses what is too long or too deep', () => {
+  it('refuses a text that is too long or nested too deep', () => {
     expect(told(read('x'.repeat(4_194_305)))).toEqual([
       'f.yaml:1:1: error: a file must be at most 4 MiB (4194304 octets), found 4194305 octets',
     ]);
@@ -76,14 +76,14 @@ describe('readYaml', () => {
     expect(read('- '.repeat(20_000)).ok).toBe(false);
   });
 
-  it('judges repeated keys in one pass', () => {
+  it('finds repeated keys in one pass', () => {
     const keys = Array.from({ length: 30_000 }, (_, index) => `key${index}: 1`).join('\n');
     expect(told(read(`${keys}\nkey7: 2`))).toEqual([
-      'f.yaml:30001:1: error: the key `key7` stands here a second time; the first is on line 8',
+      'f.yaml:30001:1: error: the key `key7` is repeated; the first is on line 8',
     ]);
   });
 
-  it('finds the place of a value, of its key, or of what is around a missing one', () => {
+  it('returns the place of a value, of its key, or of the value around a missing one', () => {
     const file = read('a:\n  - b: 1\n    c:\n      - x\n      - y\nd:\n');
     expect(file.at(['a', 0, 'b'])).toEqual({ file: 'f.yaml', line: 2, column: 8 });
     expect(file.keyAt(['a', 0, 'b'])).toEqual({ file: 'f.yaml', line: 2, column: 5 });
@@ -94,13 +94,13 @@ describe('readYaml', () => {
     expect(file.at([])).toEqual({ file: 'f.yaml', line: 1, column: 1 });
   });
 
-  it('remembers how a plain scalar was written', () => {
+  it('returns a plain scalar as it was written', () => {
     const file = read('a: [no, 0x10, "q", true]\nb:');
     expect([0, 1, 2, 3].map((index) => file.plainSource(['a', index]))).toEqual(['no', '0x10', null, 'true']);
     expect(file.plainSource(['a', 9])).toBeNull();
   });
 
-  it('agrees with JSON on JSON', () => {
+  it('reads every JSON text as JSON.parse does', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 4, noUnicodeString: false }), (value) => {
         const text = JSON.stringify(value, null, 1);
@@ -111,7 +111,7 @@ describe('readYaml', () => {
     );
   });
 
-  it('never throws, and always has a place', () => {
+  it('returns a diagnostic with a place instead of throwing, for any text', () => {
     const piece = fc.constantFrom(
       ...[
         'a',
@@ -158,7 +158,7 @@ describe('readYamlBytes', () => {
       parts.flatMap((part) => (typeof part === 'number' ? [part] : [...new TextEncoder().encode(part)])),
     );
 
-  it('reads UTF-8', () =>
+  it('reads UTF-8 text', () =>
     expect(readYamlBytes(bytes('a: ä€🛒'), 'f')).toMatchObject({ ok: true, value: { a: 'ä€🛒' } }));
   it.each([
     [bytes('a: 1\nb: ', 0xff), 2, 4],
@@ -166,7 +166,7 @@ describe('readYamlBytes', () => {
     [bytes('a: x\nb: 🛒', 0xc3, '\nc: 1'), 2, 6],
     [bytes('a: ', 0xe2, 0x82), 1, 4],
     [bytes(0xff, 0xfe, 'a', 0), 1, 1],
-  ])('refuses what is not, with its place (%#)', (input, line, column) => {
+  ])('refuses invalid UTF-8 and returns its place (%#)', (input, line, column) => {
     expect(readYamlBytes(input, 'f')).toMatchObject({
       ok: false,
       diagnostics: [{ code: 'invalid_utf8', at: { file: 'f', line, column } }],
@@ -174,7 +174,7 @@ describe('readYamlBytes', () => {
   });
 });
 
-it('counts marks before it reads, so that a file of nothing else costs no memory', () => {
+it('counts commas and brackets before it parses, so that a file of brackets allocates no nodes', () => {
   const file = readYaml(`[${','.repeat(500_001)}]`, 'edge.yaml');
   expect(file.ok).toBe(false);
   expect(file.diagnostics).toEqual([
@@ -182,18 +182,18 @@ it('counts marks before it reads, so that a file of nothing else costs no memory
       code: 'file_too_long',
       severity: 'error',
       path: [],
-      message: 'a file must hold at most 500000 commas and opening brackets',
+      message: 'a file must contain at most 500000 commas and opening brackets',
       remedy: 'split the domain, or write lists one entry a line',
       at: { file: 'edge.yaml', line: 1, column: 1 },
     },
   ]);
 });
 
-describe('octets that are no text', () => {
+describe('readYamlBytes on octets that are not text', () => {
   const told = (bytes: Uint8Array) => readYamlBytes(bytes, 'edge.yaml').diagnostics;
   const utf16 = (text: string) => new Uint8Array(Buffer.from(text, 'utf16le'));
 
-  it('are told from UTF-16, with and without its mark', () => {
+  it('reports UTF-16 with and without its byte order mark', () => {
     const message = 'must be UTF-8 text; this looks like UTF-16';
     for (const text of ['domain: example.com\n', '\ufeffdomain: example.com\n']) {
       expect(told(utf16(text))).toMatchObject([
@@ -203,7 +203,7 @@ describe('octets that are no text', () => {
     }
   });
 
-  it('have the place of their first zero octet', () => {
+  it('returns the place of the first zero octet', () => {
     expect(told(new Uint8Array(Buffer.from('a: 1\nb: 2\u0000')))).toEqual([
       {
         code: 'invalid_utf8',

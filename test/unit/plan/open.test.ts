@@ -6,8 +6,8 @@ import { DIRECTORY, HEADER, MAGIC, PLAN_VERSION, SECTIONS } from '../../../src/p
 import { openPlan } from '../../../src/plan/open.ts';
 import { OLDEST_VERSION, sectionsOf } from '../../../src/plan/previous.ts';
 import { SECTIONS_START, sealChecksum, startAfter } from '../../../src/plan/seal.ts';
-import { request, rule, ruleSet as sampleSet } from '../../oracle/sample.ts';
 import { generateCase, seeded } from '../../support/generate.ts';
+import { request, rule, ruleSet as sampleSet } from '../../support/sample-rules.ts';
 
 const { ruleSet } = generateCase(11, 0);
 const BYTES = seal(compile(ruleSet).plan, { revision: 0x1_2345_6789 });

@@ -12,8 +12,8 @@ function testFor(url: string, flags: RequestFlags = {}, more: Partial<SimulatedR
   return typed.value;
 }
 
-describe('a test case', () => {
-  it('says request, facts, outcome and dry run in the words of a test file', () => {
+describe('asTest', () => {
+  it('prints request, facts, outcome and shadow in the syntax of a test file', () => {
     expect(testFor('https://shop.example.com/api/orders?id=7', { ip: '203.0.113.7', country: 'RU' })).toBe(
       [
         '  - name: GET /api/orders?id=7 is forwarded by api',
@@ -28,7 +28,7 @@ describe('a test case', () => {
     );
   });
 
-  it('is about the page when a status was given', () => {
+  it('expects the error page when a status was given', () => {
     const response = { status: 502, madeBy: 'edge' as const };
     const text = testFor('https://shop.example.com/', { cleared: ['captcha/shop-captcha'] }, { response });
     expect(text).toContain(
@@ -36,7 +36,7 @@ describe('a test case', () => {
     );
   });
 
-  it('names clearances by key, origins by address, and keeps the clock only when it was set', () => {
+  it('names clearances by key and origins by address, and prints the clock only when it was set', () => {
     const { world } = asked('https://x');
     const text = testFor(
       'https://shop.example.com/checkout/x',
@@ -51,7 +51,7 @@ describe('a test case', () => {
     expect(text).toContain('      at: 2026-01-02T00:00:00.000Z\n');
   });
 
-  it('can be read back by the test file reader', () => {
+  it('prints a test that the test file reader accepts', () => {
     const texts = [
       testFor('https://shop.example.com/admin/', {
         userAgent: 'it\'s: #1 "bot"',
@@ -78,7 +78,7 @@ describe('a test case', () => {
     expect(requests[3]).toMatchObject({ country: 'NO', bot: { kind: 'generic-bot', verified: false } });
   });
 
-  it('is refused where a test file has no words for the request', () => {
+  it('is refused for a request line that a test file cannot contain', () => {
     for (const [url, flags] of [
       ['https://shop.example.com/a b', {}],
       ['https://shop.example.com/', { header: ['Host: a', 'Host: b'] }],

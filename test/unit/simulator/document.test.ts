@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { DropRule, OriginPoolRule, RuleSet } from '../../../src/model/types.ts';
-import { DOMAIN } from '../../oracle/sample.ts';
+import { DOMAIN } from '../../support/sample-rules.ts';
 import {
   BLOCKED,
   FORWARDED,
@@ -15,7 +15,7 @@ import {
 const NO_PAGE = { page: null, matches: [], shadow: null };
 
 describe('the trace document', () => {
-  it('names the outcome, the plan and what the origin gets', () => {
+  it('contains the outcome, the plan and the request to the origin', () => {
     const document = shopDocument();
     expect(document.format).toBe('edgeplan.trace/v1');
     expect(document.decision).toEqual({
@@ -35,19 +35,19 @@ describe('the trace document', () => {
     expect(document.counts).toEqual({ considered: 8, matched: 4, out_of_scope: 1, disabled: 1 });
   });
 
-  it('keeps the phases of the trace in order and adds key and place to rules', () => {
+  it('lists the phases in the order of the trace and adds key and place to rules', () => {
     const document = shopDocument();
     expect(document.phases.map((one) => one.name)).toEqual(SHOP_PHASES.map((one) => one.name));
     const [embargo] = document.phases.flatMap((one) => one.rules);
     expect(embargo).toMatchObject({ id: 57, key: 'embargo', at: 'edge.yaml:31', effect: 'would_block' });
   });
 
-  it('survives JSON unchanged', () => {
+  it('is unchanged by JSON.stringify and JSON.parse', () => {
     const document = shopDocument();
     expect(JSON.parse(JSON.stringify(document))).toEqual(document);
   });
 
-  it('tells what dry_run rules would have answered, and the outcome were they enforced', () => {
+  it('lists what dry_run rules would have answered, and the shadow decision', () => {
     const document = shopDocument();
     expect(document.would_have).toEqual([
       {
@@ -60,7 +60,7 @@ describe('the trace document', () => {
     expect(document.shadow?.text).toBe('Blocked with 403 by drop #57');
   });
 
-  it('takes the status of a would-be redirect from the shadow and leaves it open otherwise', () => {
+  it('takes the status of a dry_run redirect from the shadow, and is null without one', () => {
     const moved = rule({
       type: 'redirect',
       id: 33,
@@ -84,7 +84,7 @@ describe('the trace document', () => {
     expect(open.would_have[0]).toMatchObject({ status: null, text: 'redirect #33 would have answered' });
   });
 
-  it('does not count observing effects as would-haves', () => {
+  it('does not list effects that only observe under would_have', () => {
     const counted = rule({
       type: 'rate_limit',
       id: 18,
@@ -98,13 +98,13 @@ describe('the trace document', () => {
     expect(document.phases[0]?.rules[0]?.effect).toBe('counted');
   });
 
-  it('writes an IPv6 origin in brackets and drops a port its scheme implies', () => {
+  it('writes an IPv6 origin in brackets and omits a port that the scheme implies', () => {
     const origin = { ...FORWARDED.origin!, address: '2001:db8::1', port: 443 };
     const document = shopDocument({ trace: { ...SHOP_TRACE, decision: { ...FORWARDED, origin } } });
     expect(document.effective.origin).toBe('https://[2001:db8::1]');
   });
 
-  it('marks a bot that only isbot knew', () => {
+  it('marks a bot that only isbot recognised as generic', () => {
     expect(shopDocument({ genericBot: true }).request.bot?.from).toBe('generic');
     expect(shopDocument().request.bot?.from).toBe('user-agent');
   });
@@ -116,7 +116,7 @@ describe('error pages', () => {
     { type: 'error_page' as const, id: 12, mode: 'enforce' as const, effect: 'error_page' as const },
   ];
 
-  it('are settled once a status is known', () => {
+  it('are matched or not reached once a status is known', () => {
     const document = shopDocument({
       errorPage: { status: 502, madeBy: 'origin', answer: { page, matches, shadow: null } },
     });
@@ -130,7 +130,7 @@ describe('error pages', () => {
     expect(document.phases.at(-1)?.rules[0]).toMatchObject({ outcome: 'matched', effect: 'error_page' });
   });
 
-  it('that do not list the status are skipped', () => {
+  it('are skipped when they do not list the status', () => {
     const document = shopDocument({ errorPage: { status: 404, madeBy: 'origin', answer: NO_PAGE } });
     expect(document.error_page?.page).toBe(null);
     expect(document.phases.at(-1)?.rules[0]?.reason).toEqual({
@@ -139,7 +139,7 @@ describe('error pages', () => {
     });
   });
 
-  it('stay open while no status is known', () => {
+  it('are conditional while no status is known', () => {
     expect(shopDocument().error_page).toBe(null);
     expect(shopDocument().phases.at(-1)?.rules[0]?.outcome).toBe('conditional');
   });
@@ -148,19 +148,19 @@ describe('error pages', () => {
 describe('assumptions', () => {
   const inputs = (document = shopDocument()) => document.assumptions.map((one) => one.input);
 
-  it('are named only with the rules they touch', () => {
+  it('are listed only with the rules that depend on them', () => {
     expect(shopDocument().assumptions).toEqual([
       { input: 'ja4', value: 'not given', affects: ['fingerprint/5'] },
       { input: 'rate_counters', value: 'empty', affects: ['rate_limit/18'] },
     ]);
   });
 
-  it('drop a fact that was given', () => {
+  it('do not list a fact that was given', () => {
     const request = { ...shopInput().request, ja4: 't13d1516h2_8daaf6152771_b186095e22b6' };
     expect(inputs(shopDocument({ request }))).toEqual(['rate_counters']);
   });
 
-  it('name a fact only where all other checks of a rule passed', () => {
+  it('list a fact only where all other checks of a rule passed', () => {
     const unknown = { check: 'country' as const, pass: null, text: 'the country is unknown' };
     const sketch = { type: 'drop' as const, id: 7, outcome: 'skipped' as const };
     const near = rule({ ...sketch, reason: ['country_unknown', 'unknown'], checks: [unknown] });
@@ -178,7 +178,7 @@ describe('assumptions', () => {
     expect(withRule(far).assumptions).toEqual([]);
   });
 
-  it('name the challenge where a captcha rule was reached, unless clearance was given', () => {
+  it('list the challenge where a captcha rule was reached, unless clearance was given', () => {
     const asked = rule({
       type: 'captcha',
       id: 9,
@@ -194,7 +194,7 @@ describe('assumptions', () => {
     expect(inputs(shopDocument({ trace, request }))).toEqual([]);
   });
 
-  it('name the state of origins for a pool that has a choice, and health only while nothing was said', () => {
+  it('list the turns of a pool with several origins, and their health only when it was not given', () => {
     const pool = rule({
       type: 'origin_pool',
       id: 80,
@@ -215,7 +215,7 @@ describe('assumptions', () => {
     expect(inputs(shopDocument({ trace, ruleSet: ruleSet as unknown as RuleSet }))).toEqual(['node_id']);
   });
 
-  it('say that no signatures were loaded', () => {
+  it('list missing signatures', () => {
     const waf = rule({
       type: 'waf',
       id: 30,
@@ -229,7 +229,7 @@ describe('assumptions', () => {
     ]);
   });
 
-  it('leave the clock out where only counters would read it', () => {
+  it('do not list the clock where only counters read it', () => {
     expect(
       inputs(shopDocument({ ruleSet: { domain: DOMAIN, records: [], rules: [] as DropRule[] } })),
     ).not.toContain('clock');

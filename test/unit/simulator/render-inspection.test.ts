@@ -41,8 +41,8 @@ function facts(found: Partial<InspectionTrace>): readonly string[] {
   );
 }
 
-describe('signatures that matched', () => {
-  test('one a line: id, score, severity, message, category, place and piece', () => {
+describe('signatureLines', () => {
+  test('each signature is one line: id, score, severity, message, category, variable and value', () => {
     const other = { ...MATCH, id: 7, score: 0, severity: -1, category: '', variable: '', message: 'a note' };
     expect(text(signatureLines({ ...FOUND, matches: [other, MATCH] }, { width: 100, most: 9 }))).toEqual([
       '7       none          a note',
@@ -50,7 +50,7 @@ describe('signatures that matched', () => {
     ]);
   });
 
-  test('those beyond the first are counted', () => {
+  test('signatures beyond the limit are counted', () => {
     const matches = [1, 2, 3].map((id) => ({ ...MATCH, id }));
     const lines = text(signatureLines({ ...FOUND, matches }, { width: 100, most: 1 }));
     expect(lines.slice(1)).toEqual(['+ 2 more signatures']);
@@ -59,7 +59,7 @@ describe('signatures that matched', () => {
     );
   });
 
-  test('no line is wider than the terminal, and nothing a terminal would obey gets there', () => {
+  test('no line is wider than the terminal, and control characters are escaped', () => {
     const lines = text(
       signatureLines(
         { ...FOUND, matches: [{ ...MATCH, value: `\u001b[2J${'a b '.repeat(30)}` }] },
@@ -71,8 +71,8 @@ describe('signatures that matched', () => {
   });
 });
 
-describe('what bore on the score', () => {
-  test('settings and score by category', () => {
+describe('inspectionFacts', () => {
+  test('the facts list the settings and the score by category', () => {
     expect(facts({})).toEqual(['paranoia: 2', 'score: 5, threshold 7 · sqli 5']);
   });
 
@@ -92,7 +92,7 @@ describe('what bore on the score', () => {
       },
       'excluded: 1 · 942100 for ARGS:comment · tag attack-xss',
     ],
-  ])('%j', (found, line) => {
+  ])('the inspection %j is printed as a fact', (found, line) => {
     expect(facts(found)).toContain(line);
   });
 });

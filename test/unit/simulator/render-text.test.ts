@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { columns, hang, lineColumns, pad, span, visible, wrap } from '../../../src/simulator/render-text.ts';
 
 describe('columns', () => {
-  it('counts as terminals do', () => {
+  it('counts wide characters as two columns and combining marks as none', () => {
     expect(columns('abc')).toBe(3);
     expect(columns('日本')).toBe(4);
     expect(columns('e\u0301')).toBe(1);
@@ -18,11 +18,11 @@ describe('columns', () => {
 });
 
 describe('visible', () => {
-  it('leaves ordinary text of every script alone', () => {
+  it('does not change ordinary text of any script', () => {
     expect(visible('/päge/日本/😀 x')).toBe('/päge/日本/😀 x');
   });
 
-  it('writes out controls, direction marks and lone surrogates', () => {
+  it('escapes controls, direction marks and lone surrogates', () => {
     expect(visible('a\u001b[31m\n\u202e\ud800\u009b')).toBe('a\\u{1b}[31m\\u{a}\\u{202e}\\u{d800}\\u{9b}');
   });
 });
@@ -30,7 +30,7 @@ describe('visible', () => {
 describe('wrap', () => {
   const flat = (lines: ReturnType<typeof wrap>) => lines.map((line) => line.map((one) => one.text).join(''));
 
-  it('breaks between words and cuts words that fit no line', () => {
+  it('breaks between words, and splits words that are wider than a line', () => {
     expect(flat(wrap([span('one two three')], 8))).toEqual(['one two', 'three']);
     expect(flat(wrap([span('x'.repeat(7))], 3))).toEqual(['xxx', 'xxx', 'x']);
     expect(flat(wrap([span('anything at all')], Number.POSITIVE_INFINITY))).toEqual(['anything at all']);
@@ -47,7 +47,7 @@ describe('wrap', () => {
     ]);
   });
 
-  it('loses no character but blanks and never exceeds the width', () => {
+  it('drops only blanks and never exceeds the width', () => {
     const words = fc.array(fc.string({ unit: 'grapheme', maxLength: 12 }), { maxLength: 12 });
     fc.assert(
       fc.property(words, fc.integer({ min: 2, max: 40 }), (parts, room) => {
@@ -59,7 +59,7 @@ describe('wrap', () => {
     );
   });
 
-  it('hangs further lines under the first', () => {
+  it('indents further lines under the first', () => {
     expect(flat(hang([span('→ ')], [[span('a')], [span('b')]]))).toEqual(['→ a', '  b']);
   });
 });

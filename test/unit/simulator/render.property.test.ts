@@ -110,7 +110,7 @@ describe('any trace document', () => {
     );
   });
 
-  it('prints nothing a terminal would obey', () => {
+  it('prints no control characters', () => {
     fc.assert(
       fc.property(document, (one) => {
         const shown = paint(renderTrace(one, { width: 80, all: true }), false);

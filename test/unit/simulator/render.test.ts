@@ -8,8 +8,8 @@ function text(document = shopDocument(), width = Number.POSITIVE_INFINITY, all =
   return paint(renderTrace(document, { width, all }), false);
 }
 
-describe('the trace as text', () => {
-  it('tells request, outcome, dry run, phases, assumptions and counts in that order', () => {
+describe('renderTrace', () => {
+  it('prints request, outcome, dry run, phases, assumptions and counts in that order', () => {
     expect(text().split('\n')).toEqual([
       '',
       '  GET https://shop.example.com/api/orders?id=7',
@@ -37,13 +37,13 @@ describe('the trace as text', () => {
       '  11 error_page  ~ error_page #12        depends      applies to 502, 503 and 504',
       '',
       '  assumed   ja4 not given · rate counters empty',
-      '  8 rules looked at, 4 matched, 31 µs · --why 57 explains one rule · --all · --json · --as-test',
+      '  8 rules considered, 4 matched, 31 µs · --why 57 explains one rule · --all · --json · --as-test',
       '',
       '',
     ]);
   });
 
-  it('puts reasons under their rules where 80 columns leave no room beside them', () => {
+  it('prints reasons below their rules where 80 columns leave no room beside them', () => {
     const lines = text(shopDocument(), 80).split('\n');
     const at = lines.findIndex((line) => line.includes('drop #41'));
     expect(lines.slice(at, at + 3)).toEqual([
@@ -53,14 +53,14 @@ describe('the trace as text', () => {
     ]);
   });
 
-  it('lists with `all` what it otherwise only counts', () => {
+  it('lists with `all` the rules that it otherwise only counts', () => {
     const listed = text(shopDocument(), Number.POSITIVE_INFINITY, true);
     expect(listed).toContain('· drop #90              not in scope  bound to record 99');
     expect(listed).toContain('· drop #91              disabled      switched off');
     expect(listed).not.toContain('+ 1 not in scope');
   });
 
-  it('sums up phases the request never came to', () => {
+  it('prints the number of rules of a phase that was not reached', () => {
     const phases = SHOP_PHASES.map((one) =>
       one.name === 'origin' ? { ...one, outcome: 'not_reached' as const } : one,
     );
@@ -69,7 +69,7 @@ describe('the trace as text', () => {
     expect(text(document)).not.toContain('origin_route #71');
   });
 
-  it('folds such phases that stand in a row into one line, unless all is asked for', () => {
+  it('prints consecutive phases that were not reached on one line, unless `all` is set', () => {
     const phases = SHOP_PHASES.map((one, index) =>
       index > 1 && index < 11 ? { ...one, outcome: 'not_reached' as const } : one,
     );
@@ -82,7 +82,7 @@ describe('the trace as text', () => {
       expect(text(document, 100, true)).toMatch(new RegExp(`^ +\\d+ ${name} `, 'm'));
   });
 
-  it('keeps even that within 40 columns', () => {
+  it('fits that line into 40 columns', () => {
     const many = Array.from({ length: 10 }, (_, index) =>
       rule({
         type: 'error_page',
@@ -105,7 +105,7 @@ describe('the trace as text', () => {
     expect(text(document)).toContain('+ 18 more skipped');
   });
 
-  it('never loses a rule that matched behind skipped ones', () => {
+  it('lists a rule that matched after more than a dozen skipped ones', () => {
     const skipped = Array.from({ length: 30 }, (_, index) =>
       rule({ type: 'drop', id: index + 1, outcome: 'skipped', reason: ['path_not_included', 'elsewhere'] }),
     );
@@ -122,21 +122,21 @@ describe('the trace as text', () => {
     expect(shown).toContain('✘ drop #57 embargo  blocked');
   });
 
-  it('says what a refusal is about', () => {
+  it('prints the reason of a refusal', () => {
     const decision = { ...BLOCKED, action: 'refuse' as const, status: 421, rule: null };
     const phases = [phase('gate', [], 'no domain of this plan owns `evil.test`')];
     const shown = text(shopDocument({ trace: { ...SHOP_TRACE, decision, phases } }));
     expect(shown).toContain('✘ REFUSE  421\n     no domain of this plan owns `evil.test`');
   });
 
-  it('puts a word beside every symbol', () => {
+  it('prints a word beside every symbol', () => {
     for (const line of text(shopDocument(), 100, true).split('\n')) {
       const symbol = /[✔✘◇●○·~] ?(?=\S)/u.exec(line);
       if (symbol !== null) expect(line.slice(symbol.index)).toMatch(/^[^a-zA-Z]{1,3}[a-zA-Z-]{2,}/);
     }
   });
 
-  it('escapes what a terminal would obey', () => {
+  it('escapes control characters', () => {
     const evil = rule({
       type: 'drop',
       id: 57,
@@ -151,7 +151,7 @@ describe('the trace as text', () => {
     expect(text(document)).toContain('https://x/\\u{7}');
   });
 
-  it('has the same letters with and without colour', () => {
+  it('prints the same text with and without colour', () => {
     const lines = renderTrace(shopDocument(), { width: 100, all: true });
     const coloured = paint(lines, true);
     expect(coloured).toContain('\u001b[');
@@ -162,7 +162,7 @@ describe('the trace as text', () => {
   });
 });
 
-describe('one rule as text', () => {
+describe('renderWhy', () => {
   const [skipped] = shopDocument().phases.flatMap((one) => one.rules.filter((note) => note.id === 41));
 
   it('lists every check, what failed and a request that would match', () => {
@@ -182,12 +182,12 @@ describe('one rule as text', () => {
     );
   });
 
-  it('claims no match that was not seen', () => {
+  it('prints no matching request when none was found', () => {
     const lines = renderWhy(skipped!, { width: 100, wouldMatch: null, signatures: null });
     expect(paint(lines, false)).toMatch(/→ skipped: 1 of 2 checks failed\n$/);
   });
 
-  it('says what it could not judge', () => {
+  it('prints a check whose input is unknown as unknown', () => {
     const [unknown] = shopDocument().phases.flatMap((one) => one.rules.filter((note) => note.id === 5));
     expect(paint(renderWhy(unknown!, { width: 100, wouldMatch: null, signatures: null }), false)).toContain(
       '? unknown  ja4  not given',

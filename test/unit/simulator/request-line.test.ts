@@ -15,7 +15,7 @@ function refusal(url: string, flags: RequestFlags = {}): string {
 }
 
 describe('URLs', () => {
-  it('are split without being tidied', () => {
+  it('are split without normalising the path', () => {
     const read = readUrl('HTTPS://Shop.Example.com:8443/a/../b/%2e%2E//c;x?q=%zz#top');
     expect(read).toEqual({
       ok: true,
@@ -33,16 +33,16 @@ describe('URLs', () => {
     expect(request('x.test:8080/y')).toMatchObject({ host: 'x.test:8080', target: '/y' });
   });
 
-  it('that are none are refused with a sentence', () => {
+  it('are refused with a message when they are malformed', () => {
     expect(refusal('ftp://x/')).toBe('`ftp://x/` is not an http or https URL');
-    expect(refusal('/only/a/path')).toMatch(/names no host/);
-    expect(refusal('')).toMatch(/names no host/);
-    expect(refusal('https://me:secret@x/')).toMatch(/holds a user name/);
+    expect(refusal('/only/a/path')).toMatch(/has no host/);
+    expect(refusal('')).toMatch(/has no host/);
+    expect(refusal('https://me:secret@x/')).toMatch(/contains a user name/);
   });
 });
 
-describe('curl habits', () => {
-  it('make the method follow from body and -I, unless it is given', () => {
+describe('curl options', () => {
+  it('imply the method by -d and -I, unless it is given', () => {
     expect(request('https://x').method).toBe('GET');
     expect(request('https://x', { head: true }).method).toBe('HEAD');
     expect(request('https://x', { data: 'a=1' })).toMatchObject({
@@ -53,7 +53,7 @@ describe('curl habits', () => {
     expect(request('https://x', { data: 'a=1', method: 'PUT' }).method).toBe('PUT');
   });
 
-  it('gather headers under lower-case names', () => {
+  it('collect headers under lower-case names', () => {
     const { headers } = request('https://x', {
       userAgent: 'a',
       header: ['X-One: 1', 'x-ONE: 2', 'X-Empty;', 'Accept: text/html, */*', 'X-Colon: a:b'],
@@ -67,7 +67,7 @@ describe('curl habits', () => {
     });
   });
 
-  it('let `Name:` take a header away and Host replace the URL', () => {
+  it('remove a header by `Name:`, and replace the host of the URL by Host', () => {
     const { headers, host } = request('https://x', {
       userAgent: 'a',
       header: ['User-Agent:', 'Host: y.test'],
@@ -77,7 +77,7 @@ describe('curl habits', () => {
     expect(request('https://x', { header: ['Host: a', 'Host: b'] }).host).toEqual(['a', 'b']);
   });
 
-  it('take no header for another thing', () => {
+  it('are refused when a header is malformed', () => {
     expect(refusal('https://x', { header: ['no colon'] })).toBe(
       "`no colon` is not a header; write 'Name: value'",
     );
@@ -86,7 +86,7 @@ describe('curl habits', () => {
 });
 
 describe('facts', () => {
-  it('that are absent stay absent', () => {
+  it('are absent from the request when not given', () => {
     const bare = request('https://x');
     for (const name of ['ip', 'country', 'bot', 'ja4', 'ja4h', 'body', 'cleared'])
       expect(bare).not.toHaveProperty(name);
@@ -102,7 +102,7 @@ describe('facts', () => {
     expect(request('https://x', { cleared: ['captcha/9'] }).cleared).toEqual(['captcha/9']);
   });
 
-  it('that cannot be are refused instead of counting as unknown', () => {
+  it('are refused when malformed, instead of counting as unknown', () => {
     expect(refusal('https://x', { ip: '010.0.0.1' })).toBe('`010.0.0.1` is not an IPv4 or IPv6 address');
     expect(refusal('https://x', { country: 'Russia' })).toMatch(/is not a country/);
     expect(refusal('https://x', { bot: 'gptbto' })).toBe(
@@ -121,7 +121,7 @@ describe('times', () => {
     expect(readTime(String(NOW))).toEqual({ ok: true, value: NOW });
   });
 
-  it('without a zone, or that do not exist, are refused', () => {
+  it('are refused without a zone, or when the date does not exist', () => {
     for (const text of ['2026-01-01', '2026-01-01T00:00:00', '2026-13-01T00:00:00Z', 'yesterday', '-1', '']) {
       expect(readTime(text).ok).toBe(false);
     }

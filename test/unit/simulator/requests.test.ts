@@ -46,12 +46,12 @@ describe('a stream of requests', () => {
     expect(summary(found)).toEqual(['1 forward', '2 forward', '3 block']);
   });
 
-  it('gives exactly the decision as JSON', async () => {
+  it('prints exactly the decision as JSON', async () => {
     const [first] = await all(GOOD);
     expect(answerJson(first!)).toBe(JSON.stringify(evaluator().evaluate(JSON.parse(GOOD))));
   });
 
-  it('puts an error in the place of a line that is no request and goes on', async () => {
+  it('answers a malformed line with an error and continues', async () => {
     const found = await all(`{"host"\n[1]\nnull\n"x"\n${GOOD}\n{}\n`);
     expect(summary(found)).toEqual([
       '1 the line is not JSON; write one request as a JSON object on each line',
@@ -66,7 +66,7 @@ describe('a stream of requests', () => {
     );
   });
 
-  it('names the field that is none, or holds what it cannot', async () => {
+  it('names the field that is unknown or has a wrong type', async () => {
     const lines = [
       { contry: 'DE' },
       { colour: 'red' },
@@ -96,7 +96,7 @@ describe('a stream of requests', () => {
     ]);
   });
 
-  it('says so where a line is not UTF-8 or too long', async () => {
+  it('reports a line that is not UTF-8 or too long', async () => {
     const bad = new Uint8Array([...new TextEncoder().encode('{"a":"'), 0xff, 0x22, 0x7d, 0x0a]);
     expect(summary(await all(bad))).toEqual(['1 the line is not UTF-8']);
     const long = `${' '.repeat(LONGEST_LINE + 1)}\n${GOOD}`;
@@ -106,7 +106,7 @@ describe('a stream of requests', () => {
     ]);
   });
 
-  it('takes CRLF, a byte order mark, blank lines and a last line without a newline', async () => {
+  it('accepts CRLF, a byte order mark, blank lines and a last line without a newline', async () => {
     const found = await all(`\ufeff${GOOD}\r\n\r\n\n${GOOD}`);
     expect(summary(found)).toEqual(['1 forward', '4 forward']);
   });

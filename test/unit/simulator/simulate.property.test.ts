@@ -50,8 +50,8 @@ const flags: fc.Arbitrary<RequestFlags> = fc.record(
   { requiredKeys: [] },
 );
 
-describe('whatever is typed', () => {
-  it('is either refused with a sentence or simulated as the evaluator decides, printed and kept as a test', () => {
+describe('any command line', () => {
+  it('is either refused with a message, or simulated as the evaluator decides, rendered, and printed as a test', () => {
     let simulated = 0;
     fc.assert(
       fc.property(url, flags, fc.integer({ min: 40, max: 160 }), (typed, given, width) => {

@@ -18,11 +18,11 @@ describe('a refusal', () => {
       'https://shop.example.com:99999/',
       'host `shop.example.com:99999` has the port 99999, which is above 65535',
     ],
-  ])('of %s says which part is wrong and why', (url, note) => {
+  ])('of %s names the wrong part and the reason', (url, note) => {
     expect(simulate(SHOP, asked(url)).decision.text).toBe(`Refused with 400: ${note}`);
   });
 
-  it('of a target with an authority of its own says that the two differ', () => {
+  it('of a target with another authority than the Host header states that the two differ', () => {
     const given = asked('https://shop.example.com/');
     const request = { ...given.request, target: 'https://evil.test/x' };
     expect(simulate(SHOP, { ...given, request }).decision.text).toBe(
@@ -31,8 +31,8 @@ describe('a refusal', () => {
   });
 });
 
-describe('simulating', () => {
-  it('tells what the evaluator decides on the sealed bytes', () => {
+describe('simulate', () => {
+  it('returns the decision of the evaluator on the sealed bytes', () => {
     const given = asked(URL, { ip: '203.0.113.7', country: 'RU', userAgent: 'GPTBot/1.2' });
     const document = simulate(SHOP, given);
     const decision = loadPlan(SHOP.bytes).evaluate(given.request);
@@ -50,13 +50,13 @@ describe('simulating', () => {
     expect(matched.sort()).toEqual(decision.matches.map(refOf).sort());
   });
 
-  it('accounts for every rule of the plan once', () => {
+  it('lists every rule of the plan once', () => {
     const { phases } = simulate(SHOP, asked(URL));
     const told = phases.flatMap((phase) => phase.rules.map(refOf)).sort();
     expect(told).toEqual(SHOP.ruleSet?.rules.map(refOf).sort());
   });
 
-  it('gives the same document twice', () => {
+  it('returns the same document for the same input', () => {
     const given = asked('https://static.example.com/x', { ip: '192.0.2.200' });
     expect(simulate(SHOP, given)).toEqual(simulate(SHOP, given));
   });
@@ -71,7 +71,7 @@ describe('simulating', () => {
     expect(simulate(SHOP, asked(URL, {}, { stopwatch })).timing.evaluate_us).toBe(250);
   });
 
-  it('shows the page for a status of the origin, and for the block of the edge itself', () => {
+  it('contains the error page for a status of the origin, and for a block of the edge', () => {
     const response = { status: 502, madeBy: 'origin' as const };
     const forwarded = simulate(SHOP, asked('https://shop.example.com/', SOLVED, { response }));
     expect(forwarded.error_page).toMatchObject({ status: 502, made_by: 'origin', by: { key: 'shop-down' } });
@@ -80,7 +80,7 @@ describe('simulating', () => {
     expect(blocked.would_have.map((one) => one.text)).toEqual(['error_page #14 would have given the page']);
   });
 
-  it('takes origins that are down out of a pool', () => {
+  it('excludes origins that are down from a pool', () => {
     const url = 'https://shop.example.com/';
     const first = simulate(SHOP, asked(url, SOLVED));
     expect(first.decision.by).toMatchObject({ type: 'origin_pool', key: 'shop-pool' });
@@ -92,7 +92,7 @@ describe('simulating', () => {
     expect(other.assumptions.map((one) => one.input)).not.toContain('origin_health');
   });
 
-  it('leaves a bot that was given alone', () => {
+  it('does not classify a request whose bot was given', () => {
     const curl = { userAgent: 'curl/8' };
     expect(simulate(SHOP, asked(URL, curl)).request.bot).toMatchObject({
       kind: 'generic-bot',
@@ -112,7 +112,7 @@ describe('simulating', () => {
   });
 });
 
-describe('the nearest match', () => {
+describe('nearMatch', () => {
   /** Reads back what was proposed and runs it. */
   function outcomeOf(words: string, ref: string): string | undefined {
     const parts = [...words.matchAll(/'((?:[^']|'\\'')*)'|(\S+)/g)].map(
@@ -125,7 +125,7 @@ describe('the nearest match', () => {
     return phases.flatMap((phase) => phase.rules).find((rule) => refOf(rule) === ref)?.outcome;
   }
 
-  it('is proposed only when it was seen to match', () => {
+  it('returns only requests that match in a simulation', () => {
     const given = asked('https://shop.example.com/nothing');
     const skipped = simulate(SHOP, given).phases.flatMap((phase) =>
       phase.rules.filter((rule) => rule.outcome === 'skipped'),
@@ -137,7 +137,7 @@ describe('the nearest match', () => {
       expect([ref, outcomeOf(words!, ref)]).toEqual([ref, expect.stringMatching(/matched|conditional/)]);
   });
 
-  it('changes no more than what failed', () => {
+  it('changes only the inputs of failed checks', () => {
     const given = asked('https://shop.example.com/nothing?x=1', { ip: '203.0.113.7' });
     const find = (id: number) =>
       simulate(SHOP, given)
@@ -150,7 +150,7 @@ describe('the nearest match', () => {
     );
   });
 
-  it('is not claimed for a rule that nothing can match or whose fields are unknown', () => {
+  it('is null for a rule that nothing can match, or whose fields are unknown', () => {
     const subject = subjectOf(`
 domain: example.com
 records: [{ name: shop, type: A, destination: 192.0.2.1, proxied: true }]

@@ -7,7 +7,7 @@ import { describe, expect, test } from 'vitest';
 import { compile, seal } from '../../../src/compiler/index.ts';
 import { type Decision, type EdgeRequest, loadPlan } from '../../../src/evaluator/index.ts';
 import type { WafFinding, WafInput } from '../../../src/waf/request/inspection.ts';
-import { request, rule, ruleSet } from '../../oracle/sample.ts';
+import { request, rule, ruleSet } from '../../support/sample-rules.ts';
 import { starter } from '../../support/starter.ts';
 import { ATTACK, BAD_BODIES, FORM, MULTIPART } from './bad-bodies.ts';
 

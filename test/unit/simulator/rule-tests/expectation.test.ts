@@ -13,7 +13,7 @@ function passes(request: string, ...lines: readonly string[]): boolean {
 const ROOT = 'GET https://example.com/';
 const ADMIN = 'GET https://example.com/admin';
 
-describe('short forms that hold', () => {
+describe('short forms that the decision meets', () => {
   test.each([
     [ROOT, 'expect: forward'],
     [ROOT, 'expect: forward to https://10.0.0.1'],
@@ -43,7 +43,7 @@ describe('short forms that hold', () => {
   });
 });
 
-describe('short forms that do not', () => {
+describe('short forms that the decision does not meet', () => {
   test.each([
     [ROOT, 'expect: block'],
     [ROOT, 'expect: forward to http://10.0.0.1'],
@@ -91,57 +91,59 @@ describe('fields', () => {
     ['expect: { origin: { port: 80 } }'],
     ['expect: { origin: ~ }'],
     ['expect: { cache: { mode: force } }'],
-  ])('%s fails', (line) => {
+  ])('the expectation `%s` is not met', (line) => {
     expect(passes(ROOT, line)).toBe(false);
   });
 });
 
 describe('mistakes', () => {
   test.each([
-    ['expect: blok 403', '`blok` is nothing the edge does, found `blok 403`; write `block`'],
+    ['expect: blok 403', '`blok` is not an action of the edge, found `blok 403`; write `block`'],
     [
       'expect: block 403 from drop/x',
       '`from` was not expected there, found `block 403 from drop/x`; write block [status] [by <rule>]',
     ],
     ['expect: forward to', 'nothing follows `to`'],
-    ['expect: forward to /x', '`/x` is no URL of an origin'],
+    ['expect: forward to /x', '`/x` is not the URL of an origin'],
     ['expect: block by drop/office-onyl', 'there is no rule `drop/office-onyl`; write `drop/office-only`'],
     [
       'expect: block by captcha/office-only',
       'there is no rule `captcha/office-only`; write `drop/office-only`',
     ],
     ['expect: block by office-only', 'there is no rule `office-only`; write `drop/office-only`'],
-    ['expect: block by drp/nothing', '`drp` is no type of rule; write `drop/nothing`'],
+    ['expect: block by drp/nothing', '`drp` is not a type of rule; write `drop/nothing`'],
     ['expect: block by waf/core', 'there is no rule `waf/core`; the edge file has no waf rule'],
     ['expect: challenge by record/shup', 'there is no record `shup`; write `record/shop`'],
-    ['expect: page custom', 'add a `response`, which a page is an answer to'],
-    ['expect: nothing', '`nothing` is nothing the edge does'],
+    ['expect: page custom', 'add a `response`: a page is expected for its status'],
+    ['expect: nothing', '`nothing` is not an action of the edge'],
     ['expect: [forward]', 'must be a sentence such as `block 403 by drop/office-only`'],
     ['expect: { statsu: 403 }', 'unknown key `statsu`; write `status`'],
     ['expect: { rule: drop/nope }', 'there is no rule `drop/nope`'],
     ['expect: { origin: { adress: x } }', 'unknown key `adress`; write `address`'],
     ['expect: { tags: drop/off }', 'must be a list'],
-    ['expect: { matches: [drop/off blok] }', '`blok` is no effect of a rule'],
+    ['expect: { matches: [drop/off blok] }', '`blok` is not an effect of a rule'],
     ['would: blok', 'write `block`'],
-  ])('%s: %s', (line, message) => {
+  ])('the expectation `%s` is refused: %s', (line, message) => {
     const found = mistakes(one(ROOT, line));
     expect(found).toHaveLength(1);
     expect(found[0]).toContain(message);
     expect(found[0]).toMatch(/^edge\.test\.yaml:4:\d+: error: tests\[0\]\.(expect|would)/);
   });
 
-  test('names in `with`', () => {
+  test('an unknown name in `with` is reported', () => {
     expect(mistakes(one(ROOT, 'with: { cleared: [captcha/logn] }', 'expect: forward'))).toEqual([
       'edge.test.yaml:4:23: error: tests[0].with.cleared[0]: there is no rule `captcha/logn`; write `captcha/login`',
     ]);
     const [down] = mistakes(one(ROOT, 'with: { down: [10.0.0.3] }', 'expect: forward'));
     expect(down).toContain(
-      'is the address of no pool origin, found `10.0.0.3`; write one of `10.0.0.1`, `10.0.0.2`',
+      'is not the address of a pool origin, found `10.0.0.3`; write one of `10.0.0.1`, `10.0.0.2`',
     );
   });
 
-  test('a page where there is no decision', () => {
+  test('a page is expected only beside a `response`', () => {
     const [found] = mistakes(one(ROOT, 'response: { status: 502 }', 'expect: forward'));
-    expect(found).toContain('`forward` is no page, and with a `response` the expectation is about the page');
+    expect(found).toContain(
+      '`forward` is not a page, and with a `response` the expectation is about the page',
+    );
   });
 });

@@ -36,13 +36,13 @@ tests:
     cases: [{ name: first }, { name: second }]
 `;
 
-  test('steps share counters and the clock, tests share nothing', () => {
+  test('steps of a test share counters and the clock, and tests share none', () => {
     const found = results(limited);
     expect(text(found)).toBe('  ✔ limits\n  ✔ afresh › first\n  ✔ afresh › second\n');
     expect(found.map(({ requests }) => requests)).toEqual([4, 2, 2]);
   });
 
-  test('health and load are what the test says', () => {
+  test('the health and load of origins are those that the test states', () => {
     const found = results(`
 tests:
   - name: pool
@@ -55,7 +55,7 @@ tests:
     expect(text(found)).toBe('  ✔ pool\n');
   });
 
-  test('a program that no kind names is a generic bot, a browser is not', () => {
+  test('a User-Agent of a program without a named kind is a generic bot, and that of a browser is none', () => {
     const found = results(`
 tests:
   - name: curl names no kind
@@ -66,7 +66,7 @@ tests:
     expect(found[0]?.passed).toBe(true);
   });
 
-  test('an earlier request that is not as expected is told with its number', () => {
+  test('an unmet expectation of an earlier request is reported with its number', () => {
     const [only] = results(`
 tests:
   - name: too many
@@ -85,7 +85,7 @@ tests:
 });
 
 describe('failures', () => {
-  test('expected, got, and the reason of both rules with their lines', () => {
+  test('a failure shows the expectation, the result, and the reasons of both rules with their lines', () => {
     const found = results(`
 tests:
   - name: the office may enter
@@ -112,7 +112,7 @@ tests:
 `);
   });
 
-  test('the fields that the sentences do not show', () => {
+  test('a failure lists the differing fields that the short forms do not show', () => {
     const found = results(`
 tests:
   - name: fields
@@ -123,7 +123,7 @@ tests:
     expect(text(found)).toContain('      tags is [], expected ["bot_route/talk"]\n');
   });
 
-  test('the shadow', () => {
+  test('a failure of `would` shows the shadow', () => {
     const found = results(`
 tests:
   - name: watched
@@ -138,21 +138,21 @@ tests:
     );
   });
 
-  test('a refusal tells what the gate said', () => {
+  test('a failure by a refusal shows the reason of the gate', () => {
     const found = results(
       'tests: [{ name: gate, request: "GET https://nope.example.com/", expect: forward }]',
     );
     expect(text(found)).toContain('because   gate: no proxied record serves host nope.example.com\n');
   });
 
-  test('an error page', () => {
+  test('a failure of a page shows the error page rule', () => {
     const found = results(
       'tests: [{ name: page, request: "GET https://example.com/", response: { status: 502 }, expect: no page }]',
     );
     expect(text(found)).toContain('expected  no page\n      got       page custom by error_page/sorry\n');
   });
 
-  test('an expectation without a rule tells of rules that might have acted', () => {
+  test('a failure without an expected rule explains rules that could have acted', () => {
     const found = results('tests: [{ name: free, request: "GET https://example.com/x", expect: block }]');
     expect(text(found)).toContain('drop/office-only skipped: path /x is not in path_includes');
     expect(text(found)).not.toContain('drop/off ');
@@ -160,7 +160,7 @@ tests:
 });
 
 describe('coverage', () => {
-  test('rules that matched and entries that decided', () => {
+  test('coverage counts rules that matched and entries that decided', () => {
     const { coverage } = run(`
 tests:
   - { name: a, request: "GET https://example.com/admin/x", with: { ip: 203.0.113.1 }, expect: block }
@@ -187,7 +187,7 @@ tests:
     expect(report.percent).toBeCloseTo((8 / 21) * 100);
   });
 
-  test('an exclude decides when nothing else keeps the rule away', () => {
+  test('an exclude is covered when it alone prevents a match', () => {
     const health = (ip: string) =>
       run(
         `tests: [{ name: a, request: "GET https://example.com/admin/health", with: { ip: ${ip} }, expect: forward }]`,
@@ -197,7 +197,7 @@ tests:
     expect(entry(health('198.51.100.1'))).toMatchObject({ covered: false });
   });
 
-  test('what is printed', () => {
+  test('the report lists uncovered rules and entries', () => {
     const { coverage } = run(
       'tests: [{ name: a, request: "GET https://example.com/admin/x", with: { ip: 203.0.113.1 }, expect: block }]',
     );
@@ -210,7 +210,7 @@ tests:
   });
 });
 
-test('the JSON document', () => {
+test('the JSON document contains the tally, the tests and the coverage', () => {
   const { results: found, coverage } = run(
     'tests: [{ name: a, request: "GET https://example.com/", expect: block }]',
   );

@@ -1,28 +1,33 @@
-/** Which signatures `waf` rules inspect with: those that were asked for, else the starter set. */
+/**
+ * Chooses and opens the signatures that `waf` rules inspect with: those of the flags or the environment, else the
+ * starter set.
+ */
 
-import type { LintSignatures } from '../analysis/lint/finding.ts';
-import type { SealedSignatures } from '../compute/job.ts';
-import type { RuleSet } from '../model/types.ts';
-import { META, typeIndex } from '../plan/layout.ts';
-import { openPlan } from '../plan/open.ts';
-import type { Signatures } from '../simulator/simulate.ts';
-import { loadSignatures } from '../waf/load/load.ts';
+import type { LintSignatures } from '../../analysis/lint/finding.ts';
+import type { SealedSignatures } from '../../compute/job.ts';
+import type { RuleSet } from '../../model/types.ts';
+import { META, typeIndex } from '../../plan/layout.ts';
+import { openPlan } from '../../plan/open.ts';
+import type { Signatures } from '../../simulator/simulate.ts';
+import { loadSignatures } from '../../waf/load/load.ts';
+import { usageFault } from '../exit.ts';
+import { type OpenedSignatures, openSignatureInput, openStarter } from '../open-signatures.ts';
+import type { ColourChoice } from '../output.ts';
 import { digestOf } from './digest.ts';
-import { usageFault } from './exit.ts';
-import { type OpenedSignatures, openSignatureInput, openStarter } from './open-signatures.ts';
-import type { ColourChoice } from './output.ts';
 
+/** The flags that choose signatures. */
 export interface ChoiceFlags {
   readonly color: ColourChoice;
-  /** A file or directory, or `none`. */
+  /** A file, a directory, or `none`. */
   readonly signatures?: string;
+  /** The folder of the OWASP Core Rule Set. */
   readonly crs?: string;
 }
 
 /**
- * The path of the signatures to use, `none`, or `null` for the starter set. Flags beat the environment, where
- * EDGEPLAN_SIGNATURES beats EDGEPLAN_CRS.
- * @throws CommandFault with exit code 2 where both flags are given
+ * The path of the signatures, `none`, or `null` for the starter set. Flags take precedence over the environment,
+ * and EDGEPLAN_SIGNATURES over EDGEPLAN_CRS.
+ * @throws CommandFault with exit code 2 when both flags are given
  */
 function chosenPath({ signatures, crs }: ChoiceFlags): string | null {
   if (signatures !== undefined && crs !== undefined)
@@ -32,8 +37,8 @@ function chosenPath({ signatures, crs }: ChoiceFlags): string | null {
 }
 
 /**
- * Opens the signatures that were chosen; `null` where none are wanted.
- * @throws CommandFault with exit code 3 where they do not open
+ * Opens the chosen signatures; `null` for `none`.
+ * @throws CommandFault with exit code 3 when they cannot be opened
  */
 async function openChosen(flags: ChoiceFlags): Promise<OpenedSignatures | null> {
   const path = chosenPath(flags);
@@ -42,8 +47,8 @@ async function openChosen(flags: ChoiceFlags): Promise<OpenedSignatures | null> 
 }
 
 /**
- * The chosen signatures, ready to inspect, for a sealed plan; `null` without a `waf` rule in it, so that other plans pay
- * nothing.
+ * Loads the chosen signatures for a sealed plan; `null` for a plan without a `waf` rule, so that it need not load
+ * any.
  * @throws CommandFault as `openChosen`
  */
 export async function signaturesFor(plan: Uint8Array, flags: ChoiceFlags): Promise<Signatures | null> {
@@ -55,7 +60,7 @@ export async function signaturesFor(plan: Uint8Array, flags: ChoiceFlags): Promi
 }
 
 /**
- * The same as octets, for a thread that loads them.
+ * The same as octets, for a thread that loads them itself.
  * @throws CommandFault as `openChosen`
  */
 export async function sealedSignaturesFor(
@@ -69,15 +74,15 @@ export async function sealedSignaturesFor(
 }
 
 /**
- * Ids and tags of the chosen signatures, where some waf rule names any; else `null`.
+ * Ids and tags of the chosen signatures; `null` when no enabled waf rule has exclusions.
  * @throws CommandFault as `openChosen`
  */
 export async function signatureNames({ rules }: RuleSet, flags: ChoiceFlags): Promise<LintSignatures | null> {
-  const asks = rules.some(
+  const hasExclusions = rules.some(
     (rule) =>
       rule.type === 'waf' && rule.enabled && (rule.rule_excludes.length > 0 || rule.exclusions.length > 0),
   );
-  const opened = asks ? await openChosen(flags) : null;
+  const opened = hasExclusions ? await openChosen(flags) : null;
   if (opened === null) return null;
   const { name, levels } = opened.program;
   const written = levels.flatMap((level) => level.rules);
@@ -86,6 +91,7 @@ export async function signatureNames({ rules }: RuleSet, flags: ChoiceFlags): Pr
   return { name, hasId: (id) => ids.has(id), hasTag: (tag) => tags.has(tag) };
 }
 
+/** Whether a sealed plan has an enabled waf rule. */
 function hasWafRule(bytes: Uint8Array): boolean {
   const { meta } = openPlan(bytes).plan;
   const phase = META.phases + typeIndex('waf');

@@ -1,29 +1,38 @@
-/** Diagnostics the way compilers print them: place, severity, sentence, the line itself with a caret, the remedy. */
-import { type Diagnostic, formatPath } from '../base/diagnostic.ts';
-import { paint } from '../simulator/paint.ts';
-import { columns, type RenderedLine, span, type Tone, visible } from '../simulator/render-text.ts';
-import { counted } from './counted.ts';
+/** Prints diagnostics as compilers do: place, severity, message, the source line with a caret, the remedy. */
+import { type Diagnostic, formatPath } from '../../base/diagnostic.ts';
+import { paint } from '../../simulator/paint.ts';
+import {
+  columns,
+  quantity,
+  type RenderedLine,
+  span,
+  type Tone,
+  visible,
+} from '../../simulator/render-text.ts';
 
+/** Options of printing. */
 export interface DiagnosticOptions {
   readonly colour: boolean;
   /** Text of the files that diagnostics point into, by name. */
   readonly texts: ReadonlyMap<string, string>;
-  /** Diagnostics that are told, errors before all others; of more the number. Default: all. */
+  /** The largest number of diagnostics to print, errors first; the rest is counted. Default: all. */
   readonly most?: number;
 }
 
-/** Mistakes told of an input that is refused for them: a file of another kind has hundreds. */
+/** The number of diagnostics printed for an input with errors; a file of another kind has hundreds. */
 export const MISTAKES_PRINTED = 20;
 
+/** The tone of each severity. */
 const TONE: Readonly<Record<Diagnostic['severity'], Tone>> = {
   error: 'bad',
   warning: 'warn',
   info: 'accent',
 };
 
-/** Characters of a source line before and after the caret that are shown. */
+/** Characters of a source line that are shown on each side of the caret. */
 const AROUND = 60;
 
+/** The source line with a caret below it; nothing when the line is blank or unknown. */
 function sourceLines(
   place: NonNullable<Diagnostic['at']>,
   text: string | undefined,
@@ -41,6 +50,7 @@ function sourceLines(
   ];
 }
 
+/** The lines of one diagnostic. */
 function lines(diagnostic: Diagnostic, options: DiagnosticOptions): readonly RenderedLine[] {
   const { at, severity, message, found, remedy } = diagnostic;
   const path = formatPath(diagnostic.path);
@@ -53,7 +63,7 @@ function lines(diagnostic: Diagnostic, options: DiagnosticOptions): readonly Ren
   ];
 }
 
-/** All diagnostics as text, each ended by a newline. */
+/** Prints diagnostics, each line ended by a newline. */
 export function diagnosticsText(diagnostics: readonly Diagnostic[], options: DiagnosticOptions): string {
   const { colour, most = diagnostics.length } = options;
   const shown = diagnostics.length <= most ? diagnostics : errorsFirst(diagnostics).slice(0, most);
@@ -62,20 +72,21 @@ export function diagnosticsText(diagnostics: readonly Diagnostic[], options: Dia
   return left === 0 ? text : `${text}and ${left} more\n`;
 }
 
+/** The diagnostics with errors first, otherwise in their order. */
 function errorsFirst(diagnostics: readonly Diagnostic[]): readonly Diagnostic[] {
-  const [errors, others] = [true, false].map((wanted) =>
-    diagnostics.filter(({ severity }) => (severity === 'error') === wanted),
+  const [errors, others] = [true, false].map((isError) =>
+    diagnostics.filter(({ severity }) => (severity === 'error') === isError),
   );
   return [...errors!, ...others!];
 }
 
-/** `2 errors, 1 warning`; empty when there is nothing to count. */
+/** `2 errors, 1 warning`; empty without errors and warnings. */
 export function tally(diagnostics: readonly Diagnostic[]): string {
   const kinds = ['error', 'warning'] as const;
   return kinds
     .map((severity) => {
       const count = diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
-      return count === 0 ? '' : counted(count, severity);
+      return count === 0 ? '' : quantity(count, severity);
     })
     .filter((text) => text !== '')
     .join(', ');

@@ -1,13 +1,15 @@
-/** Files as bytes; what goes wrong is told in one sentence each. */
+/** Reads files and stdin as octets. */
 import { createReadStream } from 'node:fs';
-import { sizeText } from '../files/size.ts';
-import { inputFault } from './exit.ts';
-import { readFault } from './file-fault.ts';
+import { sizeText } from '../../files/size.ts';
+import { inputFault } from '../exit.ts';
+import { readFault } from '../file-fault.ts';
 
-/** Octets of an input file: far above any rule set within its limits, far below what would exhaust memory. */
+/**
+ * The largest input file in octets: far larger than any rule set within its limits, and small enough for memory.
+ */
 const LARGEST_FILE = 256 * 1024 * 1024;
 
-/** A file as a stream of chunks, or stdin for `-`. Errors come while reading, as CommandFault. */
+/** Streams a file, or stdin for `-`. @throws CommandFault while reading */
 export async function* readChunks(name: string): AsyncGenerator<Uint8Array> {
   const stream = name === '-' ? process.stdin : createReadStream(name);
   try {

@@ -1,39 +1,41 @@
-/** What an edge file asks of a domain, in the form the server keeps it. */
+/** Reads the desired state of a domain from an edge file, in the form in which the server stores it. */
 import { quoteValue } from '../../base/diagnostic.ts';
 import { canonicalData } from '../../dns/zone-file/rdata.ts';
 import type { EdgeSources } from '../../files/edge-file.ts';
 import { readYamlBytes } from '../../files/yaml.ts';
 import type { DnsRecord, Rule } from '../../model/types.ts';
 import { inputFault } from '../exit.ts';
-import { compileOctets, readEdgeOctets } from '../open-subject.ts';
+import { compileOctets, readEdgeOctets } from '../input/open-subject.ts';
 import { type ColourChoice, note } from '../output.ts';
 import { SETTING_NAMES } from './settings.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** The desired state. */
 export interface DesiredState {
   readonly domain: string;
-  /** Those the file names. */
+  /** The settings that the file has, by the API's field names. */
   readonly settings: Fields;
-  /** In the order of the file, data in its canonical form. Ids are the file's own. */
+  /** In the order of the file, with canonical data. Ids are the file's own. */
   readonly records: readonly DnsRecord[];
   readonly rules: readonly Rule[];
+  /** The places of records and rules. */
   readonly sources: EdgeSources;
 }
 
-/** Fields of a domain that a file may hold and that are no setting. */
+/** Fields of a domain in a file that are state of the server, not settings. */
 const STATE = ['status', 'suspended', 'developer_mode_until', 'dns_mode'] as const;
 
-/** Reads an edge file that compiles. Its errors are printed on stderr. @throws CommandFault */
+/** Reads and compiles an edge file; errors are printed on stderr. @throws CommandFault */
 export async function readDesiredState(file: string, colour: ColourChoice): Promise<DesiredState> {
   const octets = await readEdgeOctets(file);
   const name = file === '-' ? 'stdin' : file;
   const { ruleSet, sources } = compileOctets(octets, name, colour);
   const domain = domainFields(octets, name);
-  const odd = STATE.filter((field) => Object.hasOwn(domain, field));
-  if (odd.length > 0)
+  const ignored = STATE.filter((field) => Object.hasOwn(domain, field));
+  if (ignored.length > 0)
     note(
-      `edgeplan: ${odd.map((field) => `\`${field}\``).join(', ')} of the domain is the server's own: not applied`,
+      `edgeplan: ${ignored.map((field) => `\`${field}\``).join(', ')} of the domain is the server's own: not applied`,
     );
   return {
     domain: ruleSet.domain.name,
@@ -46,13 +48,13 @@ export async function readDesiredState(file: string, colour: ColourChoice): Prom
   };
 }
 
-/** The file's `domain`, with the fields that say nothing about a plan. */
+/** The `domain` of the file as written, with the fields that do not affect the plan. */
 function domainFields(octets: Uint8Array, name: string): Fields {
   const { domain } = readYamlBytes(octets, name).value as { readonly domain: unknown };
   return typeof domain === 'object' && domain !== null ? (domain as Fields) : {};
 }
 
-/** The record as the server stores it, so that what was applied compares as equal. */
+/** The record with canonical data, so that it equals the one on the server after it was applied. */
 function canonical(record: DnsRecord, sources: EdgeSources): DnsRecord {
   const { type, destination, mx_priority } = record;
   if (type === 'ALIAS') return record;

@@ -1,34 +1,29 @@
-/** A domain as a server has it, read over the API. */
+/** Reads a domain of a server over the API. */
 
 import { RULE_SLUGS } from '../../api/rules/slugs.ts';
 import { type Diagnostic, describeDiagnostic } from '../../base/diagnostic.ts';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
 import { parseRecord, parseRule } from '../../model/parse.ts';
 import type { DnsRecord, Rule } from '../../model/types.ts';
-import {
-  type ApiAnswer,
-  type ApiRequest,
-  askServer,
-  type ServerAccess,
-  ServerRefusal,
-} from '../ask-server.ts';
+import { SETTING_NAMES } from '../apply/settings.ts';
 import { CommandFault, EXIT } from '../exit.ts';
-import { SETTING_NAMES } from './settings.ts';
+import { type ApiRequest, type ApiResponse, callApi, type ServerAccess, ServerRefusal } from './call-api.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** A domain as the server stores it. */
 export interface RemoteDomain {
   readonly name: string;
-  /** What a customer sets on the domain itself, by the API's field names. */
+  /** The settings of the domain, by the API's field names. */
   readonly settings: Fields;
-  /** What else of the domain shapes its plan. */
+  /** The state of the domain that affects its plan. */
   readonly state: {
     readonly status: string;
     readonly suspended: boolean;
     readonly developer_mode_until: string | null;
   };
   readonly records: readonly DnsRecord[];
-  /** Of all types, error pages with their HTML. */
+  /** Rules of all types; error pages include their HTML. */
   readonly rules: readonly Rule[];
 }
 
@@ -47,10 +42,13 @@ export function rulePath(domain: string, type: Rule['type'], id?: number): strin
   return domainPath(domain, `/rules/${RULE_SLUGS[type]}/${id ?? ''}`);
 }
 
-/** Reads everything about a domain. Throws the fault; one of its own where the server has no such domain. */
+/**
+ * Reads a domain with its records and rules. @throws CommandFault, with exit code 1 when the server has no such
+ * domain
+ */
 export async function readRemote(domain: string, options: ServerAccess): Promise<RemoteDomain> {
   const get = async (path: string): Promise<unknown> =>
-    (await askServer(options, { method: 'GET', path })).body;
+    (await callApi(options, { method: 'GET', path })).body;
   const detail = (await getDomain(domain, options)) as Fields;
   const records = (await get(recordPath(domain))) as readonly unknown[];
   const rules: Rule[] = [];
@@ -75,51 +73,62 @@ export async function readRemote(domain: string, options: ServerAccess): Promise
   };
 }
 
-/** A domain as the API shows it; throws as `readRemote` does. */
+/** Reads a domain without its records and rules. @throws CommandFault as `readRemote` */
 export async function getDomain(domain: string, options: ServerAccess): Promise<unknown> {
   try {
-    return (await askServer(options, { method: 'GET', path: domainPath(domain) })).body;
+    return (await callApi(options, { method: 'GET', path: domainPath(domain) })).body;
   } catch (error) {
     if (!(error instanceof ServerRefusal) || error.status !== 404) throw error;
-    throw new CommandFault(EXIT.no, `the key sees no domain \`${domain}\` on \`${options.server}\``, {
-      remedy: '--server and --key say whom to ask; POST /domains/ makes a domain',
-      cause: error,
-    });
+    throw new CommandFault(
+      EXIT.no,
+      `the key has access to no domain \`${domain}\` on \`${options.server}\``,
+      {
+        remedy: 'check --server and --key; POST /domains/ creates a domain',
+        cause: error,
+      },
+    );
   }
 }
 
-/** Asks for something below a domain; a key that does not see the domain is told so. */
-export async function askInDomain(
+/**
+ * Calls the API for something below a domain. For a 404 it checks whether the key has access to the domain, and
+ * reports that instead.
+ */
+export async function callDomainApi(
   domain: string,
   options: ServerAccess,
-  question: ApiRequest,
-): Promise<ApiAnswer> {
+  request: ApiRequest,
+): Promise<ApiResponse> {
   try {
-    return await askServer(options, question);
+    return await callApi(options, request);
   } catch (error) {
     if (error instanceof ServerRefusal && error.status === 404) await getDomain(domain, options);
     throw error;
   }
 }
 
-/** A record as the server shows it. */
+/** Parses a record of the API. @throws CommandFault when this version cannot read it */
 export function readRecord(shown: unknown, domain: string): DnsRecord {
   const parsed = parseRecord(shown, domain, { stored: true });
   if (parsed.ok) return parsed.record;
   throw unreadable('a record', parsed.diagnostics);
 }
 
-/** A rule as the server shows it, error pages as they are shown alone. */
+/**
+ * Parses a rule of the API; an error page must include its HTML. @throws CommandFault when this version cannot read
+ * it
+ */
 export function readRule(type: Rule['type'], shown: Fields): Rule {
   const parsed = parseRule(type, shown, { stored: true });
   if (!parsed.ok) throw unreadable(`a rule of type \`${type}\``, parsed.diagnostics);
   return { id: Number(shown['id']), type, ...parsed.fields } as Rule;
 }
 
+/** The fault for an object of a newer server. */
 function unreadable(what: string, diagnostics: readonly Diagnostic[]): CommandFault {
   const [first] = diagnostics;
   const why = first === undefined ? '' : `: ${describeDiagnostic(first)}`;
-  return new CommandFault(EXIT.server, `the server holds ${what} that this version cannot read${why}`, {
+  return new CommandFault(EXIT.server, `the server has ${what} that this version cannot read${why}`, {
     remedy: 'use the version of edgeplan that the server runs',
   });
 }

@@ -1,12 +1,16 @@
-/** Rows to write, with as little said as a test needs. */
-import type { NewDomain, NewRecord, NewRule } from '../../../src/store/customer-repositories.ts';
-import type { Publication } from '../../../src/store/edge-repositories.ts';
-import type { WriteTransaction } from '../../../src/store/store.ts';
-import { SERVICE } from '../../../src/store/store.ts';
+/**
+ * Sample rows of the store: domain, record, rule, publication, outbox and audit entry. A test states only the columns
+ * that it is about.
+ */
+import type { NewDomain, NewRecord, NewRule } from '../../src/store/customer-repositories.ts';
+import type { Publication } from '../../src/store/edge-repositories.ts';
+import type { WriteTransaction } from '../../src/store/store.ts';
+import { SERVICE } from '../../src/store/store.ts';
 
-/** Some moment; nothing depends on which. */
+/** The time of every sample row, in milliseconds since the epoch. */
 export const T = 1_800_000_000_000;
 
+/** A domain that waits for its verification. */
 export function newDomain(name: string, userId: number, changes: Partial<NewDomain> = {}): NewDomain {
   return {
     name,
@@ -45,6 +49,22 @@ export function newDomain(name: string, userId: number, changes: Partial<NewDoma
   };
 }
 
+/** A domain that is verified and served, with alerts off. */
+export function activeDomain(name: string, userId: number, changes: Partial<NewDomain> = {}): NewDomain {
+  return newDomain(name, userId, {
+    status: 'active',
+    ever_active: true,
+    verification_started_at: null,
+    unproved_since: null,
+    pending_since: null,
+    cache_l2_max_gb: 10,
+    sec_referrer_policy: false,
+    outage_alerts: false,
+    ...changes,
+  });
+}
+
+/** A proxied A record at the apex. */
 export function newRecord(domainId: number, changes: Partial<NewRecord> = {}): NewRecord {
   return {
     domain_id: domainId,
@@ -66,6 +86,7 @@ export function newRecord(domainId: number, changes: Partial<NewRecord> = {}): N
   };
 }
 
+/** A drop rule without filters. */
 export function newRule(domainId: number, changes: Partial<NewRule> = {}): NewRule {
   return {
     domain_id: domainId,
@@ -79,6 +100,7 @@ export function newRule(domainId: number, changes: Partial<NewRule> = {}): NewRu
   };
 }
 
+/** A publication of revision 1. */
 export function publication(domain: string, changes: Partial<Publication> = {}): Publication {
   return {
     domain,
@@ -93,7 +115,7 @@ export function publication(domain: string, changes: Partial<Publication> = {}):
   };
 }
 
-/** An account and a domain of its. */
+/** Inserts an account and a domain that it owns. */
 export async function seed(tx: WriteTransaction, name = 'example.com') {
   const account = await tx.accounts.insert({
     name: `owner of ${name}`,
@@ -105,10 +127,12 @@ export async function seed(tx: WriteTransaction, name = 'example.com') {
   return { account, domain };
 }
 
+/** An outbox row for a change of a domain. */
 export function outboxRow(domain: { id: number; name: string }, reason = 'rule.create') {
   return { domain_id: domain.id, domain: domain.name, at: T, reason, ...SERVICE };
 }
 
+/** An audit entry for a change of a domain. */
 export function auditEntry(domain: { id: number; name: string }, action = 'rule.create') {
   return {
     domain_id: domain.id,

@@ -1,5 +1,9 @@
-/** What `edgeplan init` writes. Every rule is one a real site would have, and every comment is true of it. */
+/**
+ * The files that `edgeplan init` writes. Every rule is one that a real site would have; the tests assert what the
+ * comments state, and `test/journey/starter.test.ts` runs them.
+ */
 
+/** The text of `edge.yaml`: one rule of most types, each with a comment that explains its effect. */
 export const STARTER_RULES = `# yaml-language-server: $schema=edge.schema.json
 # Edge rules of one domain. Field names and values are those of the management API.
 #   edgeplan simulate https://shop.example.com/    what a request would hit, and why
@@ -84,6 +88,7 @@ rules:
       '0': <h1>We will be right back</h1>
 `;
 
+/** The text of `edge.test.yaml`, which tests most rules of `STARTER_RULES`. */
 export const STARTER_TESTS = `# yaml-language-server: $schema=edge.test.schema.json
 # What edge.yaml is meant to do. \`edgeplan test\` runs every test against the compiled rules.
 # A test of your own: edgeplan simulate <url> --as-test >> edge.test.yaml

@@ -1,13 +1,14 @@
-/** A difference of two plans for people: a line a rule, its fields below it. */
-import type { FieldDifference, HostChange, PlanDiff, RuleChange } from '../analysis/diff.ts';
-import { same } from '../files/print-edge.ts';
-import { visible } from '../simulator/render-text.ts';
+/** Prints the difference of two plans: a line per rule with its fields below. */
+import type { FieldDifference, HostChange, PlanDiff, RuleChange } from '../../analysis/diff.ts';
+import { same } from '../../files/print-edge.ts';
+import { quantity, visible } from '../../simulator/render-text.ts';
 
+/** The sign of each kind of change. */
 const MARKS = { added: '+', removed: '-', changed: '~', moved: '>' } as const;
-/** Entries of a list that are told one by one; of longer changes the number. */
-const ENTRIES_TOLD = 20;
+/** Entries of a changed list that are printed; further ones are counted. */
+const ENTRIES_PRINTED = 20;
 
-/** The text, ending in a newline; `names` are what the two sides are called. */
+/** The text, ending in a newline; `before` and `after` are the names of the two sides. */
 export function diffText(
   diff: PlanDiff,
   { before, after }: { readonly before: string; readonly after: string },
@@ -23,61 +24,66 @@ export function diffText(
   return lines.map((line) => `${visible(line)}\n`).join('');
 }
 
+/** `2 rules added, 1 host differs`. */
 function summary({ domain, hosts, rules }: PlanDiff): string {
-  const counted = (['added', 'removed', 'changed', 'moved'] as const).flatMap((change) => {
+  const counts = (['added', 'removed', 'changed', 'moved'] as const).flatMap((change) => {
     const count = rules.filter((rule) => rule.change === change).length;
-    return count === 0 ? [] : [`${count} ${count === 1 ? 'rule' : 'rules'} ${change}`];
+    return count === 0 ? [] : [`${quantity(count, 'rule')} ${change}`];
   });
   const other = [
-    ...(hosts.length === 0
-      ? []
-      : [`${hosts.length} ${hosts.length === 1 ? 'host differs' : 'hosts differ'}`]),
+    ...(hosts.length === 0 ? [] : [quantity(hosts.length, 'host differs', 'hosts differ')]),
     ...(domain.length === 0 ? [] : ['the domain differs']),
   ];
-  return [...counted, ...other].join(', ');
+  return [...counts, ...other].join(', ');
 }
 
+/** The lines of one host. */
 function hostLines({ change, host, fields }: HostChange): readonly string[] {
   return ['', `${MARKS[change]} host ${host}`, ...fields.flatMap(fieldLines)];
 }
 
+/** The lines of one rule. */
 function ruleLines({ change, rule, before, key, fields }: RuleChange): readonly string[] {
   const named = key === undefined ? rule : `${rule} (${key})`;
   const was = before === undefined ? '' : `, was ${before}`;
-  // What a rule that came or went does not do need not be told.
-  const telling = change === 'added' || change === 'removed' ? fields.filter(says) : fields;
-  return ['', `${MARKS[change]} ${named}${was}`, ...telling.flatMap(fieldLines)];
+  // Empty fields of an added or removed rule are not printed.
+  const printed = change === 'added' || change === 'removed' ? fields.filter(isSet) : fields;
+  return ['', `${MARKS[change]} ${named}${was}`, ...printed.flatMap(fieldLines)];
 }
 
-function says({ was, now }: FieldDifference): boolean {
+/** Whether a field has a value other than empty or false. */
+function isSet({ was, now }: FieldDifference): boolean {
   const value = was ?? now;
   if (value === null || value === undefined || value === '' || value === false) return false;
   return !Array.isArray(value) || value.length > 0;
 }
 
+/** The lines of one field: old and new value. */
 function fieldLines({ field, was, now }: FieldDifference): readonly string[] {
   if (Array.isArray(was) && Array.isArray(now)) return listLines(field, was, now);
   const sides = [was, now].flatMap((value) => (value === undefined ? [] : [valueText(value)]));
   return [`    ${field}  ${sides.join(' → ')}`];
 }
 
+/** The removed and added entries of a list. */
 function listLines(field: string, was: readonly unknown[], now: readonly unknown[]): readonly string[] {
-  const gone = was.filter((value) => !now.some((other) => same(value, other)));
-  const come = now.filter((value) => !was.some((other) => same(value, other)));
-  if (gone.length + come.length === 0)
+  const removed = was.filter((value) => !now.some((other) => same(value, other)));
+  const added = now.filter((value) => !was.some((other) => same(value, other)));
+  if (removed.length + added.length === 0)
     return [`    ${field}  in another order: ${now.map(valueText).join(', ')}`];
   const entries = [
-    ...gone.map((value) => `- ${valueText(value)}`),
-    ...come.map((value) => `+ ${valueText(value)}`),
+    ...removed.map((value) => `- ${valueText(value)}`),
+    ...added.map((value) => `+ ${valueText(value)}`),
   ];
-  const left = entries.length - ENTRIES_TOLD;
+  const left = entries.length - ENTRIES_PRINTED;
   return [
     `    ${field}`,
-    ...entries.slice(0, ENTRIES_TOLD).map((entry) => `      ${entry}`),
-    ...(left > 0 ? [`      and ${left} more; --json tells all`] : []),
+    ...entries.slice(0, ENTRIES_PRINTED).map((entry) => `      ${entry}`),
+    ...(left > 0 ? [`      and ${left} more; --json lists all`] : []),
   ];
 }
 
+/** A value as text. */
 function valueText(value: unknown): string {
   if (typeof value === 'string') return value === '' ? '""' : value;
   if (Array.isArray(value)) return value.length === 0 ? 'none' : value.map(valueText).join(', ');
@@ -85,7 +91,7 @@ function valueText(value: unknown): string {
     string,
     unknown
   >;
-  // A pattern of a path or host filter is known by its text.
+  // A pattern of a path or host filter is printed as its source text.
   if (typeof source === 'string') return kind === 'regex' ? `${source} (regex)` : source;
   return value === null ? 'none' : JSON.stringify(value);
 }

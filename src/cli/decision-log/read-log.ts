@@ -1,20 +1,22 @@
 /**
- * Reads decision logs, as the node writes them or as something else cut them: every line is checked, and what is no line
- * of a decision is told by its number and left out.
+ * Reads decision logs of nodes. Every line is checked; a line that is no decision is returned with its number and
+ * the reason.
  */
-import { sizeText } from '../files/size.ts';
-import { type DecisionLine, GAP_FORMAT, LINE_FORMAT } from '../proxy/log/line.ts';
-import { requestMistake } from '../simulator/request-fields.ts';
-import { type Bytes, LONGEST_LINE, linesOf } from '../simulator/requests.ts';
-import { readChunks } from './read-file.ts';
 
-/** A decision; lines that are missing here; or what is wrong with a line. */
+import { sizeText } from '../../files/size.ts';
+import { isMapping } from '../../files/yaml.ts';
+import { type DecisionLine, GAP_FORMAT, LINE_FORMAT } from '../../proxy/log/line.ts';
+import { requestMistake } from '../../simulator/request-fields.ts';
+import { type Bytes, LONGEST_LINE, linesOf } from '../../simulator/requests.ts';
+import { readChunks } from '../input/read-file.ts';
+
+/** A decision, a note of dropped lines, or a line that cannot be read. */
 export type LogEntry =
   | { readonly kind: 'decision'; readonly line: DecisionLine }
   | { readonly kind: 'gap'; readonly dropped: number }
   | { readonly kind: 'unreadable'; readonly at: string; readonly reason: string };
 
-/** The entries of one log, `-` is stdin, in order. Memory stays constant. @throws CommandFault */
+/** Yields the entries of one log in order; `-` is stdin. Memory is constant. @throws CommandFault */
 export async function* readLog(file: string): AsyncGenerator<readonly LogEntry[]> {
   for await (const lines of linesOf(readChunks(file))) {
     yield lines.flatMap((line) => readEntry(line, file) ?? []);
@@ -23,6 +25,7 @@ export async function* readLog(file: string): AsyncGenerator<readonly LogEntry[]
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
+/** Parses a line; `null` for an empty one. */
 function readEntry({ line, bytes }: Bytes, file: string): LogEntry | null {
   const unreadable = (reason: string): LogEntry => ({ kind: 'unreadable', at: `${file}:${line}`, reason });
   if (bytes === null) return unreadable(`the line is longer than ${sizeText(LONGEST_LINE)}`);
@@ -33,7 +36,7 @@ function readEntry({ line, bytes }: Bytes, file: string): LogEntry | null {
   } catch {
     return unreadable('the line is not JSON; a write was cut short, or this is another file');
   }
-  if (!isMap(value)) return unreadable('the line is JSON but not an object');
+  if (!isMapping(value)) return unreadable('the line is JSON but not an object');
   if (value['format'] === GAP_FORMAT) return { kind: 'gap', dropped: Number(value['dropped']) || 0 };
   if (value['format'] !== LINE_FORMAT) {
     return unreadable(`the line is not \`${LINE_FORMAT}\`, which is what this version reads`);
@@ -45,10 +48,7 @@ function readEntry({ line, bytes }: Bytes, file: string): LogEntry | null {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function isMap(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
+/** The first mistake in the fields of a decision; `null` when there is none. */
 function mistakeOf(line: Fields): string | null {
   for (const name of ['id', 'time'] as const) {
     if (typeof line[name] !== 'string') return `\`${name}\` must be text`;
@@ -58,7 +58,7 @@ function mistakeOf(line: Fields): string | null {
   }
   const { request, decision } = line;
   if (request === null && decision === null) return null;
-  if (!isMap(request)) return '`request` must be an object, or null together with `decision`';
-  if (!isMap(decision) || typeof decision['action'] !== 'string') return '`decision` must be an object';
+  if (!isMapping(request)) return '`request` must be an object, or null together with `decision`';
+  if (!isMapping(decision) || typeof decision['action'] !== 'string') return '`decision` must be an object';
   return requestMistake(request);
 }

@@ -1,7 +1,7 @@
-/** Rules, records and requests with every default filled in, so that a test names only what it is about. */
+/** Sample domain, records, rules and requests with every default filled in; a test states what it is about. */
 import type { DnsRecord, Domain, Rule, RuleSet } from '../../src/model/types.ts';
-import type { Decision, EdgeRequest, OracleEnv } from './index.ts';
-import { createOracle } from './index.ts';
+import type { Decision, EdgeRequest, OracleEnv } from '../oracle/index.ts';
+import { createOracle } from '../oracle/index.ts';
 
 type OfType<T extends Rule['type']> = Extract<Rule, { type: T }>;
 

@@ -1,50 +1,59 @@
-/** Asks a running server over its API, for commands that read or change what it holds. */
+/** Calls the API of a running server, for commands that read or change its data. */
 import { setTimeout as wait } from 'node:timers/promises';
 import { Option } from 'commander';
-import { CommandFault, EXIT, usageFault } from './exit.ts';
-import { note } from './output.ts';
+import { CommandFault, EXIT, usageFault } from '../exit.ts';
+import { note } from '../output.ts';
 
+/** The server and the key of a command. */
 export interface ServerAccess {
+  /** The address of the API. */
   readonly server: string;
+  /** An API key; absent: none was given. */
   readonly key?: string | undefined;
 }
 
+/** `--server`. */
 export function serverOption(): Option {
   return new Option('-s, --server <url>', "the server's address")
     .default('http://127.0.0.1:8787')
     .env('EDGEPLAN_SERVER');
 }
 
+/** `--key`. */
 export function keyOption(): Option {
-  return new Option('-k, --key <key>', 'an API key; better kept in the environment').env('EDGEPLAN_KEY');
+  return new Option('-k, --key <key>', 'an API key; safer in the environment').env('EDGEPLAN_KEY');
 }
 
+/** A request to the API. */
 export interface ApiRequest {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** From the server's root on, percent-encoded. */
+  /** The path from the server's root, percent-encoded. */
   readonly path: string;
-  /** JSON, or a text of the content type named beside it. */
+  /** The body: JSON, or text when `type` is given. */
   readonly body?: unknown;
+  /** The content type of a text body. */
   readonly type?: string;
-  /** Goes through only while the object still has this ETag. */
+  /** The ETag that the object must have; otherwise the API answers 412. */
   readonly ifMatch?: string;
 }
 
-export interface ApiAnswer {
+/** A successful response. */
+export interface ApiResponse {
+  /** Parsed JSON, or text that is not JSON. */
   readonly body: unknown;
   readonly headers: Headers;
 }
 
-/** The server said no. */
+/** A refusal of the server. */
 export class ServerRefusal extends CommandFault {
   readonly status: number;
-  /** The server's own sentence. */
+  /** The server's message. */
   readonly sentence: string;
 
   constructor(status: number, sentence: string) {
     const remedy =
-      status === 401 ? 'the key is what --key or EDGEPLAN_KEY says; edgeplan key create makes one' : null;
-    // What a command names is not there: the answer is "no", and the server is well.
+      status === 401 ? 'the key comes from --key or EDGEPLAN_KEY; edgeplan key create makes one' : null;
+    // A 404 means that the named object does not exist; the server itself works, so the exit code is 1.
     super(
       status === 404 ? EXIT.no : EXIT.server,
       `the server answered ${status}: ${sentence}`,
@@ -55,16 +64,16 @@ export class ServerRefusal extends CommandFault {
   }
 }
 
-/** Characters of a refusal that are told. */
+/** Characters of a refusal that are printed. */
 const SENTENCE_CHARACTERS = 500;
-/** Seconds a command waits when its key has used up its requests: the server counts over one minute. */
+/** The longest wait in seconds when the key has used up its requests: the server counts per minute. */
 const LONGEST_WAIT_SEC = 60;
 
 /**
- * The server's answer. Waits where the key's requests of this minute are used up. Throws a fault with the server's own
- * sentence when it refused; the exit code is 1 where it knows no such thing, else 4.
+ * Sends a request and returns the response. Waits when the key has used up its requests of this minute. Throws a
+ * fault with the server's message for a refusal; its exit code is 1 for a 404, else 4.
  */
-export async function askServer({ server, key }: ServerAccess, question: ApiRequest): Promise<ApiAnswer> {
+export async function callApi({ server, key }: ServerAccess, request: ApiRequest): Promise<ApiResponse> {
   if (key === undefined || key === '') {
     throw usageFault('no API key was given', 'make one with edgeplan key create and set EDGEPLAN_KEY');
   }
@@ -72,8 +81,8 @@ export async function askServer({ server, key }: ServerAccess, question: ApiRequ
     throw usageFault(`\`${server}\` is not the address of a server`, 'write it like http://127.0.0.1:8787');
   }
   // Relative, so that a server behind a path of a proxy is found.
-  const url = new URL(question.path.slice(1), server.endsWith('/') ? server : `${server}/`);
-  const response = await sendPatiently(url, requestOf(question, key));
+  const url = new URL(request.path.slice(1), server.endsWith('/') ? server : `${server}/`);
+  const response = await sendWithRetries(url, requestOf(request, key));
   const text = await response.text();
   const body = parse(text);
   if (response.ok) return { body, headers: response.headers };
@@ -81,6 +90,7 @@ export async function askServer({ server, key }: ServerAccess, question: ApiRequ
   throw new ServerRefusal(response.status, error.slice(0, SENTENCE_CHARACTERS));
 }
 
+/** The request for `fetch`. */
 function requestOf({ method, body, type, ifMatch }: ApiRequest, key: string): RequestInit {
   const headers: Record<string, string> = { authorization: `Bearer ${key}` };
   if (ifMatch !== undefined) headers['if-match'] = ifMatch;
@@ -89,32 +99,34 @@ function requestOf({ method, body, type, ifMatch }: ApiRequest, key: string): Re
   return { method, headers, body: type === undefined ? JSON.stringify(body) : String(body) };
 }
 
-/** A request that was over the key's budget was not looked at, so it can be made again. */
-async function sendPatiently(url: URL, init: RequestInit): Promise<Response> {
+/** Sends a request, and again after a 429: the server has not processed a request over the key's budget. */
+async function sendWithRetries(url: URL, init: RequestInit): Promise<Response> {
   for (;;) {
     const response = await send(url, init);
     const seconds = Number(response.headers.get('retry-after'));
     if (response.status !== 429 || !(seconds > 0 && seconds <= LONGEST_WAIT_SEC)) return response;
     await response.body?.cancel();
-    note(`edgeplan: the key has used up its requests of this minute; going on in ${seconds} s`);
+    note(`edgeplan: the key has used up its requests of this minute; retrying in ${seconds} s`);
     await wait(seconds * 1_000);
   }
 }
 
+/** Sends a request once. @throws CommandFault with exit code 4 when the server cannot be reached */
 async function send(url: URL, init: RequestInit): Promise<Response> {
   try {
     return await fetch(url, init);
   } catch (cause) {
     const why = (cause as { cause?: { code?: string } }).cause?.code ?? (cause as Error).message;
-    const said =
+    const message =
       why === 'ECONNREFUSED'
         ? `nothing listens at \`${url.origin}\``
         : `the server at \`${url.origin}\` cannot be reached: ${why}`;
-    const remedy = 'edgeplan serve starts a server; --server or EDGEPLAN_SERVER says where one is';
-    throw new CommandFault(EXIT.server, said, { remedy, cause });
+    const remedy = 'edgeplan serve starts a server; --server or EDGEPLAN_SERVER sets its address';
+    throw new CommandFault(EXIT.server, message, { remedy, cause });
   }
 }
 
+/** JSON, or the text itself when it is not JSON. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -1,10 +1,11 @@
-/** Rows of text in columns. */
-import { visible } from '../simulator/render-text.ts';
+/** Prints rows of text in aligned columns. */
+import { visible } from '../../simulator/render-text.ts';
 
-/** A table with its headings, each column as wide as its widest cell; nothing at all without rows. */
+/** Formats a table with headings; each column is as wide as its widest cell. Empty without rows. */
 export function tableText(headings: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return '';
   const lines = [headings, ...rows.map((row) => row.map(visible))];
+  // In characters; wide characters are not expected in ids, names and times.
   const widths = headings.map((_, column) =>
     Math.max(...lines.map((line) => [...(line[column] ?? '')].length)),
   );

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { Diagnostic } from '../../../src/base/diagnostic.ts';
-import { diagnosticsText, tally } from '../../../src/cli/print-diagnostics.ts';
+import type { Diagnostic } from '../../../../src/base/diagnostic.ts';
+import { diagnosticsText, tally } from '../../../../src/cli/print/diagnostics.ts';
 
 const mistake: Diagnostic = {
   code: 'unknown_field',
@@ -28,7 +28,7 @@ describe('diagnostics', () => {
     );
   });
 
-  it('are told up to a number, errors before all others', () => {
+  it('are printed up to a number, errors first', () => {
     const warning: Diagnostic = { code: 'odd', severity: 'warning', path: [], message: 'is odd' };
     const error: Diagnostic = { ...warning, severity: 'error', message: 'is wrong' };
     const options = { colour: false, texts: new Map(), most: 2 };
@@ -52,13 +52,13 @@ describe('diagnostics', () => {
     expect(lines[1]?.[lines[2]?.indexOf('^') ?? 0]).toBe('X');
   });
 
-  it('do without a line that is not there', () => {
+  it('are printed without a source line that does not exist', () => {
     const { at: _, ...bare } = mistake;
     expect(printed(bare, '')).toBe('error rules[1].limt: is not a known field\n  = did you mean `limit`?\n');
     expect(printed(mistake, 'one line').split('\n')).toHaveLength(3);
   });
 
-  it('print nothing a terminal would obey', () => {
+  it('contain no control characters', () => {
     const evil = { ...mistake, message: 'no \u001b[2J' };
     expect(printed(evil, 'x\n    limt\u001b]0;\n')).not.toContain('\u001b');
   });

@@ -1,31 +1,32 @@
-/** From a file to what can be simulated: an edge file is compiled and sealed, a sealed plan is taken as it is. */
+/** Opens the rules that a command works on: an edge file is compiled and sealed, a sealed plan is opened. */
 import { basename } from 'node:path';
-import type { Diagnostic } from '../base/diagnostic.ts';
-import { compileEdge, isPlan } from '../embed/compile-edge.ts';
-import { loadPlan } from '../evaluator/index.ts';
-import type { EdgeSources } from '../files/edge-file.ts';
-import type { RuleSet } from '../model/types.ts';
-import { PlanFault } from '../plan/fault.ts';
-import { type OpenedPlan, openPlan } from '../plan/open.ts';
-import { seal } from '../plan/seal.ts';
-import type { DescribedSource } from '../simulator/describe.ts';
-import type { SimulationSubject } from '../simulator/simulate.ts';
+import type { Diagnostic } from '../../base/diagnostic.ts';
+import { compileEdge, isPlan } from '../../embed/compile-edge.ts';
+import { loadPlan } from '../../evaluator/index.ts';
+import type { EdgeSources } from '../../files/edge-file.ts';
+import type { RuleSet } from '../../model/types.ts';
+import { PlanFault } from '../../plan/fault.ts';
+import { type OpenedPlan, openPlan } from '../../plan/open.ts';
+import { seal } from '../../plan/seal.ts';
+import type { DescribedSource } from '../../simulator/describe.ts';
+import type { SimulationSubject } from '../../simulator/simulate.ts';
+import { inputFault, usageFault } from '../exit.ts';
+import { type ColourChoice, colourFor } from '../output.ts';
+import { diagnosticsText, MISTAKES_PRINTED, tally } from '../print/diagnostics.ts';
 import { digestOf } from './digest.ts';
-import { inputFault, usageFault } from './exit.ts';
-import { type ColourChoice, colourFor } from './output.ts';
-import { diagnosticsText, MISTAKES_PRINTED, tally } from './print-diagnostics.ts';
 import { readBytes } from './read-file.ts';
 
+/** An input that can be simulated. */
 export interface OpenedSubject {
   readonly subject: SimulationSubject;
   readonly opened: OpenedPlan;
-  /** Warnings and notes; an input with errors is not opened. */
+  /** Warnings and notes; an input with errors causes a fault. */
   readonly diagnostics: readonly Diagnostic[];
-  /** For printing diagnostics with their lines. */
+  /** Texts of files by name, to print diagnostics with source lines. */
   readonly texts: ReadonlyMap<string, string>;
 }
 
-/** The octets of a file that must be an edge file, for what is told by keys and lines. @throws CommandFault */
+/** Reads a file that must be an edge file, because the command needs its keys and lines. @throws CommandFault */
 export async function readEdgeOctets(file: string): Promise<Uint8Array> {
   const bytes = await readBytes(file);
   if (!isPlan(bytes, file)) return bytes;
@@ -33,6 +34,7 @@ export async function readEdgeOctets(file: string): Promise<Uint8Array> {
   throw usageFault(`${what} is a sealed plan, which has no lines or keys; give the edge file`);
 }
 
+/** Opens a sealed plan. @throws CommandFault with exit code 3 */
 function openSealed(bytes: Uint8Array, name: string): OpenedSubject {
   try {
     const opened = openPlan(bytes);
@@ -46,12 +48,14 @@ function openSealed(bytes: Uint8Array, name: string): OpenedSubject {
   }
 }
 
+/** How an invalid file is reported. */
 interface Refused {
   readonly name: string;
   readonly texts: ReadonlyMap<string, string>;
   readonly colour: ColourChoice;
 }
 
+/** Prints the diagnostics of a file with errors, and throws. */
 function refuse(diagnostics: readonly Diagnostic[], { name, texts, colour }: Refused): never {
   const options = { colour: colourFor(process.stderr, colour), texts, most: MISTAKES_PRINTED };
   process.stderr.write(diagnosticsText(diagnostics, options));
@@ -69,14 +73,14 @@ export interface CompiledFile {
 }
 
 /**
- * Reads, compiles and seals an edge file. Its errors are printed on stderr.
- * @throws CommandFault with exit code 3, or 2 where the file is a plan
+ * Reads, compiles and seals an edge file; prints its errors on stderr.
+ * @throws CommandFault with exit code 3, or 2 when the file is a plan
  */
 export async function compileFile(file: string, colour: ColourChoice): Promise<CompiledFile> {
   return compileOctets(await readEdgeOctets(file), file === '-' ? 'stdin' : file, colour);
 }
 
-/** As `compileFile`, for octets that were read already; `name` is how places call them. */
+/** Like `compileFile`, for octets that were read already; `name` is the file name that places carry. */
 export function compileOctets(octets: Uint8Array, name: string, colour: ColourChoice): CompiledFile {
   const texts = new Map([[name, new TextDecoder().decode(octets)]]);
   const compiled = compileEdge(octets, name);
@@ -85,6 +89,7 @@ export function compileOctets(octets: Uint8Array, name: string, colour: ColourCh
   return { ruleSet, sources, bytes: seal(plan, { revision: 0 }), diagnostics, texts };
 }
 
+/** A compiled file as the subject of a simulation. */
 function subjectOf({ ruleSet, sources, bytes }: CompiledFile): SimulationSubject {
   const name = basename(sources.file);
   const places = new Map<number, DescribedSource>();
@@ -93,8 +98,8 @@ function subjectOf({ ruleSet, sources, bytes }: CompiledFile): SimulationSubject
 }
 
 /**
- * Reads, compiles and seals `file`, or opens it where it is a sealed plan; `-` is stdin. Errors in an edge file are
- * printed on stderr.
+ * Reads, compiles and seals `file`, or opens it when it is a sealed plan; `-` is stdin. Prints the errors of an
+ * edge file on stderr.
  * @throws CommandFault with exit code 3
  */
 export async function openSubject(file: string, colour: ColourChoice): Promise<OpenedSubject> {

@@ -1,39 +1,44 @@
-/** Makes planned changes over the API, one after another, and stops at the first that is refused. */
+/** Executes planned changes over the API one after another, and stops at the first refusal. */
 import { same } from '../../files/print-edge.ts';
 import type { Rule } from '../../model/types.ts';
-import { type ApiAnswer, askServer, type ServerAccess, ServerRefusal } from '../ask-server.ts';
 import { CommandFault, EXIT } from '../exit.ts';
-import { type ChangePlan, contentOf, type PlannedChange } from './plan-changes.ts';
-import { domainPath, readRecord, readRule, recordPath, rulePath } from './remote.ts';
+import { type ApiResponse, callApi, type ServerAccess, ServerRefusal } from '../remote/call-api.ts';
+import { domainPath, readRecord, readRule, recordPath, rulePath } from '../remote/remote-domain.ts';
+import { contentOf } from './pair-rules.ts';
+import type { ChangePlan, PlannedChange } from './plan-changes.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 
-export interface CarryOutOptions extends ServerAccess {
+/** Options of `executeChanges`. */
+export interface ExecuteOptions extends ServerAccess {
   readonly domain: string;
-  /** Told after each change. */
-  readonly onMade?: (change: PlannedChange) => void;
-  /** Told what the server did beside a change. */
+  /** Called after each change. */
+  readonly onDone?: (change: PlannedChange) => void;
+  /** Receives a sentence for what the server did besides a change. */
   readonly onNote?: (sentence: string) => void;
 }
 
+/**
+ * The outcome: the revision of the last change (`null`: unknown), or the number of changes made before the fault.
+ */
 export type ApplyOutcome =
   | { readonly ok: true; readonly revision: string | null }
   | { readonly ok: false; readonly made: number; readonly fault: CommandFault };
 
-/** Makes all changes of a plan; the last one waits until a plan with all of them is published. */
-export async function carryOut(plan: ChangePlan, options: CarryOutOptions): Promise<ApplyOutcome> {
+/** Executes all changes; the last request waits until a plan with all of them is published. */
+export async function executeChanges(plan: ChangePlan, options: ExecuteOptions): Promise<ApplyOutcome> {
   const running: Running = {
     options,
     recordIds: new Map(plan.recordIds),
-    gone: new Set(plan.changes.flatMap((change) => (isGoneRecord(change) ? [change.before.id] : []))),
+    gone: new Set(plan.changes.flatMap((change) => (isRecordDeletion(change) ? [change.before.id] : []))),
   };
   let revision: string | null = null;
   for (const [index, change] of plan.changes.entries()) {
     try {
       const last = index === plan.changes.length - 1;
-      const { headers } = await make(change, running, last ? '?wait=published' : '');
+      const { headers } = await execute(change, running, last ? '?wait=published' : '');
       revision = headers.get('x-revision');
-      options.onMade?.(change);
+      options.onDone?.(change);
     } catch (error) {
       if (error instanceof CommandFault) return { ok: false, made: index, fault: error };
       throw error;
@@ -42,37 +47,41 @@ export async function carryOut(plan: ChangePlan, options: CarryOutOptions): Prom
   return { ok: true, revision };
 }
 
+/** The state of one execution. */
 interface Running {
-  readonly options: CarryOutOptions;
-  /** The server's ids by the file's; grows with every record that is made. */
+  readonly options: ExecuteOptions;
+  /** Record ids of the server by those of the file; each created record is added. */
   readonly recordIds: Map<number, number>;
-  /** Server ids of records this plan deletes: deleting one changes the rules that name it. */
+  /** Server ids of the records that this plan deletes; deleting a record changes the rules that refer to it. */
   readonly gone: ReadonlySet<number>;
 }
 
-function isGoneRecord(
+/** Whether a change deletes a record. */
+function isRecordDeletion(
   change: PlannedChange,
 ): change is Extract<PlannedChange, { noun: 'record'; verb: 'delete' }> {
   return change.noun === 'record' && change.verb === 'delete';
 }
 
-async function make(change: PlannedChange, running: Running, query: string): Promise<ApiAnswer> {
+/** Executes one change; `query` is added to the writing request. */
+async function execute(change: PlannedChange, running: Running, query: string): Promise<ApiResponse> {
   const { options } = running;
   const { domain } = options;
   if (change.noun === 'domain') {
     const path = domainPath(domain);
-    const { headers } = await askServer(options, { method: 'GET', path });
+    const { headers } = await callApi(options, { method: 'GET', path });
     return send(options, { method: 'PUT', path: path + query, body: change.after, ...matching(headers) });
   }
-  if (change.noun === 'record') return makeRecord(change, running, query);
-  return makeRule(change, running, query);
+  if (change.noun === 'record') return executeRecord(change, running, query);
+  return executeRule(change, running, query);
 }
 
-async function makeRecord(
+/** Creates, updates or deletes a record. @throws CommandFault when it has changed since it was read */
+async function executeRecord(
   change: Extract<PlannedChange, { noun: 'record' }>,
   running: Running,
   query: string,
-): Promise<ApiAnswer> {
+): Promise<ApiResponse> {
   const { options } = running;
   const { domain } = options;
   if (change.verb === 'create') {
@@ -82,7 +91,7 @@ async function makeRecord(
     return answer;
   }
   const path = recordPath(domain, change.before.id);
-  const { body: shown, headers } = await askServer(options, { method: 'GET', path });
+  const { body: shown, headers } = await callApi(options, { method: 'GET', path });
   if (!same(readRecord(shown, domain), change.before)) throw changedMeanwhile(change);
   if (change.verb === 'delete')
     return send(options, { method: 'DELETE', path: path + query, ...matching(headers) });
@@ -90,11 +99,12 @@ async function makeRecord(
   return send(options, { method: 'PUT', path: path + query, body, ...matching(headers) });
 }
 
-async function makeRule(
+/** Creates, updates or deletes a rule. @throws CommandFault when it has changed since it was read */
+async function executeRule(
   change: Extract<PlannedChange, { noun: 'rule' }>,
   running: Running,
   query: string,
-): Promise<ApiAnswer> {
+): Promise<ApiResponse> {
   const { options } = running;
   const { domain } = options;
   if (change.verb === 'create') {
@@ -105,12 +115,12 @@ async function makeRule(
       path: path + query,
       body: bodyOf(change.after, running),
     });
-    tellWww(answer, options);
+    noteWwwRecord(answer, options);
     return answer;
   }
   const { before } = change;
   const path = rulePath(domain, before.type, before.id);
-  const { body: shown, headers } = await askServer(options, { method: 'GET', path });
+  const { body: shown, headers } = await callApi(options, { method: 'GET', path });
   if (!isStill(readRule(before.type, shown as Fields), before, running.gone)) throw changedMeanwhile(change);
   if (change.verb === 'delete')
     return send(options, { method: 'DELETE', path: path + query, ...matching(headers) });
@@ -118,35 +128,40 @@ async function makeRule(
   return send(options, { method: 'PUT', path: path + query, body, ...matching(headers) });
 }
 
-/** A rule as the API takes it, whole: what a partial update would merge is what the file means. */
+/**
+ * The complete body of a rule, with the server's record ids. A complete body replaces the rule; a partial one would
+ * be merged.
+ */
 function bodyOf(rule: Rule, { recordIds }: Running): Fields {
   const record_ids = rule.record_ids.map((id) => recordIds.get(id));
   return { ...contentOf(rule), record_ids };
 }
 
-/** Whether a rule is as it was planned with, but for what deleting its records did to it. */
+/** Whether a rule is unchanged since planning, apart from the effect of deleting its records. */
 function isStill(found: Rule, planned: Rule, gone: ReadonlySet<number>): boolean {
   if (!planned.record_ids.some((id) => gone.has(id))) return same(found, planned);
   const { enabled: _, ...rest } = contentOf(found);
-  const { enabled: __, ...wanted } = contentOf(planned);
-  return same(rest, wanted);
+  const { enabled: __, ...plannedRest } = contentOf(planned);
+  return same(rest, plannedRest);
 }
 
+/** The fault for an object that changed since planning. */
 function changedMeanwhile({ title }: PlannedChange): CommandFault {
-  return new CommandFault(EXIT.server, `${title} has been changed by somebody else meanwhile`, {
-    remedy: 'look at what apply --dry-run says now',
+  return new CommandFault(EXIT.server, `${title} has changed since the changes were planned`, {
+    remedy: 'apply --dry-run shows the current differences',
   });
 }
 
+/** The `If-Match` of an object that was read. */
 function matching(headers: Headers): { readonly ifMatch?: string } {
   const tag = headers.get('etag');
   return tag === null ? {} : { ifMatch: tag };
 }
 
-/** As `askServer`; a publication that is late is not a change that was refused. */
-async function send(options: CarryOutOptions, question: Parameters<typeof askServer>[1]): Promise<ApiAnswer> {
+/** Calls the API. A 504 means that the change is stored and its publication is late, so it is not a failure. */
+async function send(options: ExecuteOptions, request: Parameters<typeof callApi>[1]): Promise<ApiResponse> {
   try {
-    return await askServer(options, question);
+    return await callApi(options, request);
   } catch (error) {
     if (!(error instanceof ServerRefusal) || error.status !== 504) throw error;
     options.onNote?.(error.sentence);
@@ -154,8 +169,11 @@ async function send(options: CarryOutOptions, question: Parameters<typeof askSer
   }
 }
 
-/** The redirect between a domain and its www name gets the record it needs from the server (API document, "redirect"). */
-function tellWww({ body }: ApiAnswer, { onNote }: CarryOutOptions): void {
+/**
+ * Reports that the server created the record that a redirect between a domain and its www name needs (API document,
+ * "redirect").
+ */
+function noteWwwRecord({ body }: ApiResponse, { onNote }: ExecuteOptions): void {
   const made = (body as Fields)['www_record'];
   if (made === 'created' || made === 'created_external')
     onNote?.('the server made a proxied record `www` for a redirect; add it to the file');

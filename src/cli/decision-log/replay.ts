@@ -1,73 +1,80 @@
 /**
- * Puts logged requests to a plan and tells which decisions would be others. Compared is what a visitor, a cache or an
- * origin would notice. What a line cannot tell (counters of rate limits, signatures, the health of pools) is taken as it
- * was on that day, so that only the rules make a difference.
+ * Replays logged requests against a plan and reports which decisions change. The comparison covers what a visitor,
+ * a cache or an origin would notice. What a log line does not contain (counters of rate limits, signatures, the
+ * health of pools) is assumed as logged, so that only the rules make a difference.
  */
-import type { Decision } from '../evaluator/decision.ts';
-import { refText } from '../evaluator/identity.ts';
-import type { EdgeRequest, Evaluator } from '../evaluator/index.ts';
-import { type DecisionLine, type LoggedDecision, loggedDecision } from '../proxy/log/line.ts';
-import type { LogEntry } from './decision-log.ts';
+import type { Decision } from '../../evaluator/decision.ts';
+import { refText } from '../../evaluator/identity.ts';
+import type { EdgeRequest, Evaluator } from '../../evaluator/index.ts';
+import { type DecisionLine, type LoggedDecision, loggedDecision } from '../../proxy/log/line.ts';
+import type { LogEntry } from './read-log.ts';
 
-/** Examples kept of each group. */
+/** Examples per group. */
 const EXAMPLES = 3;
-/** Groups told apart; a log of attacks on a changed rule set has a few dozen. */
+/** The largest number of groups; a log of attacks on a changed rule set has a few dozen. */
 const MAX_GROUPS = 1_000;
 
+/** A request whose decision changes. */
 export interface ReplayExample {
+  /** The decision id. */
   readonly id: string;
   readonly time: string;
   readonly request: string;
-  /** What differs from request to request, such as the path that the origin gets; `null`: nothing does. */
+  /** The difference that varies between requests of a group, such as the path to the origin; `null`: none. */
   readonly change: string | null;
 }
 
-/** Decisions that changed in the same way. */
+/** Decisions that change in the same way. */
 export interface ReplayGroup {
   readonly was: string;
   readonly now: string;
   readonly lines: number;
-  /** Requests that the lines stand for: sampled ones stand for several. */
+  /** Requests that the lines represent: a sampled line represents several. */
   readonly requests: number;
   readonly examples: readonly ReplayExample[];
 }
 
+/** The result of a replay. */
 export interface ReplayReport {
-  /** Lines put to the plan. */
+  /** Lines that were replayed. */
   readonly compared: number;
+  /** Lines whose decision changes. */
   readonly changed: number;
-  /** The most frequent first. */
+  /** Ordered by frequency, descending. */
   readonly groups: readonly ReplayGroup[];
-  /** Changes beyond the groups that are told apart. */
+  /** Changes beyond `MAX_GROUPS`. */
   readonly ungrouped: number;
-  /** Lines of other domains, and of requests that were refused before a domain was known. */
+  /** Lines of other domains. */
   readonly otherDomains: number;
+  /** Lines of requests that were refused before the domain was known. */
   readonly undecided: number;
-  /** Decisions that hang on what a line cannot tell, taken as they were. */
+  /** Decisions that depend on what a line does not contain; counted as unchanged. */
   readonly assumed: number;
-  /** Lines whose request is not whole. */
+  /** Lines whose request is incomplete. */
   readonly partial: number;
-  /** Lines the log itself says are missing. */
+  /** Lines that the log reports as dropped. */
   readonly missing: number;
   readonly unreadable: { readonly count: number; readonly first: string | null };
 }
 
-/** What of a line is looked at. */
+/** The fields of a line that a replay uses. */
 export type ReplayLine = Pick<
   DecisionLine,
   'id' | 'time' | 'domain' | 'request' | 'decision' | 'withheld' | 'sampled'
 >;
 
-/** An entry of a log, or as much of a decision as is looked at. */
+/** An entry of a log, or the part of a decision that a replay uses. */
 export type ReplayEntry =
   | Exclude<LogEntry, { readonly kind: 'decision' }>
   | { readonly kind: 'decision'; readonly line: ReplayLine };
 
+/** A replay: adds entries, then reports. */
 export interface Replay {
   add(entry: ReplayEntry): void;
   report(): ReplayReport;
 }
 
+/** A group while lines are added. */
 interface OpenGroup {
   readonly was: string;
   readonly now: string;
@@ -76,19 +83,20 @@ interface OpenGroup {
   readonly examples: ReplayExample[];
 }
 
+/** Options of a replay. */
 export interface ReplayOptions {
   /**
-   * The decisions were made under the same conditions as these will be, counters and signatures included, so nothing has
-   * to be taken as it was. Default: no.
+   * Whether both sides are evaluated under equal conditions, counters and signatures included, so that nothing has
+   * to be assumed. Default: no.
    */
   readonly alike?: boolean;
 }
 
-/** `open` makes evaluators of the rules, each with counters of its own. */
+/** Creates a replay. `open` creates an evaluator of the rules with counters of its own. */
 export function createReplay(open: () => Evaluator, { alike = false }: ReplayOptions = {}): Replay {
   const evaluator = open();
-  // Accounting for a request counts it, so it is not done by the one that replays.
-  const accountant = open();
+  // Tracing a request counts it, so traces run on a second evaluator.
+  const tracer = open();
   const groups = new Map<string, OpenGroup>();
   const counts = {
     compared: 0,
@@ -115,13 +123,13 @@ export function createReplay(open: () => Evaluator, { alike = false }: ReplayOpt
     counts.compared++;
     if (line.withheld.includes('target') || line.withheld.includes('body')) counts.partial++;
     const next = evaluator.evaluate(request);
-    if (!alike && hangsOnTheDay(line, next)) {
+    if (!alike && dependsOnUnlogged(line, next)) {
       counts.assumed++;
       return;
     }
     const now = loggedDecision(next);
-    const turn = isTurn({ accountant, request, was: decision, now });
-    const found = difference({ was: decision, now }, turn ? TURNING : []);
+    const balanced = isBalanced({ tracer, request, was: decision, now });
+    const found = difference({ was: decision, now }, balanced ? BALANCED_FIELDS : []);
     if (found === null) return;
     counts.changed++;
     group(line, found);
@@ -160,6 +168,7 @@ export function createReplay(open: () => Evaluator, { alike = false }: ReplayOpt
   };
 }
 
+/** A changed line as an example. */
 function exampleOf({ id, time, request }: ReplayLine, change: string | null): ReplayExample {
   const host = String(request?.host);
   const { method = 'GET', scheme = 'https', target = '' } = request ?? {};
@@ -167,10 +176,10 @@ function exampleOf({ id, time, request }: ReplayLine, change: string | null): Re
 }
 
 /**
- * Whether the two would differ only in what the line cannot tell: the rule that settled it then still listens to the
- * request, but whether it acts hangs on a counter, on signatures that are not here, or on what was withheld from them.
+ * Whether the decision depends only on what the line does not contain: the logged rule still matches the request,
+ * but its effect depends on a counter, on signatures that are not loaded, or on withheld data.
  */
-function hangsOnTheDay({ decision, withheld }: ReplayLine, next: Decision): boolean {
+function dependsOnUnlogged({ decision, withheld }: ReplayLine, next: Decision): boolean {
   const rule = decision?.rule ?? '';
   if (!rule.startsWith('rate_limit/') && !rule.startsWith('waf/')) return false;
   if (next.action === 'block' || next.action === 'challenge') return false;
@@ -181,24 +190,25 @@ function hangsOnTheDay({ decision, withheld }: ReplayLine, next: Decision): bool
   });
 }
 
-interface Turned {
-  readonly accountant: Evaluator;
+/** Two decisions for one request. */
+interface OriginChange {
+  readonly tracer: Evaluator;
   readonly request: EdgeRequest;
   readonly was: LoggedDecision;
   readonly now: LoggedDecision;
 }
 
-/** What differs when it is another origin's turn. */
-const TURNING: readonly string[] = ['origin', 'host header'];
+/** The fields that differ when load balancing chose another origin. */
+const BALANCED_FIELDS: readonly string[] = ['origin', 'host header'];
 
 /**
- * Whether two origins differ only in whose turn it was: pools, and hosts of several records, answer from each in turn,
- * and some may have been down.
+ * Whether the origins differ only by load balancing: pools, and hosts of several records, use their origins in
+ * turn, and some may have been down.
  */
-function isTurn({ accountant, request, was, now }: Turned): boolean {
+function isBalanced({ tracer, request, was, now }: OriginChange): boolean {
   if (was.action !== 'forward' || was.rule !== now.rule || was.origin === now.origin) return false;
   if (was.rule !== null) return was.rule.startsWith('origin_pool/');
-  const { records } = accountant.explain(request).facts;
+  const { records } = tracer.explain(request).facts;
   const address = addressOf(was.origin ?? '');
   return records.some(({ destination }) => destination === address);
 }
@@ -211,16 +221,21 @@ function addressOf(origin: string): string {
   return colon < 0 ? place : place.slice(0, colon);
 }
 
+/** A change of one decision. */
 interface Difference {
-  /** Both decisions in a few words, the same for all requests that changed in the same way. */
+  /** Both decisions in short, equal for all requests that change in the same way. */
   readonly was: string;
   readonly now: string;
   readonly change: string | null;
 }
 
-function difference({ was, now }: Pick<Turned, 'was' | 'now'>, except: readonly string[]): Difference | null {
+/** Compares two decisions; `null` when nothing relevant differs. */
+function difference(
+  { was, now }: Pick<OriginChange, 'was' | 'now'>,
+  except: readonly string[],
+): Difference | null {
   const heads = { was: headOf(was), now: headOf(now) };
-  // What follows from another outcome need not be told as well.
+  // Differences that follow from another outcome are not listed.
   if (heads.was !== heads.now) return { ...heads, change: null };
   const changed = DETAILS.filter(({ name, of }) => !except.includes(name) && of(was) !== of(now));
   if (changed.length === 0) return null;
@@ -237,17 +252,20 @@ function difference({ was, now }: Pick<Turned, 'was' | 'now'>, except: readonly 
   };
 }
 
+/** Action, status and rule of a decision. */
 function headOf({ action, status, rule }: LoggedDecision): string {
   return `${action}${status === null ? '' : ` ${status}`}${rule === null ? '' : ` by ${rule}`}`;
 }
 
+/** A field that is compared. */
 interface Detail {
   readonly name: string;
-  /** From request to request, so that it belongs to examples and not to what they have in common. */
+  /** Whether the value varies from request to request; then it is listed with the examples instead of the group. */
   readonly varies: boolean;
   readonly of: (decision: LoggedDecision) => string;
 }
 
+/** The fields that are compared when the outcome is equal. */
 const DETAILS: readonly Detail[] = [
   { name: 'location', varies: true, of: ({ location }) => location ?? 'none' },
   { name: 'origin', varies: false, of: ({ origin }) => origin ?? 'none' },
@@ -257,6 +275,7 @@ const DETAILS: readonly Detail[] = [
   { name: 'tags', varies: false, of: ({ tags }) => (tags.length === 0 ? 'none' : tags.join(' ')) },
 ];
 
+/** The cache settings of a decision. */
 function cacheText(cache: LoggedDecision['cache']): string {
   if (cache === null) return 'standard';
   const edge = cache.edge_ttl_sec === null ? '' : ` ${cache.edge_ttl_sec} s`;

@@ -1,0 +1,43 @@
+/**
+ * Describes the outcome of a publication. A revision of a domain that must not be served is published but not
+ * served.
+ */
+import { mayServe } from '../../publisher/plan-subject.ts';
+import type { DomainRow } from '../../store/rows.ts';
+import type { ServerAccess } from './call-api.ts';
+import { getDomain } from './remote-domain.ts';
+
+/** The part of a domain that decides whether it is served. */
+type State = Pick<DomainRow, 'status' | 'suspended'>;
+
+/** The outcome, for printing. */
+export interface PublicationOutcome {
+  /** A clause, such as `example.com is out as revision 4`. */
+  readonly clause: string;
+  /** How the domain gets served; `null` where it is, or where only the service can change that. */
+  readonly remedy: string | null;
+}
+
+/** Reads the state of the domain and describes whether its published revision is served. */
+export async function publicationOutcome(
+  domain: string,
+  revision: string,
+  options: ServerAccess,
+): Promise<PublicationOutcome> {
+  const state = (await getDomain(domain, options)) as State;
+  if (mayServe(state)) return { clause: `${domain} is out as revision ${revision}`, remedy: null };
+  const why = state.suspended ? 'suspended' : state.status;
+  const clause = `${domain} is published as revision ${revision}, but not served while it is ${why}`;
+  return { clause, remedy: remedyOf(domain, state) };
+}
+
+/** The next step for a state that is not served. */
+function remedyOf(domain: string, { status }: State): string | null {
+  if (status === 'pending') {
+    return `delegate it to a set of GET /domains/ns-sets; POST /domains/${domain}/check-ns checks it at once`;
+  }
+  if (status === 'unverified') {
+    return `publish the TXT record that GET /domains/${domain} shows, then POST /domains/${domain}/verify`;
+  }
+  return status === 'disabled' ? `POST /domains/${domain}/enable enables it again` : null;
+}

@@ -1,0 +1,75 @@
+/**
+ * Restates the diagnostics of a rule set for the edge file it was written in: the line and column, what a rule or record
+ * looks like in a file, and remedies for text that YAML reads as another type.
+ */
+import type { Diagnostic, FieldPath } from '../base/diagnostic.ts';
+import { RULE_TYPES } from '../base/vocabulary.ts';
+import { isMapping, type YamlFile } from './yaml.ts';
+
+/**
+ * Converts a path into the rule set to a path into the file: `record_ids` is `records` where the rule names
+ * records.
+ */
+export function toFilePath(yaml: YamlFile, path: FieldPath): FieldPath {
+  if (path[2] !== 'record_ids' || !isMapping(yaml.value)) return path;
+  const rules = yaml.value['rules'];
+  const rule = Array.isArray(rules) ? rules[path[1] as number] : undefined;
+  return isMapping(rule) && Object.hasOwn(rule, 'records') ? [...path.slice(0, 2), 'records'] : path;
+}
+
+/**
+ * The diagnostic with its place in the file, the file's wording, and a remedy where the YAML text suggests known. An
+ * unknown field is placed at its key, everything else at its value.
+ */
+export function placed(diagnostic: Diagnostic, yaml: YamlFile): Diagnostic {
+  const path = toFilePath(yaml, diagnostic.path);
+  const at = diagnostic.code === 'unknown_field' ? yaml.keyAt(path) : yaml.at(path);
+  const reworded = { ...diagnostic, ...asMapping(diagnostic, yaml) };
+  const remedy = reworded.remedy ?? remedyFor(reworded, yaml.plainSource(path));
+  return { ...reworded, at, ...(remedy === null ? {} : { remedy }) };
+}
+
+/** Rewords `must be an object`, the API's message, for a rule or record of a file: there it is a mapping. */
+function asMapping(
+  { path, message }: Diagnostic,
+  yaml: YamlFile,
+): Pick<Diagnostic, 'message' | 'remedy'> | null {
+  if (path.length !== 2 || message !== 'must be an object') return null;
+  if (path[0] !== 'rules') return { message: 'must be a mapping with `name`, `type` and `destination`' };
+  const type = RULE_TYPES.find((known) => known === yaml.plainSource(path));
+  return {
+    message: 'must be a mapping with `type` and the fields of that type',
+    ...(type === undefined ? {} : { remedy: `write \`- { type: ${type}, … }\`` }),
+  };
+}
+
+/** The remedy for a single value where a list is expected: the value in brackets, cut to 60 characters. */
+export function asList(source: string): string {
+  if (source === '') return 'write `[]`, or remove the line';
+  const entry = /[,[\]{}#:]/.test(source) ? JSON.stringify(source) : source;
+  return `write \`[${entry.slice(0, 60)}]\``;
+}
+
+/**
+ * The remedy for unquoted text that YAML reads as another type: `false`, `12`, an empty value. `null`: no
+ * suggestion.
+ */
+function remedyFor({ code, message, path }: Diagnostic, source: string | null): string | null {
+  if (code !== 'invalid_type' || source === null) return null;
+  if (message === FLAG) return readsAsFlag(source);
+  if (message === 'must be a list') return asList(source);
+  if (message !== 'must be text') return null;
+  if (path.includes('countries') && /^(?:no|false|off)$/i.test(source))
+    return 'write `"NO"` in quotes for Norway';
+  if (source === '') return 'write text, or remove the line; a `#` starts a comment unless it is in quotes';
+  return `write \`"${source.slice(0, 60)}"\` in quotes`;
+}
+
+/** The parser's message for a value that must be a boolean (`model/parse`). */
+const FLAG = 'must be `true` or `false`';
+
+/** The remedy for words that YAML 1.1 reads as booleans and YAML 1.2 reads as text. */
+function readsAsFlag(source: string): string | null {
+  if (/^(?:yes|on|y)$/i.test(source)) return 'write `true`';
+  return /^(?:no|off|n)$/i.test(source) ? 'write `false`' : null;
+}
