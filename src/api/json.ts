@@ -4,6 +4,7 @@
  */
 import { MAX_JSON_DEPTH } from './limits.ts';
 
+/** The value of a body, or why it cannot be read. */
 export type ReadJson =
   /** `undefined` for an empty body. */
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };

@@ -50,6 +50,7 @@ export interface NodeRoute extends NodeOperation {
 /** One line of `routes.ts`. */
 export type AnyRoute = ApiRoute | NodeRoute;
 
+/** Whether a route is for nodes. */
 export function isNodeRoute(route: AnyRoute): route is NodeRoute {
   return route.permission === 'node';
 }

@@ -35,7 +35,9 @@ export class Refusal extends Error {
 // Messages that the API document prescribes
 /** @param given whether the request has a key at all */
 export const invalidKey = (given: boolean): Refusal => unauthorized('invalid API key', given);
+/** A read-only key was used for a write. */
 export const readOnlyKey = (): Refusal => new Refusal(403, 'read-only API key');
+/** The object does not exist, or the caller may not see it: the two must look alike. */
 export const notFound = (): Refusal => new Refusal(404, 'not found');
 
 /**

@@ -19,6 +19,7 @@ import { requestIdOf } from './request-id.ts';
 import type { Caller } from './route.ts';
 import type { Services } from './services.ts';
 
+/** The cache as the server uses it. */
 export interface ResponseCache {
   /**
    * Accepts a request that has a cached response, and answers it within this turn of the event loop. `false`: there is
@@ -115,6 +116,7 @@ function isPlain(headers: IncomingHttpHeaders): boolean {
   );
 }
 
+/** The services of the cache, and where it reports answers. */
 export interface ResponseCacheOptions {
   readonly services: Services;
   readonly log: Logger;

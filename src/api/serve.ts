@@ -39,6 +39,7 @@ import { NODE_ROUTES, ROUTES } from './routes.ts';
 import type { NodeRouteServices, Services } from './services.ts';
 import { answerUnparsed } from './unparsed.ts';
 
+/** What the server is created with. */
 export interface ApiOptions {
   readonly services: Services;
   readonly log: Logger;

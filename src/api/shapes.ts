@@ -1,6 +1,7 @@
 /** Response schemas that several operations share. */
 import { z } from 'zod';
 
+/** The `{ message }` object. */
 export const messageShape = z.object({ message: z.string() }).meta({ id: 'Message' });
 
 /** The page note of a long answer; each operation adds its own `next`. */

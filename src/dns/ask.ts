@@ -11,6 +11,7 @@ import { ASK_TIMEOUT_MS, UDP_ATTEMPTS } from './limits.ts';
 import { type DnsQuestion, decodeReply, encodeQuery, isReplyTo, isTruncated, type Reply } from './message.ts';
 import type { ServerAddress } from './server-address.ts';
 
+/** How a query is sent. */
 export interface QueryServerOptions {
   /** Sets RD (recursion desired): a resolver resolves the name; without it a server answers from its own zones. */
   readonly recursive: boolean;
@@ -82,6 +83,7 @@ function exchange(
   });
 }
 
+/** The fault of a socket error. */
 function networkFault(server: ServerAddress, cause: unknown): DnsFault {
   return new DnsFault('network', `\`${server.address}\` cannot be reached`, cause);
 }

@@ -46,6 +46,7 @@ export interface Reply {
   readonly authorities: readonly DnsAnswer[];
 }
 
+/** The header fields of a query. */
 export interface QueryOptions {
   /** 16 random bits (RFC 5452 §4.3). */
   readonly id: number;
@@ -55,6 +56,7 @@ export interface QueryOptions {
   readonly edns: boolean;
 }
 
+/** Types that dns-packet knows only by number. */
 const NUMBERED: Readonly<Record<string, string>> = { UNKNOWN_64: 'SVCB', UNKNOWN_65: 'HTTPS' };
 
 /** The octets of a query message. */
@@ -70,7 +72,9 @@ export function encodeQuery({ name, type }: DnsQuestion, { id, recursive, edns }
   return encode(packet);
 }
 
+/** The RD bit of the header's flags (RFC 1035 §4.1.1). */
 const RECURSION_DESIRED = 1 << 8;
+/** The OPT record of EDNS version 0, without options (RFC 6891 §6.1). */
 const OPT = {
   type: 'OPT',
   name: '.',
@@ -114,6 +118,7 @@ export function decodeReply(octets: Buffer, question: DnsQuestion): Reply {
   };
 }
 
+/** Whether the question section repeats the query; names are compared without case. */
 function sameQuestion(
   asked: { readonly name: string; readonly type: string },
   question: DnsQuestion,

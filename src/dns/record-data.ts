@@ -18,21 +18,25 @@ export function answerData(answer: DnsAnswer): { readonly type: ZoneType; readon
 
 // The forms in which dns-packet decodes a type's data
 
+/** RFC 8659 §4.1. */
 interface Caa {
   readonly flags: number;
   readonly tag: string;
   readonly value: string;
 }
+/** RFC 1035 §3.3.9. */
 interface Mx {
   readonly preference: number;
   readonly exchange: string;
 }
+/** RFC 2782. */
 interface Srv {
   readonly priority: number;
   readonly weight: number;
   readonly port: number;
   readonly target: string;
 }
+/** RFC 6698 §2.1. */
 interface Tlsa {
   readonly usage: number;
   readonly selector: number;

@@ -19,6 +19,7 @@ import { canonical, type DnsAnswer, type DnsQuestion, type QueryType, type Reply
 import { parseServerAddress, type ServerAddress } from './server-address.ts';
 import { createServerLimit } from './server-limit.ts';
 
+/** The configuration of a client. */
 export interface DnsOptions {
   /** Recursive resolvers, an address with an optional port each: `192.0.2.53`, `192.0.2.53:5353`, `[::1]:53`. Default: the system's. */
   readonly resolvers?: readonly string[];
@@ -117,20 +118,22 @@ export function createDns(options: DnsOptions = {}): Dns {
   };
 }
 
+/** The key of a server's concurrency limit. */
 function nameOf({ address, port }: ServerAddress): string {
   return `${address} ${port}`;
 }
 
-/** `: <sentence>` of what failed, for the end of a message. */
+/** `: <message>` of a fault, to append to another message; empty for any other cause. */
 export function reason(cause: unknown): string {
   return cause instanceof DnsFault ? `: ${cause.message}` : '';
 }
 
+/** Whether an address is globally reachable unicast (IANA special-purpose registries, by ipaddr.js). */
 function isPublic(address: string): boolean {
   return ipaddr.isValid(address) && ipaddr.parse(address).range() === 'unicast';
 }
 
-/** Names in the NS records of exactly this owner, canonical, each once, in order. */
+/** Names in the NS records of exactly this owner: canonical, distinct, sorted, at most `MAX_SERVERS`. */
 export function serverNames(answers: readonly DnsAnswer[], owner: string): readonly string[] {
   const names = answers
     .filter(({ name, type, data }) => type === 'NS' && name === owner && typeof data === 'string')
@@ -138,7 +141,10 @@ export function serverNames(answers: readonly DnsAnswer[], owner: string): reado
   return [...new Set(names)].sort().slice(0, MAX_SERVERS);
 }
 
-/** Data of one type at a name, or at the end of the CNAMEs that lead away from it inside the answer. */
+/**
+ * Data of one type at a name, or at the end of the CNAME chain that starts there inside the answer. Follows at most
+ * `MAX_ALIASES`; empty: there is none.
+ */
 export function dataOf(answers: readonly DnsAnswer[], name: string, type: QueryType): readonly unknown[] {
   let owner = name;
   for (let step = 0; step <= MAX_ALIASES; step++) {

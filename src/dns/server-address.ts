@@ -1,6 +1,7 @@
 /** Reads the address of a DNS server as an operator writes it. */
 import { isIP } from 'node:net';
 
+/** An IP address in text form and a port. */
 export interface ServerAddress {
   readonly address: string;
   readonly port: number;

@@ -2,6 +2,7 @@
 import { createSemaphore, type Semaphore } from '../platform/semaphore.ts';
 import { DnsFault } from './fault.ts';
 
+/** A limit on concurrent queries, separate for each server. */
 export interface ServerLimit {
   /** Runs `work` when the server has a place. @throws DnsFault `cancelled` when `signal` aborts the wait */
   take<T>(server: string, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;

@@ -91,7 +91,7 @@ describe.each(everyDatabase().map((database) => [database.kind, database] as con
     const ask = (port: number, path: string, key: string, method = 'GET', body?: unknown) =>
       send(port, { method, path, body, headers: { 'x-api-key': key } });
 
-    test('accounts and keys are made and revoked beside a running server, and what was acknowledged stays', async () => {
+    test('accounts and keys are created and revoked beside a running server, and acknowledged writes remain', async () => {
       const first = await serve(folder, store);
       expect(first.out).toContain(kind === 'sqlite' ? `data in ${made.database}` : 'data in ');
       await until(() => first.log().includes('no accounts yet'));
@@ -157,7 +157,7 @@ describe.each(everyDatabase().map((database) => [database.kind, database] as con
     });
 
     if (kind === 'sqlite')
-      test('a data folder has one server', async () => {
+      test('a second server on one data folder is refused', async () => {
         const first = await serve(folder, store);
         const second = await run('serve', '--port', '0', '--ops-port', '0');
         expect(second.code).toBe(4);
@@ -187,7 +187,7 @@ describe.each(everyDatabase().map((database) => [database.kind, database] as con
         expect(await Promise.all([one.end('SIGTERM'), two.end('SIGTERM')])).toEqual([0, 0]);
       });
 
-    test('SIGTERM lets a request in flight end, and refuses new connections', async () => {
+    test('after SIGTERM a running request ends and new connections are refused', async () => {
       await run('account', 'create', 'dora');
       const key = (await run('key', 'create', 'dora')).out.trim();
       const serving = await serve(folder, store);
@@ -234,7 +234,7 @@ describe('what cannot be started', PATIENCE, () => {
     expect(ended).toBe(code);
   });
 
-  test('without SQLite, a server is told of PostgreSQL', async () => {
+  test('without SQLite, the error suggests PostgreSQL', async () => {
     const data = mkdtempSync(join(tmpdir(), 'edgeplan-no-sqlite-'));
     const env = { NODE_OPTIONS: '--no-addons' };
     const { code, err } = await edgeplan(['serve', '--data', join(data, 'one')], { cwd: data, env });
@@ -243,7 +243,7 @@ describe('what cannot be started', PATIENCE, () => {
     rmSync(data, { recursive: true, force: true });
   });
 
-  test('a port that is taken is named', async () => {
+  test('the error for a port in use names the port', async () => {
     const data = mkdtempSync(join(tmpdir(), 'edgeplan-taken-'));
     const serving = await serve(data, ['--data', join(data, 'one')]);
     const args = ['serve', '--data', join(data, 'two'), '--port', String(serving.port), '--ops-port', '0'];

@@ -24,7 +24,7 @@ loc  IN LOC 52 22 23.000 N 4 53 32.000 E -2.00m
 `;
 
 describe('import', () => {
-  test('takes what it can, and tells the rest line by line', async () => {
+  test('imports the valid records, and reports the others line by line', async () => {
     await server.domain('zone.test');
     const file = join(server.folder, 'zone.test.zone');
     writeFileSync(file, ZONE);
@@ -46,7 +46,7 @@ describe('import', () => {
     expect([json.code, JSON.parse(json.out).imported]).toEqual([0, 1]);
   });
 
-  test('says what cannot be', async () => {
+  test('reports arguments that cannot be used', async () => {
     const nothing = await server.run(['import', 'zone.test', '--zone', '-'], '@ IN NS ns1.zone.test.\n');
     expect([nothing.code, nothing.err]).toEqual([
       4,
@@ -60,7 +60,7 @@ describe('import', () => {
 });
 
 describe('audit', () => {
-  test('tells when, who and what, each field before and after', async () => {
+  test('prints time, author and action, with each field before and after', async () => {
     await server.domain('audit.test');
     const path = '/domains/audit.test/rules/drop/';
     const { id } = (await server.call('POST', path, { countries: ['RU'] })).body;
@@ -102,7 +102,7 @@ describe('audit', () => {
     });
   });
 
-  test('reads back page after page, to a limit or a moment', { timeout: 120_000 }, async () => {
+  test('reads backwards page by page, up to a limit or a time', { timeout: 120_000 }, async () => {
     await server.domain('long.test');
     const records = Array.from({ length: 400 }, (_, n) => `r${n} IN A 192.0.2.${n % 250}`).join('\n');
     await server.run(['import', 'long.test', '--zone', '-'], records);

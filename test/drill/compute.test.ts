@@ -88,7 +88,7 @@ describe('with 10,000 rules on a domain', { timeout: PATIENCE_MS }, () => {
     expect(answered[0]?.body.counts.considered).toBe(RULES);
   });
 
-  test('pages of a trace hold every rule once, those that had their say first', async () => {
+  test('pages of a trace have every rule once, the matched and conditional ones first', async () => {
     const question = { request: { target: '/p7777', ip: '192.0.2.9' } };
     const seen: number[] = [];
     let cursor = '';
@@ -105,7 +105,7 @@ describe('with 10,000 rules on a domain', { timeout: PATIENCE_MS }, () => {
     expect(seen.length).toBe(RULES);
   });
 
-  test('pages of the printed plan, of the diff and of its text follow one another, within 1 MB each', async () => {
+  test('pages of the printed plan, the diff and its text are complete together, and at most 1 MB each', async () => {
     const domain_id = large.domain.id;
     const rules = await api.store.latest.rules.list(domain_id, 'drop');
     for (let from = 0; from < RULES; from += 500) {
@@ -161,13 +161,13 @@ describe('with 10,000 rules on a domain', { timeout: PATIENCE_MS }, () => {
     expect((await large.owner.call('GET', next)).text.slice(0, 3)).not.toBe('---');
   });
 
-  test('a cursor of a diff has the revisions in it, and one that is none a mistake', async () => {
+  test('a diff cursor names its revisions, and a malformed one is 400', async () => {
     expect((await large.ask('GET', '/diff?cursor=1-2-0&from=1')).status).toBe(400);
     expect((await large.ask('GET', '/diff?cursor=1-2')).body.error).toContain('page.next');
     expect((await large.ask('GET', '/diff?cursor=98-99-0')).status).toBe(404);
   });
 
-  test('a cursor of another revision is a conflict, and one that is none a mistake', async () => {
+  test('a cursor of another revision is 409, and a malformed one 400', async () => {
     expect((await large.ask('POST', '/simulate?cursor=99-1', { request: {} })).status).toBe(409);
     expect((await large.ask('POST', '/simulate?cursor=x', { request: {} })).status).toBe(400);
   });
@@ -247,7 +247,7 @@ describe('a computation', () => {
     }
   });
 
-  test('that finds no free thread in time names how long it waited', async () => {
+  test('that finds no free thread in time reports its waiting time', async () => {
     const compute = createCompute({ store: api.store, file: SILENT_THREAD, waitMs: 100 });
     const busy = [compute.run(1, zone('')), compute.run(2, zone(''))];
     const ended = Promise.allSettled(busy);

@@ -107,7 +107,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       },
     );
 
-    test('an account has a name once, its own or a shared one', async () => {
+    test('an account that sees a domain of the name cannot add another', async () => {
       const { ann, name } = await two();
       expect(await claim(ann, name)).toMatchObject({ status: 409, body: TAKEN });
       const guest = await person();
@@ -115,7 +115,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect(await claim(guest, name)).toMatchObject({ status: 409, body: TAKEN });
     });
 
-    test('the first account that proves the name has it, and the other domain is deleted', async () => {
+    test('the first account that proves the name gets it, and the other domain is deleted', async () => {
       const { ann, bob, name, path, ids } = await two();
       await ann.call('POST', `${path}/rules/drop/`, { ips: ['192.0.2.1'] });
       api.dns.challenge = { state: 'verified' };
@@ -137,7 +137,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect(current).toMatchObject({ domain_id: ids.bob, digest: expect.any(String) });
     });
 
-    test('a delegation decides nothing between managed domains; the TXT record does', async () => {
+    test('between managed domains of one name the TXT record decides, not the delegation', async () => {
       const { ann, bob, name, path, ids } = await two('managed');
       api.dns.delegation = { state: 'delegated', set: SETS[0], found: SETS[0] };
       const checked = await ann.call('POST', `${path}/check-ns`);
@@ -181,7 +181,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect(await claim(await person(), name)).toMatchObject({ status: 409, body: TAKEN });
     });
 
-    test('where the other domain is gone or has lapsed, the delegation counts again', async () => {
+    test('a delegation proves the name once the other domain is deleted or has lapsed', async () => {
       for (const end of ['delete', 'lapse'] as const) {
         const { ann, bob, path, ids } = await two('managed');
         api.dns.delegation = { state: 'delegated', set: SETS[0], found: SETS[0] };
@@ -196,7 +196,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       }
     });
 
-    test('a name that nobody proved is free after 14 days, whatever was changed meanwhile', async () => {
+    test('an unproved name is free after 14 days, whatever was changed in between', async () => {
       const [ann, name] = [await person(), freshName()];
       const { id } = (await claim(ann, name)).body;
       const path = `/domains/${name}`;
@@ -219,7 +219,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect((await claim(ann, name)).status).toBe(200);
     });
 
-    test('a domain that loses its proof has 14 days from then on, one that is served or banned has no end', async () => {
+    test('a domain that loses its proof lapses 14 days later; a served or banned one never lapses', async () => {
       const [ann, name] = [await person(), freshName()];
       const { id } = (await claim(ann, name)).body;
       api.dns.challenge = { state: 'verified' };
@@ -249,7 +249,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect(await claim(await person(), name)).toMatchObject({ status: 409, body: TAKEN });
     });
 
-    test('of many that claim a name at once all have one, and of many that prove it one', async () => {
+    test('all concurrent claims of a name succeed, and of concurrent proofs one does', async () => {
       const name = freshName();
       const people = await Promise.all(Array.from({ length: 6 }, person));
       const claims = await Promise.all(people.map((who) => claim(who, name)));
@@ -263,13 +263,13 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect(await api.store.latest.domains.named(name)).toHaveLength(1);
     });
 
-    test('one account that claims a name twice at once has it once', async () => {
+    test('two concurrent claims of one account create one domain', async () => {
       const [ann, name] = [await person(), freshName()];
       const answers = await Promise.all(Array.from({ length: 5 }, () => claim(ann, name)));
       expect(answers.map(({ status }) => status).sort()).toEqual([200, 409, 409, 409, 409]);
     });
 
-    test('accounts that claim one name are bounded, those that have lapsed apart', async () => {
+    test('the number of claims of one name is bounded, lapsed ones not counted', async () => {
       const name = freshName();
       const people = await Promise.all(Array.from({ length: MAX_UNPROVED_OF_NAME }, person));
       for (const who of people) expect((await claim(who, name)).status).toBe(200);
@@ -283,7 +283,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect((await claim(late, name)).status).toBe(200);
     });
 
-    test('unproved domains of one account are bounded', async () => {
+    test('the number of unproved domains of one account is bounded', async () => {
       const ann = await person();
       const { id } = (await claim(ann, freshName())).body;
       await api.store.write(async (tx) => {
@@ -298,7 +298,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       ]);
     });
 
-    test('a name with no room for a TXT record is claimed once', async () => {
+    test('a name too long for a TXT record can be claimed once only', async () => {
       const labels = [
         `l${++made}`,
         'a'.repeat(60),

@@ -52,7 +52,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
         expect((await person.call('GET', '/domains/')).status).toBe(401);
       });
 
-      test('the challenge tells a key that opens nothing from none at all (RFC 6750 §3)', async () => {
+      test('the challenge distinguishes an invalid key from a missing one (RFC 6750 §3)', async () => {
         const wrong = { 'x-api-key': makeKey() };
         const basic = { authorization: 'Basic YTpi' };
         for (const path of ['/domains/', '/nowhere', '/domains/%zz']) {
@@ -72,13 +72,13 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
         expect(await headersOf({ authorization: 'Bearer x' })).toBe('Bearer error="invalid_token"');
       });
 
-      test('both headers open the same door', async () => {
+      test('both headers authenticate the same key', async () => {
         for (const headers of [{ authorization: `Bearer ${owner.key}` }, { 'x-api-key': owner.key }])
           expect((await bare('GET', '/domains/', headers)).status).toBe(200);
       });
     });
 
-    test('a key revoked while a request is under way commits nothing', async () => {
+    test('a key that is revoked during a request commits nothing', async () => {
       const person = await api.person('racing');
       await person.call('POST', '/domains/', { name: 'race.example' });
       api.dns.delegation = { state: 'delegated', set: [], found: [] };
@@ -91,7 +91,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect((await api.store.latest.domains.byName('race.example'))?.status).toBe('pending');
     });
 
-    test('a key revoked while a read is under way gets nothing to see', async () => {
+    test('a key that is revoked during a read gets a 401', async () => {
       const person = await api.person('reading');
       for (const path of ['/domains/', '/nodes/']) expect((await person.call('GET', path)).status).toBe(200);
       api.beforeRead = async () => {
@@ -102,7 +102,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
     });
 
     describe('a read-only key', () => {
-      test('reads, and changes nothing anywhere', async () => {
+      test('can read everywhere, and write nowhere', async () => {
         const { key } = await owner.anotherKey({ readOnly: true });
         const headers = { 'x-api-key': key };
         for (const method of ['GET', 'HEAD', 'OPTIONS'])
@@ -179,7 +179,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
         }
       });
 
-      test('only the owner deletes, and says so in the detail', async () => {
+      test('only the owner may delete, and the detail shows it', async () => {
         for (const [name, person] of people) {
           if (name === 'stranger') continue;
           const { body } = await person.call('GET', '/domains/shop.example');
@@ -190,7 +190,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
         }
       });
 
-      test('members: an admin grants what is below an admin, and anybody may leave', async () => {
+      test('an admin grants only roles below admin, and every member may leave', async () => {
         const admin = people.get('admin')!;
         const viewer = people.get('viewer')!;
         const stranger = people.get('stranger')!;
@@ -233,7 +233,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
         ]);
       });
 
-      test('the role comes before the body, and the body before a disabled domain', async () => {
+      test('the role is checked before the body, and the body before a disabled domain', async () => {
         const nonsense = { nonsense: true };
         const path = '/domains/shop.example';
         expect((await people.get('stranger')!.call('PUT', path, nonsense)).status).toBe(404);
@@ -248,7 +248,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       });
     });
 
-    test('the plan comes before the body; a ceiling over a value of the body after it', async () => {
+    test('entitlements are checked before the body; ceilings of its values after it', async () => {
       const { id } = (await api.store.latest.domains.byName('shop.example'))!;
       const put = (overrides: object) =>
         api.store.write((tx) =>
@@ -286,7 +286,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       await api.store.write((tx) => tx.subscriptions.remove(id));
     });
 
-    test('the last use and the requests of a day are kept', async () => {
+    test('the last use and the requests of a day are stored', async () => {
       const person = await api.person('counted');
       for (let sent = 0; sent < 5; sent++) await person.call('GET', '/domains/');
       await person.call('GET', '/nowhere');
@@ -308,7 +308,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       await expect(person.anotherKey()).rejects.toThrow('active keys');
     });
 
-    test('no key stands in the log', async () => {
+    test('the log contains no key', async () => {
       await bare('GET', `/domains/?key=${owner.key}`, { 'x-api-key': owner.key });
       expect(api.log.length).toBeGreaterThan(10);
       expect(api.log.filter((line) => line.includes(owner.key))).toEqual([]);
@@ -325,7 +325,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
     });
     afterAll(() => api.close());
 
-    test('a key gets its requests in any minute, then 429 with Retry-After', async () => {
+    test('a key beyond its requests a minute gets 429 with Retry-After', async () => {
       const person = await api.person('busy');
       for (let sent = 0; sent < 10; sent++) expect((await person.call('GET', '/domains/')).status).toBe(200);
       const over = await person.call('GET', '/domains/');

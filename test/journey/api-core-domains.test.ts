@@ -49,7 +49,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       return (await api.store.latest.scans.due(api.now(), 100)).map(({ domain_id }) => domain_id);
     }
 
-    test('a managed domain starts pending, is scanned, and stands in the list', async () => {
+    test('a managed domain starts pending, is scanned, and is in the list', async () => {
       const { status, body } = await ann.call('POST', '/domains/', { name: 'Shop.Example.' });
       expect(status).toBe(200);
       expect(body).toMatchObject({
@@ -77,7 +77,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect((await ann.call('GET', '/domains/ns-sets')).body).toEqual({ sets: SETS });
     });
 
-    test('a name is taken once by an account, and by anybody once it is proved', async () => {
+    test('a name can be added once by an account, and by no other once it is proved', async () => {
       const taken = async (person: Person, name: string): Promise<void> => {
         const { status, body } = await person.call('POST', '/domains/', { name });
         expect([status, body.error]).toEqual([409, 'domain already registered on this or another account']);
@@ -148,7 +148,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect((await ann.call('DELETE', '/domains/bounds.example')).status).toBe(200);
     });
 
-    test('settings change one by one, and what was read can be sent back', async () => {
+    test('settings change one by one, and a detail that was read can be sent back', async () => {
       const path = '/domains/shop.example';
       const changes = {
         cache_l2_max_gb: 3,
@@ -198,7 +198,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect(body.error).toMatch(sentence);
     });
 
-    test('ETag: 304 for what is known, 412 for what has changed', async () => {
+    test('a matching ETag gives 304, and If-Match of a changed domain 412', async () => {
       const path = '/domains/shop.example';
       const { headers } = await ann.call('GET', path);
       const tag = headers['etag']!;
@@ -223,7 +223,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       );
     });
 
-    test('the nameserver check: once an hour, and active once the delegation is right', async () => {
+    test('a nameserver check runs once an hour and activates a delegated domain', async () => {
       const path = '/domains/shop.example/check-ns';
       const skipped = await ann.call('POST', `${path}?validate_only=true`);
       expect(skipped.body.state).toBe('unchecked');
@@ -279,7 +279,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect(after?.purge_epoch).toBe((before?.purge_epoch ?? 0) + 1);
     });
 
-    test('ssl tells which proxied names no certificate covers', async () => {
+    test('ssl lists the proxied names that no certificate covers', async () => {
       const { id } = await rowOf('shop.example');
       const now = Date.now();
       const record = {
@@ -325,7 +325,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
     });
 
     describe('an external domain', () => {
-      test('is proven by the record it is told to publish', async () => {
+      test('is proved by the TXT record of its detail', async () => {
         const { body } = await ann.call('POST', '/domains/', { name: 'ext.example', dns_mode: 'external' });
         expect(body).toMatchObject({ status: 'unverified', verification: { type: 'TXT', verified: false } });
         expect(body.verification.host).toBe('_edgeplan-challenge.ext.example');
@@ -347,7 +347,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
         expect((await ann.call('POST', '/domains/shop.example/verify')).status).toBe(409);
       });
 
-      test('whose name leaves no room for the record that proves it is refused', async () => {
+      test('whose name is too long for the TXT record is refused', async () => {
         const labels = `${'a'.repeat(63)}.`.repeat(3);
         const long = (octets: number): string => `${labels}${'b'.repeat(octets - 200)}.example`;
         const call = (name: string, dns_mode: string) => ann.call('POST', '/domains/', { name, dns_mode });
@@ -361,7 +361,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
         expect(changed.body.error).toContain('dns_mode: ');
       });
 
-      test('gets a new value when the old one has expired', async () => {
+      test('gets a new challenge value when the old one has expired', async () => {
         await ann.call('POST', '/domains/', { name: 'late.example', dns_mode: 'external' });
         const before = (await ann.call('GET', '/domains/late.example')).body.verification.value;
         api.ahead = 8 * 24 * HOUR;
@@ -377,7 +377,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
         expect(log).not.toContain(after.value);
       });
 
-      test('that becomes managed keeps serving and waits for its check', async () => {
+      test('that becomes managed is served until its check', async () => {
         const { body } = await ann.call('PUT', '/domains/ext.example', { dns_mode: 'managed' });
         expect(body).toMatchObject({ dns_mode: 'managed', status: 'active' });
         const back = await ann.call('PUT', '/domains/ext.example', { dns_mode: 'external' });
@@ -386,7 +386,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       });
     });
 
-    test('a disabled domain is enabled: active when the proof holds, else where it began', async () => {
+    test('a disabled domain becomes active when the proof holds, else pending or unverified', async () => {
       await ann.call('POST', '/domains/', { name: 'off.example' });
       expect((await ann.call('POST', '/domains/off.example/enable')).status).toBe(409);
       const { id } = await rowOf('off.example');
@@ -408,7 +408,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect((await ann.call('DELETE', '/domains/off.example')).status).toBe(200);
     });
 
-    test('a banned domain cannot be had back by deleting it', async () => {
+    test('a banned domain cannot be deleted by its owner', async () => {
       await ann.call('POST', '/domains/', { name: 'banned.example' });
       const { id } = await rowOf('banned.example');
       await api.store.write((tx) => tx.domains.update(id, { status: 'banned' }));
@@ -421,7 +421,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect((await rowOf('banned.example')).status).toBe('banned');
     });
 
-    test('what the service does by itself is told with times as texts', async () => {
+    test('the audit entries of the service have times as texts', async () => {
       await ann.call('POST', '/domains/', { name: 'paused.example' });
       const now = api.now();
       await api.store.write(async (tx) => {
@@ -437,7 +437,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       });
     });
 
-    test('the audit log tells who, when and what, page by page', async () => {
+    test('the audit log lists author, time and change, page by page', async () => {
       const path = '/domains/shop.example/audit/';
       const all = (await ann.call('GET', path)).body;
       expect(all.at(-1)).toMatchObject({
@@ -464,7 +464,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect((await ann.call('GET', `${path}?limit=x`)).status).toBe(400);
     });
 
-    test('deleting takes everything and leaves a tombstone; the name starts anew', async () => {
+    test('a deletion removes everything and publishes a tombstone; the name can be added again', async () => {
       const gone = await ann.call('DELETE', '/domains/shop.example?wait=published');
       expect(gone.body).toEqual({ message: 'domain `shop.example` deleted' });
       const tombstone = await api.store.latest.plans.current('shop.example');
@@ -477,7 +477,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect((await bob.call('GET', '/domains/shop.example/audit/')).body).toHaveLength(1);
     });
 
-    test('writes of many at once lose none', async () => {
+    test('concurrent writes lose no change', async () => {
       const names = Array.from({ length: 20 }, (_, at) => `many-${at}.example`);
       const made = await Promise.all(names.map((name) => ann.call('POST', '/domains/', { name })));
       expect(made.map(({ status }) => status)).toEqual(names.map(() => 200));

@@ -90,7 +90,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect([twice.status, twice.body.error]).toEqual([400, 'limit: is given more than once']);
     });
 
-    test.each(['a\u0000', '\ud800'])('no text holds %j', async (name) => {
+    test.each(['a\u0000', '\ud800'])('a text that contains %j is 400', async (name) => {
       const { status, body } = await ann.call('POST', '/domains/shop.example/members/', {
         name,
         role: 'viewer',
@@ -99,7 +99,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect(body.error).toMatch(/^name: must (?:not hold a NUL character|be valid Unicode text)/);
     });
 
-    test('octets that are no UTF-8 are 400', async () => {
+    test('a body that is not UTF-8 is 400', async () => {
       expect((await put(Buffer.from([0x7b, 0xff, 0x7d]))).status).toBe(400);
     });
 
@@ -114,12 +114,12 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect([status, body.error]).toEqual([415, 'the content type must be `application/json`']);
     });
 
-    test('a charset beside the content type is fine', async () => {
+    test('a content type with a charset is accepted', async () => {
       expect((await put('{}', { 'content-type': 'application/json; charset=utf-8' })).status).toBe(200);
       expect((await put('{}', { 'content-type': 'Application/JSON' })).status).toBe(200);
     });
 
-    test('a request that takes no body is told so', async () => {
+    test('a body is refused where the request takes none', async () => {
       const path = '/domains/shop.example/developer-mode?validate_only=true';
       expect((await ann.call('POST', path)).status).toBe(200);
       expect((await ann.call('POST', path, {})).status).toBe(200);
@@ -127,7 +127,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect([status, body.error]).toEqual([400, 'this request takes no body']);
     });
 
-    test('100 MB are refused unread', async () => {
+    test('a body of 100 MB is refused unread', async () => {
       const announced = await raw(
         api.port,
         `PUT /domains/shop.example HTTP/1.1\r\nHost: x\r\nX-Api-Key: ${ann.key}\r\n` +
@@ -197,7 +197,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect([options.status, options.headers['allow']]).toEqual([204, allow]);
     });
 
-    test('a compressed body, or one that says so, is 415 and read by nobody', async () => {
+    test('a body with a content encoding is 415 and not read', async () => {
       const path = '/domains/';
       const body = Buffer.from('{"name":"packed.example"}');
       for (const encoding of ['gzip', 'br', 'zstd', 'gzip, identity', 'none']) {
@@ -224,14 +224,14 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect(plain.status).toBe(200);
     });
 
-    test('a method nobody knows is 405 too', async () => {
+    test('an unknown method is 405', async () => {
       const answer = await raw(api.port, 'FROB /domains/ HTTP/1.1\r\nHost: x\r\n\r\n');
       expect(answer).toMatch(/^HTTP\/1\.1 405 /);
       expect(answer).toMatch(/\r\nallow: GET, HEAD, POST, OPTIONS\r\n/);
       expect(await raw(api.port, 'FROB /nowhere HTTP/1.1\r\nHost: x\r\n\r\n')).toMatch(/^HTTP\/1\.1 404 /);
     });
 
-    test('what is no HTTP gets the error shape all the same', async () => {
+    test('octets that are not HTTP get an answer in the error shape', async () => {
       for (const octets of ['hello\r\n\r\n', '\u0000\u0001\r\n\r\n', 'GET / HTTP/9.9\r\n\r\n'])
         expect(await raw(api.port, octets)).toMatch(/^HTTP\/1\.1 400 [\s\S]*\r\n\r\n\{"error":"[^"]+"\}$/);
       const long = `GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'a'.repeat(20_000)}\r\n\r\n`;
@@ -240,7 +240,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       );
     });
 
-    test('what Node would answer by itself gets the error shape, and an id', async () => {
+    test('an error that Node detects gets the error shape and a request id', async () => {
       const end = `X-Api-Key: ${ann.key}\r\nConnection: close\r\n\r\n`;
       const answers = [
         [`GET /domains/ HTTP/1.1\r\n${end}`, 400, 'the `Host` header is missing'],
@@ -266,7 +266,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect(body.error).toMatch(/^limit: must be a whole number from 1 to 1000, found /);
     });
 
-    test('the request id is the caller’s where it is harmless', async () => {
+    test('the request id is the client’s where it is harmless', async () => {
       const own = await ann.call('GET', '/domains/', undefined, { 'x-request-id': 'deploy-7' });
       expect(own.headers['x-request-id']).toBe('deploy-7');
       for (const sent of ['a b', 'x'.repeat(200), '"'])
@@ -275,7 +275,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
         ).toMatch(/^[0-9a-f-]{36}$/);
     });
 
-    test('HEAD answers what GET would, without a body', async () => {
+    test('HEAD has the headers of GET, without a body', async () => {
       for (const path of ['/domains/', '/domains/shop.example', '/domains/shop.example/audit/', '/nowhere']) {
         const get = await ann.call('GET', path);
         const head = await ann.call('HEAD', path);
@@ -284,7 +284,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       }
     });
 
-    test('the OpenAPI document needs no key and holds every route', async () => {
+    test('the OpenAPI document needs no key and lists every route', async () => {
       const { status, text, headers } = await send(api.port, { method: 'GET', path: '/docs/openapi.yaml' });
       expect(status).toBe(200);
       expect(headers['content-type']).toMatch(/^application\/yaml/);

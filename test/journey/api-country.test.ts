@@ -60,7 +60,7 @@ describe('with a geo database', () => {
     expect(rule.country).toBe(stored);
   });
 
-  test('an update that moves the origin looks again', async () => {
+  test('an update of the origin’s address sets its country again', async () => {
     const body = { address: 'origin.example.net', country: 'DE' };
     const { id } = await dataOf(api.POST('/domains/{domain}/rules/origin_route/', { params, body }));
     const at = { path: { ...params.path, ruleId: id } };

@@ -16,7 +16,7 @@ afterAll(() => api.close());
 const get = (path: string, headers: Record<string, string> = {}) =>
   fetch(`${api.url}${path}`, { headers: { authorization: `Bearer ${ann.key}`, ...headers } });
 
-test('every answer to a key says what is left of its budget, a refusal too', async () => {
+test('every answer to a key has its remaining budget, a refusal too', async () => {
   const statuses: number[] = [];
   const left: number[] = [];
   for (let request = 0; request < 14; request++) {
@@ -35,7 +35,7 @@ test('every answer to a key says what is left of its budget, a refusal too', asy
   expect((await fetch(`${api.url}/domains/`)).headers.get('ratelimit')).toBeNull();
 });
 
-test('a long answer is compressed where that is asked for, and conditions hold across both forms', async () => {
+test('a long answer is compressed where the client accepts it, and either ETag form matches', async () => {
   const bob = await api.person('bob');
   await bob.call('POST', '/domains/', { name: 'shop.test' });
   const ips = Array.from({ length: 200 }, (_, at) => `192.0.2.${at}`);

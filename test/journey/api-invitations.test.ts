@@ -78,7 +78,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect(entry).toMatchObject({ user: bob.account.name, after: { role: 'editor' } });
     });
 
-    test('a declined invitation is gone, and the account may be invited again', async () => {
+    test('a declined invitation is removed, and the account may be invited again', async () => {
       const { path, id: domainId } = await shop();
       const bob = await person();
       const { body } = await invite(path, bob.account.name);
@@ -89,7 +89,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect((await invite(path, bob.account.name)).status).toBe(202);
     });
 
-    test('an account that is made after the invitation sees it and accepts it', async () => {
+    test('an account created after the invitation sees it and accepts it', async () => {
       const { path } = await shop();
       const { body } = await invite(path, 'later');
       const later = await api.person('later');
@@ -277,7 +277,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       ]);
     });
 
-    test('invitations outlast a disabled account and go with their domain', async () => {
+    test('invitations remain when the account is disabled and are deleted with their domain', async () => {
       const { path, id: domainId } = await shop();
       const bob = await person();
       const { id } = (await invite(path, bob.account.name)).body;
@@ -297,7 +297,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect((await bob.call('POST', `/invitations/${id}/accept`)).status).toBe(404);
     });
 
-    test('of many who accept and withdraw at once, one succeeds', async () => {
+    test('of concurrent acceptances and withdrawals one succeeds', async () => {
       const { path } = await shop();
       const bob = await person();
       for (let turn = 0; turn < 5; turn++) {

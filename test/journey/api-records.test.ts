@@ -34,7 +34,7 @@ describe.each(testDatabases())('records on $kind', (database) => {
     return send(api.port, { method: 'POST', path, body, headers });
   }
 
-  test('a record: made, listed, read, changed, put back, deleted', async () => {
+  test('a record can be created, listed, read, changed, restored and deleted', async () => {
     expect((await ask('GET', '/records/')).body).toEqual([]);
     const made = await add(A);
     expect(made).toEqual({
@@ -82,7 +82,7 @@ describe.each(testDatabases())('records on $kind', (database) => {
     expect(await subject.outbox()).toContain(`record/${made.id} created`);
   });
 
-  test('every type is taken, its data canonical, and what cannot be served is 400', async () => {
+  test('every type is accepted with canonical data, and data that cannot be served is 400', async () => {
     const good = [
       [{ name: '@', type: 'AAAA', destination: '2001:DB8:0::1' }, '2001:db8::1'],
       [{ name: 'c', type: 'CNAME', destination: 'Shop.Example.NET.' }, 'shop.example.net'],
@@ -127,7 +127,7 @@ describe.each(testDatabases())('records on $kind', (database) => {
     expect((await ask('GET', '/records/')).body).toHaveLength(good.length);
   });
 
-  test('nothing stands there twice, and an unproxied CNAME stands alone: 409', async () => {
+  test('a duplicate record, or one beside an unproxied CNAME, is 409', async () => {
     await add(A);
     const same = await ask('POST', '/records/', { ...A, name: `A.${subject.domain.name}.` });
     expect(same).toMatchObject({ status: 409, body: { error: 'the same record exists already' } });
@@ -149,14 +149,14 @@ describe.each(testDatabases())('records on $kind', (database) => {
     expect((await ask('PUT', `/records/${held.id}`, { type: 'ALIAS', proxied: false })).status).toBe(200);
   });
 
-  test('a preference makes no second record of a type that has none', async () => {
+  test('records that differ only in an unused preference are duplicates', async () => {
     await add(A);
     expect((await ask('POST', '/records/', { ...A, mx_priority: 5 })).status).toBe(409);
     await add({ name: '@', type: 'MX', destination: 'mx.example.net', mx_priority: 5 });
     await add({ name: '@', type: 'MX', destination: 'mx.example.net', mx_priority: 10 });
   });
 
-  test('a deleted record leaves its rules, and the last one turns the rule off', async () => {
+  test('a deleted record is removed from its rules, and the last one disables the rule', async () => {
     const [one, two, three] = [await add(A), await add({ ...A, name: 'b' }), await add({ ...A, name: 'c' })];
     const rule = async (slug: string, record_ids: number[]): Promise<string> => {
       const answer = await ask('POST', `/rules/${slug}/`, { record_ids });
@@ -184,7 +184,7 @@ describe.each(testDatabases())('records on $kind', (database) => {
     expect((await ask('GET', wide)).body).toMatchObject({ record_ids: [two.id], enabled: false });
   });
 
-  test('batch-update: each by itself, 200 with the outcome of each', async () => {
+  test('batch-update answers 200 with the result of each record, and a refused one changes no other', async () => {
     const [one, two] = [await add(A), await add({ ...A, name: 'b' })];
     const answer = await ask('POST', '/records/batch-update', {
       updates: [
@@ -229,7 +229,7 @@ describe.each(testDatabases())('records on $kind', (database) => {
     });
   });
 
-  test('batch-update: a record that is named again is changed again, and the log tells both', async () => {
+  test('batch-update changes a record named twice twice, with an audit entry for each change', async () => {
     const [one, two] = [await add(A), await add({ ...A, name: 'b' })];
     const updates = [
       { id: one.id, port: 81 },
@@ -256,7 +256,7 @@ describe.each(testDatabases())('records on $kind', (database) => {
     expect((await subject.outbox()).at(-1)).toBe('4 records changed');
   });
 
-  test('batch-delete', async () => {
+  test('batch-delete deletes the known ids and reports the others', async () => {
     const [one, two] = [await add(A), await add({ ...A, name: 'b' })];
     const ids = [one.id, 9_999_999, one.id, two.id];
     const tried = await ask('POST', '/records/batch-delete?validate_only=true', { ids });
@@ -276,7 +276,7 @@ describe.each(testDatabases())('records on $kind', (database) => {
     expect((await ask('POST', '/records/batch-delete', { ids: ['x'] })).status).toBe(400);
   });
 
-  test('import and export are inverse, and lines that cannot be taken are told', async () => {
+  test('an export imports as the same records, and refused lines are reported', async () => {
     await add({ name: 'old', type: 'A', destination: '192.0.2.9' });
     const zone = [
       '$TTL 300',
@@ -319,7 +319,7 @@ describe.each(testDatabases())('records on $kind', (database) => {
     expect((await upload('{}', 'application/json')).status).toBe(415);
   });
 
-  test('every change raises the serial of the exported zone, a deletion too', async () => {
+  test('every change raises the SOA serial of the export, a deletion too', async () => {
     const serial = async (): Promise<number> => {
       const { text } = await ask('GET', '/records/export');
       return Number(/^@ IN SOA \S+ \S+ ([0-9]+) /m.exec(text)?.[1]);
@@ -341,14 +341,14 @@ describe.each(testDatabases())('records on $kind', (database) => {
     expect(await serial()).toBe(serials.at(-1));
   });
 
-  test('an import counts every record it did not take over, told or not', async () => {
+  test('an import counts every skipped record, with or without a diagnostic', async () => {
     const bad = Array.from({ length: 700 }, (_, index) => `x${index} IN A 192.0.2.300`);
     const { body } = await upload([...bad, '@ IN A 192.0.2.1'].join('\n'));
     expect([body.imported, body.skipped]).toEqual([1, 700]);
     expect(body.problems.length).toBeLessThan(700);
   });
 
-  test('max_records and host_header_edit_enabled name themselves', async () => {
+  test('a refusal by max_records or host_header_edit_enabled names the allowance', async () => {
     await subject.allow({ max_records: 2, host_header_edit_enabled: true });
     const one = await add({ ...A, host_header: 'in.example.net' });
     const large = await upload('b IN A 192.0.2.2\nc IN A 192.0.2.3');
@@ -374,7 +374,7 @@ describe.each(testDatabases())('records on $kind', (database) => {
     expect((await ask('PUT', path, { host_header: '' })).status).toBe(200);
   });
 
-  test('roles: a viewer reads, an editor writes, and what is not allowed is 403', async () => {
+  test('a viewer reads, an editor writes, and other requests are 403', async () => {
     const one = await add(A);
     const viewer = await subject.member('vera', 'viewer');
     const editor = await subject.member('edda', 'editor');

@@ -129,7 +129,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
     });
     afterAll(() => api.close());
 
-    test('is reduced by each cached answer', async () => {
+    test('of a key is reduced by each cached answer', async () => {
       const owner = await api.person('owner');
       await owner.call('POST', '/domains/', { name: 'shop.example' });
       const { body } = await owner.call('POST', RULES, { ips: ['192.0.2.1'] });

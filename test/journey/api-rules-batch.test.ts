@@ -23,7 +23,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
     const paths = async (): Promise<readonly string[]> =>
       (await ann.call('GET', DROPS)).body.map((rule: { path_includes: string[] }) => rule.path_includes[0]);
 
-    test('rules are added, and one that is wrong stops no other', async () => {
+    test('a batch adds its valid rules also when one is invalid', async () => {
       const creates = [drop('/a'), drop('/b', { priority: 'x' }), 'no rule', drop('/c')];
       const { status, body } = await ann.call('POST', `${DROPS}batch-create`, { creates });
       expect(status).toBe(200);
@@ -35,7 +35,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect(read.body).toMatchObject({ path_includes: ['/c'], type: 'drop' });
     });
 
-    test('rules are changed and deleted by id; ids of other types and domains are not there', async () => {
+    test('a batch changes and deletes rules by id; ids of other types and domains are not found', async () => {
       await ann.call('POST', '/domains/', { name: 'other.test' });
       const other = await ann.call('POST', '/domains/other.test/rules/drop/', drop('/o'));
       const cache = await ann.call('POST', '/domains/shop.test/rules/cache/', drop('/cached'));
@@ -64,7 +64,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect((await ann.call('GET', `/domains/other.test/rules/drop/${other.body.id}`)).status).toBe(200);
     });
 
-    test('the audit log has an entry for each rule, and the publisher has work', async () => {
+    test('each rule of a batch has an audit entry, and the batch is published', async () => {
       const creates = [drop('/x1'), drop('/x2')];
       const made = await ann.call('POST', `${DROPS}batch-create`, { creates });
       const audited = (await ann.call('GET', '/domains/shop.test/audit/')).text;
@@ -74,7 +74,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       for (const one of made.body.results) expect(reasons).toContain(`rule drop/${one.id} created`);
     });
 
-    test('the bounds of the plan are those of each rule', async () => {
+    test('the bounds of a plan apply to each rule of a batch', async () => {
       const { owner, domain, allow } = await addSubject(api);
       await allow({ max_rules_per_set: 3 });
       const all = `/domains/${domain.name}/rules/drop/`;
@@ -102,7 +102,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       expect([conditional.status, await paths()]).toEqual([400, before]);
     });
 
-    test('validate_only changes nothing', async () => {
+    test('a batch with validate_only changes nothing', async () => {
       const before = await paths();
       const asked = { creates: [drop('/z'), { path_includes: 1 }] };
       const { body } = await ann.call('POST', `${DROPS}batch-create?validate_only=true`, asked);

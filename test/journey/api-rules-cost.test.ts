@@ -133,7 +133,7 @@ describe.each(testDatabases())('the cost of rules on $kind', (database) => {
     expect(Math.max(...Object.values(few))).toBeLessThan(40);
   });
 
-  test('the stored totals are those of the rules that are there', async () => {
+  test('the stored totals equal the sums over the stored rules', async () => {
     const { id: first } = await addRule('drop', { ips: ADDRESSES });
     const { body: record } = await ask('POST', '/records/', {
       name: 'www',
@@ -201,7 +201,7 @@ describe.each(testDatabases())('the cost of rules on $kind', (database) => {
     expect(await costs()).toEqual(sum);
   }
 
-  test('regexes written before patterns were filed are counted by the first write that brings one', async () => {
+  test('regexes of rules without stored costs are counted by the first write of a regex', async () => {
     const fields = { target: '/', path_match_type: 'regex', path_includes: [pathOf(0)] };
     const { id } = await addRule('redirect', fields);
     const before = await costs();

@@ -59,7 +59,7 @@ describe.each(testDatabases())('rule fields on $kind', (database) => {
     expect(results).toEqual([{ index: 0, id: null, ok: false, error: expect.stringMatching(sentence) }]);
   });
 
-  test('a rule that an earlier version accepted is shown and toggled; another change says what is wrong', async () => {
+  test('a rule that only an earlier version accepts can be read and toggled; other changes are 400', async () => {
     const { path, body } = await addRule('captcha', { path_includes: ['/api/*'] });
     const key = { domain_id: subject.domain.id, type: 'captcha', id: Number(body['id']) } as const;
     await api.store.write(async (tx) => {
@@ -87,7 +87,7 @@ describe.each(testDatabases())('rule fields on $kind', (database) => {
     expect(cleared.body).toMatchObject({ priority: 3, enabled: false, path_includes: ['*api'] });
   });
 
-  test('record_id and record_ids: both ways in, the first id out, nothing of other domains', async () => {
+  test('record_id and record_ids are both accepted, the first id is shown, and ids of other domains are refused', async () => {
     const [one, two] = [await addRecord('a'), await addRecord('b')];
     await subject.owner.call('POST', '/domains/', { name: 'other.example' });
     const other = await subject.owner.call('POST', '/domains/other.example/records/', {
@@ -127,7 +127,7 @@ describe.each(testDatabases())('rule fields on $kind', (database) => {
     expect(wide.body).not.toHaveProperty('record_id');
   });
 
-  test('a host match type that was not sent follows the lists', async () => {
+  test('an absent host match type is derived from the lists', async () => {
     const { path } = await addRule('waf', { host_includes: ['a.example.com'] });
     const put = async (body: object): Promise<unknown> => (await ask('PUT', path, body)).body;
     expect(await put({ priority: 1 })).toMatchObject({ host_match_type: 'wildcard' });
@@ -142,7 +142,7 @@ describe.each(testDatabases())('rule fields on $kind', (database) => {
     });
   });
 
-  test('mistakes are told together, with their fields; unknown fields and wrong bodies are 400', async () => {
+  test('a 400 lists all mistakes with their fields, unknown fields included', async () => {
     const both = await ask('POST', '/rules/waf/', { paranoia: 9, treshold: 5 });
     expect(both.status).toBe(400);
     expect(both.body.error).toBe(
@@ -167,7 +167,7 @@ describe.each(testDatabases())('rule fields on $kind', (database) => {
     expect((await ask('GET', off.path)).body.enabled).toBe(false);
   });
 
-  test('a health check is changed field by field', async () => {
+  test('a health check is merged field by field', async () => {
     const { path, body } = await addRule('origin_pool', {
       origins: [{ address: '192.0.2.1' }],
       health_check: { enabled: true, path: '/up' },
@@ -176,7 +176,7 @@ describe.each(testDatabases())('rule fields on $kind', (database) => {
     expect(changed.body.health_check).toEqual({ ...(body['health_check'] as object), interval_sec: 30 });
   });
 
-  test('error pages: content is replaced whole, kept when left out, and left out of lists', async () => {
+  test('the content of error pages is replaced as a whole, unchanged when absent, and not in lists', async () => {
     const { path, body } = await addRule('error-page', {
       mode: 'custom',
       codes: [503],
@@ -207,7 +207,7 @@ describe.each(testDatabases())('rule fields on $kind', (database) => {
     expect(big.body.error).toMatch(/^content\["503"\]: must be at most 65536 octets/);
   });
 
-  test('nothing is written for a change that changes nothing', async () => {
+  test('an update without a difference writes nothing', async () => {
     const { path, body } = await addRule('waf', { paranoia: 2 });
     const before = await subject.outbox();
     subject.api.ahead = 60_000;
@@ -222,7 +222,7 @@ describe.each(testDatabases())('rule fields on $kind', (database) => {
     }
   });
 
-  test('the regexes of a domain share one budget, which a write cannot break', async () => {
+  test('a write beyond the regex budget of the domain is refused', async () => {
     const regexes = (prefix: string, count: number): object => ({
       path_match_type: 'regex',
       path_includes: Array.from({ length: count }, (_, index) => `[a-z]${prefix}${index}x`),
@@ -244,7 +244,7 @@ describe.each(testDatabases())('rule fields on $kind', (database) => {
     expect((await ask('PATCH', `/rules/redirect/${first.id}/toggle`)).status).toBe(200);
   });
 
-  test('the drop rules of a domain share one budget of addresses', async () => {
+  test('a write beyond the address budget of the domain’s drop rules is refused', async () => {
     const { body: first } = await addRule('drop', { ips: ['192.0.2.1'] });
     const ips = Array.from({ length: MAX_IPS }, (_, index) => `198.51.${index}.0/24`);
     const row = (await api.store.latest.rules.get({
@@ -273,7 +273,7 @@ describe.each(testDatabases())('rule fields on $kind', (database) => {
 
   const octetsOf = (totals: readonly RuleCosts[]) => totals.reduce((sum, { octets }) => sum + octets, 0);
 
-  test('the rules of a domain share one budget of text, pages included', async () => {
+  test('a write beyond the text budget of the domain’s rules is refused, pages included', async () => {
     const page = (octets: number) => ({ codes: [502], content: { 502: 'é'.repeat(octets / 2) } });
     const { body: first, path } = await addRule('error-page', page(4_000));
     const whole = { domain_id: subject.domain.id, type: 'error_page', id: Number(first['id']) } as const;
@@ -295,7 +295,7 @@ describe.each(testDatabases())('rule fields on $kind', (database) => {
     await addRule('drop', { ips: ['192.0.2.1'] });
   });
 
-  test('roles: a viewer reads, an editor writes, and what is not allowed is 404', async () => {
+  test('a viewer reads, an editor writes, and other requests are 404', async () => {
     const { path } = await addRule('waf', {});
     const viewer = await subject.member('vera', 'viewer');
     const editor = await subject.member('edda', 'editor');
@@ -326,7 +326,7 @@ describe.each(testDatabases())('rule fields on $kind', (database) => {
     expect(await editor.call('PATCH', all)).toMatchObject({ status: 405 });
   });
 
-  test('entitlements gate a create and name the feature; what exists can be changed', async () => {
+  test('a create beyond the entitlements is 403 and names the feature; an existing rule can be changed', async () => {
     const { path } = await addRule('waf', {});
     const refused = async (slug: string, body: object): Promise<string> => {
       const answer = await ask('POST', `/rules/${slug}/`, body);
@@ -354,7 +354,7 @@ describe.each(testDatabases())('rule fields on $kind', (database) => {
     expect((await ask('DELETE', path)).status).toBe(200);
   });
 
-  test('a disabled domain takes no writes, and a wrong body is told first', async () => {
+  test('a write on a disabled domain is 409, and an invalid body is 400 before that', async () => {
     const { path } = await addRule('waf', {});
     await subject.api.store.write((tx) => tx.domains.update(subject.domain.id, { status: 'disabled' }));
     expect((await ask('PUT', path, { paranoia: 9 })).status).toBe(400);

@@ -45,7 +45,7 @@ describe.each(testDatabases().map((database) => [database.kind, database] as con
       return pages;
     }
 
-    test('pages hold the list, in its order, once', async () => {
+    test('the pages together have every rule once, in the order of the list', async () => {
       const whole = (await ann.call('GET', DROPS)).body;
       const pages = await allPages(`${DROPS}?limit=10`);
       expect(pages.map(({ length }) => length)).toEqual([10, 10, 4]);

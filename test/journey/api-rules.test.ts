@@ -189,7 +189,7 @@ describe.each(testDatabases())('rules on $kind', (database) => {
     },
   );
 
-  test('paths that name nothing are 404: other types, other domains, wrong slashes, words for ids', async () => {
+  test('paths of other types, other domains, wrong slashes or words for ids are 404', async () => {
     const { api, ask, domain, owner } = subject;
     const made = await ask('POST', '/rules/drop/', { countries: ['DE'] });
     await owner.call('POST', '/domains/', { name: 'other.example' });
@@ -223,7 +223,7 @@ describe.each(testDatabases())('rules on $kind', (database) => {
     );
   });
 
-  test('what was accepted compiles', async () => {
+  test('every accepted rule compiles', async () => {
     const { api, ask, domain } = await addSubject(subject.api);
     const record = { name: '@', type: 'A', destination: '192.0.2.1', proxied: true };
     const { body } = await ask('POST', '/records/', record);
@@ -242,7 +242,7 @@ describe.each(testDatabases())('rules on $kind', (database) => {
     expect(hasErrors(compile(ruleSet).diagnostics)).toBe(false);
   });
 
-  test('the OpenAPI document has every operation, and what a create must carry', async () => {
+  test('the OpenAPI document has every operation and the required fields of a create', async () => {
     const { text } = await send(subject.api.port, { method: 'GET', path: '/docs/openapi.yaml' });
     const { components, paths } = parse(text);
     for (const type of RULE_TYPES) {

@@ -80,7 +80,7 @@ describe('a budget that processes share', requires(inject('missingPostgres')), (
     return { status, retryAfter: Number(headers['retry-after'] ?? 0), from, to: Date.now() };
   }
 
-  test('two servers let through no more than one does, and nearly as much', async () => {
+  test('two servers together admit at most the budget, and nearly all of it', async () => {
     const key = await newKey('both');
     const servers = await Promise.all([serve(), serve()]);
     const asked: Asked[] = [];
@@ -105,7 +105,7 @@ describe('a budget that processes share', requires(inject('missingPostgres')), (
     await Promise.all(servers.map((server) => server.stop()));
   });
 
-  test('a server alone lets through the whole budget, and what it used still counts when it has stopped', async () => {
+  test('a server alone admits the whole budget, and its requests still count after it has stopped', async () => {
     const key = await newKey('alone');
     const first = await serve();
     const asked: Asked[] = [];
@@ -140,7 +140,7 @@ describe('a budget that processes share', requires(inject('missingPostgres')), (
       );
     }
 
-    test('the same key at once on both never exceeds the limit', async () => {
+    test('concurrent requests of one key to both processes never exceed the limit', async () => {
       const clock = { now: 1_000_000 };
       for (const limit of [1, 2, 7, 300]) {
         const [left, right] = budgets(limit, clock);
@@ -155,7 +155,7 @@ describe('a budget that processes share', requires(inject('missingPostgres')), (
       }
     });
 
-    test('what one has used is free for the other a minute later, once it has looked', async () => {
+    test('requests of one process are free for the other a minute later, after its next pass', async () => {
       const clock = { now: 5_000_000 };
       const [left, right] = budgets(20, clock);
       for (let sent = 0; sent < 20; sent++) expect(await left!.spend(7, clock.now)).toBe(0);
@@ -167,7 +167,7 @@ describe('a budget that processes share', requires(inject('missingPostgres')), (
       await right!.stop();
     });
 
-    test('a process that is gone keeps its share until it cannot have used any of it within a minute', async () => {
+    test('the share of a crashed process is reserved until a minute after its last possible use', async () => {
       const terms = { limit: 10, countedMs: 300 };
       const [left, right] = stores.map((store) => store.shares!);
       const all = { key_id: 9, used: 0, held: 0, wanted: 10 };

@@ -34,7 +34,7 @@ describe.each(testDatabases())('questions on $kind', (database) => {
 
   const ask = (body: unknown) => subject.ask('POST', '/simulate', body);
 
-  test('before anything is published there is nothing to ask', async () => {
+  test('a simulation without a published plan is 409', async () => {
     const fresh = await addSubject(api);
     expect(await fresh.ask('POST', '/simulate', { request: {} })).toMatchObject({
       status: 409,
@@ -42,7 +42,7 @@ describe.each(testDatabases())('questions on $kind', (database) => {
     });
   });
 
-  test('a request is put to the plan that nodes should hold', async () => {
+  test('a simulation uses the plan that nodes should serve', async () => {
     await publish();
     const blocked = await ask({ request: { target: '/admin/x', ip: '203.0.113.9' } });
     expect(blocked.status, blocked.text).toBe(200);
@@ -53,7 +53,7 @@ describe.each(testDatabases())('questions on $kind', (database) => {
     expect(drop).toMatchObject({ id: ruleId, outcome: 'skipped' });
   });
 
-  test('a stranger may not ask, and nothing changes', async () => {
+  test('a stranger gets 404, and a simulation changes nothing', async () => {
     const before = await subject.audited();
     expect((await ask({ request: {} })).status).toBe(200);
     const stranger = await api.person('stranger');
@@ -73,7 +73,7 @@ describe.each(testDatabases())('questions on $kind', (database) => {
     expect(answer.body.error).toContain(said);
   });
 
-  test('analysis tells what looks like a mistake, with its place', async () => {
+  test('the analysis reports likely mistakes with their place', async () => {
     // Of a rule that an id names no key is asked for.
     expect((await subject.ask('POST', '/rules/rate-limit/', { limit: 5 })).status).toBe(200);
     expect((await subject.ask('GET', '/analysis')).body).toEqual([]);

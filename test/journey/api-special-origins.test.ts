@@ -139,7 +139,7 @@ describe.each(databases)('on $kind', (database) => {
       },
     );
 
-    test('does not become special by a change', async () => {
+    test('cannot be changed to a special address', async () => {
       const id = await add(path, body(PUBLIC));
       const changed = await call('PUT', `${path}${id}`, body('127.0.0.1'));
       expect([changed.status, changed.body.error]).toEqual([400, expect.stringContaining(`${at}: must be`)]);
@@ -150,7 +150,7 @@ describe.each(databases)('on $kind', (database) => {
     });
   });
 
-  test('every special address of a pool is named', async () => {
+  test('a 400 names every special address of a pool', async () => {
     const origins = ['127.0.0.1', PUBLIC, '::1'].map((address) => ({ address }));
     const { body } = await call('POST', 'rules/origin_pool/', { origins });
     expect(body.error).toMatch(/^origins\[0\]\.address: .*; origins\[2\]\.address: /);
@@ -237,7 +237,7 @@ describe.each(databases)('on $kind', (database) => {
     await call('DELETE', `records/${id}`);
   });
 
-  test('what was stored before is named at its next change, and can be turned off', async () => {
+  test('a stored special address is refused at its next change, and its rule can be disabled', async () => {
     const id = await add('rules/origin_route/', { address: PUBLIC });
     const [{ id: domainId }] = (await ann.call('GET', '/domains/')).body;
     const key = { domain_id: domainId, type: 'origin_route', id } as const;

@@ -31,7 +31,7 @@ describe.each(DATABASES)('apply on $kind', (database) => {
     return { domain: 'race.test', settings: {}, records, rules, sources: read.sources };
   }
 
-  test('a rule or record that was changed meanwhile stops it', async () => {
+  test('apply stops when a rule or record was changed since it was read', async () => {
     const path = '/domains/race.test/rules/drop/';
     const { id } = (await owner.call('POST', path, { countries: ['RU'] })).body;
     const file = wanted('rules: [{ type: drop, countries: [RU], priority: 5 }]');
@@ -47,7 +47,7 @@ describe.each(DATABASES)('apply on $kind', (database) => {
     expect((await owner.call('GET', `${path}${id}`)).body).toMatchObject({ priority: 5, enabled: true });
   });
 
-  test('a rule loses a record that is replaced, and is put right in the same run', async () => {
+  test('apply replaces a record and updates the rules that name it in one run', async () => {
     const { id } = (
       await owner.call('POST', '/domains/race.test/records/', {
         name: 'shop',

@@ -180,13 +180,13 @@ describe('a world that fails', () => {
     expect(first.queries.at(-1)?.transport).toBe('tcp');
   });
 
-  it('asks again when a datagram is lost, and without EDNS when a server does not know it', async () => {
+  it('repeats a lost query, and omits EDNS for a server that refuses it', async () => {
     let lost = 0;
     both((query) => (lost++ === 0 ? null : query.edns ? { rcode: FORMERR } : OURS(query)));
     expect((await checkDelegation(DOMAIN, SETS, dns)).state).toBe('delegated');
   });
 
-  it('takes no answer with a wrong id', async () => {
+  it('ignores a reply with a wrong id', async () => {
     both((query) => ({
       ...OURS(query),
       mangle: (octets) => {
@@ -282,7 +282,7 @@ describe('the TXT record of an external domain', () => {
     expect((await checkChallenge(DOMAIN, '', dns)).state).toBe('absent');
   });
 
-  it('asks every resolver before it says no, and tells a failure from an answer', async () => {
+  it('queries every resolver before the result is absent, and distinguishes a failure from an answer', async () => {
     const fresh = await startDnsServer('127.0.0.75', resolver.port, () => ({ answers: txt(HOST, value) }));
     const resolvers = [`127.0.0.71:${resolver.port}`, `127.0.0.75:${resolver.port}`];
     const two = createDns({ resolvers, timeoutMs: 500 });

@@ -98,7 +98,7 @@ describe('scanning the records of a domain', () => {
     second.tell(SHOP);
   });
 
-  it('ends in time and says that there may be more', async () => {
+  it('ends within its time limit and reports that it is incomplete', async () => {
     const slow: Script = (query) => ({ ...(SHOP(query) ?? {}), delayMs: 40 });
     first.tell(slow);
     second.tell(slow);
@@ -122,7 +122,7 @@ describe('scanning the records of a domain', () => {
     second.tell(SHOP);
   });
 
-  it('finds nothing for a name that is delegated nowhere, and fails when no resolver answers', async () => {
+  it('finds no records of an undelegated name, and fails when no resolver answers', async () => {
     resolver.tell(() => ({ rcode: NXDOMAIN }));
     expect(await scanRecords(DOMAIN, dns)).toEqual({
       records: [],
@@ -184,7 +184,7 @@ describe('octets from a stranger', () => {
     );
   });
 
-  it('never does anything but decode or be refused as malformed', () => {
+  it('a random message is decoded or refused as malformed', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ minLength: 12, maxLength: 120 }),

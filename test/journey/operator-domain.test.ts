@@ -49,7 +49,7 @@ describe.each(DATABASES)('an operator on $kind', (database) => {
     await expect.poll(tombstone).toBe(false);
   });
 
-  test('puts domains and nodes into groups', { timeout: 90_000 }, async () => {
+  test('moves domains and nodes between groups', { timeout: 90_000 }, async () => {
     const created = await run('node-token', 'create', 'eu-1', '--group', 'us,eu');
     expect([created.code, created.out]).toEqual([0, expect.stringMatching(/^EDGEPLAN_NODE_TOKEN=edn_/)]);
     expect((await run('node-token', 'list')).out).toMatch(/eu-1 +eu,us +never seen/);
@@ -108,7 +108,7 @@ describe.each(DATABASES)('an operator on $kind', (database) => {
     expect(disabled.subject).toBe(`account/${(await server.call('GET', '/domains/shop.test')).body.user_id}`);
   });
 
-  test('is asked for a reason, and for a domain that is there', { timeout: 90_000 }, async () => {
+  test('requires a reason and an existing domain', { timeout: 90_000 }, async () => {
     expect((await run('domain', 'ban', 'shop.test')).code).toBe(2);
     expect((await run('domain', 'ban', 'shop.test', '--reason', ' ')).code).toBe(2);
     expect(await run('domain', 'ban', 'none.test', '--reason', 'x')).toMatchObject({

@@ -1,18 +1,22 @@
-/** What the other records of a domain have to say about one: nothing stands there twice, and a CNAME stands alone. */
+/**
+ * Checks a record against the other records of its domain: no record exists twice, and an unproxied CNAME is the only
+ * record of its name (RFC 1034 §3.6.2). The counts make each check constant in the number of records.
+ */
 import { absoluteName } from '../../model/record-name.ts';
 import type { DnsRecord } from '../../model/types.ts';
 
 /** A record before or after it has an id. */
 export type Candidate = Omit<DnsRecord, 'id'> & { readonly id?: number };
 
+/** A domain's records, as counts by name. */
 export interface Neighbours {
-  /** Why the record cannot stand beside the others, itself left out; `null` when it can. */
+  /** Why the record conflicts with the others, without the record of its own id; `null`: it does not. */
   judge(record: Candidate): string | null;
-  /** Takes a record in, in place of the one with its id. */
+  /** Adds a record, in place of the one with its id. */
   put(record: Candidate): void;
 }
 
-/** Every way in which plain ASCII can spell the names of a domain's records, lower case (`absoluteName` read backwards). */
+/** All ASCII spellings of the names of a domain's records, in lower case (the inverse of `absoluteName`). */
 export function spellingsOf(domain: string, names: readonly string[]): readonly string[] {
   return names.flatMap((name) => {
     const absolute = absoluteName(name, domain);
@@ -22,23 +26,23 @@ export function spellingsOf(domain: string, names: readonly string[]): readonly 
   });
 }
 
-/** The records of one name, counted: a name may have thousands, and each new one is held against all of them. */
-interface Standing {
+/** Counts of the records of one name. PERF: a name may have thousands, and each new one is compared with all. */
+interface NameCounts {
   records: number;
   bareAliases: number;
   readonly byData: Map<string, number>;
 }
 
-/** One record as it is counted. */
+/** The properties of a record that are counted. */
 interface Counted {
   readonly name: string;
   readonly data: string;
   readonly bareAlias: boolean;
 }
 
-/** The neighbours in a domain that holds `records`. */
+/** The counts of a domain with these records. */
 export function neighboursOf(domain: string, records: readonly Candidate[]): Neighbours {
-  const byName = new Map<string, Standing>();
+  const byName = new Map<string, NameCounts>();
   const byId = new Map<number, Counted>();
   const read = (record: Candidate): Counted => ({
     name: absoluteName(record.name, domain) ?? record.name,
@@ -80,7 +84,7 @@ export function neighboursOf(domain: string, records: readonly Candidate[]): Nei
   return neighbours;
 }
 
-/** What resolvers see of a record; a preference only of the type that has one. */
+/** The data of a record as resolvers see it; only MX has a preference. */
 function dataOf({ type, destination, mx_priority }: Candidate): string {
   return JSON.stringify([type, destination, type === 'MX' ? mx_priority : null]);
 }
@@ -88,7 +92,7 @@ function dataOf({ type, destination, mx_priority }: Candidate): string {
 const APEX_ALIAS =
   'a CNAME that is not proxied must not stand at the apex, where SOA and NS are (RFC 1034 §3.6.2); use ALIAS';
 
-/** A CNAME that resolvers see; a proxied one is answered with the edge's own addresses. */
+/** Whether resolvers see a CNAME; for a proxied one they get the edge's addresses. */
 function isBareAlias({ type, proxied }: Candidate): boolean {
   return type === 'CNAME' && !proxied;
 }

@@ -1,10 +1,10 @@
-/** Deletes records, and takes them out of every rule that names them (semantics §2). */
+/** Deletes records and removes their ids from every rule that names them (semantics §2). */
 import type { RecordRow, RuleRow } from '../../store/rows.ts';
 import type { Writing } from '../route.ts';
 import { bodyOf, showRule } from '../rules/show.ts';
 import { showRecord } from './shape.ts';
 
-/** Deletes records that are there, with one audit entry for each of them and for each rule that loses them. */
+/** Deletes stored records; appends an audit entry for each record and for each rule that it changes. */
 export async function removeRecords(w: Writing, rows: readonly RecordRow[]): Promise<void> {
   if (rows.length === 0) return;
   const { domain, now, tx } = w;
@@ -38,8 +38,8 @@ interface Rescoped {
 }
 
 /**
- * A rule without the record ids that are gone; `null` where nothing changes. One that would have none left is disabled
- * instead and keeps its list: a scoped rule never turns zone-wide by itself.
+ * A rule without the deleted record ids; `null`: it names none of them. A rule that would have no id left is disabled
+ * with its list unchanged: a rule limited to records must never become one for the whole zone.
  */
 function unscoped(rule: RuleRow, gone: ReadonlySet<number>): Rescoped | null {
   const body = bodyOf(rule);

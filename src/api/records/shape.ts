@@ -1,4 +1,4 @@
-/** DNS records on the wire, and the shapes of their batches. */
+/** The JSON form of DNS records in requests and answers, and of their batches. */
 import { z } from 'zod';
 import { documentFields } from '../../model/document.ts';
 import { pick } from '../../model/form.ts';
@@ -18,13 +18,17 @@ const ANSWER = z.object({
   updated_at: z.iso.datetime(),
 });
 
+/** A record in an answer. */
 export const recordShape = ANSWER.meta({ id: 'DnsRecord' });
+/** The body of a partial update, for the OpenAPI document. */
 export const recordUpdateShape = z.object(documentFields(WRITTEN, 'update')).meta({ id: 'DnsRecordUpdate' });
+/** The body of a new record, for the OpenAPI document. */
 export const recordCreateShape = z.object(documentFields(WRITTEN, 'request')).meta({ id: 'DnsRecordCreate' });
 
+/** A record in the form of the API. */
 export type ShownRecord = z.output<typeof ANSWER>;
 
-/** The object of an answer. */
+/** A stored record in the form of the API. */
 export function showRecord(row: RecordRow): ShownRecord {
   return {
     id: row.id,
@@ -41,13 +45,15 @@ const RESULT = z.object({
   error: z.string().optional().describe('only when ok is false'),
 });
 
+/** The answer to a batch. */
 export const batchShape = z
   .object({ succeeded: z.int(), failed: z.int(), results: z.array(RESULT) })
   .meta({ id: 'BatchResult' });
 
+/** The result of one item of a batch. */
 export type BatchEntry = z.output<typeof RESULT>;
 
-/** The batch result of its entries, in the order they were asked for. */
+/** The answer to a batch; its entries are in the order of the request. */
 export function showBatch(results: readonly BatchEntry[]): object {
   const succeeded = results.filter((entry) => entry.ok).length;
   return { succeeded, failed: results.length - succeeded, results };

@@ -1,4 +1,4 @@
-/** Reads what a customer wrote about a record, judges the change, and writes it. */
+/** Reads a record as a customer wrote it, checks the change, and writes it. */
 import { refuseFeature } from '../../access/entitlement-checks.ts';
 import type { Entitlements } from '../../access/entitlements.ts';
 import { assert } from '../../base/assert.ts';
@@ -23,13 +23,13 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Refuses a special address as the origin of a proxied record. Throws the 400. */
+/** Refuses a special address as the origin of a proxied record. @throws Refusal 400 */
 export function judgeOrigin(w: Pick<Writing, 'specialOrigin'>, record: Candidate): void {
   const special = refuseSpecial(w.specialOrigin, originsOfRecord(record));
   if (special !== null) throw special;
 }
 
-/** A host header that is new needs the feature; one that was there stays. Throws the 403. */
+/** Checks the feature that a new host header needs; a stored one may stay. @throws Refusal 403 */
 export function judgeHostHeader(entitlements: Entitlements, wanted: string, had = ''): void {
   if (wanted === '' || wanted === had) return;
   const closed = refuseFeature(entitlements, 'host_header_edit_enabled');
@@ -52,9 +52,10 @@ const CHANGEABLE = [
   'comment',
 ] as const satisfies readonly (keyof DnsRecord)[];
 
-/** Those that decide whether a record can stand where it stands. */
+/** The fields that can make a record conflict with others. */
 const PLACING: readonly string[] = ['name', 'type', 'destination', 'mx_priority', 'proxied'];
 
+/** One requested change of a record. */
 export interface RecordChange {
   readonly before: RecordRow;
   /** A partial update. */
@@ -63,8 +64,8 @@ export interface RecordChange {
 }
 
 /**
- * The row as a partial update makes it, filed among its neighbours; `before` itself where nothing changes. Writes
- * nothing. Throws the refusal.
+ * The row after a partial update, which it also puts among the neighbours; `before` itself where nothing changes. Writes
+ * nothing. @throws Refusal
  */
 export async function judgeChange(
   w: Writing,
@@ -89,7 +90,7 @@ export interface JudgedChange {
   readonly after: RecordRow;
 }
 
-/** Writes changes, each with its audit entry. A record may be changed several times; then the last is what it becomes. */
+/** Writes changes, each with its audit entry. Of several changes of one record, the last one is stored. */
 export async function writeChanges(w: Writing, changes: readonly JudgedChange[]): Promise<void> {
   const last = new Map(changes.map(({ after }) => [after.id, after]));
   const [there] = await Promise.all([

@@ -1,4 +1,4 @@
-/** The audit log of a domain: who did what, when, and what was there before and after. */
+/** The audit log of a domain: author, time, action, and the object before and after. */
 import { z } from 'zod';
 import type { ReadTransaction } from '../../store/store.ts';
 import { timeText } from '../domain-shape.ts';
@@ -21,6 +21,10 @@ const ENTRY = z
   })
   .meta({ id: 'AuditEntry' });
 
+/**
+ * `GET /domains/{domain}/audit/`: the newest entries first, page by page. Members with `domain.view` see all entries,
+ * those of other members included.
+ */
 export const list = operation({
   summary: 'The audit log of a domain, newest first; `before` an entry id goes on from there',
   query: z.object({

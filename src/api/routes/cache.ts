@@ -2,6 +2,10 @@
 import { message, operation } from '../route.ts';
 import { messageShape } from '../shapes.ts';
 
+/**
+ * `DELETE /domains/{domain}/cache/`: raises the domain's purge epoch; nodes treat every cached response of a lower epoch as
+ * stale.
+ */
 export const purge = operation({
   summary: "Purge a domain's cache on every node",
   response: messageShape,

@@ -1,4 +1,4 @@
-/** `/domains/{domain}/diff`: what two revisions do differently, in terms of rules. `edgeplan diff` tells the same of files. */
+/** `/domains/{domain}/diff`: the differences of two revisions, rule by rule. `edgeplan diff` compares files the same way. */
 import { z } from 'zod';
 import { RULE_CHANGES } from '../../analysis/diff.ts';
 import type { DomainRow } from '../../store/rows.ts';
@@ -17,6 +17,10 @@ const field = z.object({
   now: z.unknown().optional(),
 });
 
+/**
+ * `GET /domains/{domain}/diff`: the changes of hosts and rules between two published revisions, page by page. 404 for an
+ * unknown revision, 409 for a pruned one.
+ */
 export const diff = operation({
   summary:
     'Compare two revisions by their rules: added, removed, changed field by field, or only moved; page by page',
@@ -81,14 +85,14 @@ interface Question {
   readonly cursor?: string;
 }
 
-/** Where a page starts: revisions, and how many entries come before it. */
+/** The start of a page: the two revisions, and the entries before it. */
 interface Start {
   readonly from?: number;
   readonly to?: number;
   readonly entries: number;
 }
 
-/** A cursor is `<from>-<to>-<entries>`, so that every page is of the same two revisions. */
+/** Reads a cursor `<from>-<to>-<entries>`, with which every page compares the same two revisions. @throws Refusal 400 */
 function startOf({ cursor, ...given }: Question): Start {
   if (cursor === undefined) return { ...given, entries: 0 };
   if (given.from !== undefined || given.to !== undefined) {

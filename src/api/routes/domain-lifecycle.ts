@@ -18,6 +18,7 @@ import { conflict, Refusal } from '../refusal.ts';
 import { ok, operation } from '../route.ts';
 import { answerDomain } from './domains.ts';
 
+/** `GET /domains/ns-sets`: the same sets for every account and domain. */
 export const nameserverSets = operation({
   summary: 'The nameserver sets a managed domain can be delegated to, the recommended one first',
   response: z.object({ sets: z.array(z.array(z.string())) }),
@@ -26,6 +27,10 @@ export const nameserverSets = operation({
   },
 });
 
+/**
+ * Looks up the TXT record, then verifies the domain. 409 while the record is absent or the lookup fails; an expired value is
+ * replaced, and the 409 asks the owner to publish the new one.
+ */
 export const verify = operation({
   summary: 'Prove ownership of the name once the TXT record of `verification` is published',
   response: domainDetail,
@@ -43,6 +48,7 @@ export const verify = operation({
   },
 });
 
+/** Looks up the proof, then enables the domain. 409 unless the domain is disabled. */
 export const enable = operation({
   summary: 'Bring a disabled domain back: active when the proof still holds, else where a new domain starts',
   response: domainDetail,

@@ -51,6 +51,7 @@ async function matchDomain(w: Writing): Promise<void> {
   if (w.conditional) w.match(isCacheable(await showDetail(tx, { domain, role, now })));
 }
 
+/** `GET /domains/`: with the caller's role on each. */
 export const list = operation({
   summary: 'Domains the account owns or is a member of, by name',
   response: z.array(domainSummary),
@@ -96,6 +97,10 @@ async function claim(
   }
 }
 
+/**
+ * `POST /domains/`: the caller becomes the owner. A managed domain starts `pending` and its records are scanned; an
+ * external one starts `unverified`. 409 for a name that is taken.
+ */
 export const create = operation({
   summary: 'Add a domain',
   body: formBody(domainCreateForm),
@@ -142,6 +147,7 @@ export const create = operation({
   },
 });
 
+/** `GET /domains/{domain}`: read anew in one snapshot, so that settings and progress fit together. */
 export const detail = operation({
   summary: 'One domain with its settings, progress and what the caller may do',
   response: domainDetail,
@@ -154,6 +160,7 @@ export const detail = operation({
   },
 });
 
+/** `PUT /domains/{domain}`: a partial update. A change that the edge does not see (`QUIET`) needs no publication. */
 export const update = operation({
   summary: 'Change settings of a domain; fields left out keep their value',
   body: formBody(domainUpdateForm),
@@ -205,6 +212,7 @@ function differing(before: DomainRow, wanted: Partial<DomainRow>): Partial<Domai
   return Object.fromEntries(changed);
 }
 
+/** `DELETE /domains/{domain}`: the publication that follows removes the plan from all nodes. 403 for a banned domain. */
 export const remove = operation({
   summary: 'Delete a domain with its records, rules and zone, for good',
   response: messageShape,
@@ -220,6 +228,7 @@ export const remove = operation({
   },
 });
 
+/** Sets `developer_mode_until` and publishes it; a repeated request extends the time. */
 export const developerMode = operation({
   summary: 'Bypass the cache for three hours from now',
   response: z.object({ developer_mode_until: z.iso.datetime() }),

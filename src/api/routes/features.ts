@@ -1,4 +1,4 @@
-/** What a domain's plan includes, and how much of it is used. */
+/** The entitlements of a domain and the use of its limits. */
 import { z } from 'zod';
 import type { Entitlements } from '../../access/entitlements.ts';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
@@ -59,7 +59,7 @@ interface UsageOf {
   readonly now: number;
 }
 
-/** Usage against every limit that can be counted; traffic over the quota period, gateways over 30 days. */
+/** The use of every limit that can be counted; traffic over the quota period, gateways over 30 days. */
 async function readUsage(
   tx: ReadTransaction,
   { domainId, entitlements, now }: UsageOf,
@@ -90,6 +90,7 @@ async function readUsage(
   ];
 }
 
+/** `GET /domains/{domain}/features`: the entitlements in force and the use of each countable limit. */
 export const features = operation({
   summary: 'What the plan of a domain includes, and current usage against its limits',
   response: FEATURES,

@@ -1,22 +1,25 @@
-/** What nodes send and get, as schemas: what validates and what the document shows. */
+/** Schemas of the requests and answers of nodes, for validation and for the OpenAPI document. */
 import { z } from 'zod';
 import { MAX_ID } from '../../base/limits.ts';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
 import { MANIFEST_FORMAT, SELF_FORMAT, TOMBSTONES, TRANSITION_FORMAT } from '../../plan/manifest.ts';
 
-/** Seconds a long-poll waits at most, and unless told otherwise: below the idle limits of common proxies. */
+/** Seconds a long-poll waits, at most and by default: below the idle time-outs of common proxies. */
 const MOST_WAIT_SEC = 55;
 const DEFAULT_WAIT_SEC = 25;
 /** Entries of one report. */
 const MOST_REPORTS = 500;
 
+/** A position in the feed: `through` of the last manifest page that the node has; 0: none. */
 export const since = z.coerce.number().int().min(0).max(Number.MAX_SAFE_INTEGER);
+/** The query of the long-poll. `wait`: seconds until an unchanged manifest is answered with 304. */
 export const manifestQuery = z.strictObject({
   since: since.default(0),
   wait: z.coerce.number().min(0).max(MOST_WAIT_SEC).default(DEFAULT_WAIT_SEC),
 });
 /** Characters of a nonce: 32 octets in base64 and room for other alphabets. */
 const MOST_NONCE = 64;
+/** The query of `/nodes/self`. The answer is signed together with the `nonce`, so that it cannot be replayed. */
 export const selfQuery = z.strictObject({
   nonce: z
     .string()
@@ -25,6 +28,7 @@ export const selfQuery = z.strictObject({
     .default('')
     .describe('signed with the answer, so that no earlier answer can stand in for it'),
 });
+/** The query of the event stream, where the request has no `Last-Event-ID`. */
 export const feedQuery = z.strictObject({ since: since.optional() });
 
 const plain = (most: number): z.ZodString =>
@@ -33,6 +37,7 @@ const plain = (most: number): z.ZodString =>
     .max(most)
     .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be plain text');
 const count = z.int().min(0);
+/** A node's reports: the result of installing revisions, and its traffic counts since the last batch. */
 export const reportsBody = z.strictObject({
   /**
    * The number of this batch of traffic, rising with every batch of a node, such as the milliseconds at which it was
@@ -134,6 +139,7 @@ export const signedPage = z.object({
   transitions: transitions.describe('from the keys in force'),
 });
 
+/** The answer of `/nodes/self`. */
 export const nodeSelf = z.object({
   format: z.literal(SELF_FORMAT),
   id: z.int(),

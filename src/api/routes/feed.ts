@@ -1,5 +1,5 @@
 /**
- * What nodes ask for, with a node token in `Authorization: Bearer` instead of an API key:
+ * The operations for nodes, authenticated by a node token in `Authorization: Bearer` instead of an API key:
  *
  * - `GET /nodes/feed` signed manifest pages as server-sent events; `Last-Event-ID` (or `?since=`) resumes after a gap
  * - `GET /nodes/manifest?since=…&wait=…` the same by long-poll, with ETag
@@ -31,14 +31,15 @@ import {
   since,
 } from './feed-shapes.ts';
 
-/** Milliseconds between comments on a quiet feed, so that dead connections are noticed on both sides. */
+/** Milliseconds between comments on an idle feed, by which both sides detect a dead connection. */
 const HEARTBEAT_MS = 15_000;
-/** Milliseconds a reader gets to take the last event before its socket is cut. */
+/** Milliseconds a client has to receive the last event before its socket is destroyed. */
 const FAREWELL_MS = 5_000;
 const STREAM_TYPE = 'text/event-stream; charset=utf-8';
-/** A header, since servers of earlier versions refuse query parameters that they do not know. */
+/** A header, since servers of earlier versions refuse unknown query parameters. */
 const EPOCH_HEADER = 'edgeplan-epoch';
 
+/** `GET /nodes/feed`: an event stream of manifest pages for the node's groups, from the position of `Last-Event-ID` on. */
 export const follow = nodeOperation({
   summary: 'Follow the manifest',
   query: feedQuery,
@@ -63,6 +64,7 @@ const IF_NONE_MATCH = z.object({
   'If-None-Match': z.string().optional().describe('an `ETag`; 304 when the answer would be the same'),
 });
 
+/** `GET /nodes/manifest`: the same pages by long-poll. 304 where `If-None-Match` matches and nothing changed within `wait`. */
 export const manifest = nodeOperation({
   summary: 'Wait for a page of the manifest',
   query: manifestQuery,
@@ -75,7 +77,7 @@ export const manifest = nodeOperation({
       const gone = new AbortController();
       reply.raw.on('close', () => gone.abort());
       await feed.changed(from, { timeoutMs: wait * 1_000, signal: gone.signal });
-      // They may have changed meanwhile.
+      // The node's groups may have changed since the last page.
       groups = (await store.latest.nodes.get(node.id))?.node_groups ?? groups;
       page = await feed.page(from, groups);
     }
@@ -86,6 +88,10 @@ export const manifest = nodeOperation({
   },
 });
 
+/**
+ * `GET /nodes/plans/{digest}`: the sealed octets, cacheable forever, since the digest names them. 404 for a plan of other
+ * groups' domains only.
+ */
 export const plan = nodeOperation({
   summary: 'Fetch a sealed plan',
   headers: IF_NONE_MATCH,
@@ -105,6 +111,7 @@ export const plan = nodeOperation({
   },
 });
 
+/** `GET /nodes/self`: lets a node check its token and pin the public key before it follows the feed. */
 export const self = nodeOperation({
   summary: 'Learn who the node is and whom it should believe',
   query: selfQuery,
@@ -116,6 +123,7 @@ export const self = nodeOperation({
   },
 });
 
+/** `POST /nodes/reports`: stores acks, nacks and traffic. 400 for counts that cannot be true. */
 export const report = nodeOperation({
   summary: 'Say what became of plans, and what came in',
   body: reportsBody,
@@ -126,19 +134,19 @@ export const report = nodeOperation({
 interface Stream {
   readonly node: ShownNode;
   readonly from: number;
-  /** What `from` is a position of; `null` unknown. */
+  /** The epoch of the store that `from` is a position in; `null`: unknown. */
   readonly epoch: number | null;
   readonly reply: FastifyReply;
 }
 
-/** Takes the connection over: from here on it is a stream of events until either side ends it. */
+/** Takes the connection over from Fastify and streams events until either side ends it. */
 function openStream(
   { feed, store, log, clock }: NodeRouteServices,
   { node, from, epoch, reply }: Stream,
 ): FastifyReply {
   reply.hijack();
   const { raw } = reply;
-  // Gone while its token was looked up: nothing would tell of its end any more.
+  // The client disconnected during authentication: `close` has been emitted already and will not be again.
   if (raw.destroyed) return reply;
   raw.writeHead(200, {
     ...(reply.getHeaders() as OutgoingHttpHeaders),
@@ -175,7 +183,7 @@ function openStream(
     },
   };
   const unfollow = feed.subscribe(node, { position: from, epoch }, sink);
-  // A reader that went away is no error: it comes back with its last event id.
+  // A disconnected client is no error: it reconnects with its last event id.
   raw.on('error', () => undefined);
   raw.on('close', () => {
     clearInterval(heartbeat);
@@ -184,7 +192,7 @@ function openStream(
   return reply;
 }
 
-/** A nack changes no traffic: it is stored for people, and logged. */
+/** Stores reports. A nack changes no traffic: it is stored for operators and customers, and logged. */
 async function takeReports(
   { store, log, clock, onReportRefused }: NodeRouteServices,
   node: NodeRow,

@@ -1,7 +1,7 @@
 /**
- * Invitations: how a membership starts. An invitation names an account and applies to the account of that name, now or
- * once it is made. No answer to the inviting side depends on whether the account exists, and no query looks for it: the
- * names of members, which the caller may list, are all that is compared. So names of accounts cannot be tried out here.
+ * Invitations, with which a membership starts. An invitation names an account, which may be created later. No answer to
+ * the inviting side depends on whether the account exists, and no query reads it: only the names of members, which the
+ * caller may list, are compared. So an invitation cannot be used to enumerate account names.
  */
 import { z } from 'zod';
 import { judgeLabel, MAX_LABEL_CHARACTERS } from '../../access/keys.ts';
@@ -33,10 +33,10 @@ const COMMON = {
   expires_at: z.iso.datetime(),
 } as const;
 
-/** As the domain's admins see it. */
+/** An invitation as the domain's admins see it. */
 const INVITATION = z.object({ id: z.int(), name: z.string(), ...COMMON }).meta({ id: 'Invitation' });
 
-/** As the invited account sees it. */
+/** An invitation as the invited account sees it. */
 const RECEIVED = z.object({ id: z.int(), domain: z.string(), ...COMMON }).meta({ id: 'ReceivedInvitation' });
 
 const inviteForm = form({
@@ -58,7 +58,7 @@ function showCommon({ role, created_at, updated_at, expires_at }: InvitationRow)
   };
 }
 
-/** Throws the 409 for a name that the list of members shows already. */
+/** @throws Refusal 409 for the name of a member */
 async function judgeMember({ domain, tx }: Writing, name: string): Promise<void> {
   const owner = await tx.accounts.get(domain.user_id);
   if (owner?.name === name) throw ownersOwn();
@@ -68,7 +68,7 @@ async function judgeMember({ domain, tx }: Writing, name: string): Promise<void>
   throw conflict(`the account is a member already; PUT ${path} changes its role`);
 }
 
-/** Throws the 409 where one more invitation would be too many. */
+/** Checks the bounds on members and invitations. @throws Refusal 409 */
 async function judgeRoom({ domain, now, tx }: Writing, name: string): Promise<void> {
   const pending = await tx.invitations.list(domain.id, now);
   const shared = pending.length + (await tx.members.count(domain.id));
@@ -116,6 +116,10 @@ async function renew(w: Writing, before: InvitationRow, role: MemberRole): Promi
   return row;
 }
 
+/**
+ * `POST /domains/{domain}/members/`: the same answer whether or not an account of that name exists. 409 for a member, or
+ * beyond a bound.
+ */
 export const invite = operation({
   summary: `Invite an account to the domain; it becomes a member when it accepts, within ${INVITATION_DAYS} days`,
   body: formBody(inviteForm),
@@ -139,6 +143,7 @@ export const invite = operation({
   },
 });
 
+/** `GET /domains/{domain}/invitations/`: the pending ones. */
 export const list = operation({
   summary: 'Pending invitations to the domain',
   response: z.array(INVITATION),
@@ -147,6 +152,7 @@ export const list = operation({
   },
 });
 
+/** `DELETE /domains/{domain}/invitations/{invitationId}`: 404 once it was accepted, declined or has lapsed. */
 export const withdraw = operation({
   summary: 'Withdraw a pending invitation',
   response: messageShape,
@@ -171,6 +177,7 @@ async function nameOf(tx: Pick<ReadTransaction, 'accounts'>, accountId: number):
   return (await tx.accounts.get(accountId))?.name ?? null;
 }
 
+/** `GET /invitations/`: the pending invitations for the name of the key's account. */
 export const received = operation({
   summary: 'Pending invitations of the account',
   response: z.array(RECEIVED),
@@ -183,7 +190,7 @@ export const received = operation({
   },
 });
 
-/** A pending invitation of the account, and its domain; another's is not found. */
+/** A pending invitation of the account, with its domain. @throws Refusal 404, also for another account's */
 async function own({ tx, now }: Pick<Writing, 'tx' | 'now'>, accountId: number, id: number) {
   const name = await nameOf(tx, accountId);
   const row = name === null ? null : await tx.invitations.received(name, id);
@@ -193,6 +200,7 @@ async function own({ tx, now }: Pick<Writing, 'tx' | 'now'>, accountId: number, 
   return { row, domain };
 }
 
+/** `POST /invitations/{invitationId}/accept`: the account becomes a member with the invited role. */
 export const accept = operation({
   summary: 'Accept an invitation: the account becomes a member of the domain',
   response: MEMBER,
@@ -214,6 +222,7 @@ export const accept = operation({
   },
 });
 
+/** `POST /invitations/{invitationId}/decline`: removes the invitation, with an entry in the audit log of the domain. */
 export const decline = operation({
   summary: 'Decline an invitation',
   response: messageShape,

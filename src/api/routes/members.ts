@@ -1,6 +1,6 @@
 /**
- * Who shares a domain. A membership starts as an invitation (`invitations.ts`); an account with the permission
- * `domain.settings` changes and takes the roles below its own; every member may leave; the owner's role cannot be given.
+ * Members of a domain. A membership starts as an invitation (`invitations.ts`). An account with the permission
+ * `domain.settings` changes and removes roles below its own; every member may leave; the owner's role cannot be granted.
  */
 import { z } from 'zod';
 import { mayDo, ROLES, type Role } from '../../access/roles.ts';
@@ -14,6 +14,7 @@ import { conflict, forbidden, notFound, type Refusal } from '../refusal.ts';
 import { message, ok, operation, type Writing } from '../route.ts';
 import { messageShape } from '../shapes.ts';
 
+/** A member as every member of the domain sees it. */
 export const MEMBER = z
   .object({
     user_id: z.int(),
@@ -33,6 +34,7 @@ const changeForm = form({
   finish: (values): { readonly role: MemberRole } => values,
 });
 
+/** A stored membership in the form of the API, with the name of its account. */
 export async function showMember(tx: ReadTransaction, row: MemberRow): Promise<Member> {
   const account = await tx.accounts.get(row.account_id);
   return {
@@ -53,6 +55,7 @@ async function showOwner(
   return { user_id, name: owner?.name ?? '', role: 'owner', created_at: since, updated_at: since };
 }
 
+/** `GET /domains/{domain}/members/`: the owner first. */
 export const list = operation({
   summary: 'The owner and the members of a domain',
   response: z.array(MEMBER),
@@ -65,15 +68,16 @@ export const list = operation({
   },
 });
 
-/** An admin grants and takes what is below an admin; throws the 403. */
+/** Checks that only the owner grants or removes the role `admin`. @throws Refusal 403 */
 export function judgeGrant(granter: Role, role: Role): void {
   if (granter === 'owner' || role !== 'admin') return;
   throw forbidden('only the owner grants, changes or takes the role `admin`');
 }
 
+/** The 409 for a change of the owner's own role. */
 export const ownersOwn = (): Refusal => conflict('the account owns this domain');
 
-/** A member other than the owner; throws the refusal. */
+/** The membership of an account other than the owner. @throws Refusal 404, 409 */
 async function present({ domain, tx }: Writing, accountId: number): Promise<MemberRow> {
   if (accountId === domain.user_id) throw ownersOwn();
   const row = await tx.members.get(domain.id, accountId);
@@ -81,6 +85,7 @@ async function present({ domain, tx }: Writing, accountId: number): Promise<Memb
   return row;
 }
 
+/** `PUT /domains/{domain}/members/{userId}`: changes a role. 403 where an admin grants or changes the role `admin`. */
 export const change = operation({
   summary: "Change a member's role",
   body: formBody(changeForm),
@@ -106,6 +111,7 @@ export const change = operation({
   },
 });
 
+/** `DELETE /domains/{domain}/members/{userId}`: a member may remove itself; others need `domain.settings`. */
 export const remove = operation({
   summary: 'Take a member off a domain; anybody may take themselves off',
   response: messageShape,
@@ -130,6 +136,7 @@ export const remove = operation({
   },
 });
 
+/** `GET /domains/{domain}/members/{userId}`. */
 export const read = operation({
   summary: 'One member of a domain',
   response: MEMBER,

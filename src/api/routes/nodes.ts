@@ -1,4 +1,4 @@
-/** What a customer's key can see of nodes. What nodes themselves ask for is in `feed.ts`. */
+/** Nodes as customers see them; the operations of nodes are in `feed.ts`. */
 import { z } from 'zod';
 import { nodesOf } from '../../publisher/propagation.ts';
 import type { DomainRow, ReportRow } from '../../store/rows.ts';
@@ -6,11 +6,12 @@ import type { ReadTransaction } from '../../store/store.ts';
 import { ok, operation } from '../route.ts';
 import { currentOf } from './plans.ts';
 
-/** Milliseconds since a node was last seen after which it counts as away: two of its heartbeats. */
+/** Milliseconds after a node's last contact from which it is reported as away; a connected node renews it at least twice in that time. */
 const AWAY_AFTER_MS = 60_000;
 
 const time = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
+/** `GET /nodes/`: all nodes that are not revoked; `online`: the last contact is at most `AWAY_AFTER_MS` ago. */
 export const list = operation({
   summary: 'List the nodes',
   response: z.array(
@@ -36,6 +37,7 @@ export const list = operation({
   },
 });
 
+/** `GET /domains/{domain}/nodes/`: the last report of each node of the domain's groups. */
 export const onDomain = operation({
   summary: "List what each node of the domain's groups said last of its plan",
   response: z.array(
@@ -74,7 +76,7 @@ export const onDomain = operation({
     }),
 });
 
-/** What each node said last of a revision of this domain: an earlier one of its name may have been somebody else's. */
+/** The last report of each node on a revision of this domain, without those on an earlier domain of the same name. */
 async function reportsOn(
   tx: ReadTransaction,
   { id, name }: Pick<DomainRow, 'id' | 'name'>,

@@ -1,4 +1,4 @@
-/** `/domains/{domain}/plans/`: what was published, by whom and why, what differs, how far it has come, and back again. */
+/** `/domains/{domain}/plans/`: published revisions with author, reason and progress on nodes; comparison and rollback. */
 import { z } from 'zod';
 import { readBlob } from '../../publisher/blob.ts';
 import type { Side } from '../../publisher/printed.ts';
@@ -66,7 +66,7 @@ function answerOf(row: FiledRevision, names: ReadonlyMap<number, string>): Revis
   return { revision, digest, pruned, reason, account_id, account, key_id, created_at };
 }
 
-/** The names of the accounts behind these revisions. */
+/** The names of the accounts that caused these revisions, by id. */
 async function accountNames(
   tx: ReadTransaction,
   rows: readonly RevisionRow[],
@@ -79,15 +79,15 @@ async function accountNames(
   return names;
 }
 
-/** A revision number of a path segment; 404 for anything that can be none. */
+/** The revision number of a path segment. @throws Refusal 404 for a text that is not one */
 function revisionOf(segment: string | undefined): number {
   if (segment === undefined || !/^[1-9]\d{0,14}$/.test(segment)) throw notFound();
   return Number(segment);
 }
 
 /**
- * What nodes should hold of this domain; `null` where nothing is out. The manifest knows names alone, so until the first
- * publication of a domain it may still say what became of an earlier one, which may have been somebody else's.
+ * The revision that nodes should serve for this domain; `null`: none is published. Manifest rows belong to a name, so
+ * before the first publication the row may be that of an earlier domain of the name, possibly of another account.
  */
 export async function currentOf(
   tx: ReadTransaction,
@@ -103,6 +103,7 @@ async function findRevision(tx: ReadTransaction, domainId: number, revision: num
   return row;
 }
 
+/** `GET /domains/{domain}/plans/`: the newest revisions first, page by page. */
 export const list = operation({
   summary: 'List what was published, newest first',
   query: z.object({
@@ -120,6 +121,7 @@ export const list = operation({
     }),
 });
 
+/** `GET /domains/{domain}/plans/{revision}`: the printed plan and how far nodes have installed it. 409 for a pruned plan. */
 export const read = operation({
   summary: 'Read one revision: its printed plan, page by page, and how far it has come',
   query: z.object({ limit: queryNumber(1, MAX_PAGE), cursor: cursorQuery }),
@@ -151,6 +153,7 @@ export const read = operation({
   },
 });
 
+/** `GET /domains/{domain}/plans/{revision}/diff/{other}`: a unified diff of the printed plans as plain text, page by page. */
 export const diff = operation({
   summary:
     'Compare two revisions, as a unified diff of their printed plans; `Link` leads to the next page of whole lines',
@@ -177,7 +180,7 @@ export const diff = operation({
   },
 });
 
-/** One revision of a comparison; throws 404 and 409. */
+/** One side of a comparison. @throws Refusal 404, and 409 for a pruned revision */
 export async function side(
   tx: ReadTransaction,
   domain: { readonly id: number; readonly name: string },
@@ -187,12 +190,13 @@ export async function side(
   return { domain: domain.name, revision, bytes: await planOf(tx, row) };
 }
 
-/** The sealed plan of a revision, `null` of a tombstone; throws the 409 where it was pruned. */
+/** The sealed plan of a revision; `null`: a tombstone. @throws Refusal 409 where it was pruned */
 async function planOf(tx: ReadTransaction, row: FiledRevision): Promise<Uint8Array | null> {
   if (row.pruned) throw conflict(prunedSentence(row.revision));
   return row.digest === null ? null : readBlob(tx, row.digest);
 }
 
+/** `POST /domains/{domain}/plans/`: publishes the stored rules again, for example after a compiler update. */
 export const publish = operation({
   summary: 'Publish the domain again as it is stored',
   response: z.object({ message: z.string() }),
@@ -204,6 +208,10 @@ export const publish = operation({
     }),
 });
 
+/**
+ * `POST /domains/{domain}/plans/{revision}/rollback`: publishes an earlier revision's plan under a new revision number. The
+ * stored rules stay as they are; the next change publishes them again.
+ */
 export const rollback = operation({
   summary: 'Publish the content of an old revision as a new, higher one',
   response: revisionShape,

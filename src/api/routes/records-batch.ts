@@ -1,4 +1,4 @@
-/** Many records at once, each by itself: one that fails leaves the others alone (API document, "DNS records"). */
+/** Batches of record changes; an item that fails does not affect the others (API document, "DNS records"). */
 import { z } from 'zod';
 import { id, list as listOf } from '../../model/fields.ts';
 import { form } from '../../model/form.ts';
@@ -22,7 +22,7 @@ const updateForm = form({
   finish: (values): { readonly updates: readonly Item[] } => values,
 });
 
-/** The form reads no further than the ids; the document tells the rest. */
+/** The form reads only the ids; the schema describes the rest for the OpenAPI document. */
 const updateBody: BodyReader<{ readonly updates: readonly Item[] }> = {
   kind: 'read',
   schema: z.object({
@@ -31,6 +31,10 @@ const updateBody: BodyReader<{ readonly updates: readonly Item[] }> = {
   read: (body) => readBody(updateForm, body),
 };
 
+/**
+ * `POST /domains/{domain}/records/batch-update`: one transaction and one publication; a refused item leaves the others in
+ * effect.
+ */
 export const batchUpdate = operation({
   summary: 'Change many records; each by itself, and 200 even when some fail',
   body: updateBody,
@@ -72,7 +76,7 @@ interface One {
   readonly neighbours: Neighbours;
 }
 
-/** A refusal is the item's own; anything else is the failure of the whole. */
+/** Runs one item. A refusal is the item's result; any other error fails the batch. */
 async function judgeOne(
   w: Writing,
   { before, input, neighbours }: One,
@@ -86,7 +90,7 @@ async function judgeOne(
   }
 }
 
-/** Every record of the domain, held against `If-Match` as their list. */
+/** All records of the domain, after `If-Match` was compared with the ETag of their list. @throws Refusal 412 */
 async function all(w: Writing): Promise<readonly RecordRow[]> {
   const rows = await w.tx.records.list(w.domain.id);
   if (w.conditional) w.match(rows.map(showRecord));
@@ -99,6 +103,7 @@ const deleteForm = form({
   finish: (values): { readonly ids: readonly number[] } => values,
 });
 
+/** `POST /domains/{domain}/records/batch-delete`: as `batchUpdate`; an unknown id fails alone. */
 export const batchDelete = operation({
   summary: 'Delete many records; 200 even when some are not there',
   body: formBody(deleteForm),

@@ -1,4 +1,4 @@
-/** Whole zones in and out, as BIND master files (RFC 1035 §5). */
+/** Import and export of zones as BIND master files (RFC 1035 §5). */
 import { z } from 'zod';
 import { checkRecordType } from '../../access/entitlement-checks.ts';
 import type { ReadLine, ReadZoneFile, ZoneProblem } from '../../compute/job.ts';
@@ -30,6 +30,10 @@ const IMPORT = z
   })
   .meta({ id: 'ZoneImport' });
 
+/**
+ * `POST /domains/{domain}/records/import`: a compute thread reads the file, then one transaction adds the records that fit.
+ * 400 where none does, 403 beyond the record limit.
+ */
 export const importZone = operation<string>({
   summary: 'Add the records of a BIND zone file; `problems` lists the lines that were not added',
   body: { kind: 'text', types: [ZONE_TYPE, 'text/plain'] },
@@ -61,11 +65,16 @@ async function importRecords(w: Writing, zone: ReadZoneFile): Promise<Response> 
     await w.audit({ action: 'record.import', after: records });
     await w.publish(made.length === 1 ? '1 record imported' : `${made.length} records imported`);
   }
-  const told = [...problems, ...read.problems].sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
-  return ok({ imported: made.length, skipped: zone.skipped + read.problems.length, records, problems: told });
+  const listed = [...problems, ...read.problems].sort((one, other) => (one.line ?? 0) - (other.line ?? 0));
+  return ok({
+    imported: made.length,
+    skipped: zone.skipped + read.problems.length,
+    records,
+    problems: listed,
+  });
 }
 
-/** The records that can stand beside those that are there, and why the others cannot. */
+/** The records that conflict with no stored one, as rows, and why the others cannot be added. */
 function readAll(
   { domain, now, specialOrigin }: Writing,
   lines: readonly ReadLine[],
@@ -88,14 +97,15 @@ function readAll(
   return { rows, problems };
 }
 
-/** Lines of a file that a 400 tells, at most. */
-const TOLD = 5;
+/** Lines that the message of a 400 lists, at most. */
+const MAX_LISTED = 5;
 
 function nothingToImport(problems: readonly ZoneProblem[]): Refusal {
-  const told = problems.slice(0, TOLD).map(({ line, error }) => `line ${line ?? 1}: ${error}`);
-  return badRequest(['the zone file holds no record that can be taken over', ...told].join('; '));
+  const lines = problems.slice(0, MAX_LISTED).map(({ line, error }) => `line ${line ?? 1}: ${error}`);
+  return badRequest(['the zone file holds no record that can be taken over', ...lines].join('; '));
 }
 
+/** `GET /domains/{domain}/records/export`: with SOA and NS records where the domain is managed. */
 export const exportZone = operation({
   summary: 'All records as a BIND zone file',
   response: z.string(),
@@ -114,8 +124,8 @@ export const exportZone = operation({
 });
 
 /**
- * Counted up from the second the domain was made by whatever was changed since, here or elsewhere: times alone would
- * give two changes of one second the same serial, and those of records would not tell that one is gone.
+ * The SOA serial: the domain's time of creation in seconds plus the number of its newest change. A time alone would give
+ * two changes of one second the same serial, and the records' times would not change with a deletion.
  */
 async function serialOf(
   tx: ReadTransaction,

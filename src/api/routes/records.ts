@@ -1,4 +1,4 @@
-/** DNS records, one at a time. */
+/** The operations on single DNS records. */
 import { z } from 'zod';
 import { MAX_RECORDS } from '../../base/limits.ts';
 import type { RecordRow } from '../../store/rows.ts';
@@ -11,6 +11,7 @@ import { conflict, forbidden, notFound } from '../refusal.ts';
 import { message, ok, operation, type Response, type Writing } from '../route.ts';
 import { messageShape } from '../shapes.ts';
 
+/** `GET /domains/{domain}/records/`: in the order of their ids. */
 export const list = operation({
   summary: 'Records of a domain by id',
   response: z.array(recordShape),
@@ -19,6 +20,7 @@ export const list = operation({
   },
 });
 
+/** `GET /domains/{domain}/records/{recordId}`. */
 export const read = operation({
   summary: 'One record',
   cacheable: true,
@@ -30,6 +32,7 @@ export const read = operation({
   },
 });
 
+/** `POST /domains/{domain}/records/`: 409 for a record that exists or conflicts with a CNAME, 403 beyond the record limit. */
 export const create = operation<unknown>({
   summary: 'Add a record',
   body: { kind: 'raw', schema: recordCreateShape },
@@ -60,12 +63,12 @@ async function createRecord(w: Writing, input: unknown): Promise<Response> {
   return ok(after);
 }
 
-/** What a plan can hold, whatever the entitlements say. */
+/** Checks the bound on records of a plan, which applies whatever the entitlements allow. @throws Refusal */
 export function judgeRecordCount(wanted: number): void {
   if (wanted > MAX_RECORDS) throw forbidden(`a domain holds at most ${MAX_RECORDS} records`);
 }
 
-/** The record of the path, held against `If-Match`. */
+/** The record of the path, after the comparison with `If-Match`. @throws Refusal 404, 412 */
 async function present(w: Writing, segment: string | undefined): Promise<RecordRow> {
   const row = await w.tx.records.get(w.domain.id, idOf(segment));
   if (row === null) throw notFound();
@@ -73,12 +76,13 @@ async function present(w: Writing, segment: string | undefined): Promise<RecordR
   return row;
 }
 
-/** The name a partial update sends, if it is one at all. */
+/** The `name` of a partial update, where it is a text. */
 function nameIn(body: unknown): readonly string[] {
   const { name } = (body ?? {}) as { readonly name?: unknown };
   return typeof name === 'string' ? [name] : [];
 }
 
+/** `PUT /domains/{domain}/records/{recordId}`: a partial update. */
 export const update = operation<unknown>({
   summary: 'Change a record; fields left out keep their value',
   body: { kind: 'raw', schema: recordUpdateShape },
@@ -98,6 +102,7 @@ export const update = operation<unknown>({
   },
 });
 
+/** `DELETE /domains/{domain}/records/{recordId}`: rules that name the record lose it, see `removeRecords`. */
 export const remove = operation({
   summary: 'Delete a record and take it out of every rule that names it',
   response: messageShape,

@@ -1,8 +1,8 @@
 /**
- * Many rules at once, in the shape of the batches of records: each by itself, 200 even when some fail. Each is a
- * transaction of its own, so that other customers' requests are answered in between.
+ * Batches of rule changes, in the form of record batches: an item that fails does not affect the others, and the answer
+ * is 200. Each item is a transaction of its own, so that requests of other customers run in between.
  */
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate as yieldToRequests } from 'node:timers/promises';
 import { z } from 'zod';
 import { checkRuleType } from '../../access/entitlement-checks.ts';
 import type { RuleType } from '../../base/vocabulary.ts';
@@ -26,7 +26,7 @@ import { RULE_SHAPES } from '../rules/shapes.ts';
 import { RULE_SLUGS } from '../rules/slugs.ts';
 import { addRule, changeRule, removeRule } from './rules.ts';
 
-/** The routes of one type for many rules. */
+/** The batch routes of one rule type. */
 // biome-ignore format: a table is read in columns
 export function ruleBatchRoutes(type: RuleType): readonly ApiRoute[] {
   const all = `/domains/{domain}/rules/${RULE_SLUGS[type]}/`;
@@ -149,11 +149,12 @@ async function ruleOf({ tx, domain }: Writing, type: RuleType, ruleId: number) {
   return row;
 }
 
+/** The result of one item. */
 type Outcome<Value> = { readonly value: Value } | { readonly error: string };
 
 /**
- * Does one item after the other, each in a transaction. A refusal of the item, and of the plan's bound, is the item's
- * own and undoes the item; anything else ends the batch, with what was done before it done.
+ * Runs the items one after the other, each in a transaction. A refusal of the item, or by an entitlement (403), is the
+ * item's result and rolls it back; any other error ends the batch, and the items before it stay committed.
  */
 async function eachInTurn<Input, Value>(
   write: Call<unknown>['write'],
@@ -162,12 +163,13 @@ async function eachInTurn<Input, Value>(
 ): Promise<readonly Outcome<Value>[]> {
   const outcomes: Outcome<Value>[] = [];
   for (const [index, input] of inputs.entries()) {
-    if (index > 0) await breathe();
+    if (index > 0) await yieldToRequests();
     outcomes.push(await attempt(write, (w) => work(w, input)));
   }
   return outcomes;
 }
 
+/** Runs one item in its transaction. @throws the refusal that concerns the request as a whole */
 async function attempt<Value>(
   write: Call<unknown>['write'],
   work: (w: Writing) => Promise<Value>,

@@ -1,4 +1,4 @@
-/** Edge rules: the operations of every type on one rule and on their order; `rules-batch.ts` has those on many. */
+/** The operations on single edge rules and on their order, for every rule type; `rules-batch.ts` has the batches. */
 import { z } from 'zod';
 import { checkRuleType } from '../../access/entitlement-checks.ts';
 import { MAX_DOMAIN_TEXT, MAX_RULES } from '../../base/limits.ts';
@@ -23,7 +23,7 @@ import {
   type Response,
   type Writing,
 } from '../route.ts';
-import { asksForPart, RULE_LIST_QUERY, rulePage } from '../rules/list-page.ts';
+import { RULE_LIST_QUERY, requestsPart, rulePage } from '../rules/list-page.ts';
 import { costsOf } from '../rules/patterns.ts';
 import { readRule } from '../rules/read.ts';
 import { RULE_SHAPES } from '../rules/shapes.ts';
@@ -55,7 +55,7 @@ function list(type: RuleType): Operation {
     query: RULE_LIST_QUERY,
     response: z.array(RULE_SHAPES[type].answer),
     async handle({ domain, latest, query }) {
-      if (asksForPart(query)) {
+      if (requestsPart(query)) {
         const path = `/domains/${domain.name}/rules/${RULE_SLUGS[type]}/`;
         return rulePage(latest, { domain, type, path }, query);
       }
@@ -64,7 +64,7 @@ function list(type: RuleType): Operation {
   });
 }
 
-/** All types at once, always page by page. */
+/** `GET /domains/{domain}/rules/`: rules of all types, always page by page. */
 export const listEveryType: Operation = operation({
   summary: 'Rules of all types, by type and in evaluation order within each; `Link` leads to the next page',
   query: RULE_LIST_QUERY,
@@ -101,7 +101,7 @@ async function createRule(w: Writing, type: RuleType, input: unknown): Promise<R
   return ok((await addRule(w, type, input)).answer);
 }
 
-/** A new rule, and the body of the answer about it. */
+/** A new rule, and the body of its answer. */
 export interface AddedRule {
   readonly id: number;
   readonly answer: object;
@@ -134,7 +134,7 @@ export async function addRule(w: Writing, type: RuleType, input: unknown): Promi
   return { id: row.id, answer: made === null ? after : { ...after, www_record: made } };
 }
 
-/** What a plan can hold, whatever the entitlements say. */
+/** Checks the bound on rules of a plan, which applies whatever the entitlements allow. @throws Refusal */
 async function judgeRoom({ domain, tx }: Writing): Promise<void> {
   let there = 0;
   for (const { rules } of await tx.rules.totals(domain.id)) there += rules;
@@ -142,17 +142,17 @@ async function judgeRoom({ domain, tx }: Writing): Promise<void> {
     throw forbidden(`a domain holds at most ${MAX_RULES} rules, and there are ${there}`);
 }
 
-/** A rule as it is stored. */
+/** The stored texts of a rule. */
 interface Text {
   readonly body: string;
   readonly content?: string | null;
 }
 
-/** Holds a domain to the text of all its rules. Only a rule that brings more of it is judged. */
+/** Checks the bound on the text of all rules of a domain; a rule that adds none is not checked. @throws Refusal */
 async function judgeText({ domain, tx }: Writing, rule: Text, before: Text | null): Promise<void> {
   const octets = octetsOf(rule);
   const had = before === null ? 0 : octetsOf(before);
-  // PERF: as many rules of that size as there may be do not come to more than as much again.
+  // PERF: even the highest number of rules of this size stays within the bound, so the sum need not be read.
   if (octets <= had || octets <= MAX_DOMAIN_TEXT / MAX_RULES) return;
   let total = octets - had;
   for (const { octets: others } of await tx.rules.totals(domain.id)) total += others;
@@ -165,13 +165,13 @@ function octetsOf({ body, content }: Text): number {
   return Buffer.byteLength(body) + Buffer.byteLength(content ?? '');
 }
 
-/** Asks for the rule of the path. */
+/** The query for the rule of the path, see `Operation.beside`. */
 function ruleOf(type: RuleType): (asked: Beside) => Promise<RuleRow | null> {
   return async ({ tx, domain, params }) =>
     tx.rules.get({ domain_id: domain.id, type, id: idOf(params['ruleId']) });
 }
 
-/** The rule of the path, held against `If-Match`; 404 when it is none of this domain and type. */
+/** The rule of the path, after the comparison with `If-Match`. @throws Refusal 404 for another domain's or type's, 412 */
 async function present(w: Writing, type: RuleType, params: Beside['params']): Promise<RuleRow> {
   const asked = w.beside ?? ruleOf(type)({ tx: w.tx, domain: w.domain, params });
   const row = (await asked) as RuleRow | null;
@@ -216,7 +216,7 @@ interface Change {
   readonly action: 'rule.update' | 'rule.toggle';
 }
 
-/** Changes a rule and publishes it, unless it is the same already. @throws Refusal before anything is written */
+/** Changes a rule and publishes it, unless it equals the stored one. @throws Refusal before anything is written */
 export async function changeRule(w: Writing, { before, input, action }: Change): Promise<Response> {
   const { now, tx } = w;
   const { domain_id, id: ruleId, type } = before;
@@ -234,7 +234,7 @@ export async function changeRule(w: Writing, { before, input, action }: Change):
   const { body, priority } = rule;
   await judgeText(w, { body, content: content ?? null }, { body: before.body, content: had ?? null });
   const after = showRule({ ...before, body, priority, updated_at: now }, content);
-  // The row is there: it was read in this transaction.
+  // The row exists: this transaction has read it.
   await Promise.all([
     tx.rules.update({ domain_id, type, id: ruleId }, { ...rule, updated_at: now }),
     w.audit({ action, subject: `${type}/${ruleId}`, before: shown, after }),
@@ -258,7 +258,7 @@ function remove(type: RuleType): Operation {
   });
 }
 
-/** Deletes a rule and publishes that. */
+/** Deletes a rule and publishes the change. */
 export async function removeRule(w: Writing, row: RuleRow): Promise<void> {
   const { domain_id, type, id: ruleId } = row;
   const before = await showWhole(w.tx, row);
@@ -314,7 +314,7 @@ interface Move {
   readonly to: number;
 }
 
-/** The priorities that a reorder changed, those of the first rules where they are many. */
+/** The priorities that a reorder changed, of the first `MAX_AUDITED_MOVES` rules. */
 function auditOrder(moved: readonly Move[]): Pick<AuditEntry, 'before' | 'after'> {
   const listed = moved.slice(0, MAX_AUDITED_MOVES);
   const unlisted = moved.length > listed.length ? { unlisted: moved.length - listed.length } : {};
@@ -323,7 +323,7 @@ function auditOrder(moved: readonly Move[]): Pick<AuditEntry, 'before' | 'after'
   return { before: { rules: before, ...unlisted }, after: { rules: after, ...unlisted } };
 }
 
-/** 400 unless `ids` holds every rule exactly once. */
+/** @throws Refusal 400 unless `ids` has every rule exactly once */
 function judgeOrder(rows: readonly Pick<RuleRow, 'id'>[], ids: readonly number[]): void {
   const there = new Set(rows.map((row) => row.id));
   const listed = new Set(ids);

@@ -1,8 +1,7 @@
 /**
- * Questions about a domain that change nothing: what would a request meet (`/simulate`), and what in the stored rules
- * looks like a mistake (`/analysis`). A request is put to the plan that nodes should hold now, so the answer is what the
- * edge would do; with a `status`, also what visitors would see of an origin's error. Both are computed in a thread and
- * answered page by page.
+ * Read-only computations on a domain: the decision for a request (`/simulate`) and likely mistakes in the stored rules
+ * (`/analysis`). A simulation uses the current plan, the one nodes should serve, so it shows what the edge would do; with
+ * a `status`, also the error page for that answer of the origin. Both run in compute threads and answer page by page.
  */
 import { z } from 'zod';
 import { findBlob } from '../../publisher/blob.ts';
@@ -50,6 +49,7 @@ const finding = z.object({
   remedy: z.string().nullable(),
 });
 
+/** `POST /domains/{domain}/simulate`: runs in a compute thread on the current plan; 409 where none is published. */
 export const simulate = operation({
   summary: 'Ask what a request would meet: the rules that had their say, then the skipped ones, page by page',
   body: { kind: 'raw', schema: question },
@@ -98,7 +98,7 @@ function readQuestion(body: unknown): z.output<typeof question> {
   return asked.data;
 }
 
-/** How many rules come before a page. A cursor is `<revision>-<rules>`, since another plan has other rules. */
+/** The rules before a page, from a cursor `<revision>-<rules>`. @throws Refusal 409 for another revision's, 400 */
 function placeOf(cursor: string, revision: number): number {
   const parts = /^([1-9]\d{0,14})-(\d{1,9})$/.exec(cursor);
   if (parts === null) throw badRequest('cursor: must be `page.next` of the page before');
@@ -121,6 +121,7 @@ async function currentPlan(
   return { bytes, digest, revision: current.revision };
 }
 
+/** `GET /domains/{domain}/analysis`: lints the stored rules in a compute thread, page by page. */
 export const analysis = operation({
   summary:
     'Look for mistakes in the stored rules: what can never match, what is never reached, what is meant otherwise; `Link` leads to the next page',

@@ -1,14 +1,15 @@
-/** What nodes counted on a domain: requests and octets, and how often each rule matched. */
+/** Traffic counts of a domain, reported by nodes: requests, octets, and the matches of each rule. */
 import { z } from 'zod';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
 import { ok, operation } from '../route.ts';
 
 const MINUTE_MS = 60_000;
-/** Minutes that are answered at most: hits are kept a little longer. */
+/** Minutes that a request can cover, at most: counts are stored a little longer. */
 const MOST_MINUTES = 31 * 24 * 60;
-/** Rules listed, those with the most hits: more than anybody reads. */
+/** Rules in the answer, those with the most matches. */
 const MOST_RULES = 1_000;
 
+/** `GET /domains/{domain}/traffic`: sums of what nodes have reported, up to a minute old. */
 export const traffic = operation({
   summary: 'Traffic of the last minutes, and which rules matched how often; nodes report once a minute',
   query: z.strictObject({ minutes: z.coerce.number().int().min(1).max(MOST_MINUTES).default(60) }),

@@ -1,4 +1,4 @@
-/** Pages of rule lists: what may be asked, and where a page leaves off. */
+/** Pages of rule lists: their query, their cursor and the link to the next page. */
 import { z } from 'zod';
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
 import type { RulePage } from '../../store/customer-repositories.ts';
@@ -10,6 +10,7 @@ import { badRequest } from '../refusal.ts';
 import { ok, type Response } from '../route.ts';
 import { showRule } from './show.ts';
 
+/** The query of a rule list. */
 export const RULE_LIST_QUERY = z.object({
   limit: queryNumber(1, MAX_PAGE).describe('how many rules; `Link` leads to the next page'),
   cursor: z.string().max(64).optional().describe('where the page before left off'),
@@ -24,6 +25,7 @@ interface ListQuery {
   readonly q?: string;
 }
 
+/** Which list a page belongs to. */
 export interface ListOf {
   readonly domain: { readonly id: number };
   /** `null`: rules of all types, by type as text. */
@@ -32,12 +34,12 @@ export interface ListOf {
   readonly path: string;
 }
 
-/** Whether a part of the list is asked for: without any parameter the document promises all of it. */
-export function asksForPart(query: Readonly<Record<string, unknown>>): boolean {
+/** Whether the query requests a part of the list; without parameters the answer is the whole list (API document). */
+export function requestsPart(query: Readonly<Record<string, unknown>>): boolean {
   return Object.values(query).some((value) => value !== undefined);
 }
 
-/** One page. @throws Refusal 400 for a cursor that no page gave */
+/** One page. @throws Refusal 400 for an invalid cursor */
 export async function rulePage(
   tx: Pick<ReadTransaction, 'rules'>,
   { domain, type, path }: ListOf,
@@ -47,7 +49,7 @@ export async function rulePage(
   const rows = await tx.rules.page(domain.id, {
     type,
     after: cursor === undefined ? null : readCursor(cursor, type),
-    // One more says whether there is a next page.
+    // One more row shows whether there is a next page.
     limit: limit + 1,
     enabled: enabled === undefined ? null : enabled === 'true',
     text: q ?? null,

@@ -1,7 +1,7 @@
 /**
- * The regexes of rules within the budgets of their domain. What each costs is stored when its rule is written, so a
- * write builds the automata of its own patterns alone, and reads those of others only where they lie on one chain of
- * prefixes with them.
+ * Checks the regexes of a rule against the budgets of its domain. The cost of each regex is stored when its rule is
+ * written, so a write builds automata only for its own patterns, and reads the costs of others only where they share a
+ * chain of prefixes with them.
  */
 import { MAX_DOMAIN_SCANS } from '../../base/limits.ts';
 import type { RuleType } from '../../base/vocabulary.ts';
@@ -19,12 +19,13 @@ import { wrongInput } from '../read-body.ts';
 import type { Writing } from '../route.ts';
 import { bodyOf, type RuleBody } from './show.ts';
 
+/** One regex of a filter. */
 interface Use {
   readonly source: string;
   readonly ignoreCase: boolean;
 }
 
-/** The regexes of a rule's filters, each once. */
+/** The distinct regexes of a rule's filters; hosts match without case. */
 function patternsOf(fields: Readonly<Record<string, unknown>>): readonly Use[] {
   const uses = new Map<string, Use>();
   const add = (value: unknown, ignoreCase: boolean): void => {
@@ -47,10 +48,10 @@ function digestOf({ source, ignoreCase }: Use): string {
   return sha256Hex(`${ignoreCase ? 'i' : 'c'}${source}`);
 }
 
-/** Eighths of a scan: what one octet of a path weighs in the budget is eight for a host. */
+/** Costs are stored in eighths of a scan, so that a path's octet (one) and a host's (eight) are whole numbers. */
 const EIGHTHS = 8;
 
-/** What the store files of the regexes of an accepted rule. */
+/** The rows that the store has for the regexes of a rule. */
 function patternRows(fields: Readonly<Record<string, unknown>>): readonly PatternRow[] {
   const rows: PatternRow[] = [];
   for (const use of patternsOf(fields)) {
@@ -70,7 +71,7 @@ function fromHex(hex: string): string {
   return Buffer.from(hex, 'hex').toString('utf16le');
 }
 
-/** What an accepted rule adds to the budgets of its domain. */
+/** The costs that a valid rule adds to the budgets of its domain. */
 export function costsOf(fields: StoredRule<Rule>): NonNullable<RuleWrite['costs']> {
   return { addresses: ipsOf(fields).length, patterns: patternRows({ ...fields }) };
 }
@@ -79,6 +80,7 @@ function ipsOf(fields: Partial<StoredRule<DropRule>>): readonly string[] {
   return fields.ips ?? [];
 }
 
+/** A rule to check; `before`: the row it replaces. */
 interface PatternQuestion {
   readonly type: RuleType;
   readonly whole: unknown;
@@ -86,14 +88,14 @@ interface PatternQuestion {
 }
 
 /**
- * Judges a rule's regexes within the budget of its domain, which disabled rules take part in: enabling one later
- * needs no judging then. Only a rule that brings a new regex is judged. `whole` reads as a rule by itself.
+ * Checks a rule's regexes against the domain's budget. Disabled rules count too, so that enabling one needs no check. A
+ * rule without a new regex is not checked. `whole` is valid as a rule on its own. @throws Refusal 400
  */
 export async function judgePatterns({ tx, domain }: Writing, question: PatternQuestion): Promise<void> {
   const { type, whole, before } = question;
   const had = new Set(before === undefined ? [] : patternsOf(bodyOf(before)).map(digestOf));
   if (patternsOf(whole as RuleBody).every((use) => had.has(digestOf(use)))) return;
-  const standing = await standingPatterns(tx, { domainId: domain.id, without: before?.id ?? 0, whole });
+  const standing = await existingPatterns(tx, { domainId: domain.id, without: before?.id ?? 0, whole });
   if (standing === null) return;
   const report = createReport();
   const patterns = createPatternBook(standing);
@@ -101,16 +103,16 @@ export async function judgePatterns({ tx, domain }: Writing, question: PatternQu
   if (report.errors() > 0) throw wrongInput(report.diagnostics());
 }
 
-interface StandingQuestion {
+interface ExistingQuestion {
   readonly domainId: number;
   readonly without: number;
   readonly whole: unknown;
 }
 
-/** The patterns of all other rules of a domain, as far as they bear on those of `whole`; `null` when they have none. */
-async function standingPatterns(
+/** The patterns of the domain's other rules that affect the budget of `whole`; `null`: they have none. */
+async function existingPatterns(
   tx: WriteTransaction,
-  { domainId, without, whole }: StandingQuestion,
+  { domainId, without, whole }: ExistingQuestion,
 ): Promise<ExistingPatterns | null> {
   let costs = await tx.rules.patternCosts(domainId, { without });
   if (!costs.counted) {
@@ -123,7 +125,7 @@ async function standingPatterns(
   const filed = await tx.rules.filedPatterns(domainId, { digests, without });
   const fresh = wanted.filter(({ digest }) => !filed.has(digest));
   const most = fresh.reduce((sum, { eighths }) => sum + eighths, costs.eighths);
-  // PERF: where all of them together are within the budget, every chain of them is.
+  // PERF: if the sum of all is within the budget, so is every chain.
   const near =
     most <= MAX_DOMAIN_SCANS * EIGHTHS
       ? []
@@ -136,11 +138,11 @@ async function standingPatterns(
   };
 }
 
-/** Counts the patterns of a domain whose rules were written before patterns were filed: once for each such domain. */
+/** Stores the pattern costs of a domain whose rules were written before costs were stored; once for each such domain. */
 async function countPatterns(tx: WriteTransaction, domainId: number): Promise<void> {
   const rules = new Map<number, readonly PatternRow[]>();
   for (const row of await tx.rules.listAll(domainId)) {
-    // PERF: a body without the word has no regex, and most have none.
+    // PERF: a body without this word has no regex, which most rules have not.
     if (row.body.includes('"regex"')) rules.set(row.id, patternRows(bodyOf(row)));
   }
   await tx.rules.countPatterns(domainId, rules);

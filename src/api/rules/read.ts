@@ -1,6 +1,6 @@
 /**
- * Reads what a customer wrote about a rule, on top of what is stored: everything that could make a compile fail is
- * found here and answered with 400 (semantics §6).
+ * Reads a rule as a customer wrote it, merged with the stored rule for an update. Everything that could make a compile
+ * fail is found here and answered with a 400 (semantics §6).
  */
 import { refuseFeature } from '../../access/entitlement-checks.ts';
 import type { Diagnostic } from '../../base/diagnostic.ts';
@@ -17,16 +17,16 @@ import type { Writing } from '../route.ts';
 import { judgePatterns } from './patterns.ts';
 import { bodyOf } from './show.ts';
 
-/** A rule that is to be read: `before` is the row it changes, absent for a new one. */
+/** The input of `readRule`; `before`: the row that an update changes. */
 export interface RuleInput {
   readonly type: RuleType;
   readonly input: unknown;
   readonly before?: RuleRow;
-  /** Only `enabled` changes: a rule can always be turned off and on, whatever later versions refuse of it. */
+  /** Only `enabled` changes, which is always possible, even where this version would refuse the rule. */
   readonly toggled?: true;
 }
 
-/** The fields of a rule, with everything judged but its place in the domain. Throws the 400, or the 403 on a host header. */
+/** The fields of a rule after all checks but that of its order. @throws Refusal 400, or 403 for a host header */
 export async function readRule(
   w: Writing,
   { type, input, before, toggled }: RuleInput,
@@ -49,8 +49,8 @@ export async function readRule(
 }
 
 /**
- * An origin's country is looked up at the write, where a geo database is configured (semantics §5 origin_route). A name
- * may be anywhere, and keeps what was written.
+ * Sets an origin's country from its address, where a geo database is configured (semantics §5 origin_route). An origin
+ * with a name has the country that the customer wrote.
  */
 function located(w: Writing, type: RuleType, fields: StoredRule<Rule>): StoredRule<Rule> {
   if (type !== 'origin_route') return fields;
@@ -63,8 +63,8 @@ function located(w: Writing, type: RuleType, fields: StoredRule<Rule>): StoredRu
 }
 
 /**
- * A stored rule with a partial update laid over it. A `record_id` alone replaces the list; `health_check` is laid over
- * field by field; a host match type that was not sent follows the lists (semantics §6).
+ * Merges a partial update into a stored rule. A single `record_id` replaces the list; `health_check` is merged field by
+ * field; an absent host match type is derived from the lists (semantics §6).
  */
 function mergeRule(before: RuleRow, patch: unknown): unknown {
   if (!isObject(patch)) return patch;
@@ -89,7 +89,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The record ids an input names, as far as they can be ids. */
+/** The record ids in an input; values that cannot be ids are skipped, and the form refuses them. */
 function idsIn(input: unknown): readonly number[] {
   if (!isObject(input)) return [];
   const { record_id: single, record_ids: list } = input as Readonly<Record<string, unknown>>;
@@ -99,12 +99,12 @@ function idsIn(input: unknown): readonly number[] {
   );
 }
 
-/** Up to so many records are asked for one by one; beyond, the whole list is the cheaper question. */
-const ASKED_SINGLY = 8;
+/** Records up to which single reads are cheaper than a read of the whole list. */
+const MAX_SINGLE_READS = 8;
 
 /**
- * Those of `ids` that belong to the domain; `null` when none is named. Ids the rule has already stay valid though
- * their records may be gone (semantics §2): ids are never given twice, so they are nobody else's.
+ * The ids that are records of the domain; `null`: the input names none. Ids that the stored rule has stay valid after
+ * their records were deleted (semantics §2): ids are never reused, so they cannot name another domain's record.
  */
 async function knownRecords(
   { tx, domain }: Writing,
@@ -114,7 +114,7 @@ async function knownRecords(
   if (ids.length === 0) return null;
   const known = new Set(stored);
   const open = ids.filter((id) => !known.has(id));
-  if (open.length > ASKED_SINGLY) {
+  if (open.length > MAX_SINGLE_READS) {
     for (const { id } of await tx.records.list(domain.id)) known.add(id);
     return known;
   }
@@ -124,7 +124,7 @@ async function knownRecords(
   return known;
 }
 
-/** Holds a domain to the address entries of all its drop rules. Only a rule that brings more of them is judged. */
+/** Checks the bound on address entries of all drop rules of a domain; a rule that adds none is not checked. */
 async function judgeAddresses(
   { tx, domain }: Writing,
   { ips }: StoredRule<DropRule>,
@@ -150,7 +150,7 @@ function addressesOf(row: RuleRow): number {
   return (bodyOf(row)['ips'] as readonly string[]).length;
 }
 
-/** A host header that is new needs the feature; one that was there stays. */
+/** Checks the feature that a new host header needs; a stored one may stay. @throws Refusal 403 */
 async function judgeHostHeader(w: Writing, fields: object, before: RuleRow | undefined): Promise<void> {
   const wanted = 'host_header' in fields ? fields.host_header : '';
   if (wanted === '' || (before !== undefined && bodyOf(before)['host_header'] === wanted)) return;

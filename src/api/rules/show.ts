@@ -1,4 +1,4 @@
-/** A stored rule as the API shows it. */
+/** Converts rules between their stored form and the form of the API. */
 import { utf8Length } from '../../base/octets.ts';
 import type { StoredRule } from '../../model/common.ts';
 import type { ErrorPageRule, Rule } from '../../model/types.ts';
@@ -7,7 +7,7 @@ import type { RuleRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { timeText } from '../domain-shape.ts';
 
-/** All fields but those that rows keep apart: what `RuleRow.body` holds. */
+/** The fields of `RuleRow.body`: all but those with columns of their own. */
 export type RuleBody = Readonly<Record<string, unknown>> & {
   readonly record_ids: readonly number[];
   readonly enabled: boolean;
@@ -21,8 +21,8 @@ export function bodyOf(row: Pick<RuleRow, 'body'>): RuleBody {
 }
 
 /**
- * The object of an answer. `content` is the HTML of an error page as it is stored (`null`: none); left out, the rule
- * is shown as lists show it.
+ * A rule in the form of the API. `content`: the stored HTML of an error page (`null`: none); absent: the short form of
+ * lists.
  */
 export function showRule(row: RuleRow, content?: string | null): Readonly<Record<string, unknown>> {
   const body = bodyOf(row);
@@ -49,7 +49,7 @@ function showPages(content: string | null | undefined): Readonly<Record<string, 
   return { content: pages, content_bytes: Object.fromEntries(octets) };
 }
 
-/** The object of an answer about one rule, an error page's HTML included. */
+/** The full form of one rule, with an error page's HTML. */
 export async function showWhole(
   tx: ReadTransaction,
   row: RuleRow,
@@ -57,7 +57,7 @@ export async function showWhole(
   return showRule(row, row.type === 'error_page' ? await tx.rules.content(row.id) : undefined);
 }
 
-/** What of a rule's fields goes where in the store. `before`: the row they replace, whose pages may stay. */
+/** Distributes a rule's fields over the store's columns. `before`: the row they replace, whose pages may stay. */
 export function toWrite(
   fields: StoredRule<Rule>,
   pages: 'replace' | { readonly keep: RuleBody } = 'replace',

@@ -1,6 +1,7 @@
-/** How each rule type is called in paths (API document, "Edge rules"; `cache` from semantics §5). */
+/** The names of rule types in paths (API document, "Edge rules"; `cache` from semantics §5). */
 import type { RuleType } from '../../base/vocabulary.ts';
 
+/** The path segment of each rule type. */
 export const RULE_SLUGS = {
   drop: 'drop',
   fingerprint: 'fingerprint',

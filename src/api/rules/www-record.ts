@@ -1,6 +1,6 @@
 /**
- * The www record of a canonical redirect (API document, "redirect"; semantics §6): the redirect between a domain and
- * its www name does nothing while www does not reach the edge, so a proxied record is made alongside.
+ * Creates the www record of a canonical redirect (API document, "redirect"; semantics §6): a redirect between a domain and
+ * its www name has no effect while www does not lead to the edge, so the write adds a proxied record.
  */
 import { checkRecordType, refuseFeature } from '../../access/entitlement-checks.ts';
 import { normalizeName } from '../../base/host.ts';
@@ -15,19 +15,19 @@ import { showRecord } from '../records/shape.ts';
 import type { Writing } from '../route.ts';
 import type { WwwRecord } from './shapes.ts';
 
-/** What became of the www record; `null` when the redirect is not the canonical one. */
+/** Adds the record where it is missing. Returns what happened; `null`: the redirect is not canonical. */
 export async function provisionWww(w: Writing, rule: StoredRule<RedirectRule>): Promise<WwwRecord | null> {
   const { domain, now, tx } = w;
   if (!isCanonical(domain.name, rule)) return null;
   const records = await tx.records.list(domain.id);
   const there = findWww(domain.name, records);
   if (there !== null) return there;
-  // The mirror is proxied, so the address becomes an origin's.
+  // The new record is proxied, so its address becomes an origin and must not be special.
   const allowed = records.filter(({ destination }) => w.specialOrigin(destination) === null);
   const apex = addressOf(domain.name, allowed);
   if (apex === null) return 'no_apex';
   if (records.length >= MAX_RECORDS || (await checkRecordType()(w)) !== null) return 'limit';
-  // A plan that no longer includes editing host headers leaves those that are there, and gets no new one.
+  // Without the feature, stored host headers stay in effect, but no new one may be written.
   const mayName = refuseFeature(await w.entitlements(), 'host_header_edit_enabled') === null;
   const made = await tryInsert(w, mirror(mayName ? apex : { ...apex, host_header: '' }, now));
   if (made === null) return 'failed';
@@ -37,8 +37,8 @@ export async function provisionWww(w: Writing, rule: StoredRule<RedirectRule>): 
 
 /**
  * Whether a redirect is the canonical one: its includes are exactly the one host, www or apex, its target is the
- * other, and it acts on every path. One that is held to certain records is not, for a new record would be out of its
- * scope.
+ * other, and it acts on every path. A redirect limited to certain records is not canonical, since the new record would be outside
+ * its scope.
  */
 function isCanonical(domain: string, rule: StoredRule<RedirectRule>): boolean {
   if (rule.host_match_type !== 'exact' && rule.host_match_type !== 'wildcard') return false;
@@ -58,12 +58,12 @@ function targetHost(target: string): string | null {
   return host === undefined ? null : normalizeName(host);
 }
 
-/** Types that say where a name's visitors go. */
+/** Types that direct the visitors of a name. */
 const LEADING: readonly string[] = ['A', 'AAAA', 'CNAME', 'ALIAS', 'NS'];
 
 /**
- * What the zone says about www: by its own records, else by the wildcard at the apex where no name exists at or below
- * www (RFC 4592 §2.2). `null`: nothing leads there.
+ * How the zone resolves www: by its own records, else by the wildcard at the apex where no name exists at or below www
+ * (RFC 4592 §2.2). `null`: it does not resolve.
  */
 function findWww(domain: string, records: readonly RecordRow[]): 'covered' | 'unproxied' | null {
   const www = `www.${domain}`;
@@ -77,7 +77,7 @@ function findWww(domain: string, records: readonly RecordRow[]): 'covered' | 'un
   return leading.some(({ record }) => record.proxied) ? 'covered' : 'unproxied';
 }
 
-/** The apex record that www shall mirror: a proxied one first, then the oldest. */
+/** The apex record that www copies: a proxied one first, then the oldest. */
 function addressOf(domain: string, records: readonly RecordRow[]): RecordRow | null {
   const apex = records.filter(
     ({ name, type }) => absoluteName(name, domain) === domain && type !== 'NS' && LEADING.includes(type),
@@ -85,19 +85,19 @@ function addressOf(domain: string, records: readonly RecordRow[]): RecordRow | n
   return apex.find(({ proxied }) => proxied) ?? apex[0] ?? null;
 }
 
-/** The same origin under the name www. */
+/** A record of the same origin under the name www. */
 function mirror(apex: RecordRow, now: number): NewRecord {
   const { id: _, ...fields } = apex;
   return { ...fields, name: 'www', proxied: true, monitor: false, created_at: now, updated_at: now };
 }
 
-/** Inserts a record so that its failure undoes nothing else; `null` when it failed. */
+/** Inserts a record in a savepoint, so that a failure undoes nothing else; `null`: it failed. */
 async function tryInsert({ tx }: Writing, record: NewRecord): Promise<RecordRow | null> {
   try {
     const [made] = await tx.attempt(() => tx.records.insert([record]));
     return made ?? null;
   } catch (error) {
-    // A transaction that must be run again, or is over, cannot go on without the record either.
+    // A contended or ended transaction must fail as a whole, so that it can run again.
     const lost = isStoreFault(error, 'contended') || isStoreFault(error, 'unavailable');
     if (!(error instanceof StoreFault) || lost || isStoreFault(error, 'closed')) throw error;
     return null;

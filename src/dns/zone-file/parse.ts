@@ -44,6 +44,7 @@ interface Parser {
   readonly file: string;
   readonly records: ParsedRecord[];
   readonly diagnostics: Diagnostic[];
+  /** Keys of the records so far, to detect duplicates; `full` once the record limit was reported. */
   readonly seen: Set<string>;
   /** Diagnostics beyond `MAX_DIAGNOSTICS`. */
   dropped: number;
@@ -86,6 +87,7 @@ export function parseZone(text: string, domain: string, options: ParseZoneOption
   return { records: parser.records, diagnostics, skipped: parser.skipped };
 }
 
+/** The place of a diagnostic about the whole file. */
 const START: Spot = { line: 1, column: 1 };
 
 /** Adds a diagnostic; beyond `MAX_DIAGNOSTICS` it is only counted. */
@@ -107,6 +109,7 @@ function report(parser: Parser, at: Spot, severity: Severity, problem: Problem):
   });
 }
 
+/** Reads one logical line: a directive or a record. */
 function readEntry(parser: Parser, entry: ZoneEntry): void {
   const [first] = entry.tokens;
   if (first === undefined) return;
@@ -142,6 +145,7 @@ function readDirective(parser: Parser, first: Token, entry: ZoneEntry): void {
   }
 }
 
+/** The token in backticks, for `found` of a diagnostic. */
 function quote(token: Token): string {
   return quoteValue(token.raw);
 }
@@ -157,13 +161,16 @@ function readTtl(raw: string): number | null {
   return seconds <= MAX_TTL_SEC ? seconds : null;
 }
 
+/** BIND's units in seconds. */
 const UNITS = { s: 1, m: 60, h: 3_600, d: 86_400, w: 604_800 } as const;
 
+/** Reports an invalid TTL. */
 function badTtl(parser: Parser, token: Token): void {
   const message = `must be a time from 0 to ${MAX_TTL_SEC} seconds, like \`300\` or \`1h30m\``;
   report(parser, token.at, 'error', { code: 'invalid_ttl', message, found: quote(token) });
 }
 
+/** Reports once for each file that TTLs are not imported. */
 function reportTtl(parser: Parser, token: Token): void {
   if (parser.ttlReported) return;
   parser.ttlReported = true;
@@ -171,6 +178,10 @@ function reportTtl(parser: Parser, token: Token): void {
   report(parser, token.at, 'info', { code: 'ttl_dropped', message });
 }
 
+/**
+ * Reads one record: owner, TTL, class, type and data. The first mistake is reported and skips the record. The comment
+ * `PROXIED_MARK` behind it makes an address or CNAME record proxied.
+ */
 function readRecord(parser: Parser, first: Token, entry: ZoneEntry): void {
   const owner = readOwner(parser, first, entry);
   if (owner === null) return;
@@ -197,6 +208,7 @@ function readRecord(parser: Parser, first: Token, entry: ZoneEntry): void {
   addRecord(parser, { name, type: typeName as ZoneType, ...read, proxied, line: place.line }, place);
 }
 
+/** Types whose traffic can go through the edge. */
 const PROXIABLE: readonly string[] = ['A', 'AAAA', 'CNAME'];
 
 /** The absolute owner of a record; the root is an empty text. `null`: invalid and reported. */

@@ -60,6 +60,7 @@ const SERVICE: Shape = {
   form: 'priority, target, parameters',
 };
 
+/** The fields of each type, in the order of its RFC (1035, 3596, 2782, 8659, 6698, 9460). */
 const SHAPES: Readonly<Record<Exclude<ZoneType, 'TXT'>, Shape>> = {
   A: { fields: [ipv4Field], form: 'an IPv4 address' },
   AAAA: { fields: [ipv6Field], form: 'an IPv6 address' },
@@ -122,6 +123,7 @@ export function canonicalData(type: ZoneType, data: RecordData): RecordData | Pr
   return readData(type, lex(printed).entries[0]?.tokens ?? [], '');
 }
 
+/** The preference of an MX record as a token, since the model stores it apart from the destination. */
 function preference(value: number): Token {
   return { raw: String(value), quoted: false, at: { line: 1, column: 1 } };
 }
@@ -148,6 +150,7 @@ function readShape(
   return tail === '' ? parts.join(' ') : `${parts.join(' ')} ${tail}`;
 }
 
+/** The problem of a TXT destination that is not a list of strings. */
 const BAD_STRINGS: Problem = {
   code: 'invalid_data',
   message: `type \`TXT\` takes strings of at most ${MAX_STRING_OCTETS} octets, each in quotes`,
@@ -168,6 +171,7 @@ function readTxt(tokens: readonly Token[]): string | Problem {
   return txtDestination(strings);
 }
 
+/** The problem of an invalid escape (RFC 1035 §5.1). */
 const BAD_ESCAPE: Problem = {
   code: 'invalid_escape',
   message: 'holds an escape that is not `\\` with three digits up to 255, nor `\\` with one character',
@@ -209,6 +213,7 @@ function unescapeName(raw: string): string | null {
   return out;
 }
 
+/** A domain name as a field of the data. */
 function nameField(token: Token, scope: NameScope): FieldResult {
   const name = readName(token, scope.origin);
   if (typeof name !== 'string' || name === '.') return name;
@@ -249,6 +254,7 @@ function tagField({ raw }: Token): FieldResult {
   };
 }
 
+/** A character string, printed in quotes. */
 function stringField({ raw }: Token): FieldResult {
   const octets = readOctets(raw);
   return octets === null ? BAD_ESCAPE : quoteOctets(octets);

@@ -51,6 +51,7 @@ function keyNumber(name: string): number {
   return number <= 65_534 ? number : -1;
 }
 
+/** The name of a key: `key` and its number where it has none (RFC 9460 §2.1). */
 function keyName(number: number): string {
   return KEYS[number] ?? `key${number}`;
 }
@@ -83,6 +84,7 @@ export function readServiceParams(tokens: readonly Token[]): string | Problem {
     .join(' ');
 }
 
+/** The value in quotes where it contains white space or characters of the grammar. */
 function quote(value: string): string {
   return /[\s;()]|\\"/.test(value) ? `"${value}"` : value;
 }

@@ -3,7 +3,9 @@ import { utf8Bytes } from '../../base/octets.ts';
 import { MAX_STRING_OCTETS } from '../limits.ts';
 import { lex } from './tokens.ts';
 
+/** `"` */
 const QUOTE = 0x22;
+/** `\` */
 const BACKSLASH = 0x5c;
 
 /** The octets that a token denotes; `null`: a `\DDD` above 255, or with fewer than three digits. */
@@ -41,6 +43,7 @@ export function quoteOctets(octets: Uint8Array): string {
   return `${out}"`;
 }
 
+/** The chunks as one array. */
 function join(chunks: readonly Uint8Array[]): Uint8Array {
   const out = new Uint8Array(chunks.reduce((sum, chunk) => sum + chunk.length, 0));
   let at = 0;

@@ -62,6 +62,10 @@ export function lex(text: string): Lexed {
   return { entries, problems };
 }
 
+/**
+ * Reads one logical line up to the end of its last physical line. Inside parentheses a line end is white space. After an
+ * error the rest of the physical line is still consumed.
+ */
 function readEntry(reader: Reader): ZoneEntry {
   const ownerless = isBlank(reader.text[reader.at]);
   const tokens: Token[] = [];
@@ -87,6 +91,7 @@ function isBlank(character: string | undefined): boolean {
   return character === ' ' || character === '\t';
 }
 
+/** The place of the next character. */
 function here(reader: Reader): Spot {
   return { line: reader.line, column: reader.at - reader.lineStart + 1 };
 }
@@ -96,6 +101,7 @@ function fail(reader: Reader, at: Spot, code: LexProblem['code'], message: strin
   reader.problem ??= { at, code, message };
 }
 
+/** Consumes LF, CR or CR LF. */
 function newline(reader: Reader): void {
   if (reader.text[reader.at] === '\r' && reader.text[reader.at + 1] === '\n') reader.at++;
   reader.at++;
@@ -103,6 +109,7 @@ function newline(reader: Reader): void {
   reader.lineStart = reader.at;
 }
 
+/** Consumes a comment up to the line end. Returns its text, trimmed. */
 function readComment(reader: Reader): string {
   const start = reader.at + 1;
   while (reader.at < reader.text.length && !isLineEnd(reader.text[reader.at])) reader.at++;
@@ -113,6 +120,7 @@ function isLineEnd(character: string | undefined): boolean {
   return character === '\n' || character === '\r' || character === undefined;
 }
 
+/** Opens or closes a group; groups cannot be nested (RFC 1035 §5.1). */
 function parenthesis(reader: Reader, character: string): void {
   const at = here(reader);
   if (character === ')' && reader.open === null) {
@@ -129,6 +137,7 @@ function readQuoted(reader: Reader): Token {
   return { raw: quotedText(reader), quoted: true, at };
 }
 
+/** The text between two quotes, escapes included; empty after an error. */
 function quotedText(reader: Reader): string {
   const at = here(reader);
   const start = ++reader.at;

@@ -27,7 +27,7 @@ describe('the key of a request', () => {
     { 'x-api-key': '' },
   ])('is not there in %j', (headers) => expect(presentedHash(headers)).toBeNull());
 
-  test('opens until it is revoked, expired, or its account inactive', () => {
+  test('is valid until it is revoked, expired, or its account inactive', () => {
     const row = {
       id: 1,
       account_id: 1,
@@ -48,7 +48,7 @@ describe('the key of a request', () => {
 });
 
 describe('roles', () => {
-  test('rise from viewer to owner', () => {
+  test('have every permission of the roles below, from viewer to owner', () => {
     for (const [index, role] of ROLES.entries()) {
       const below = index === 0 ? [] : permissionsOf(ROLES[index - 1]!);
       expect(permissionsOf(role)).toEqual(expect.arrayContaining([...below]));

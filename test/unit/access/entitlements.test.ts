@@ -27,7 +27,7 @@ function resolve(bought: SubscriptionRow | null, fallback: TierSlug = 'free') {
 }
 
 describe('tiers', () => {
-  test('rise: what one has, the next has too', () => {
+  test('include everything of the smaller tiers', () => {
     for (const [index, tier] of TIERS.entries()) {
       const before = TIERS[index - 1]?.allowances;
       if (before === undefined) continue;
@@ -48,7 +48,7 @@ describe('entitlements', () => {
     expect(resolve(null, 'enterprise')).toMatchObject({ has_active_plan: true, max_records: null });
   });
 
-  test('with one are those of its tier, and its quota began with it', () => {
+  test('with a subscription are those of its tier, with the quota period from its start', () => {
     expect(resolve(subscription())).toMatchObject({
       plan_slug: 'pro',
       has_active_plan: true,
@@ -63,12 +63,12 @@ describe('entitlements', () => {
     (changes) => expect(resolve(subscription(changes)).plan_slug).toBe('free'),
   );
 
-  test('end with the subscription, not before', () => {
+  test('of a subscription end with it, not before', () => {
     expect(inForce(subscription({ ends_at: NOW + 1 }), NOW)).toBe(true);
     expect(inForce(subscription({ ends_at: NOW }), NOW)).toBe(false);
   });
 
-  test('are overridden one by one, and nonsense overrides nothing', () => {
+  test('are overridden one by one, and an invalid override is ignored', () => {
     const overrides = {
       max_records: null,
       max_rules_per_set: 3,
@@ -102,7 +102,7 @@ describe('verdicts', () => {
     expect(refuseFeature(resolve(subscription()), 'host_header_edit_enabled')).toBeNull();
   });
 
-  test('name the ceiling and what was found', () => {
+  test('name the ceiling and the refused value', () => {
     const asked = { field: 'cache_cap_mb', value: 1_024 };
     expect(judgeCeiling(resolve(subscription()), 'max_cache_cap_mb', asked)).toBe(
       'plan `pro` allows `cache_cap_mb` up to 512 (`max_cache_cap_mb`), found 1024',
@@ -110,7 +110,7 @@ describe('verdicts', () => {
     expect(judgeCeiling(resolve(subscription()), 'max_cache_cap_mb', { field: 'x', value: 512 })).toBeNull();
   });
 
-  test('tell that a plan has to be active', () => {
+  test('name the active plan that a setting needs', () => {
     expect(judgeActivePlan(resolve(null), 'markdown_for_agents')).toBe(
       '`markdown_for_agents` needs an active plan (`has_active_plan`)',
     );

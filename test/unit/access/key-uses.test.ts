@@ -25,7 +25,7 @@ afterEach(async () => {
   rmSync(folder, { recursive: true });
 });
 
-it('sums the uses of a key and a day', async () => {
+it('flush writes the sum of the uses of each key and day', async () => {
   const uses = createKeyUses(store);
   for (const at of [AT, AT + 9, AT + 3, AT + DAY]) uses.note(1, at);
   uses.note(2, AT + 5);
@@ -40,7 +40,7 @@ it('sums the uses of a key and a day', async () => {
   ]);
 });
 
-it('keeps what could not be written for the next time', async () => {
+it('the counts of a failed flush are written by the next', async () => {
   const state = { full: true };
   const uses = createKeyUses({
     write: (work) =>

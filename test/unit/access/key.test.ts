@@ -5,7 +5,7 @@ import { hashKey, isKeyText, KEY_CHARACTERS, makeKey, redactKeys } from '../../.
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 describe('keys', () => {
-  test('are 69 characters that begin with svc_, and no two are alike', () => {
+  test('have 69 characters that begin with svc_, and no two are equal', () => {
     const keys = Array.from({ length: 200 }, makeKey);
     for (const key of keys) expect(key).toMatch(/^svc_[0-9A-Za-z]{65}$/);
     expect(KEY_CHARACTERS).toBe(69);
@@ -18,7 +18,7 @@ describe('keys', () => {
     expect([...seen].sort().join('')).toBe([...BASE62].sort().join(''));
   });
 
-  test('are told from any text with one character changed', () => {
+  test('with one character changed are no keys', () => {
     fc.assert(
       fc.property(fc.nat(64), fc.constantFrom(...BASE62), (place, character) => {
         const key = makeKey();
@@ -34,11 +34,11 @@ describe('keys', () => {
     (text) => expect(isKeyText(text)).toBe(false),
   );
 
-  test('are stored as SHA-256 in hex', () => {
+  test('have their SHA-256 in hex as their stored form', () => {
     expect(hashKey('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
   });
 
-  test('never stay whole in a log line', () => {
+  test('are shortened in a log line', () => {
     const key = makeKey();
     const line = redactKeys(`GET /domains/?key=${key}&x=1 ${key}`);
     expect(line).not.toContain(key.slice(8));

@@ -18,7 +18,7 @@ function naiveBudget(limit: number): (now: number) => number {
 }
 
 describe('the request budget of a key', () => {
-  test('is 300 a minute, and the next one has to wait', () => {
+  test('is 300 requests a minute, and the next one is refused with its seconds to wait', () => {
     const budget = createRequestBudget();
     for (let sent = 0; sent < REQUESTS_PER_MINUTE; sent++) expect(budget.take(1, 1_000_000 + sent)).toBe(0);
     expect(budget.take(1, 1_000_300)).toBe(60);
@@ -27,7 +27,7 @@ describe('the request budget of a key', () => {
     expect(budget.take(1, 1_000_000 + MINUTE)).toBe(0);
   });
 
-  test('agrees with counting every request one by one', () => {
+  test('admits the same requests as a count of every request', () => {
     const steps = fc.array(fc.oneof(fc.nat(50), fc.nat(20_000)), { minLength: 1, maxLength: 200 });
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 8 }), steps, (limit, gaps) => {
@@ -42,7 +42,7 @@ describe('the request budget of a key', () => {
     );
   });
 
-  test('lets a request through after the seconds it names', () => {
+  test('admits a request after the seconds that the refusal names', () => {
     fc.assert(
       fc.property(fc.array(fc.nat(5_000), { minLength: 5, maxLength: 60 }), (gaps) => {
         const budget = createRequestBudget(5);
@@ -58,7 +58,7 @@ describe('the request budget of a key', () => {
     );
   });
 
-  test('does not lock a key out when the clock is set back', () => {
+  test('admits a key after the clock is set back', () => {
     const budget = createRequestBudget(2);
     expect(budget.take(1, 10 * MINUTE)).toBe(0);
     expect(budget.take(1, MINUTE)).toBe(0);
@@ -66,7 +66,7 @@ describe('the request budget of a key', () => {
     expect(budget.take(1, 11 * MINUTE)).toBe(0);
   });
 
-  test('forgets keys that are no longer used', () => {
+  test('removes unused keys from memory', () => {
     const budget = createRequestBudget(1);
     for (let key = 1; key <= 5_000; key++) budget.take(key, key * 1_000);
     expect(budget.size()).toBeLessThan(2_200);

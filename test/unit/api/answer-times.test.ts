@@ -5,7 +5,7 @@ import { addAnswerTimes } from '../../../src/api/answer-times.ts';
 
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 20];
 
-it('agrees with prom-client', async () => {
+it('the text of the metrics equals that of prom-client', async () => {
   const ours = new Registry();
   const answersOf = addAnswerTimes(ours);
   const theirs = new Registry();
@@ -39,7 +39,7 @@ it('agrees with prom-client', async () => {
   expect(linesOf(await ours.metrics())).toEqual(linesOf(await theirs.metrics()));
 });
 
-it('tells nothing while nothing was answered', async () => {
+it('the metrics have no series before the first answer', async () => {
   const registry = new Registry();
   addAnswerTimes(registry);
   expect(await registry.metrics()).not.toMatch(/^[^#\n]/m);

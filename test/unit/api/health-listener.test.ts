@@ -60,7 +60,7 @@ test.each(['localhost', 'LocalHost:99', '127.0.0.1', '127.1.2.3:80', '[::1]:8080
   },
 );
 
-test('the server is not ready while a change waits past the limit and the publisher stands still', async () => {
+test('the server is not ready while a change waits past the limit without a publication', async () => {
   await store.write(async (tx) => {
     await tx.outbox.append({
       domain_id: 1,
@@ -83,7 +83,7 @@ test('the server is not ready while a change waits past the limit and the publis
   expect(statusesOf(await get('/readyz', 'localhost'))).toEqual([200]);
 });
 
-test('the files of a folder’s lock are for their owner alone, also those that were there', async () => {
+test('only the owner can read the files of a folder’s lock, also those of an earlier version', async () => {
   const data = mkdtempSync(join(tmpdir(), 'edgeplan-lock-'));
   const files = ['edgeplan.lock', 'edgeplan.pid'].map((name) => join(data, name));
   for (const file of files) writeFileSync(file, '', { mode: 0o644 });

@@ -5,7 +5,7 @@ import { readJson } from '../../../src/api/json.ts';
 const octets = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe('a JSON body', () => {
-  test('that JSON.stringify wrote comes back as it was', () => {
+  test('that JSON.stringify wrote is read as the same value', () => {
     fc.assert(
       fc.property(fc.jsonValue({ maxDepth: 6 }), (value) => {
         for (const text of [JSON.stringify(value), JSON.stringify(value, null, 2)])
@@ -14,7 +14,7 @@ describe('a JSON body', () => {
     );
   });
 
-  test.each(['', ' \r\n\t'])('that is empty (%j) is none', (text) => {
+  test.each(['', ' \r\n\t'])('that is empty (%j) is read as no value', (text) => {
     expect(readJson(octets(text))).toEqual({ ok: true, value: undefined });
   });
 
@@ -39,7 +39,7 @@ describe('a JSON body', () => {
     expect(readJson(octets(text))).toEqual({ ok: true, value: JSON.parse(text) }),
   );
 
-  test('is at most 32 deep', () => {
+  test('is refused beyond 32 levels', () => {
     const nested = (depth: number): Uint8Array => octets('['.repeat(depth) + ']'.repeat(depth));
     expect(readJson(nested(32)).ok).toBe(true);
     expect(readJson(nested(33))).toMatchObject({ ok: false });

@@ -10,7 +10,7 @@ const name = fc
   .tuple(fc.array(fc.constantFrom(...LABELS), { minLength: 1, maxLength: 3 }), fc.constantFrom('', '.'))
   .map(([labels, dot]) => labels.join('.') + dot);
 
-test('whoever stands for the same name is among the spellings', () => {
+test('every ASCII spelling of a record name is among its spellings', () => {
   fc.assert(
     fc.property(name, name, (one, other) => {
       const same = absoluteName(one, DOMAIN) ?? one;
@@ -21,7 +21,7 @@ test('whoever stands for the same name is among the spellings', () => {
   );
 });
 
-test('the apex, a relative and an absolute name', () => {
+test('the apex, a relative and an absolute name have the listed spellings', () => {
   expect(spellingsOf(DOMAIN, ['@'])).toEqual(['shop.example', 'shop.example.', '@']);
   expect(spellingsOf(DOMAIN, ['WWW'])).toEqual(['www.shop.example', 'www.shop.example.', 'www']);
   expect(spellingsOf(DOMAIN, ['www.shop.example.'])).toEqual(spellingsOf(DOMAIN, ['www']));
@@ -73,7 +73,7 @@ const candidate: fc.Arbitrary<Candidate> = fc
   })
   .map(({ id, ...fields }) => ({ ...A, ...fields, ...(id === undefined ? {} : { id }) }) as Candidate);
 
-test('neighbours are judged as by looking at each of them', () => {
+test('a check by counts gives the result of a comparison with each record', () => {
   fc.assert(
     fc.property(fc.array(candidate, { maxLength: 12 }), (records) => {
       const neighbours = neighboursOf(DOMAIN, []);
@@ -93,7 +93,7 @@ test('neighbours are judged as by looking at each of them', () => {
   );
 });
 
-test('thousands of records of one name are read a few times each', () => {
+test('a check among thousands of records of one name reads each a few times at most', () => {
   let reads = 0;
   const count = 2_000;
   const records = Array.from({ length: count }, (_, index) => ({

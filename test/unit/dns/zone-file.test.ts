@@ -74,7 +74,7 @@ svc SVCB 0 other.example.net.
     expect(told(text)).toEqual([]);
   });
 
-  it('joins the strings of a TXT record and keeps what plain text cannot say in quotes', () => {
+  it('joins the strings of a TXT record, and quotes those that plain text cannot express', () => {
     const long = 'k'.repeat(300);
     const text = [
       `long TXT "${long.slice(0, 255)}" "${long.slice(255)}"`,
@@ -140,7 +140,7 @@ svc SVCB 0 other.example.net.
     expect(kept(text)).toEqual([]);
   });
 
-  it('goes on after a line that is broken, and names its line', () => {
+  it('reads the lines after a syntax error, and reports the line of the error', () => {
     const text =
       'a A 192.0.2.1\r\nb A nonsense\r\n  AAAA 2001:db8::1\r\n\r\nc TXT "open\r\nd A 192.0.2.4\ra A 192.0.2.1';
     expect(kept(text)).toEqual(['a A 192.0.2.1', 'b AAAA 2001:db8::1', 'd A 192.0.2.4']);
@@ -151,21 +151,21 @@ svc SVCB 0 other.example.net.
     ]);
   });
 
-  it('does not hang records below a name that was refused', () => {
+  it('does not give records the owner of a refused line', () => {
     expect(told('a A 192.0.2.1\na..b A 192.0.2.1\n TXT x')).toEqual([
       '2 error invalid_name',
       '3 error missing_name',
     ]);
   });
 
-  it('keeps a relative name apart from the absolute one it looks like', () => {
+  it('stores a relative name that reads like an absolute one as a different name', () => {
     expect(kept('www.example.com A 192.0.2.1\nwww A 192.0.2.2')).toEqual([
       'www.example.com.example.com A 192.0.2.1',
       'www A 192.0.2.2',
     ]);
   });
 
-  it('never throws, and every record it keeps is one the model takes', () => {
+  it('never throws, and returns only records that the model accepts', () => {
     const piece = fc.constantFrom(
       ...['@', 'www', '*', '$ORIGIN', '$TTL', 'IN', 'A', 'MX', 'TXT', 'SRV', 'CAA', 'HTTPS', 'TLSA', 'CNAME'],
       ...[
@@ -206,7 +206,7 @@ svc SVCB 0 other.example.net.
     );
   });
 
-  it('is bounded: 10,000 records and a limited number of complaints', () => {
+  it('reads at most 10,000 records and reports a bounded number of diagnostics', () => {
     const lines = Array.from({ length: 10_050 }, (_, index) => `h${index} A 192.0.2.1`).join('\n');
     const full = parseZone(lines, DOMAIN);
     expect(full.records).toHaveLength(10_000);
@@ -286,7 +286,7 @@ describe('printing a zone file', () => {
     );
   });
 
-  it('says in a comment what a zone file cannot hold, on one line', () => {
+  it('prints a record without a zone file form as a comment of one line', () => {
     const text = printZone(DOMAIN, [
       { name: '@', type: 'ALIAS', destination: 'shop.example.net', mx_priority: null, proxied: true },
       { name: 'a', type: 'SRV', destination: 'odd\nb A 192.0.2.1', mx_priority: null, proxied: false },

@@ -45,7 +45,7 @@ function codeOf(outcome: Transition): string {
 }
 
 describe('a managed domain', () => {
-  it('starts pending, due at once, and is active when its delegation is ours', () => {
+  it('starts pending, due at once, and becomes active when its delegation matches', () => {
     expect(managed).toMatchObject({
       status: 'pending',
       pending_since: NOW,
@@ -67,7 +67,7 @@ describe('a managed domain', () => {
     });
   });
 
-  it.each(['other', 'none', 'unreachable'] as const)('stays pending when a check says %s', (result) => {
+  it.each(['other', 'none', 'unreachable'] as const)('stays pending when a check finds %s', (result) => {
     const outcome = nextState(managed, checked(result), NOW + MINUTE);
     expect(outcome).toMatchObject({ ok: true, status: 'pending', publish: false });
     expect(outcome.ok && outcome.changes).toEqual({ next_check_at: NOW + 6 * MINUTE });
@@ -90,7 +90,7 @@ describe('a managed domain', () => {
     },
   );
 
-  it('is back when its delegation is, and a later move has its whole grace again', () => {
+  it('becomes active again when its delegation returns, and a later move has a full grace period', () => {
     const back = live(moved, [checked('delegated'), NOW + 5 * DAY]);
     expect(back).toMatchObject({ status: 'active', moved_since: null });
     const again = live(back, [checked('none'), NOW + 20 * DAY]);
@@ -98,7 +98,7 @@ describe('a managed domain', () => {
     expect(codeOf(nextState(again, checked('none'), NOW + 27 * DAY))).toBe('disabled');
   });
 
-  it('never moves and never ends its grace because nobody could answer', () => {
+  it('does not change its status after an unreachable check', () => {
     const outcome = nextState(active, checked('unreachable'), NOW + DAY);
     expect(outcome).toMatchObject({ status: 'active', publish: false });
     expect(outcome.ok && outcome.changes.next_check_at).toBe(NOW + DAY + HOUR);
@@ -130,7 +130,7 @@ describe('a name that several accounts claim', () => {
     expect(codeOf(nextState(given, verify, NOW + 7 * DAY))).toBe('expired');
   });
 
-  it('is unproved from the moment the proof is lost, not from a change of mode or a disabling', () => {
+  it('is unproved from the time the proof is lost, not from a change of mode or a disabling', () => {
     const challenge = newChallenge(NOW + DAY);
     const waits: LifecycleEvent = { kind: 'mode', dns_mode: 'external', challenge };
     expect(live(managed, [waits, NOW + DAY]).unproved_since).toBe(NOW);
@@ -186,7 +186,7 @@ describe('an external domain', () => {
     expect(proven.status).toBe('active');
   });
 
-  it('is left alone by a nameserver check that comes late', () => {
+  it('is unchanged by a late nameserver check', () => {
     const proven = live(external, [verify('holds'), NOW]);
     for (const result of ['other', 'none', 'delegated', 'unreachable'] as const) {
       expect(codeOf(nextState(proven, checked(result), NOW + DAY))).toBe('active');
@@ -224,13 +224,13 @@ describe('disabled and banned', () => {
     expect(live(banned, [{ kind: 'unban', proof, challenge: renewed }, at]).status).toBe(status);
   });
 
-  it('a value that was not published in time is not made good by enabling', () => {
+  it('enabling does not make an expired challenge value valid', () => {
     const disabled = live(external, [{ kind: 'disable' }, NOW]);
     const back = live(disabled, [enable('holds'), NOW + 30 * DAY]);
     expect(back).toMatchObject({ status: 'unverified', verification_token: renewed.value });
   });
 
-  it('a proof that is gone does not count again: the value is a new one', () => {
+  it('a lost proof is not accepted again: the challenge value is new', () => {
     const proven = live(
       external,
       [{ kind: 'verify', proof: 'holds' }, NOW],
@@ -248,7 +248,7 @@ describe('disabled and banned', () => {
     },
   );
 
-  it('nothing but lifting the ban ends a ban, and no check does', () => {
+  it('no event but unban ends a ban, and no check does', () => {
     const banned = live(active, [{ kind: 'ban' }, NOW]);
     expect(codeOf(nextState(banned, checked('delegated'), NOW))).toBe('banned');
     expect(codeOf(nextState(banned, { kind: 'disable' }, NOW))).toBe('banned');
@@ -257,14 +257,14 @@ describe('disabled and banned', () => {
     expect(codeOf(other)).toBe('not_banned');
   });
 
-  it('a domain that is disabled says so to verify', () => {
+  it('verify refuses a disabled domain with its own code', () => {
     const disabled = live(external, [{ kind: 'disable' }, NOW]);
     expect(codeOf(nextState(disabled, { kind: 'verify', proof: 'holds' }, NOW))).toBe('disabled');
   });
 });
 
 describe('suspension', () => {
-  it('is a flag that publishes and leaves the status and its checks alone', () => {
+  it('is a flag that is published and changes neither the status nor its checks', () => {
     const suspended = nextState(active, { kind: 'suspend' }, NOW + 5);
     expect(suspended).toEqual({
       ok: true,
@@ -290,7 +290,7 @@ describe('a change of dns_mode', () => {
     expect(nextState(active, mode('managed'), NOW)).toMatchObject({ changes: {}, publish: false });
   });
 
-  it('to external gives a serving domain its grace to be verified', () => {
+  it('to external gives an active domain a grace period to be verified', () => {
     const left = live(active, [mode('external'), NOW + DAY]);
     expect(left).toMatchObject({ status: 'moved', moved_since: NOW + DAY, next_check_at: NOW + 8 * DAY });
     expect(live(left, [{ kind: 'verify', proof: 'holds' }, NOW + 2 * DAY])).toMatchObject({
@@ -302,7 +302,7 @@ describe('a change of dns_mode', () => {
     expect(live(left, [{ kind: 'due' }, NOW + 8 * DAY]).status).toBe('disabled');
   });
 
-  it('to external and back does not give a moved domain a longer grace', () => {
+  it('to external and back does not extend the grace period of a moved domain', () => {
     const back = live(moved, [mode('external'), NOW + 4 * DAY], [mode('managed'), NOW + 5 * DAY]);
     expect(back).toMatchObject({ status: 'moved', moved_since: NOW + DAY });
     expect(codeOf(nextState(back, checked('none'), NOW + 8 * DAY))).toBe('disabled');
@@ -313,12 +313,12 @@ describe('a change of dns_mode', () => {
     expect(live(external, [mode('managed'), NOW])).toMatchObject({ status: 'pending', next_check_at: NOW });
   });
 
-  it('to managed leaves a verified domain active until a check says otherwise', () => {
+  it('to managed leaves a verified domain active until a check finds another delegation', () => {
     const proven = live(external, [{ kind: 'verify', proof: 'holds' }, NOW], [mode('managed'), NOW + HOUR]);
     expect(proven).toMatchObject({ status: 'active', next_check_at: NOW + HOUR + DAY });
   });
 
-  it('leaves what does not serve as it is', () => {
+  it('leaves the status of a disabled or banned domain unchanged', () => {
     for (const kind of ['disable', 'ban'] as const) {
       const domain = live(active, [{ kind }, NOW], [mode('external'), NOW]);
       expect(domain).toMatchObject({ dns_mode: 'external', status: kind === 'ban' ? 'banned' : 'disabled' });
@@ -345,7 +345,7 @@ describe('any history', () => {
     fc.constantFrom('due', 'disable', 'ban', 'suspend', 'resume').map((kind) => ({ kind: kind as 'due' })),
   );
 
-  it('keeps what every reader of a domain leans on', () => {
+  it('satisfies the invariants of a domain after each event', () => {
     const steps = fc.array(fc.tuple(event, fc.nat(10 * DAY)), { maxLength: 30 });
     fc.assert(
       fc.property(fc.constantFrom(managed, external), steps, (start, history) => {
@@ -396,7 +396,7 @@ describe('the schedule', () => {
     return nextCheckAt({ status: 'pending', pending_since: NOW - age }, NOW);
   };
 
-  it('backs off while a domain is pending', () => {
+  it('checks a pending domain at growing intervals', () => {
     expect(pending(0)).toBe(NOW + 5 * MINUTE);
     expect(pending(HOUR - 1)).toBe(NOW + 5 * MINUTE);
     expect(pending(HOUR)).toBe(NOW + HOUR);
@@ -404,7 +404,7 @@ describe('the schedule', () => {
     expect(pending(7 * DAY)).toBe(NOW + DAY);
   });
 
-  it('allows a user one check an hour', () => {
+  it('allows one requested check an hour', () => {
     expect(manualCheckWait(null, NOW)).toBe(0);
     expect(manualCheckWait(NOW - 10 * MINUTE, NOW)).toBe(50 * MINUTE);
     expect(manualCheckWait(NOW - HOUR, NOW)).toBe(0);
