@@ -92,7 +92,7 @@ const ATTACKS: readonly (readonly [name: string, sent: Sent, id: number])[] = [
   ['a content type nobody allows', post('text/x-evil', 'a=b'), 920_420],
 ];
 
-test.each(ATTACKS)('%s is seen', OPTIONS, (_, sent, id) => {
+test.each(ATTACKS)('%s is detected', OPTIONS, (_, sent, id) => {
   const finding = inspect(program(), sent);
   expect(finding.ids).toContain(id);
   expect(finding.score >= 5 || finding.denied).toBe(true);
@@ -116,6 +116,6 @@ const ORDINARY: readonly (readonly [name: string, sent: Sent])[] = [
   ['a referer', header('referer', 'https://shop.example/list?page=2')],
 ];
 
-test.each(ORDINARY)('%s passes', OPTIONS, (_, sent) => {
+test.each(ORDINARY)('%s is not detected', OPTIONS, (_, sent) => {
   expect(inspect(program(), sent).matches).toEqual([]);
 });

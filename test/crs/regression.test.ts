@@ -17,7 +17,9 @@ const SUITE = join(DIRECTORY, 'tests/regression/tests');
 const MISSES = new URL('./misses.json', import.meta.url);
 
 describe('the regression suite', requires(NO_CRS), () => {
-  test('fails only where it is known to, and why', { timeout: 300_000 }, () => {
+  test('fails only in the cases of the list of known differences, each with its reason', {
+    timeout: 300_000,
+  }, () => {
     const program = loadSignatures(compileCrs(DIRECTORY));
     const cases = readFtwCases(SUITE).filter(asksOfRequest);
     const misses = cases.flatMap((one) => {

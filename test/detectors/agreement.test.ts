@@ -100,7 +100,7 @@ function share<T>(all: readonly T[], what: string, holds: (one: T) => boolean): 
 }
 
 describe('libinjection', requires(NO_SUITE), () => {
-  test('tokens', () => {
+  test('its test cases of tokens have the same result, except known differences', () => {
     expect(
       share(
         casesOf('tokens'),
@@ -110,7 +110,7 @@ describe('libinjection', requires(NO_SUITE), () => {
     ).toBe(100);
   });
 
-  test('folding', () => {
+  test('its test cases of folding have the same result, except known differences', () => {
     const percent = share(
       casesOf('folding'),
       'folding',
@@ -119,7 +119,7 @@ describe('libinjection', requires(NO_SUITE), () => {
     expect(percent).toBeGreaterThan(99);
   });
 
-  test('fingerprints', () => {
+  test('its test cases of fingerprints have the same result, except known differences', () => {
     const percent = share(
       casesOf('sqli'),
       'sqli',
@@ -128,23 +128,23 @@ describe('libinjection', requires(NO_SUITE), () => {
     expect(percent).toBe(100);
   });
 
-  test('HTML', () => {
+  test('its test cases of HTML have the same result, except known differences', () => {
     expect(share(casesOf('html5'), 'html5', ({ input, expected }) => piecesOf(input) === expected)).toBe(100);
   });
 
-  test('SQL injections are found', () => {
+  test('its SQL injections are detected', () => {
     expect(share(valuesOf(/^sqli/), 'data/sqli-*', (value) => detectSqli(value) !== null)).toBeGreaterThan(
       99,
     );
   });
 
-  test('what was once taken for one is not', () => {
+  test('its false positives are not detected', () => {
     expect(
       share(valuesOf(/^false/), 'data/false_positives', (value) => detectSqli(value) === null),
     ).toBeGreaterThan(99);
   });
 
-  test('scripts are found', () => {
+  test('its scripts are detected', () => {
     expect(share(valuesOf(/xss/), 'data/*xss*', (value) => detectXss(value))).toBeGreaterThan(99);
   });
 });

@@ -96,7 +96,7 @@ function conclude(tally: Tally, pairs: number): void {
 
 const NO_DATA = { readData: () => null };
 
-test('generated programs over generated requests', { timeout: HOURS }, () => {
+test('a generated program has the findings of the oracle for generated requests', { timeout: HOURS }, () => {
   const programs = Math.ceil((PAIRS * (1 - 1 / SHARE_OF_SETS)) / REQUESTS);
   const tally = { pairs: 0, matched: 0, exhausted: 0 };
   for (let seed = FIRST_SEED; seed < FIRST_SEED + programs; seed++) {
@@ -140,7 +140,9 @@ function inputOf(request: EdgeRequest): WafInput {
   return { request, body: octets, truncated: false };
 }
 
-test('the starter signatures over attacks and ordinary traffic', { timeout: HOURS }, () => {
+test('the starter signatures have the findings of the oracle for attacks and ordinary traffic', {
+  timeout: HOURS,
+}, () => {
   const both = { compiled: starter().waf, naive: interpretSecLang(starterSources(), NO_DATA) };
   const count = Math.ceil(PAIRS / SHARE_OF_SETS / 2);
   const requests = [...sample(attackTraffic(), count), ...sample(ordinaryTraffic(), count)];
@@ -153,7 +155,9 @@ test('the starter signatures over attacks and ordinary traffic', { timeout: HOUR
   conclude(tally, requests.length);
 });
 
-test('the starter signatures over lists of small fields', { timeout: HOURS }, () => {
+test('the starter signatures have the findings of the oracle for lists of small fields', {
+  timeout: HOURS,
+}, () => {
   const tally = { pairs: 0, matched: 0, exhausted: 0 };
   const both = { compiled: starter().waf, naive: interpretSecLang(starterSources(), NO_DATA) };
   const lists = sample(craftedLists(8_192), LISTS);
@@ -166,25 +170,29 @@ test('the starter signatures over lists of small fields', { timeout: HOURS }, ()
 });
 
 describe('the Core Rule Set', requires(NO_CRS), () => {
-  test.each([1, 2, 3, 4])('level %i over its regression tests', { timeout: HOURS }, (paranoia) => {
-    const both = {
-      compiled: loadSignatures(compileCrs(CRS)),
-      naive: interpretSecLang(crsSources(CRS), { readData: readCrsData }),
-      evaluating: [949_110, 949_111],
-    };
-    const stages = readFtwCases(SUITE).flatMap(({ name, stages }) =>
-      stages.map(({ request }) => ({ name, request })),
-    );
-    const requests = sample(stages, Math.max(1, Math.ceil(PAIRS / SHARE_OF_SETS / 4)));
-    const settings = { paranoia, threshold: 5, excludes: [], exclusions: [] };
-    const tally = { pairs: 0, matched: 0, exhausted: 0 };
-    for (const { name, request } of requests) {
-      compare(
-        both,
-        { input: wireInput(request), settings, where: () => `${name}, level ${paranoia}` },
-        tally,
+  test.each([1, 2, 3, 4])(
+    'level %i has the findings of the oracle for its regression tests',
+    { timeout: HOURS },
+    (paranoia) => {
+      const both = {
+        compiled: loadSignatures(compileCrs(CRS)),
+        naive: interpretSecLang(crsSources(CRS), { readData: readCrsData }),
+        evaluating: [949_110, 949_111],
+      };
+      const stages = readFtwCases(SUITE).flatMap(({ name, stages }) =>
+        stages.map(({ request }) => ({ name, request })),
       );
-    }
-    conclude(tally, requests.length);
-  });
+      const requests = sample(stages, Math.max(1, Math.ceil(PAIRS / SHARE_OF_SETS / 4)));
+      const settings = { paranoia, threshold: 5, excludes: [], exclusions: [] };
+      const tally = { pairs: 0, matched: 0, exhausted: 0 };
+      for (const { name, request } of requests) {
+        compare(
+          both,
+          { input: wireInput(request), settings, where: () => `${name}, level ${paranoia}` },
+          tally,
+        );
+      }
+      conclude(tally, requests.length);
+    },
+  );
 });

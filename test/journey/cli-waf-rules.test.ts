@@ -60,7 +60,7 @@ function run(args: readonly string[], env: RunOptions['env'] = {}): Promise<Run>
 }
 
 describe('simulate', () => {
-  it('blocks an attack, and tells each signature and the set', async () => {
+  it('blocks an attack, and prints each signature and the set', async () => {
     const { code, out, err } = await run(['simulate', ATTACK]);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(out).toContain('✘ BLOCK  403\n');
@@ -69,7 +69,7 @@ describe('simulate', () => {
     expect(out).not.toContain('none loaded');
   });
 
-  it('has the set and what it found in the JSON', async () => {
+  it('has the set and its matches in the JSON', async () => {
     const { out } = await run(['simulate', ATTACK, '--json']);
     const document = JSON.parse(out);
     expect(document.signatures).toEqual({
@@ -81,7 +81,7 @@ describe('simulate', () => {
     expect(rule.inspection.matches[0]).toMatchObject({ id: 11_300, category: 'sqli', variable: 'ARGS:id' });
   });
 
-  it('--why tells score, settings and the exclusions that hold', async () => {
+  it('--why prints score, settings and the exclusions that apply', async () => {
     const note = ATTACK.replace('/?id=', '/notes?note=');
     const [why, forwarded] = await Promise.all([
       run(['simulate', ATTACK.replace('/?', '/notes?'), '--why', 'attacks']),
@@ -95,7 +95,7 @@ describe('simulate', () => {
     expect(forwarded.out).toContain('✔ FORWARD');
   });
 
-  it('assumes no body where none is given, whatever length the head announces', async () => {
+  it('inspects no body if none is given, whatever Content-Length is', async () => {
     const form = ['simulate', 'https://example.com/form', '-X', 'POST', '-H', 'content-length: 12'];
     const { code, out } = await run(form);
     expect(code).toBe(0);
@@ -103,13 +103,13 @@ describe('simulate', () => {
     expect(out).toContain('body none');
   });
 
-  it('redacts what may be a secret', async () => {
+  it('redacts values that may be secret', async () => {
     const { out } = await run(['simulate', ATTACK.replace('id=', 'password=')]);
     expect(out).toMatch(/ARGS:password `\(\d+ octets, not shown\)`/);
     expect(out.split('plan edge.yaml')[1]).not.toContain('union select');
   });
 
-  it('takes other signatures by flag and by environment, or none', async () => {
+  it('uses other signatures by flag or environment, or none', async () => {
     const wolf = ['simulate', 'https://example.com/?q=wolf'];
     const [flag, crs, environment, none, both] = await Promise.all([
       run([...wolf, '--signatures', 'own.conf']),
@@ -124,7 +124,7 @@ describe('simulate', () => {
     expect(both).toMatchObject({ code: 2, out: '' });
   });
 
-  it('opens none for a plan without a waf rule', async () => {
+  it('opens no signatures for a plan without a waf rule', async () => {
     const args = [
       'simulate',
       '-f',
@@ -160,7 +160,7 @@ describe('simulate', () => {
 });
 
 describe('test and lint', () => {
-  it('tests expect scores and ids', async () => {
+  it('a rule test can expect scores and ids', async () => {
     expect(await run(['test'])).toEqual({
       code: 0,
       err: '',
@@ -171,7 +171,7 @@ describe('test and lint', () => {
     expect(out).toContain('no signatures are loaded, so nothing was inspected');
   });
 
-  it('lint knows the ids and tags of the set', async () => {
+  it('lint checks ids and tags against the set', async () => {
     expect(await run(['lint'])).toMatchObject({ code: 0, out: '' });
     const { code, out } = await run(['lint', '-f', 'unknown.yaml']);
     expect(code).toBe(1);

@@ -41,7 +41,7 @@ function run(...args: string[]): Promise<Run> {
 }
 
 describe('compile', () => {
-  it('writes the program and says what it holds and what was left out', async () => {
+  it('writes the program and prints its statistics and what was left out', async () => {
     const { code, out, err } = await run('compile', 'own', '--out', 'own.bin');
     expect(code).toBe(0);
     expect(out).toMatch(
@@ -51,7 +51,7 @@ describe('compile', () => {
     expect(readFileSync(join(folder, 'own.bin')).subarray(0, 4).toString()).toBe('EPSG');
   });
 
-  it('gives the same bytes for the same text', async () => {
+  it('writes the same bytes for the same text', async () => {
     await run('compile', 'own', '--out', 'again.bin');
     expect(readFileSync(join(folder, 'again.bin'))).toEqual(readFileSync(join(folder, 'own.bin')));
   });
@@ -65,13 +65,13 @@ describe('compile', () => {
     expect(program.literals).toContain('sqlmap');
   });
 
-  it('reads the Core Rule Set in its order', async () => {
+  it('reads the files of the Core Rule Set in order', async () => {
     const { out } = await run('compile', 'crs', '--print');
     const [first] = JSON.parse(out).levels;
     expect(first.rules.map(({ id }: { id: number }) => id)).toEqual([11, 12, 13]);
   });
 
-  it('leaves rules out that are named', async () => {
+  it('leaves out the rules of --without', async () => {
     expect((await run('compile', 'bad.conf')).code).toBe(3);
     expect(await run('compile', 'bad.conf', '--without', '7')).toMatchObject({ code: 0, err: '' });
   });
@@ -85,14 +85,14 @@ describe('compile', () => {
     ],
     ['no-data', 'no-data/rules/a.conf:1:1 error the data file does not exist, found `gone.data`'],
     ['bad.conf', 'bad.conf:1:1 error rule 7: look-around is not part of RE2 syntax: `(?=`, found `(?=a)`'],
-  ])('%s: says what is missing', async (path, expected) => {
+  ])('%s: prints what is missing', async (path, expected) => {
     const { code, out, err } = await run('compile', path);
     expect({ code, out }).toEqual({ code: 3, out: '' });
     expect(err.split('\n')[0]).toBe(expected);
     expect(err).toContain(`edgeplan: \`${path}\` does not compile: 1 error\n`);
   });
 
-  it('tells of a file that is no SecLang the first mistakes, and how many there are', async () => {
+  it('prints the first errors of a file that is not SecLang, and their number', async () => {
     writeFileSync(join(folder, 'letter.conf'), 'dear reader\n'.repeat(300));
     const { code, err } = await run('compile', 'letter.conf');
     expect(code).toBe(3);
@@ -100,7 +100,7 @@ describe('compile', () => {
     expect(err).toContain('\nand 280 more\nedgeplan: `letter.conf` does not compile: 300 errors\n');
   });
 
-  it('takes nothing but ids to leave out', async () => {
+  it('accepts only ids in --without', async () => {
     expect(await run('compile', 'own', '--without', 'x')).toMatchObject({ code: 2, out: '' });
     expect(await run('compile')).toMatchObject({ code: 2, out: '' });
   });
@@ -118,12 +118,12 @@ describe('show', () => {
     expect(out).toContain('phrases   1 list\n');
   });
 
-  it('shows a sealed program as what it was made of', async () => {
+  it('shows the same for a sealed program as for its text', async () => {
     const [sealed, source] = await Promise.all([run('show', 'own.bin'), run('show', 'own')]);
     expect(sealed).toEqual({ code: 0, out: source.out, err: '' });
   });
 
-  it('takes the Core Rule Set from --crs or EDGEPLAN_CRS', async () => {
+  it('reads the Core Rule Set from --crs or EDGEPLAN_CRS', async () => {
     const named = await run('show', '--crs', 'crs', '--json');
     const environment = await edgeplan(['waf', 'show', '--json'], {
       cwd: folder,

@@ -120,7 +120,7 @@ describe.each(ATTACKS)('%s', (_name, sent, said) => {
     tried = await attack('/tried', sent, 200);
   });
 
-  test('explain names ids, targets and score from the log alone', async () => {
+  test('explain names ids, targets and score without the rules', async () => {
     const one = await explain(enforced);
     const other = await explain(tried);
     expect(one.out).toContain('block 403 by waf/enforced; the visitor got 403\n');
@@ -131,7 +131,7 @@ describe.each(ATTACKS)('%s', (_name, sent, said) => {
     expect(signatureLines(other.out)).toEqual([said]);
   });
 
-  test('the line has the same verdict at the rule', async () => {
+  test('the log line has the same finding as the decision', async () => {
     const line = async (id: string): Promise<DecisionLine> =>
       JSON.parse((await explain(id, '--json')).out).line;
     const one = await line(enforced);
@@ -143,7 +143,7 @@ describe.each(ATTACKS)('%s', (_name, sent, said) => {
     ]);
   });
 
-  test('with the rules, the account has the same inspection', async () => {
+  test('explain with the rules shows the same inspection', async () => {
     const one = await explain(enforced, ...WITH_RULES, '--json');
     const other = await explain(tried, ...WITH_RULES, '--json');
     const found = wafRule(JSON.parse(one.out).trace, 'enforced').inspection;
@@ -155,7 +155,7 @@ describe.each(ATTACKS)('%s', (_name, sent, said) => {
   });
 });
 
-test('a verdict that hung on the body is said to have been another then, under dry_run too', async () => {
+test('explain reports that the finding depended on the body, also under dry_run', async () => {
   for (const [path, status] of [
     ['/enforced', 403],
     ['/tried', 200],

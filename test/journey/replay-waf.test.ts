@@ -91,7 +91,7 @@ const compared = (used: string): string =>
 const taken = (count: number): RegExp =>
   new RegExp(`^edgeplan: ${count} decisions? depends? on counters`, 'm');
 
-test('the log of the day names each rule by what it goes by', () => {
+test('the decision log names each waf rule by its id, or by a digest without one', () => {
   const lines = readFileSync(join(folder, 'log.jsonl'), 'utf8').trim().split('\n');
   const rules = lines.map((line) => JSON.parse(line).decision.rule);
   const [plain] = rules;
@@ -119,8 +119,8 @@ describe.each([
   });
 });
 
-describe('a difference that is one', () => {
-  test('signatures that find nothing in what is in the log', async () => {
+describe('replay reports a difference', () => {
+  test('with signatures that find nothing in the logged requests', async () => {
     const { code, out, err } = await replay(save('other.yaml', ABOVE + YESTERDAY), '--signatures', 'other');
     expect(code).toBe(1);
     expect(out).toContain('7 decisions replayed with other.yaml: 3 would change\n');
@@ -131,13 +131,13 @@ describe('a difference that is one', () => {
     expect(err).toMatch(taken(2));
   });
 
-  test('the rule is gone, whatever the signatures', async () => {
+  test('without the rule, whatever the signatures are', async () => {
     const { code, out } = await replay(save('gone.yaml', PLAIN + NUMBERED + LAST), '--signatures', 'none');
     expect(code).toBe(1);
     expect(out).toContain('1 would change\n\n1 line\n  was  block 403 by waf/guard\n  now  forward\n');
   });
 
-  test('a rule inserted above blocks instead', async () => {
+  test('with a rule inserted above that blocks', async () => {
     const above = `  - { type: waf, key: first, path_includes: [/keyed] }\n`;
     const { code, out } = await replay(save('instead.yaml', above + YESTERDAY), '--signatures', 'own');
     expect(code).toBe(1);

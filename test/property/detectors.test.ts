@@ -72,7 +72,7 @@ const DETECTORS = [
 ] as const;
 
 describe.each(DETECTORS)('%s', (_, detect) => {
-  test('answers any mixture alike twice, in linear work', () => {
+  test('returns the same result twice for any mixture, in linear work', () => {
     fc.assert(
       fc.property(mixture, (value) => {
         const first = detect(value);
@@ -83,16 +83,16 @@ describe.each(DETECTORS)('%s', (_, detect) => {
     );
   });
 
-  test('answers any octets', () => {
+  test('never throws for any octets', () => {
     const octets = fc.uint8Array({ maxLength: 200 }).map((bytes) => String.fromCharCode(...bytes));
     fc.assert(fc.property(octets, (value) => void detect(value)));
   });
 
-  test('answers characters beyond Latin-1 too', () => {
+  test('never throws for characters above U+00FF', () => {
     fc.assert(fc.property(fc.string({ unit: 'grapheme', maxLength: 60 }), (value) => void detect(value)));
   });
 
-  test.each(PIECES)('does linear work on %j over and over', (piece) => {
+  test.each(PIECES)('does linear work on repetitions of %j', (piece) => {
     for (const before of ['', "'", '"', '1 ', "x' ", '<a ', '<a b="']) {
       const value = before + piece.repeat(3000);
       expect(stepsOf(detect, value), JSON.stringify(before + piece)).toBeLessThanOrEqual(
@@ -101,7 +101,7 @@ describe.each(DETECTORS)('%s', (_, detect) => {
     }
   });
 
-  test('does linear work on two pieces in turn', () => {
+  test('does linear work on repetitions of two pieces', () => {
     const two = fc.tuple(
       fc.constantFrom(...PIECES),
       fc.constantFrom(...PIECES),
@@ -117,10 +117,10 @@ describe.each(DETECTORS)('%s', (_, detect) => {
   });
 });
 
-describe('what surrounds an attack', () => {
+describe('text around an attack does not hide it', () => {
   const attacks = detectorStrings('sqli').filter(({ heading }) => heading === 'a condition behind a string');
 
-  test('that breaks out of a string hides nothing', () => {
+  test('text before a closing quote does not hide an injection', () => {
     const word = fc.stringMatching(/^[a-z]{1,8}$/);
     fc.assert(
       fc.property(fc.constantFrom(...attacks), word, ({ value }, before) => {
@@ -129,7 +129,7 @@ describe('what surrounds an attack', () => {
     );
   });
 
-  test('a script in any text is found', () => {
+  test('text around a script does not hide it', () => {
     const text = fc.stringMatching(/^[a-z0-9 .,;]{0,30}$/);
     fc.assert(
       fc.property(text, text, (before, after) => {

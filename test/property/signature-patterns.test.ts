@@ -26,7 +26,7 @@ const text = fc
   })
   .map((characters) => characters.join(''));
 
-test('required literals, automata and guards', () => {
+test('required literals, compiled DFAs and guards agree with re2js', () => {
   let matched = 0;
   let guarded = 0;
   const property = fc.property(

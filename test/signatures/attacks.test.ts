@@ -41,7 +41,7 @@ function share(list: readonly AttackRequest[], paranoia: number): number {
   return list.filter(({ request }) => inspectRequest(request, paranoia).score >= 5).length / list.length;
 }
 
-test('the traffic is large and covers every spelling in every place', () => {
+test('the attack traffic is large and has every spelling in every place', () => {
   expect(attacks.length).toBeGreaterThanOrEqual(500);
   const pairs = new Set(attacks.map(({ spelling, place }) => `${spelling}/${place}`));
   expect(pairs.size).toBe(ATTACK_SPELLINGS.length * ATTACK_PLACES.length);
@@ -56,7 +56,7 @@ test.each(ATTACK_SPELLINGS)('%s', (spelling) => {
   expect(shares[0]).toBeGreaterThanOrEqual(SPELLING_FLOORS[spelling]);
 });
 
-test.each(ATTACK_PLACES)('plain in %s', (place) => {
+test.each(ATTACK_PLACES)('plain attacks in %s are detected', (place) => {
   const list = attacks.filter((one) => one.spelling === 'plain' && one.place === place);
   expect(share(list, 1)).toBeGreaterThanOrEqual(PLACE_FLOORS[place]);
 });

@@ -13,14 +13,14 @@ function found(list: readonly OrdinaryRequest[], paranoia: number) {
     .filter(({ finding }) => finding.matches.length > 0);
 }
 
-test('the traffic is large, of many kinds, and the same each time', () => {
+test('the ordinary traffic is large, of many kinds, and deterministic', () => {
   expect(plain.length).toBeGreaterThanOrEqual(2_000);
   expect(new Set(plain.map(({ kind }) => kind)).size).toBeGreaterThanOrEqual(20);
   expect(ordinaryTraffic()).toEqual(traffic);
   expect(traffic.some(({ hard }) => hard)).toBe(true);
 });
 
-test('nothing is blocked at level 1, and nothing critical is seen', () => {
+test('no ordinary request is blocked or has a critical match at level 1', () => {
   const critical = found(plain, 1).flatMap(({ kind, finding }) =>
     finding.matches
       .filter(({ severity }) => severity <= 2)
@@ -30,12 +30,12 @@ test('nothing is blocked at level 1, and nothing critical is seen', () => {
   expect(found(plain, 1).filter(({ finding }) => finding.score >= BLOCK_AT)).toEqual([]);
 });
 
-test.each([1, 2, 3, 4])('nothing is cut off by the step budget at level %i', (paranoia) => {
+test.each([1, 2, 3, 4])('no ordinary request exhausts the step budget at level %i', (paranoia) => {
   const cut = traffic.filter(({ request }) => inspectRequest(request, paranoia).exhausted);
   expect(cut.map(({ kind }) => kind)).toEqual([]);
 });
 
-test('what the higher levels see, and what lessons about attacks cost', () => {
+test('level 1 blocks no ordinary request; the counts of all levels are printed', () => {
   const lines = [1, 2, 3, 4].map((paranoia) => {
     const count = (list: readonly OrdinaryRequest[]) =>
       found(list, paranoia).filter(({ finding }) => finding.score >= BLOCK_AT).length;

@@ -26,7 +26,7 @@ for (const { name, signatures } of families) {
   });
 }
 
-describe('the set', () => {
+describe('the starter set', () => {
   const reported = [...rules.values()].filter((rule) => rule.reported);
 
   test('has examples of every signature, and no others', () => {
@@ -34,7 +34,7 @@ describe('the set', () => {
     expect(shown.sort((a, b) => a - b)).toEqual(reported.map(({ id }) => id).sort((a, b) => a - b));
   });
 
-  test('keeps to the local range, names its attack, its level and how grave it is', () => {
+  test('has ids of the local range, and an attack, level and severity for each signature', () => {
     for (const rule of reported) {
       expect(rule.id).toBeLessThan(100_000);
       expect(rule.category).not.toBe('');
@@ -44,7 +44,7 @@ describe('the set', () => {
     }
   });
 
-  test('has each level hold the one below it', () => {
+  test('has all signatures of a level at the next level too', () => {
     const ids = starter().program.levels.map((level) => level.rules.map(({ id }) => id));
     for (const [index, lower] of ids.slice(0, -1).entries()) {
       expect(lower.filter((id) => !ids[index + 1]!.includes(id))).toEqual([]);
@@ -52,7 +52,7 @@ describe('the set', () => {
     }
   });
 
-  test('adds to the score what the severity says', () => {
+  test('adds the score of its severity', () => {
     const { score, ids } = inspectRequest(exampleRequest("1' union select null,null--"), 1);
     expect(ids).toContain(11300);
     expect(score % 5).toBe(0);

@@ -79,7 +79,7 @@ export const STATE_TARGETS = [
   '&GLOBAL:y|ARGS:b',
 ] as const;
 
-/** The order of TX is nobody's to say, so rules that look at many of its variables do nothing that depends on it. */
+/** Targets with several TX variables: the order of TX is unspecified, so actions of these rules do not depend on it. */
 export const UNORDERED_TARGETS = ['TX:/^[ab]/', 'TX:/^x-/', 'TX|!TX:a', '&TX:/^x-/'] as const;
 export const MATCHED_TARGETS = ['MATCHED_VAR', 'MATCHED_VAR_NAME'] as const;
 export const MATCHED_SETS = ['MATCHED_VARS', 'MATCHED_VARS_NAMES', '&MATCHED_VARS'] as const;

@@ -1,4 +1,4 @@
-/** A waf program small enough to foresee: its score depends on a few words of the request alone. */
+/** A WAF program with predictable results: its score depends only on a few words in the request. */
 import type { WafFinding, WafInput, WafProgram } from '../../src/evaluator/waf.ts';
 
 const SIGNATURES = [

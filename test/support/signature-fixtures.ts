@@ -4,7 +4,7 @@ import type { EdgeRequest } from '../../src/evaluator/request.ts';
 
 /**
  * One example. A text goes into an argument of the query; `path` and `query` are written raw into the request line, the
- * others are encoded as their place asks; `upload` is the name of a file in a multipart form.
+ * others are encoded as their place requires; `upload` is the name of a file in a multipart form.
  */
 export type Example =
   | string

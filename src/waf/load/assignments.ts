@@ -10,11 +10,14 @@ import { readTx, writeTx } from '../request/tx.ts';
 export interface AssignmentParts {
   /** Returns a text with its macros expanded if it is the same in every inspection, else `null`. */
   readonly constant: (text: WafText) => string | null;
-  /** The variables whose sum is the score. */
+  /** The TX variables whose sum is the score, in lower case. */
   readonly scores: ReadonlySet<string>;
 }
 
-/** Compiles one `setvar`. */
+/**
+ * Compiles one `setvar`. Assignments to the score's variables return what they add, which becomes the score of the
+ * rule.
+ */
 export function prepareAssignment(setVar: WafSetVar, parts: AssignmentParts): Assignment {
   const { scores } = parts;
   const whole = plainText(setVar.name)?.toLowerCase() ?? null;
@@ -28,6 +31,7 @@ export function prepareAssignment(setVar: WafSetVar, parts: AssignmentParts): As
       write(transaction, name, times);
       return 0;
     }
+    // A variable that is not set counts as 0, as in ModSecurity.
     const before = numberOf(readTx(transaction.tx, name) ?? '');
     write(transaction, name, times);
     return numberOf(readTx(transaction.tx, name) ?? '') - before;

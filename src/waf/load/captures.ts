@@ -26,6 +26,7 @@ export function capturesNeeded(
 ): readonly boolean[] {
   const inspects = captureInspector(program, matchers);
   const reads = level.rules.map((rule) => readsCapture(rule, inspects));
+  // A rule that reads a capture before it captures reads that of an earlier rule, whichever matched last.
   const foreign = level.rules.some((rule, at) => reads[at]! && !capturesFirst(rule, inspects));
   return level.rules.map((_, at) => foreign || reads[at]!);
 }
@@ -46,9 +47,11 @@ function capturesFirst({ conditions }: SignatureRule, inspects: CaptureInspector
     if (condition.capture && !condition.negated) return true;
     if (writesCapture(condition)) return false;
   }
+  // Only its message reads a capture, which may then be one of an earlier rule.
   return false;
 }
 
+/** Returns a predicate: whether the targets or the operator of a condition read TX.0 to TX.9. */
 function captureInspector(program: SignatureProgram, matchers: readonly Matcher[]): CaptureInspector {
   const selectsCapture = (selector: WafSelector): boolean => {
     if (selector.kind === 'all') return true;
@@ -68,16 +71,19 @@ function writesCapture({ setVars }: WafCondition): boolean {
   return setVars.some((one) => namesCapture(one.name) || (one.kind !== 'unset' && namesCapture(one.value)));
 }
 
+/** Whether the argument of an operator has a macro of a capture. */
 function operatorReads(operator: WafOperator): boolean {
   return 'value' in operator && namesCapture(operator.value);
 }
 
+/** Whether a text has a macro of a capture. */
 function namesCapture(text: WafText): boolean {
   return text.some(
     (part) => part.kind === 'variable' && part.variable === 'TX' && isCaptureName(part.name ?? ''),
   );
 }
 
+/** Whether a name is 0 to 9. */
 function isCaptureName(name: string): boolean {
   return CAPTURE_NAMES.includes(name);
 }

@@ -24,7 +24,9 @@ import type { InspectedValue } from '../request/values.ts';
 
 /** What an operator is compiled from, beside its own fields. */
 export interface CheckParts {
+  /** By number of a pattern. */
   readonly matchers: readonly Matcher[];
+  /** The literal index of the level. */
   readonly index: LiteralIndex;
   /** The set in the index of the literals that a pattern requires; -1: it requires none. */
   readonly setOfPattern: (pattern: number) => number;
@@ -80,14 +82,18 @@ export function neededBy(operator: WafOperator, { matchers, constant }: CheckPar
     case 'detectSQLi':
       return PREFILTER_KINDS;
     case 'detectXSS':
+      // A tag or an attribute with a value.
       return KIND.angle | KIND.equals;
+    // The `validate…` operators match invalid values only.
     case 'validateUrlEncoding':
       return KIND.percent;
     case 'validateUtf8Encoding':
       return KIND.high;
     case 'validateByteRange':
+      // The kinds of octets that are not allowed.
       return operator.allowed.reduce((kinds, allowed, octet) => (allowed ? kinds : kinds | KINDS[octet]!), 0);
     default:
+      // Among them the comparisons of numbers: the empty value counts as 0.
       return -1;
   }
 }
@@ -123,6 +129,7 @@ export function openCheck(
   return (value, transaction) => compare(operator, value.text, expand(written, transaction));
 }
 
+/** Compares the value with the expanded argument. The operators without a text argument never get here. */
 function compare(operator: WafOperator, value: string, argument: string): boolean {
   switch (operator.kind) {
     case 'eq':

@@ -54,6 +54,7 @@ export function compileRuleSet(
   from: { readonly paranoia: number; readonly matchers: readonly Matcher[] },
 ): CompiledRuleSet {
   const { matchers, paranoia } = from;
+  // Literals first, since operators are compiled to checks on sets of literals.
   const sets = literalSets(program, level);
   const index = literalIndex(sets.literals);
   const parts: CheckParts = {
@@ -69,6 +70,7 @@ export function compileRuleSet(
     include: include.map(lowerTarget),
     exclude: exclude.map(lowerTarget),
   }));
+  // Rules next: compiling a condition registers its test.
   const tests = testTable(program, parts);
   const captured = capturesNeeded(program, level, matchers);
   const scores = scoreNames(program, paranoia);
@@ -83,6 +85,7 @@ export function compileRuleSet(
     return {
       rule,
       links: links.map((link) => {
+        // Not in a chain, since its later conditions may read MATCHED_VARS, which needs every member.
         const captures = needed && link.condition.capture;
         return { ...link, captures, repeats: links.length === 1 && !captures && mayRepeat(link) };
       }),
@@ -90,6 +93,7 @@ export function compileRuleSet(
       evaluates: evaluates[at]!,
     };
   });
+  // Classes last, since they need all tests of each list of targets.
   const classSource: TargetClassSource = {
     targets,
     tests: program.targets.map((_, list) => tests.byTargets.get(list) ?? []),
@@ -103,6 +107,7 @@ export function compileRuleSet(
     source,
     classes: classesOf(source.variables, classSource, make),
   }));
+  // The rules of phase 1 come first in a level.
   const firstOfBody = level.rules.findIndex(({ phase }) => phase === 2);
   return {
     paranoia,
@@ -126,6 +131,7 @@ interface TestTable {
   readonly byTargets: Map<number, ValueTest[]>;
   /** The number of a condition's test; -1: its result does not depend on the value alone. */
   readonly numberOf: (condition: WafCondition, check: OperatorCheck | null) => number;
+  /** The number of tests so far. */
   readonly count: () => number;
 }
 
@@ -136,6 +142,7 @@ function testTable(program: SignatureProgram, parts: CheckParts): TestTable {
   const changing = program.targets.map(({ include }) =>
     include.some(({ variable, count }) => count || CHANGING.has(variable)),
   );
+  // Registers a test at its first condition; the operator is compiled to exclusion criteria once.
   const numberOf: TestTable['numberOf'] = (condition, check) => {
     const { targets, chain, negated, multiMatch, operator } = condition;
     if (check === null || targets < 0 || changing[targets] === true) return -1;
@@ -164,6 +171,7 @@ function testTable(program: SignatureProgram, parts: CheckParts): TestTable {
   return { byTargets, numberOf, count: () => known.size };
 }
 
+/** The pattern of an `@rx` without compiled DFA, else `null`. */
 function lazyMatcher(operator: WafOperator, { matchers }: CheckParts): Matcher | null {
   const matcher = operator.kind === 'rx' ? matchers[operator.pattern]! : null;
   return matcher !== null && isLazy(matcher) ? matcher : null;

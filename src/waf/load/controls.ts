@@ -9,7 +9,9 @@ import { lowerTarget } from './target-classes.ts';
 
 /** What a control is compiled from, beside the action. */
 export interface ControlParts {
+  /** The rules of the level, of which a control removes some. */
   readonly rules: readonly SignatureRule[];
+  /** By number of a pattern. */
   readonly matchers: readonly Matcher[];
 }
 
@@ -28,6 +30,7 @@ export function prepareControl(control: WafControl, parts: ControlParts): Runtim
       return (transaction) => {
         transaction.engine = control.mode;
       };
+    // Removals append to the exclusions of this transaction: they apply to later rules of the same inspection only.
     case 'ruleRemoveById':
     case 'ruleRemoveByTag': {
       const subject = subjectOf(control, parts);
@@ -61,6 +64,7 @@ type RuleControl = Extract<WafControl, { readonly ranges: unknown } | { readonly
 /** The rules that a control applies to. */
 function subjectOf(control: RuleControl, { rules, matchers }: ControlParts): ExclusionSubject {
   const meter: Meter = { left: Number.MAX_SAFE_INTEGER, inspection: 0 };
+  // Tags are matched without step budget: once a level, not in a request.
   const concerned = new Set(
     rules.filter(({ id, tags }) =>
       'ranges' in control

@@ -35,6 +35,7 @@ export function evaluatesScore(
 function sumsOf(rules: readonly SignatureRule[], scores: ReadonlySet<string>): ReadonlySet<string> {
   const sums = new Set(scores);
   const writes = rules.flatMap(({ conditions }) => conditions.flatMap(({ setVars }) => setVars));
+  // Repeated until nothing is added, since a sum may be computed from one that a later rule writes.
   for (let before = -1; before !== sums.size; ) {
     before = sums.size;
     for (const write of writes) {

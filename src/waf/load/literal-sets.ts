@@ -4,7 +4,7 @@ import type { SignatureProgram, WafLevel } from '../../plan/signature-program.ts
 
 /** The sets of one level, by number. */
 export interface LiteralSets {
-  /** By set, its literals in lower case. */
+  /** By set, its literals in lower case; a literal may be in several sets. */
   readonly literals: readonly (readonly string[])[];
   /** The set of the literals that a pattern requires; -1: it requires none. */
   readonly ofPattern: (pattern: number) => number;
@@ -38,6 +38,7 @@ export function literalSets(program: SignatureProgram, level: WafLevel): Literal
   };
 }
 
+/** The kinds of a literal's octets, a bit each. */
 function kindsOf(literal: string): number {
   let kinds = 0;
   for (let at = 0; at < literal.length; at++) kinds |= KINDS[literal.charCodeAt(at)]!;

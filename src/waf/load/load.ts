@@ -29,6 +29,7 @@ export function loadSignatures(program: SignatureProgram): LoadedSignatures {
   const matchers = program.patterns.map(matcherOf);
   const levels: (CompiledRuleSet | undefined)[] = [];
   const ids = new Set(program.levels.flatMap(({ rules }) => rules.map(({ id }) => id)));
+  // Compiles a level at its first use; an unknown level is a mistake of the caller, since settings are 1 to 4.
   const levelAt = (paranoia: number): CompiledRuleSet => {
     const written = program.levels[paranoia - 1];
     assert(written !== undefined, `a signature program has no level ${paranoia}`);

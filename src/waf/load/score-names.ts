@@ -7,6 +7,7 @@ import { plainText } from '../request/macros.ts';
  * the paranoia level (CRS 4), `anomaly_score_pl1` up to it (CRS 3.3), else `anomaly_score` alone (older programs).
  */
 export function scoreNames({ levels }: SignatureProgram, paranoia: number): ReadonlySet<string> {
+  // Names that the program sets initially or in any rule.
   const written = new Set(levels.flatMap(({ initial }) => Object.keys(initial)));
   for (const { conditions } of levels.flatMap(({ rules }) => rules)) {
     for (const { name } of conditions.flatMap(({ setVars }) => setVars))

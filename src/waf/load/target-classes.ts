@@ -10,10 +10,11 @@ import type { ValueTest } from '../request/value-tests.ts';
 
 /** What classes are built from: lists of targets and the tests of each. */
 export interface TargetClassSource extends BucketSource {
-  /** `SignatureProgram.targets` with names in lower case. */
+  /** By number of a list, `SignatureProgram.targets` with names in lower case. */
   readonly targets: readonly WafTargets[];
   /** By list of targets, its tests; a list without tests has an empty array. */
   readonly tests: readonly (readonly ValueTest[])[];
+  /** By number of a pattern. */
   readonly matchers: readonly Matcher[];
 }
 
@@ -27,6 +28,7 @@ export function classMaker(source: TargetClassSource): ClassMaker {
     const key = lists.join();
     let found = known.get(key);
     if (found === undefined) {
+      // A class is numbered even if it has no tests: numbers only need to be distinct.
       const tests = lists.flatMap((list) => source.tests[list]!);
       found =
         tests.length === 0

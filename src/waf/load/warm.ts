@@ -15,6 +15,7 @@ export function warmLevel(level: CompiledRuleSet): void {
       if (captures) prepareGroups(matcher);
     }
   }
+  // The threshold has no influence on which schedules are built.
   const settings = { paranoia: level.paranoia, threshold: 5, excludes: [], exclusions: [] };
   for (let turn = 0; turn < TURNS; turn++) for (const input of INPUTS) inspectWith(level, input, settings);
 }
@@ -43,6 +44,7 @@ const INPUTS: readonly WafInput[] = [
   inputOf('application/json', JSON.stringify(VALUES)),
 ];
 
+/** A sample request with a body of a content type. */
 function inputOf(type: string, body: string): WafInput {
   const headers = { host: 'edgeplan-self-test', 'content-type': type, cookie: 'a=b', accept: '*/*' };
   return {

@@ -28,7 +28,7 @@ function isWord(octet: number): boolean {
   return (octet >= 48 && octet <= 57) || (letter >= 97 && letter <= 122 && octet < 128) || octet === 95;
 }
 
-/** Computes the classes of a program. The line feed and word characters are kept apart for `^`, `$` and `\b`. */
+/** Computes the classes of a program. The line feed and word characters have classes of their own for `^`, `$` and `\b`. */
 export function octetClasses(program: Program): OctetClasses {
   const starts = new Uint8Array(257);
   starts[0] = 1;

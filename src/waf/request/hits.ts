@@ -5,9 +5,9 @@
 import type { WafTarget, WafTargets } from '../../plan/signature-program.ts';
 import type { Matcher } from '../patterns/pattern.ts';
 import type { RequestMember } from './gather.ts';
+import type { NamedValue } from './named-value.ts';
 import type { CompiledSource } from './rule-set.ts';
 import { selects } from './target-classes.ts';
-import type { NamedValue } from './variables/headers.ts';
 
 /** The hits of one inspection. */
 export interface Hits {

@@ -72,7 +72,7 @@ export function reportedValue(found: RuleMatch, level: CompiledRuleSet, transact
   return excerpt(found.text, end);
 }
 
-/** The approximate end of the match in octets; 0 where the operator does not tell a place. */
+/** The approximate end of the match in octets; 0 for operators without a place. */
 function endOf({ link, text }: RuleMatch, level: CompiledRuleSet, transaction: Transaction): number {
   const { operator, negated } = link.condition;
   if (negated) return 0;

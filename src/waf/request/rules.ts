@@ -142,7 +142,7 @@ function recordMatch(context: RuleContext, { link, member, run }: Candidate, tex
   runActions(context, link, { run, times: 1 });
 }
 
-/** The name of a member in MATCHED_VARS_NAMES; a member of MATCHED_VARS keeps its first name. */
+/** The name of a member in MATCHED_VARS_NAMES; a member of MATCHED_VARS has its original name. */
 function nameOf(member: RequestMember): string {
   return member.variable === 'MATCHED_VARS' ? member.name : member.display;
 }

@@ -9,11 +9,12 @@ import type { BodyProcessor } from './bodies/body.ts';
 import type { MultipartFlag, ParsedBody } from './bodies/parsed-body.ts';
 import type { Exclusions } from './exclusions.ts';
 import type { WafInput } from './inspection.ts';
+import type { NamedValue } from './named-value.ts';
 import { allTx, createTx, type Tx, type TxStart } from './tx.ts';
 import { queryArguments } from './variables/arguments.ts';
 import { hostOf, portOf } from './variables/authority.ts';
 import { processorOf, type ReadBody, readBody } from './variables/body.ts';
-import { headerOf, type NamedValue, readCookies, readHeaders } from './variables/headers.ts';
+import { headerOf, readCookies, readHeaders } from './variables/headers.ts';
 import { type RequestLine, readRequestLine } from './variables/request-line.ts';
 
 /** The state of one inspection. */

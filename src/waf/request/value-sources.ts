@@ -3,8 +3,8 @@
  * list: an argument of the query is a member of ARGS and of ARGS_GET.
  */
 import type { WafScalar, WafVariable } from '../../plan/signature-program.ts';
+import type { NamedValue } from './named-value.ts';
 import { membersOf, scalarOf, type Transaction } from './transaction.ts';
-import type { NamedValue } from './variables/headers.ts';
 
 /** One source. */
 export interface ValueSource {

@@ -3,6 +3,8 @@
  * deviation: after an error, a boundary line with trailing text, or a part without end, libmodsecurity drops the rest.
  * This parser reports the error and continues as a more tolerant application would, so that signatures inspect the rest.
  */
+
+import type { NamedValue } from '../named-value.ts';
 import { readBoundary } from './multipart-boundary.ts';
 import { addHeaderLine, endHeaders, newPart, type Part, type PartNotes } from './multipart-part.ts';
 import {
@@ -10,7 +12,6 @@ import {
   type BodyInput,
   EMPTY_BODY,
   type MultipartFlags,
-  type NamedValue,
   NO_MULTIPART_FLAGS,
   type ParsedBody,
   report,

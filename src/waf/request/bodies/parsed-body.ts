@@ -1,5 +1,6 @@
 /** Input and output of the body parsers. All text is Latin-1: one character is one octet. */
 import type { WafScalar } from '../../../plan/signature-program.ts';
+import type { NamedValue } from '../named-value.ts';
 import { MAX_BODY_ARGUMENTS } from './limits.ts';
 
 /** The input of a parser. */
@@ -10,11 +11,6 @@ export interface BodyInput {
   readonly contentType: string;
   /** Whether the body continues after the text, so that an unexpected end is not an error. */
   readonly truncated: boolean;
-}
-
-export interface NamedValue {
-  readonly name: string;
-  readonly value: string;
 }
 
 /** A part of a multipart body with a filename. */

@@ -1,11 +1,8 @@
 /** The variables REQUEST_HEADERS and REQUEST_COOKIES: named values, also several with the same name. */
+import { trimLeft, trimRight } from '../../transformations/trim.ts';
 import type { InspectedRequest } from '../inspection.ts';
+import type { NamedValue } from '../named-value.ts';
 import { headerAsLatin1, utf8AsLatin1 } from './octet-text.ts';
-
-export interface NamedValue {
-  readonly name: string;
-  readonly value: string;
-}
 
 /** The headers in the order of the request. The host of the request becomes `host` if there is no such header. */
 export function readHeaders(request: InspectedRequest): readonly NamedValue[] {
@@ -36,27 +33,11 @@ export function readCookies(headers: readonly NamedValue[]): readonly NamedValue
   const found: NamedValue[] = [];
   for (const { name, value } of headers) {
     if (name !== 'cookie') continue;
-    for (const piece of trimEnd(value).split(';')) {
+    for (const piece of trimRight(value).split(';')) {
       const equals = piece.indexOf('=');
-      const key = trimStart(equals < 0 ? piece : piece.slice(0, equals));
+      const key = trimLeft(equals < 0 ? piece : piece.slice(0, equals));
       if (key !== '') found.push({ name: key, value: equals < 0 ? '' : piece.slice(equals + 1) });
     }
   }
   return found;
-}
-
-function isSpace(code: number): boolean {
-  return code === 32 || (code >= 9 && code <= 13);
-}
-
-function trimStart(text: string): string {
-  let at = 0;
-  while (at < text.length && isSpace(text.charCodeAt(at))) at++;
-  return text.slice(at);
-}
-
-function trimEnd(text: string): string {
-  let end = text.length;
-  while (end > 0 && isSpace(text.charCodeAt(end - 1))) end--;
-  return text.slice(0, end);
 }

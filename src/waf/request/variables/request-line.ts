@@ -1,5 +1,6 @@
 /** The variables of the request line (REQUEST_METHOD, REQUEST_URI, QUERY_STRING …), as libmodsecurity 3 defines them. */
-import { hexValue } from '../../../base/octets.ts';
+import { decodeEscapes } from '../../transformations/escapes.ts';
+import { readOctet } from '../../transformations/url-decode.ts';
 import type { InspectedRequest } from '../inspection.ts';
 import { headerAsLatin1, utf8AsLatin1 } from './octet-text.ts';
 
@@ -25,7 +26,7 @@ export function readRequestLine(request: InspectedRequest): RequestLine {
   const raw = utf8AsLatin1(textOf(request.target));
   const uri = withoutAuthority(raw);
   const mark = uri.indexOf('?');
-  const filename = decodeOnce(mark < 0 ? uri : uri.slice(0, mark));
+  const filename = decodeEscapes(mark < 0 ? uri : uri.slice(0, mark), '%', readOctet);
   const slash = Math.max(filename.lastIndexOf('/'), filename.lastIndexOf('\\'));
   const query = mark < 0 ? '' : uri.slice(mark + 1);
   return {
@@ -51,21 +52,4 @@ function withoutAuthority(target: string): string {
   if (colon < 1) return target;
   const path = target.indexOf('/', colon + 3);
   return path < 0 ? target : target.slice(path);
-}
-
-/** Replaces every `%XX` by its octet; an incomplete escape stays. */
-function decodeOnce(text: string): string {
-  let at = text.indexOf('%');
-  if (at < 0) return text;
-  let out = text.slice(0, at);
-  while (at >= 0) {
-    const high = hexValue(text.charCodeAt(at + 1));
-    const low = hexValue(text.charCodeAt(at + 2));
-    const whole = high >= 0 && low >= 0;
-    out += whole ? String.fromCharCode(high * 16 + low) : '%';
-    const from = at + (whole ? 3 : 1);
-    at = text.indexOf('%', from);
-    out += text.slice(from, at < 0 ? text.length : at);
-  }
-  return out;
 }

@@ -5,19 +5,18 @@ import { detectorStrings } from '../../../support/detector-strings.ts';
 const ATTACKS = detectorStrings('xss');
 const ORDINARY = detectorStrings('ordinary');
 
-describe('attacks', () => {
-  test('are as many as the table was meant to have', () =>
-    expect(ATTACKS.length).toBeGreaterThanOrEqual(120));
+describe('every attack is detected', () => {
+  test('the table of attacks is complete', () => expect(ATTACKS.length).toBeGreaterThanOrEqual(120));
 
   test.each(ATTACKS)('$heading: $value', ({ value }) => expect(detectXss(value)).toBe(true));
 });
 
 /** A menu written out: `<select>` is no danger to a page, but to SQL's ear it is. */
-describe('ordinary text', () => {
+describe('ordinary text is not detected', () => {
   test.each(ORDINARY)('$heading: $value', ({ value }) => expect(detectXss(value)).toBe(false));
 });
 
-describe('where the value lands', () => {
+describe('a value is tested in every context of a page', () => {
   test.each([
     ['in text', '<img src=x onerror=f()>', true],
     ['in a double-quoted attribute', 'x" onerror=f() y="', true],
@@ -35,7 +34,7 @@ describe('where the value lands', () => {
   ])('%s: %s', (_, value, expected) => expect(detectXss(value)).toBe(expected));
 });
 
-test('no value is shorter than what rules it out unread says', () => {
+test('no detected value is shorter than SHORTEST_XSS', () => {
   expect(detectXss('</`<')).toBe(true);
   expect('</`<').toHaveLength(SHORTEST_XSS);
   const octets = [...'aox0 \t\n\0\'"`!?%/<>=:-&;[]\xff'];

@@ -20,7 +20,7 @@ describe('version 4', requires(NO_CRS), () => {
     program = compiled.program!;
   }, 180_000);
 
-  test('has all its request rules, more at each level', () => {
+  test('compiles to all its request rules, and each level has more of them', () => {
     const counts = program.levels.map(({ rules }) => rules.length);
     expect(counts[0]).toBeGreaterThan(150);
     expect(counts).toEqual([...counts].sort((a, b) => a - b));
@@ -29,7 +29,7 @@ describe('version 4', requires(NO_CRS), () => {
     }
   });
 
-  test('leaves nothing to the run time that is constant', () => {
+  test('has no residual rule that does not depend on the request', () => {
     for (const [index, { rules, initial }] of program.levels.entries()) {
       expect(initial).toMatchObject({
         blocking_paranoia_level: String(index + 1),
@@ -41,7 +41,7 @@ describe('version 4', requires(NO_CRS), () => {
     }
   });
 
-  test('finds few values worth a pattern: nearly all have an automaton or required literals', () => {
+  test('has a compiled DFA or required literals for nearly all patterns', () => {
     const { patterns } = program;
     const share = (count: number): number => count / patterns.length;
     expect(share(patterns.filter(({ dfa }) => dfa !== null).length)).toBeGreaterThan(0.8);
@@ -52,7 +52,7 @@ describe('version 4', requires(NO_CRS), () => {
     expect(bare).toEqual([]);
   });
 
-  test('seals and opens', () => {
+  test('is the same program after sealing and opening', () => {
     const bytes = sealSignatures(program);
     expect(openSignatures(bytes)).toEqual(program);
   });

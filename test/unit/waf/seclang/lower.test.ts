@@ -7,7 +7,7 @@ const rule = (operator: string, actions = ''): string =>
   `SecRule ARGS "${operator}" "id:1,phase:2,pass,t:none${actions}"`;
 
 describe('a rule', () => {
-  test('has what its actions say', () => {
+  test('has the properties of its actions', () => {
     const text = `SecRule ARGS "@rx union" "id:942100,phase:1,block,capture,multiMatch,t:none,t:urlDecodeUni,t:LOWERCASE,\\
       msg:'SQL %{TX.0}',logdata:'%{MATCHED_VAR}',tag:'attack-sqli',tag:'paranoia-level/2',severity:'CRITICAL',ver:x"`;
     const program = programOf(text);
@@ -35,7 +35,7 @@ describe('a rule', () => {
     });
   });
 
-  test('belongs to phase 2, is reported and passes unless told otherwise', () => {
+  test('belongs to phase 2, is reported and passes without actions that say otherwise', () => {
     expect(ruleOf('SecRule ARGS x id:1')).toMatchObject({
       phase: 2,
       disruption: 'pass',
@@ -59,7 +59,7 @@ describe('a rule', () => {
     expect(ruleOf(text).disruption).toBe(expected);
   });
 
-  test('takes transformations and logging from the defaults where it stands', () => {
+  test('has the transformations and logging of the default action that precedes it', () => {
     const text = `SecRule ARGS a id:1\nSecDefaultAction "phase:2,nolog,pass,t:lowercase"\nSecRule ARGS b "id:2,t:trim"\nSecRule ARGS c "id:3,log,t:none"`;
     const program = programOf(text);
     const found = program.levels[0]!.rules.map(({ reported, conditions }) => [
@@ -81,7 +81,7 @@ describe('a rule', () => {
     expect(found.conditions.map(({ setVars }) => setVars.length)).toEqual([1, 0, 0]);
   });
 
-  test('phases 3 to 5 are counted and left out, with whatever is in them', () => {
+  test('rules of phases 3 to 5 are counted and left out, errors included', () => {
     const text =
       'SecRule ARGS a id:1\nSecRule RESPONSE_BODY "@rbl x" "id:2,phase:4,exec:x"\nSecAction "id:3,phase:5"';
     const { program, diagnostics } = compileText(text);
@@ -98,14 +98,14 @@ describe('targets', () => {
     return program.targets[program.levels[0]!.rules[0]!.conditions[0]!.targets]!;
   };
 
-  test('names keep their case, variables lose theirs', () => {
+  test('names of members keep their case, names of variables are case-insensitive', () => {
     expect(targetsOf('request_headers:User-Agent|&args').include).toEqual([
       { variable: 'REQUEST_HEADERS', selector: { kind: 'name', name: 'User-Agent' }, count: false },
       { variable: 'ARGS', selector: { kind: 'all' }, count: true },
     ]);
   });
 
-  test('patterns ignore case', () => {
+  test('patterns in selectors ignore case', () => {
     const program = programOf('SecRule ARGS:/^a/|!ARGS:/^ab/ x id:1');
     expect(program.patterns.map(({ source, ignoreCase }) => [source, ignoreCase])).toEqual([
       ['^a', true],
@@ -117,7 +117,7 @@ describe('targets', () => {
     ]);
   });
 
-  test('what is always empty is left out of a list', () => {
+  test('a variable that is always empty is left out of a list', () => {
     expect(targetsOf('ARGS|IP:x|RESPONSE_BODY').include).toHaveLength(1);
   });
 });
@@ -145,7 +145,7 @@ describe('operators', () => {
     expect(conditionOf(rule(operator)).operator).toEqual(expected);
   });
 
-  test('@validateByteRange names the octets that are allowed', () => {
+  test('@validateByteRange lists the allowed octets', () => {
     const { operator } = conditionOf(rule('@validateByteRange 9,32-34, 255'));
     const allowed = operator.kind === 'validateByteRange' ? operator.allowed : [];
     expect(allowed.flatMap((one, octet) => (one ? [octet] : []))).toEqual([9, 32, 33, 34, 255]);
@@ -157,11 +157,11 @@ describe('operators', () => {
     return program.phraseLists[0]!.phrases.map((number) => program.literals[number]!);
   };
 
-  test('@pm takes phrases without case, with octets in hexadecimal', () => {
+  test('@pm has phrases in lower case, and decodes octets in hexadecimal', () => {
     expect(phrases(rule('@pm  Foo  bar |41 3B|x foo a|b'))).toEqual(['a;x', 'a|b', 'bar', 'foo']);
   });
 
-  test('@pmFromFile takes a line each, without comments', () => {
+  test('@pmFromFile has one phrase for each line that is not a comment', () => {
     expect(phrases(rule('@pmFromFile x.data'), { 'x.data': '# no\r\nSome Thing\n\n |41|\nb' })).toEqual([
       'b',
       'some thing',
@@ -170,7 +170,7 @@ describe('operators', () => {
     expect(phrases(rule('@pmf x y'), { x: 'a', y: 'b' })).toEqual(['a', 'b']);
   });
 
-  test('@ipMatchFromFile takes a prefix each', () => {
+  test('@ipMatchFromFile has one prefix for each line', () => {
     const program = programOf(rule('@ipMatchFromFile x'), { x: '# a\n192.0.2.0/24\n' });
     expect(program.levels[0]!.rules[0]!.conditions[0]!.operator).toEqual({
       kind: 'ipMatch',
@@ -178,7 +178,7 @@ describe('operators', () => {
     });
   });
 
-  test('equal patterns, lists and targets share a number', () => {
+  test('equal patterns, lists and targets have one number', () => {
     const program = programOf(
       'SecRule ARGS "@rx a" id:1\nSecRule ARGS "@rx a" id:2\nSecRule ARGS "@pm a" id:3\nSecRule ARGS "@pm A" id:4',
     );
@@ -216,7 +216,7 @@ describe('setvar', () => {
     expect(conditionOf(rule('x', `,setvar:'${value}'`)).setVars).toEqual([expected]);
   });
 
-  test('collections kept between requests are passed over', () => {
+  test('assignments to collections with state between requests are ignored', () => {
     expect(
       conditionOf(rule('x', ',setvar:ip.a=1,expirevar:ip.a=60,initcol:ip=%{remote_addr}')).setVars,
     ).toEqual([]);
@@ -224,7 +224,7 @@ describe('setvar', () => {
 });
 
 describe('ctl', () => {
-  test('takes rules and targets away', () => {
+  test('removes rules and targets', () => {
     const program = programOf(
       `${rule('x', ',ctl:ruleRemoveById=3-5,ctl:ruleRemoveByTag=a.c,ctl:ruleRemoveTargetById=7;ARGS:pw,ctl:ruleRemoveTargetByTag=q;REQUEST_COOKIES:/^s/,ctl:ruleRemoveByMsg=^Se')}\nSecRule ARGS y "id:9,msg:'Second'"`,
     );
@@ -281,13 +281,13 @@ describe('amendments', () => {
     },
   );
 
-  test('SecRuleUpdateActionById adds actions, the later one counting', () => {
+  test('SecRuleUpdateActionById adds actions, and the last one counts', () => {
     const found = levelOf(`${two}SecRuleUpdateActionById 1 "deny,t:trim,severity:4,tag:x"`).rules[0];
     expect(found).toMatchObject({ disruption: 'deny', severity: 4, tags: ['t-one', 'x'] });
   });
 });
 
-describe('every mistake is told', () => {
+describe('every error has a diagnostic with its place and remedy', () => {
   const at = 'a.conf:1:1: ';
   test.each<[string, string]>([
     ['SecRule ARGS x', 'error: the rule has no id; give each rule an `id` of its own'],
@@ -436,13 +436,13 @@ describe('every mistake is told', () => {
     expect(saidOf(text, { empty: '# nothing' })).toEqual([`${at}${expected}`]);
   });
 
-  test('an id that is taken names where', () => {
+  test('a duplicate id is an error that names the place of the first', () => {
     expect(saidOf('SecRule ARGS x id:1\nSecRule ARGS y "id:1,phase:4"')).toContain(
       'a.conf:2:1: error: the id is taken by the rule at a.conf:1, found `1`; give each rule an `id` of its own',
     );
   });
 
-  test('a rule inside a chain cannot decide', () => {
+  test('a later rule of a chain has no disruptive action, id, phase or skipAfter', () => {
     expect(saidOf('SecRule ARGS x "id:1,chain"\nSecRule ARGS y "deny,skipAfter:M,phase:1"')).toEqual(
       ['deny', 'skipAfter', 'phase'].map((found) => {
         return `a.conf:2:1: error: this action is allowed only in the first rule of a chain, found \`${found}\`; move it to the rule that starts the chain`;
@@ -450,7 +450,7 @@ describe('every mistake is told', () => {
     );
   });
 
-  test('a program is given exactly when nothing is an error', () => {
+  test('there is a program if and only if no diagnostic is an error', () => {
     expect(compileText('SecRule ARGS x').program).toBeNull();
     expect(compileText('SecRuleEngine Off').program).not.toBeNull();
   });

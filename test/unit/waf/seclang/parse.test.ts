@@ -38,7 +38,7 @@ describe('directives', () => {
     expect(parse(text)).toMatchObject([{ ...expected, place: PLACE }]);
   });
 
-  test('a rule is targets, operator and actions', () => {
+  test('a rule has targets, operator and actions', () => {
     expect(parse('SecRule ARGS|!ARGS:a "!@streq x y" "id:1,deny"')).toEqual([
       {
         kind: 'rule',
@@ -56,7 +56,7 @@ describe('directives', () => {
     ]);
   });
 
-  test('lines go on behind a backslash, comments and empty lines are left out', () => {
+  test('a backslash continues a line, and comments and empty lines are left out', () => {
     const text =
       '\u00ef\u00bb\u00bf# one\r\n\r\n  SecRule ARGS \\\r\n  "@rx a#b" \\\r\n  "id:1,\\\r\n   pass"\n#SecRule \\\n# x\nSecMarker M';
     const [rule, marker] = parse(text);
@@ -65,12 +65,12 @@ describe('directives', () => {
     expect(marker).toMatchObject({ kind: 'marker', place: { line: 9 } });
   });
 
-  test('a quote’s escape is taken off, every other backslash stays', () => {
+  test('the backslash before a quote is removed, every other one stays', () => {
     const [rule] = parse('SecRule ARGS "@rx \\"a\\\\b\\d\\\\" "id:1"');
     expect(rule).toMatchObject({ operator: { argument: '"a\\\\b\\d\\\\' } });
   });
 
-  test('a selector in single quotes may hold spaces', () => {
+  test('a selector in single quotes may contain spaces', () => {
     const [rule] = parse("SecRule ARGS:'/a b/' x");
     expect(rule).toMatchObject({ targets: [{ selector: { kind: 'pattern', text: 'a b' } }] });
   });
@@ -148,7 +148,7 @@ describe('actions', () => {
   });
 });
 
-describe('mistakes are told with place and remedy, all of them', () => {
+describe('every error has a diagnostic with its place and remedy', () => {
   test.each([
     [
       'SecRule ARGS "@rx a',
@@ -205,7 +205,7 @@ describe('mistakes are told with place and remedy, all of them', () => {
     expect(said(text)).toEqual([expected]);
   });
 
-  test('several of one file', () => {
+  test('all errors of one file are reported', () => {
     expect(said('SecRule\nNo\nSecRule ARGS "@rx a\nSecMarker M')).toHaveLength(3);
   });
 });
@@ -223,20 +223,20 @@ describe('Include', () => {
   const run = (text: string) => parseSecLang([{ file: 'd/a.conf', text }], { reader });
   const names = (text: string) => run(text).directives.map((one) => (one.kind === 'marker' ? one.name : ''));
 
-  test('takes the files in where it stands, relative to its own', () => {
+  test('inserts the files at its place, relative to its own file', () => {
     expect(names('SecMarker 1\nInclude c.conf\nSecMarker 2')).toEqual(['1', 'B', 'C', '2']);
     expect(names('Include *.conf')).toEqual(['B', 'B', 'C']);
     expect(run('Include b.conf').directives[0]?.place).toEqual({ file: 'd/b.conf', line: 1 });
   });
 
-  test('a file that is not there is a mistake unless it is optional', () => {
+  test('a missing file is an error unless the include is optional', () => {
     expect(run('Include no.conf').diagnostics.map(formatDiagnostic)).toEqual([
       'd/a.conf:1:9: error: there is no such file, found `d/no.conf`; put it there, or write `IncludeOptional`',
     ]);
     expect(run('IncludeOptional no.conf').diagnostics).toEqual([]);
   });
 
-  test('a circle ends', () => {
+  test('a circular include is an error', () => {
     expect(run('Include loop.conf').diagnostics.map(({ message }) => message)).toEqual([
       'files include one another more than 16 deep',
     ]);

@@ -3,7 +3,7 @@ import { captureGroups } from '../../../../src/base/regex.ts';
 import { signaturePattern } from '../../../../src/waf/seclang/patterns.ts';
 import { translatePattern } from '../../../../src/waf/seclang/translate-pattern.ts';
 
-describe('PCRE to RE2', () => {
+describe('PCRE syntax becomes RE2 syntax with the same meaning', () => {
   test.each([
     ['a\\.b', 'a\\.b'],
     ['[a\\]b]', '[a\\]b]'],
@@ -25,12 +25,12 @@ describe('PCRE to RE2', () => {
     expect(translatePattern(written).source).toBe(source);
   });
 
-  test('flags in front are taken off and kept', () => {
+  test('leading flags are removed from the pattern and returned', () => {
     expect(translatePattern('(?i)a').ignoreCase).toBe(true);
     expect(translatePattern('(?s)a').ignoreCase).toBe(false);
   });
 
-  test('tells the first thing that matches more', () => {
+  test('loosened is the first possessive quantifier or atomic group', () => {
     expect(translatePattern('a+b++c*+').loosened).toBe('++');
     expect(translatePattern('(?>a)').loosened).toBe('(?>');
     expect(translatePattern('\\(?>a+').loosened).toBeNull();
@@ -38,7 +38,7 @@ describe('PCRE to RE2', () => {
 });
 
 /** pcre2pattern(3): what PCRE's classes hold and RE2's do not, and the flags ModSecurity compiles with. */
-describe('patterns mean what they mean in ModSecurity', () => {
+describe('a pattern matches what it matches in ModSecurity', () => {
   test.each([
     ['\\s', '\u000b', true],
     ['[\\s]', '\u000b', true],

@@ -25,7 +25,7 @@ function folded(text: string, { mysql = false }: Rules = {}): string {
   return String.fromCharCode(...to.kind.slice(0, to.size));
 }
 
-describe('tokens', () => {
+describe('the tokenizer', () => {
   test.each([
     ['members', 'n'],
     ['select x', 'En'],
@@ -58,18 +58,18 @@ describe('tokens', () => {
     ['{x 1} ? : ]', '{n1}?:?'],
     ['\x00\xa0\x0b1\x7f2', '11'],
     ['\xe9t\xe9', 'n'],
-  ])('of %j are %s', (text, expected) => expect(tokens(text)).toBe(expected));
+  ])('reads %j as %s', (text, expected) => expect(tokens(text)).toBe(expected));
 
   test.each([
     ['a --b', 'noon'],
     ['a -- b', 'nc'],
     ['a # b', 'nc'],
-  ])('of %j to the rules of MySQL are %s', (text, expected) =>
+  ])('reads %j with the rules of MySQL as %s', (text, expected) =>
     expect(tokens(text, { mysql: true })).toBe(expected),
   );
 });
 
-describe('folded', () => {
+describe('folding', () => {
   test.each([
     ['1 + 2 * 3 - 4', '1'],
     ['a + 1 - b', 'n'],
@@ -103,7 +103,7 @@ describe('folded', () => {
     ['\\1', '1'],
     ['1 collate a_b', '1At'],
     ['1 rlike like(2)', '1of(1)'],
-  ])('%j is %j', (text, expected) => expect(folded(text)).toBe(expected));
+  ])('folds %j to %j', (text, expected) => expect(folded(text)).toBe(expected));
 
-  test('stops where the window is full', () => expect(folded('a b '.repeat(100))).toBe('n'.repeat(WINDOW)));
+  test('stops when the window is full', () => expect(folded('a b '.repeat(100))).toBe('n'.repeat(WINDOW)));
 });

@@ -21,7 +21,7 @@ function numberOf(word: string): number {
 }
 
 describe('the vocabulary', () => {
-  test('has each word once, in capitals, short enough to be looked up', () => {
+  test('has each word once, in upper case, no longer than LONGEST_WORD', () => {
     expect(words.length).toBeGreaterThan(700);
     const seen = new Set<string>();
     for (const { word } of words) {
@@ -47,7 +47,7 @@ describe('the vocabulary', () => {
     expect(numberOf('a'.repeat(LONGEST_WORD + 1))).toBe(0);
   });
 
-  test('grows phrases a word at a time', () => {
+  test('extends a phrase word by word', () => {
     for (const [kind, phrases] of Object.entries(PHRASES)) {
       for (const phrase of phrases) {
         const number = phrase
@@ -62,10 +62,10 @@ describe('the vocabulary', () => {
     expect(phraseOf(0, 0)).toBe(0);
   });
 
-  test('says which functions prose and code call', () => {
+  test('knows the functions of prose and code as ordinary', () => {
     for (const word of ORDINARY_FUNCTIONS.split(/\s+/)) expect(isOrdinary(wordNumber(word)), word).toBe(true);
     expect(isOrdinary(wordNumber('LOAD_FILE'))).toBe(false);
   });
 
-  test('refuses a name that it does not have', () => expect(() => wordNumber('NOPE')).toThrow('`NOPE`'));
+  test('throws for a word that it does not have', () => expect(() => wordNumber('NOPE')).toThrow('`NOPE`'));
 });

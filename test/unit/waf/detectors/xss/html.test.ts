@@ -21,7 +21,7 @@ function pieces(text: string, state = IN_DATA): string {
   return found.join(' | ');
 }
 
-describe('pieces', () => {
+describe('the tokenizer of HTML', () => {
   test.each([
     ['', ''],
     ['plain', 'text:plain'],
@@ -53,7 +53,7 @@ describe('pieces', () => {
     ['<!DocType a>b', 'doctype:DocType a | text:b'],
     ['<![CDATA[a<b]]>c', 'text:a<b | text:c'],
     ['<', 'text:<'],
-  ])('of %j are %s', (text, expected) => expect(pieces(text)).toBe(expected));
+  ])('reads %j as %s', (text, expected) => expect(pieces(text)).toBe(expected));
 
   test.each([
     [IN_UNQUOTED, 'a b=c>d', 'value:a | name:b | value:c | end:> | text:d'],
@@ -61,10 +61,10 @@ describe('pieces', () => {
     [IN_DOUBLE, 'a\'b" c', "value:a'b | name:c"],
     [IN_BACK, 'a"b` c', 'value:a"b | name:c'],
     [IN_DOUBLE, 'never closed', 'value:never closed'],
-  ])('in state %i, of %j are %s', (state, text, expected) => expect(pieces(text, state)).toBe(expected));
+  ])('in state %i reads %j as %s', (state, text, expected) => expect(pieces(text, state)).toBe(expected));
 });
 
-describe('script URLs', () => {
+describe('isScriptUrl', () => {
   test.each([
     ['javascript:x', true],
     ['  JAVASCRIPT:x', true],

@@ -1,6 +1,7 @@
 /** Short ways to hand a body to its parser and to say what should come of it. */
 import { BODY_PARSERS, type BodyProcessor } from '../../../../../src/waf/request/bodies/body.ts';
-import type { NamedValue, ParsedBody } from '../../../../../src/waf/request/bodies/parsed-body.ts';
+import type { ParsedBody } from '../../../../../src/waf/request/bodies/parsed-body.ts';
+import type { NamedValue } from '../../../../../src/waf/request/named-value.ts';
 
 export interface Given {
   readonly contentType?: string;
