@@ -20,7 +20,7 @@ export interface EntryDraft {
 /** A response of the origin, with what its storage depends on. Times in milliseconds since the epoch. */
 export interface OriginAnswer {
   readonly head: Pick<ResponseHead, 'status' | 'headers'>;
-  readonly directive: CacheSettings;
+  readonly settings: CacheSettings;
   readonly authorized: boolean;
   readonly epoch: number;
   readonly sentAt: number;
@@ -46,13 +46,13 @@ function entryOf(
   { lifetime }: StoragePolicy,
   headers: readonly string[],
 ): EntryDraft['entry'] {
-  const { directive, epoch, head } = answered;
+  const { settings, epoch, head } = answered;
   return {
     status: head.status,
     headers,
     lifetime,
     validators: validatorsOf(headers),
-    terms: { epoch, mode: directive.mode, edgeTtl: directive.edgeTtl },
+    terms: { epoch, mode: settings.mode, edgeTtl: settings.edgeTtl },
     prepared: { browserTtl: null, headers },
   };
 }

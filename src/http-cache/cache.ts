@@ -78,10 +78,10 @@ export function createCache(options: CacheOptions): HttpCache {
   };
   return {
     answer(request, sink, fetch) {
-      const { directive, domain, method } = request;
-      const key = keyOf(domain.name, directive.key ?? '');
+      const { settings, domain, method } = request;
+      const key = keyOf(domain.name, settings.key ?? '');
       const lookup: Lookup = { request, sink, fetch, resource: { domain, key }, gone: false };
-      if (directive.mode === 'bypass' || directive.key === null) {
+      if (settings.mode === 'bypass' || settings.key === null) {
         return pass(lookup, { why: 'bypass', result: 'bypass' });
       }
       if (!SAFE.has(method)) return change(context, lookup);
@@ -115,8 +115,8 @@ function find(context: FetchContext, lookup: Lookup): ResponseSource {
 /** Responds with the entry, fresh or stale, or fetches from the origin. */
 function serve(context: FetchContext, lookup: Lookup, entry: CacheEntry | null): ResponseSource {
   const { request } = lookup;
-  const { directive, domain, headers, now } = request;
-  const stored = entry !== null && isUsable(entry, directive, domain.purgeEpoch) ? entry : null;
+  const { settings, domain, headers, now } = request;
+  const stored = entry !== null && isUsable(entry, settings, domain.purgeEpoch) ? entry : null;
   const result = stored === null ? null : resultOf(context, lookup, stored);
   if (stored !== null && result !== null) {
     const answered = respond(context, lookup, stored, { result, status: `hit; ttl=${ttlOf(stored, now)}` });
@@ -183,7 +183,7 @@ function change({ store, recent }: FetchContext, lookup: Lookup): ResponseSource
   const onHead = ({ status, headers }: ResponseHead): void => {
     if (status < 200 || status >= 400) return;
     const { domain, key } = lookup.resource;
-    const others = invalidated(lookup.request.directive.key!, headers).map((other) =>
+    const others = invalidated(lookup.request.settings.key!, headers).map((other) =>
       keyOf(domain.name, other),
     );
     for (const gone of [key, ...others]) {

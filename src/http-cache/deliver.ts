@@ -70,7 +70,7 @@ export function browserHeaders(
  * headers are a list built once and four more items.
  */
 export function shapeEntry(entry: CacheEntry, request: CacheRequest, result: string): ResponsePart {
-  const { browserTtl } = request.directive;
+  const { browserTtl } = request.settings;
   const headers = clientHeaders(entry, browserTtl);
   const shaped = shape({ status: entry.status, headers, length: entry.length }, request);
   const status = `edgeplan; ${result}`;

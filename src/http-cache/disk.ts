@@ -44,8 +44,8 @@ export interface Disk {
   /** The location of a key's file. A new purge epoch of the domain removes the files of the earlier one. */
   enter(domain: CachedDomain, key: string): FilePlace;
   /**
-   * The location for a response whose fetch began under a plan that may have been replaced; `null`: it has
-   * been, and the response is outdated.
+   * The location for a response whose fetch began under a purge epoch that may have ended; `null`: it has
+   * ended, and the response is outdated.
    */
   place(domain: CachedDomain, key: string): FilePlace | null;
   /** `false`: the file certainly does not exist. */

@@ -58,7 +58,7 @@ export interface Lifetime {
   readonly staleIfError: number | null;
 }
 
-/** Whether an entry was stored under the current purge epoch and the same kind of rule. */
+/** Whether an entry was stored under the current purge epoch and the same settings. */
 export function isUsable({ terms }: CacheEntry, { mode, edgeTtl }: CacheSettings, epoch: number): boolean {
   return terms.epoch === epoch && terms.mode === mode && terms.edgeTtl === edgeTtl;
 }

@@ -147,7 +147,7 @@ export interface ResponseReading {
 export function read({ request, sink }: Lookup, { fill, draft, result }: ResponseReading): ResponseSource {
   const { entry, announced } = draft;
   const stored = { status: entry.status, headers: entry.headers, length: announced };
-  const headers = browserHeaders(stored, request.directive.browserTtl, entry.terms.mode === 'force');
+  const headers = browserHeaders(stored, request.settings.browserTtl, entry.terms.mode === 'force');
   const shaped = shape({ ...stored, headers }, request);
   const age = ageOf(entry, request.now);
   const aged = age > 0 && headers === entry.headers ? ['Age', String(age)] : [];

@@ -74,7 +74,7 @@ export const FORCED_SEC: Readonly<Record<number, number>> = {
   410: 180,
 };
 /**
- * Seconds for which an edge lifetime of a rule stores an error at most: a recovered page must be visible
+ * Seconds for which an edge lifetime stores an error at most: a recovered page must be visible
  * within minutes.
  */
 export const MAX_FORCED_ERROR = 180;

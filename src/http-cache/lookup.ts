@@ -85,7 +85,7 @@ export function passedHeaders(
   { status, headers }: ResponseHead,
   why: string,
 ): HeaderList {
-  const { browserTtl, mode } = request.directive;
+  const { browserTtl, mode } = request.settings;
   const reading = request.method === 'GET' || request.method === 'HEAD';
   const isChanged = reading && mode !== 'bypass';
   const forwarded = isChanged

@@ -114,7 +114,7 @@ function changesFor(stored: CacheEntry | null): Readonly<Record<string, string |
 
 function receiveHead(one: FetchState, head: ResponseHead, source: ResponseSource): Rest {
   const { lookup, stored, sentAt, context } = one;
-  const { headers, domain, directive, method } = lookup.request;
+  const { headers, domain, settings, method } = lookup.request;
   const now = context.clock();
   if (stored !== null && SERVER_ERRORS.has(head.status) && mayServeOnError(stored, now)) {
     context.recent.setFailing(lookup.resource.key, 'error');
@@ -122,7 +122,7 @@ function receiveHead(one: FetchState, head: ResponseHead, source: ResponseSource
     return discarding(source);
   }
   const authorized = headers['authorization'] !== undefined;
-  const answered = { head, directive, authorized, epoch: domain.purgeEpoch, sentAt, now };
+  const answered = { head, settings, authorized, epoch: domain.purgeEpoch, sentAt, now };
   if (stored !== null && one.validating && head.status === 304) {
     if (isOther(stored, head.headers)) fetchAgain(one);
     else refresh(one, stored, answered);

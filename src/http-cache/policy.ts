@@ -20,7 +20,7 @@ import type { CacheSettings } from './request.ts';
 
 export interface ReceivedResponse {
   readonly head: Pick<ResponseHead, 'status' | 'headers'>;
-  readonly directive: CacheSettings;
+  readonly settings: CacheSettings;
   /** The request had an `Authorization` header. */
   readonly authorized: boolean;
   /** When the request was sent and when the head arrived, milliseconds since the epoch. */
@@ -47,12 +47,12 @@ const UNDERSTOOD: ReadonlySet<number> = new Set([
 
 /** How to store a response; `null`: it is not stored. */
 export function storagePolicy(received: ReceivedResponse): StoragePolicy | null {
-  const { head, directive } = received;
+  const { head, settings } = received;
   const { status, headers } = head;
   if (status < 200 || status === 206 || status === 304) return null;
   const targeted = parseTargeted(headerOf(headers, 'cdn-cache-control'));
   const directives = targeted ?? parseCacheControl(headerOf(headers, 'cache-control'));
-  const forced = directive.mode === 'force' && FORCED_SEC[status] !== undefined;
+  const forced = settings.mode === 'force' && FORCED_SEC[status] !== undefined;
   if (!forced && isForbidden(directives, status)) return null;
   if (!maySharePrivate(received, directives, targeted !== null)) return null;
   const span = spanOf(received, directives, targeted !== null);
@@ -106,15 +106,15 @@ interface Span {
 
 /** How long a response is fresh; `null`: nothing allows storing it. */
 function spanOf(received: ReceivedResponse, directives: Directives, targeted: boolean): Span | null {
-  const { head, directive } = received;
+  const { head, settings } = received;
   const { status } = head;
-  const ruled = FORCED_SEC[status] !== undefined;
-  if (directive.edgeTtl !== null && ruled) {
-    const seconds = status >= 400 ? Math.min(directive.edgeTtl, MAX_FORCED_ERROR) : directive.edgeTtl;
+  const isForcible = FORCED_SEC[status] !== undefined;
+  if (settings.edgeTtl !== null && isForcible) {
+    const seconds = status >= 400 ? Math.min(settings.edgeTtl, MAX_FORCED_ERROR) : settings.edgeTtl;
     return { seconds, ownAge: true };
   }
   const explicit = directives.sharedMaxAge ?? directives.maxAge ?? (targeted ? null : expiresIn(received));
-  if (directive.mode === 'force' && ruled && (explicit === null || explicit <= 0)) {
+  if (settings.mode === 'force' && isForcible && (explicit === null || explicit <= 0)) {
     return { seconds: FORCED_SEC[status]!, ownAge: true };
   }
   if (explicit !== null) return { seconds: explicit, ownAge: false };

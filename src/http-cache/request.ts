@@ -34,7 +34,7 @@ export interface CachedDomain {
 /** A request to the cache. */
 export interface CacheRequest {
   readonly domain: CachedDomain;
-  readonly directive: CacheSettings;
+  readonly settings: CacheSettings;
   readonly method: string;
   /** Lower-case names. */
   readonly headers: RequestHeaders;

@@ -161,7 +161,7 @@ interface Writing {
   readonly body: Uint8Array;
 }
 
-/** Writes a value to disk, unless the domain's plan has been replaced since its request. */
+/** Writes a value to disk, unless the domain's purge epoch has ended since its request. */
 function write({ disk }: StoreState, { resource: { domain, key }, stored, body }: Writing): void {
   const place = disk === null ? null : disk.place(domain, key);
   if (place !== null) disk?.write(place, encode(key, stored), body);

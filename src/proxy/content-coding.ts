@@ -1,4 +1,4 @@
-/** What is told of a body whose coding kept rules from seeing what the client means (RFC 9110 §8.4). */
+/** Content codings (RFC 9110 §8.4): their names, and the faults of a body that rules could not inspect decoded. */
 import { CODING_OVERHEAD } from './limits.ts';
 
 export const CODING_FAULTS = {

@@ -49,7 +49,7 @@ export function readRequest(message: ClientRequest): ReadRequest | RequestRefusa
   if (message.rawHeaders.length > 2 * (MAX_HEADERS + pseudo)) {
     return refuse(431, `there are more than ${MAX_HEADERS} headers`);
   }
-  // Node's parser of HTTP/1 counts octets; clients of HTTP/2 that acknowledge no settings are held to none of them there.
+  // Node's HTTP/1 parser limits octets itself; for HTTP/2 it does so only once the client has acknowledged the SETTINGS.
   if (version >= 2 && octetsOf(message.rawHeaders) > MAX_HEAD_OCTETS) {
     return refuse(431, `the headers take more than ${MAX_HEAD_OCTETS} octets`);
   }

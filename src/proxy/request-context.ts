@@ -1,5 +1,5 @@
 /**
- * The request context: what the node knows of one request so far. Every stage of `serve-request.ts` reads what the stages
+ * The request context: the state of one request on its way through the stages. Every stage of `serve-request.ts` reads what the stages
  * before it have stored here, and stores what the stages after it need.
  */
 import { randomUUID } from 'node:crypto';

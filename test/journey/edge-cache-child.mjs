@@ -13,8 +13,8 @@ const sink = { informational: NOTHING, head: NOTHING, data: NOTHING, end: NOTHIN
 const source = { pause: NOTHING, resume: NOTHING, abort: NOTHING };
 
 function ask(number) {
-  const directive = { mode: 'standard', edgeTtl: 600, browserTtl: null, key: `http://cache.test/${number}` };
-  const request = { domain, directive, method: 'GET', headers: {}, now: Date.now(), note: NOTHING };
+  const settings = { mode: 'standard', edgeTtl: 600, browserTtl: null, key: `http://cache.test/${number}` };
+  const request = { domain, settings, method: 'GET', headers: {}, now: Date.now(), note: NOTHING };
   cache.answer(request, sink, (_changes, taker) => {
     queueMicrotask(() => {
       taker.head({ status: 200, headers: ['X-Number', String(number)], madeBy: 'origin' }, source);

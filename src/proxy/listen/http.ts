@@ -136,7 +136,7 @@ function createHttpServer(state: ServerState): Server {
     keepAliveTimeout: IDLE_MS,
     connectionsCheckingInterval: Math.min(1_000, headMs),
     insecureHTTPParser: false,
-    // Node's own check answers by itself; `readRequest` refuses a missing or doubled Host.
+    // Node's own check sends a bare 400; `readRequest` refuses a missing or doubled Host with a page.
     requireHostHeader: false,
   });
   // Node would drop the headers beyond its limit silently; `readRequest` refuses a request with too many.

@@ -145,7 +145,7 @@ function checkTime(state: Sending): void {
   state.abort();
 }
 
-/** The time limit starts anew at the end of the body; a body that breaks off fails the request. */
+/** The time limit restarts at the end of the body; a body that breaks off fails the request. */
 function watchBody(state: Sending, body: Readable): void {
   body.on('end', () => {
     state.awaitedSince = performance.now();

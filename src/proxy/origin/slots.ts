@@ -152,7 +152,7 @@ function fillSlots(state: SlotState): void {
   }
 }
 
-/** The network whose turn it is; `null`: none may begin. Passes over four networks at most: no more have a quarter. */
+/** The next network by round robin; `null`: none may begin. Passes over four networks at most: no more have a quarter. */
 function nextNetwork(state: SlotState): string | null {
   const { queues } = state;
   let aboveQuarter: string | null = null;

@@ -20,12 +20,12 @@ export function respondFromCache(
 ): ResponseSource {
   const { decision, domain, request } = exchangeOf(context);
   const { cache, buffers } = context.services;
-  const directive = decision.cache;
-  if (directive === null || cache === null) return fetch(null, sink);
+  const settings = decision.cache;
+  if (settings === null || cache === null) return fetch(null, sink);
   return cache.answer(
     {
       domain,
-      directive,
+      settings,
       method: markdown === null ? request.method : PAGE_METHOD,
       headers: markdown?.headers ?? request.headers ?? {},
       now: context.startedAt,

@@ -1,4 +1,4 @@
-/** Stage `render as Markdown`. In: a forwarded request. Out: the response filter that renders its page, where it wants one. */
+/** Stage `render as Markdown`. In: a forwarded request. Out: the response filter that renders its page, if any. */
 import type { MarkdownOutcome } from '../../markdown/outcome.ts';
 import { type MarkdownRequest, requestMarkdown, wantsMarkdown } from '../../markdown/request.ts';
 import { exchangeOf, type NodeContext } from '../request-context.ts';

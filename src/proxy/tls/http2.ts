@@ -184,7 +184,7 @@ interface ServedConnection {
   readonly socket: TLSSocket;
   readonly arrival: ConnectionOrigin;
   readonly streams: Map<ServerHttp2Stream, UnreadResponse>;
-  /** A GOAWAY has asked the client to open no more streams. */
+  /** The first GOAWAY is sent: the client opens no more streams. */
   goawaySent: boolean;
   /** Its session had ended at the last check. */
   ended: boolean;

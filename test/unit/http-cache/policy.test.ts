@@ -16,7 +16,7 @@ interface Case {
 
 function plan({ status = 200, headers = [], rule = {}, authorized = false, sentAt = NOW }: Case) {
   const head = { status, headers: [...DATE, ...headers] };
-  return storagePolicy({ head, directive: { ...RULE, ...rule }, authorized, sentAt, now: NOW });
+  return storagePolicy({ head, settings: { ...RULE, ...rule }, authorized, sentAt, now: NOW });
 }
 
 /** Seconds of freshness left at its arrival; `null`: not kept. */
@@ -133,7 +133,7 @@ test('a slow clock of the origin shortens the lifetime, and a fast one does not 
         status: 200,
         headers: ['Date', new Date(NOW + seconds * 1_000).toUTCString(), ...CC('max-age=60')],
       },
-      directive: RULE,
+      settings: RULE,
       authorized: false,
       sentAt: NOW,
       now: NOW,
