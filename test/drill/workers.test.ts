@@ -203,7 +203,7 @@ describe('a worker that does not become ready', () => {
     const { primary, events, port } = await start({
       workers: 2,
       program: { file: CHILD, args: [], env },
-      startLooks: 8,
+      startChecks: 8,
     });
     const [victim] = primary.pids();
     env['BEGIN_WHEN'] = join(folder, 'never');
@@ -224,7 +224,7 @@ describe('a worker that does not become ready', () => {
   it('at the first start ends it', async () => {
     const env = { ...process.env, BEGIN_WHEN: join(folder, 'never') };
     const program = { file: CHILD, args: [], env };
-    await expect(start({ workers: 1, program, startLooks: 2 })).rejects.toThrow(
+    await expect(start({ workers: 1, program, startChecks: 2 })).rejects.toThrow(
       'worker 0 ended before it was ready: it did not become ready',
     );
   });
@@ -400,7 +400,7 @@ describe('the whole', () => {
     await alike.setToken('a', 'b');
     expect(await stuck).toBe('ECONNRESET');
     const silent = events.find(({ kind }) => kind === 'silent');
-    expect(silent).toMatchObject({ looks: 5 });
+    expect(silent).toMatchObject({ checks: 5 });
     expect(pids).toContain(silent!.kind === 'silent' ? silent!.pid : 0);
     while (primary.unready() !== null) await wait(10);
     expect(await workersOf(port)).toHaveProperty('size', ADDRESSES.length);

@@ -14,7 +14,7 @@ interface Told {
 function telling(...answers: (readonly (string | null)[])[]): { alike: SharedState; told: Told[] } {
   const alike = createSharedState({ inFiles: true });
   const told: Told[] = [];
-  alike.tellBy({
+  alike.connect({
     change: async ({ step, id }) => {
       told.push({ step, id, begins: alike.changes() });
       return answers[Math.min(told.length, answers.length) - 1]!;
@@ -37,7 +37,7 @@ describe('a change', () => {
     await alike.set('shop.test', PLAN);
     expect(told).toEqual([
       { step: 'prepare', id: 1, begins: [] },
-      { step: 'make', id: 1, begins: [HELD] },
+      { step: 'commit', id: 1, begins: [HELD] },
     ]);
   });
 
@@ -51,13 +51,13 @@ describe('a change', () => {
     });
     expect(told).toEqual([
       { step: 'prepare', id: 1, begins: [] },
-      { step: 'leave', id: 1, begins: [] },
+      { step: 'abort', id: 1, begins: [] },
     ]);
     expect(alike.size).toBe(0);
     await alike.set('shop.test', PLAN);
     expect(told.slice(2).map(({ step, id }) => [step, id])).toEqual([
       ['prepare', 2],
-      ['make', 2],
+      ['commit', 2],
     ]);
   });
 
