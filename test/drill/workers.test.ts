@@ -214,7 +214,7 @@ describe('a worker that does not become ready', () => {
     );
     delete env['BEGIN_WHEN'];
     await until(() => primary.unready() === null, 'a worker that begins', PATIENCE_MS);
-    expect(events).toContainEqual({ kind: 'late', index: 0, pid: hanging, looks: 8 });
+    expect(events).toContainEqual({ kind: 'late', index: 0, pid: hanging, checks: 8 });
     expect(events.map((event) => (event.kind === 'ended' ? event.how : null))).toContain(
       'it did not become ready',
     );

@@ -1,4 +1,4 @@
-/** One request before an application: decided, then answered here or made ready for the application. */
+/** Decides one request in front of an application: answers it, or prepares it for the application. */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { statusPage } from '../../answers/answer-to.ts';
@@ -24,6 +24,7 @@ import type { NodeEdgeOptions } from './options.ts';
 import { prepareRequest } from './request.ts';
 import { takeOver } from './response.ts';
 
+/** What decides requests. */
 export interface JudgeOptions {
   readonly services: DecisionServices;
   readonly reporter: DecisionReporter;
@@ -31,12 +32,13 @@ export interface JudgeOptions {
   readonly options: Pick<NodeEdgeOptions, 'facts' | 'publicPort'>;
 }
 
+/** Decisions for the ways that requests enter an application. */
 export interface RequestJudge {
-  /** Judges a request that the application has routed already; `null`: it is answered. */
+  /** Decides a request that the application has routed already; `null`: it is answered. */
   request(request: ClientRequest, response: ClientResponse): Promise<EdgeVerdict | null>;
-  /** Judges a request and hands it on; what `next` throws is answered with 500. */
+  /** Decides a request and calls `next` where it is forwarded; what `next` throws is answered with 500. */
   serve(request: ClientRequest, response: ClientResponse, next: () => unknown): Promise<void>;
-  /** Judges a request to switch protocols. */
+  /** Decides a request to switch protocols (RFC 9110 §7.8). */
   upgrade(request: ClientRequest, socket: Duplex, next: () => void): Promise<void>;
 }
 
@@ -44,77 +46,18 @@ export interface RequestJudge {
 interface Exit {
   /** Whether the application routes by `url` after this. */
   readonly rewritable: boolean;
+  /** Sends the edge's own answer. */
   answer(answer: EdgeAnswer): void;
 }
 
-export function createJudge({ services, reporter, trusted, options }: JudgeOptions): RequestJudge {
-  function incomingOf(message: ClientRequest): Incoming {
-    const { socket } = message;
-    const scheme = 'encrypted' in socket && socket.encrypted === true ? 'https' : 'http';
-    const port = options.publicPort ?? socket.localPort ?? (scheme === 'https' ? 443 : 80);
-    const visitor = readVisitor(message, {
-      listener: { scheme, port },
-      // Which names a connection may be used for is the business of whoever holds its certificate.
-      facts: { peer: plainAddress(socket.remoteAddress), serverName: null },
-      trusted,
-    });
-    const told = options.facts?.(message);
-    const request = { message, visitor, ja4: null, proceed: nothing, last: nothing };
-    return told === undefined ? request : { ...request, knownFacts: told };
-  }
-
-  async function judge(
-    message: ClientRequest,
-    { rewritable, answer }: Exit,
-    deciding: (walk: RequestContext) => Promise<DecidedRequest<ClientRequest>>,
-  ): Promise<Exchange | null> {
-    let walk: RequestContext | null = null;
-    try {
-      walk = createRequestContext(services, incomingOf(message));
-      const judged = await deciding(walk);
-      if (!judged.ok) {
-        const { status } = judged;
-        reporter.refused({ id: walk.id, status });
-        answer(walk.page(status));
-        return null;
-      }
-      const { exchange } = judged;
-      const verdict = verdictOf(exchange, rewritable);
-      reporter.decided(verdict);
-      const own = exchange.decision.action === 'forward' ? null : await ownAnswer(walk, exchange);
-      if (own !== null) {
-        answer(own);
-        return null;
-      }
-      prepareRequest(message, exchange, { challenges: services.challenges, rewritable });
-      message.edge = verdict;
-      return exchange;
-    } catch (error) {
-      // Fails closed: what could not be judged is not let through.
-      reporter.fault(error, 'a request');
-      answer(walk?.page(500) ?? BARE_500);
-      return null;
-    }
-  }
-
-  async function enter(
-    message: ClientRequest,
-    response: ClientResponse,
-    rewritable: boolean,
-  ): Promise<boolean> {
-    const answer = (whole: EdgeAnswer): void => answerWhole(message, response, whole);
-    const exchange = await judge(message, { rewritable, answer }, async (walk) => decide(walk, peekBody));
-    if (exchange === null) return false;
-    takeOver(response as ServerResponse, exchange, answer);
-    return true;
-  }
-
+export function createJudge(parts: JudgeOptions): RequestJudge {
+  const { reporter } = parts;
   return {
     async request(message, response) {
-      return (await enter(message, response, false)) ? (message.edge ?? null) : null;
+      return (await enter(parts, message, { response, rewritable: false })) ? (message.edge ?? null) : null;
     },
     async serve(message, response, next) {
-      if (!(await enter(message, response, true))) return;
+      if (!(await enter(parts, message, { response, rewritable: true }))) return;
       try {
         await next();
       } catch (error) {
@@ -125,14 +68,96 @@ export function createJudge({ services, reporter, trusted, options }: JudgeOptio
     },
     async upgrade(message, socket, next) {
       const answer = (whole: EdgeAnswer): void => answerOnSocket(socket, whole);
-      const exchange = await judge(message, { rewritable: true, answer }, decideUpgrade);
+      const exit = { rewritable: true, answer };
+      const exchange = await judge(parts, message, { ...exit, decideContext: decideUpgrade });
       if (exchange !== null) next();
     },
   };
 }
 
+interface Entrance {
+  readonly response: ClientResponse;
+  readonly rewritable: boolean;
+}
+
+/** Decides a request with a response. @returns whether it goes to the application */
+async function enter(
+  parts: JudgeOptions,
+  message: ClientRequest,
+  { response, rewritable }: Entrance,
+): Promise<boolean> {
+  const answer = (whole: EdgeAnswer): void => answerWhole(message, response, whole);
+  const exchange = await judge(parts, message, {
+    rewritable,
+    answer,
+    decideContext: async (context) => decide(context, peekBody),
+  });
+  if (exchange === null) return false;
+  takeOver(response as ServerResponse, exchange, answer);
+  return true;
+}
+
+interface Judging extends Exit {
+  readonly decideContext: (context: RequestContext) => Promise<DecidedRequest<ClientRequest>>;
+}
+
+/** Decides a request; answers it, or prepares it for the application. @returns `null`: it is answered */
+async function judge(
+  { services, reporter, trusted, options }: JudgeOptions,
+  message: ClientRequest,
+  { rewritable, answer, decideContext }: Judging,
+): Promise<Exchange | null> {
+  let context: RequestContext | null = null;
+  try {
+    context = createRequestContext(services, incomingOf(message, { trusted, options }));
+    const judged = await decideContext(context);
+    if (!judged.ok) {
+      const { status } = judged;
+      reporter.refused({ id: context.id, status });
+      answer(context.page(status));
+      return null;
+    }
+    const { exchange } = judged;
+    const verdict = verdictOf(exchange, rewritable);
+    reporter.decided(verdict);
+    const own = exchange.decision.action === 'forward' ? null : await ownAnswer(context, exchange);
+    if (own !== null) {
+      answer(own);
+      return null;
+    }
+    prepareRequest(message, exchange, { challenges: services.challenges, rewritable });
+    message.edge = verdict;
+    return exchange;
+  } catch (error) {
+    // Fails closed: a request that could not be decided is not forwarded.
+    reporter.fault(error, 'a request');
+    answer(context?.page(500) ?? BARE_500);
+    return null;
+  }
+}
+
+/** The proxy's view of a request, with the facts that the embedder supplies. */
+function incomingOf(
+  message: ClientRequest,
+  { trusted, options }: Pick<JudgeOptions, 'trusted' | 'options'>,
+): Incoming {
+  const { socket } = message;
+  const scheme = 'encrypted' in socket && socket.encrypted === true ? 'https' : 'http';
+  const port = options.publicPort ?? socket.localPort ?? (scheme === 'https' ? 443 : 80);
+  const visitor = readVisitor(message, {
+    listener: { scheme, port },
+    // The embedder's server has the certificates, and decides which names a connection may be used for.
+    facts: { peer: plainAddress(socket.remoteAddress), serverName: null },
+    trusted,
+  });
+  const knownFacts = options.facts?.(message);
+  const request = { message, visitor, ja4: null, proceed: nothing, last: nothing };
+  return knownFacts === undefined ? request : { ...request, knownFacts };
+}
+
 function nothing(): void {}
 
+/** The answer without a request context. */
 const BARE_500: EdgeAnswer = { status: 500, headers: [], body: null };
 
 function answerWhole(request: ClientRequest, response: ClientResponse, whole: EdgeAnswer): void {
