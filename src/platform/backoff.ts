@@ -1,6 +1,6 @@
-/** Waiting, so that it can be ended, and waiting longer each time. */
+/** Delays that signals can end, and exponential backoff with jitter. */
 
-/** Resolves after that time, or at once when one of the signals ends it. */
+/** Resolves after a time, or as soon as one of the signals aborts; never rejects. */
 export function pause(milliseconds: number, ...signals: readonly AbortSignal[]): Promise<void> {
   return new Promise((resolve) => {
     if (milliseconds <= 0 || signals.some((signal) => signal.aborted)) return resolve();
@@ -15,8 +15,8 @@ export function pause(milliseconds: number, ...signals: readonly AbortSignal[]):
 }
 
 /**
- * Milliseconds before attempt `failures + 1`: doubled each time up to `last`, of which a random half to the whole, so
- * that many nodes do not come back at once.
+ * Milliseconds before attempt `failures + 1`: `first`, doubled after each failure up to `last`, times a random factor from
+ * 0.5 to 1, so that many nodes do not retry at the same moment.
  */
 export function retryMs(
   failures: number,

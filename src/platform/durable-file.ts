@@ -1,14 +1,14 @@
-/** Files that are there whole or not at all, whatever happens while they are written. */
+/** Writes files so that after a crash each is whole: the old content or the new one. */
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, open, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** The ending of files that are still being written; what a crash leaves behind of them is removed at the next start. */
+/** Suffix of files that are being written; leftovers of a crash are removed at the next start. */
 const UNFINISHED = '.tmp';
 
 /**
- * Writes a file in one step: tmp, fsync, rename. The rename lasts once the folder is synced too, see `syncFolder`.
- * Only the owner may read it.
+ * Writes a file atomically: temporary file, fsync, rename. The rename is durable once the folder is synced, see
+ * `syncFolder`. Mode 0600. @throws the system's error; the old file is unchanged then
  */
 export async function writeAtomically(
   file: string,
@@ -33,7 +33,7 @@ export async function writeAtomically(
   }
 }
 
-/** Removes what a crash left unfinished in a folder, of the files whose names pass. */
+/** Removes temporary files that a crash left in a folder. @param isOurs selects by name; default: all */
 export async function removeUnfinished(
   folder: string,
   isOurs: (name: string) => boolean = () => true,
@@ -43,6 +43,7 @@ export async function removeUnfinished(
   }
 }
 
+/** Makes created, renamed and removed entries of a folder durable. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r');
   try {
@@ -52,7 +53,7 @@ export async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** As `putFile` for content at hand, and lasting when it resolves. */
+/** As `writeAtomically` for whole content; durable when it resolves. */
 export async function writeDurably(file: string, content: Uint8Array | string): Promise<void> {
   await writeAtomically(file, (handle) => handle.writeFile(content));
   await syncFolder(dirname(file));

@@ -1,6 +1,9 @@
-/** Lets a number of pieces of work run at once; others wait for their turn, first come first served. */
+/** Limits how many pieces of work run at once. */
+
+/** Runs work when a place is free; waiting work is started in its order. Settles as the work does. */
 export type Semaphore = <T>(work: () => Promise<T>) => Promise<T>;
 
+/** @param places how many pieces of work run at once, at least 1 */
 export function createSemaphore(places: number): Semaphore {
   let free = places;
   const waiting: (() => void)[] = [];

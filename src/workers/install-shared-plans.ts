@@ -49,7 +49,7 @@ export function createPlanTaker({ plans, directory, onDamaged }: PlanTakerOption
       try {
         return readOctets();
       } catch (error) {
-        // A lack of descriptors or memory passes by itself, and the primary would find the file intact.
+        // A lack of descriptors or memory is temporary, and the primary would find the file intact.
         if (error instanceof DamageFault) {
           damage = error;
           reportDamage();

@@ -11,7 +11,7 @@ export interface WorkerProgram {
 }
 
 /**
- * Starts the process. @returns the process, or why there is none: Node throws some faults (no memory) and emits others
+ * Starts the process. @returns the process, or the fault: Node throws some faults (no memory) and emits others
  * as `error`
  * @param piped whether this process reads its stdout; otherwise it shares this process's stdout
  */

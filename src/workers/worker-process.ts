@@ -43,7 +43,7 @@ import { startProgram, type WorkerProgram } from './start-program.ts';
 
 /** A worker, over all its processes. */
 export interface WorkerProcess {
-  /** Id of the process; `null` while there is none. */
+  /** Id of the process; `null` while it is not running. */
   pid(): number | null;
   ready(): boolean;
   /** Resolves when the worker is ready for the first time; rejects with WorkerFault when it ends before. */
@@ -182,7 +182,7 @@ function start(state: WorkerState): void {
   }
   state.child = child;
   post(state, { kind: 'start', start: startMessage() });
-  // Without free descriptors there is no stdout, whatever its type says.
+  // Without free descriptors `stdout` is undefined, against its type.
   if (child.stdout) onOutput?.(child.stdout);
   child.on('message', (message) => {
     // Messages of an earlier process are about connections that were put back since.

@@ -61,7 +61,7 @@ interface MemberState extends JoinOptions {
   readonly prepared: Map<number, () => void>;
 }
 
-/** Follows the primary until it says `drain` or is gone; then the process exits. */
+/** Handles the primary's messages until `drain`, or until the primary is gone; then the process exits. */
 export function joinPrimary(options: JoinOptions): void {
   // A terminal sends these to all processes; the primary gets them too, and decides when and how to end.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);

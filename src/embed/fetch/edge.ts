@@ -73,7 +73,7 @@ const COUNTER_OCTETS = 16 * 1024 * 1024;
 /**
  * Makes an edge. Needs no random numbers and no clock, so Workers may do so before their first request.
  * @throws PlanFault when one of `plans`, or `signatures`, cannot be opened; RangeError when `secret` is too short;
- * TypeError naming an option that there is not, or that is of another kind
+ * TypeError naming an option that is unknown or of a wrong kind
  */
 export function createEdge(options: FetchEdgeOptions = {}): FetchEdge {
   checkOptions(options, OPTIONS);
