@@ -28,6 +28,7 @@ export function decodePage({ octets, coding, charset }: EncodedPage): Decoded {
   }
 }
 
+/** Removes a content coding. @throws the error of zlib, ERR_BUFFER_TOO_LARGE beyond `MAX_PAGE_OCTETS` */
 function inflate(octets: Uint8Array, coding: Coding): Uint8Array {
   const most = { maxOutputLength: MAX_PAGE_OCTETS };
   switch (coding) {

@@ -146,6 +146,7 @@ export function languageOf({ class: classes = '' }: Attributes): string {
   return '';
 }
 
+/** Whether a name consists of letters, digits and the signs of language names. */
 function isLanguage(name: string): boolean {
   for (let at = 0; at < name.length; at++) {
     const code = name.charCodeAt(at);

@@ -33,6 +33,7 @@ export function judgePage({ headers }: ResponseHead): PageVerdict {
   return { ok: true, coding, charset: charsetOf(headerOf(headers, 'content-type')) };
 }
 
+/** The type of a Content-Type in lower case, without parameters. */
 function mediaType(value: string | null): string | null {
   return value === null ? null : value.split(';', 1)[0]!.trim().toLowerCase();
 }
@@ -44,6 +45,7 @@ function codingOf(value: string | null): Coding | null {
   return CODINGS.find((coding) => coding === name || `x-${coding}` === name) ?? null;
 }
 
+/** The charset parameter of a Content-Type; `null`: none. */
 function charsetOf(value: string | null): string | null {
   for (const parameter of (value ?? '').split(';').slice(1)) {
     const [name = '', label = ''] = parameter.split('=');

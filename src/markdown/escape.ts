@@ -84,6 +84,7 @@ export function guardLines(text: string): string {
   return text.split('\n').map(guardLine).join('\n');
 }
 
+/** Escapes the first character of a line where it would begin another block. */
 function guardLine(line: string): string {
   const first = line.charCodeAt(0);
   if (isDigit(first)) return guardNumber(line);
@@ -95,6 +96,7 @@ function guardLine(line: string): string {
   return guarded && alone ? `\\${line}` : line;
 }
 
+/** Escapes the delimiter after a number of up to nine digits, which would begin an ordered item. */
 function guardNumber(line: string): string {
   let at = 0;
   while (at < line.length && at < 10 && isDigit(line.charCodeAt(at))) at++;

@@ -85,6 +85,7 @@ export function createInline(meter: OutputMeter): Inline {
   };
 }
 
+/** Adds to the line. @throws PageLimit */
 function put({ meter, pieces }: LineState, piece: string): void {
   meter(piece.length);
   pieces.push(piece);
@@ -103,6 +104,7 @@ function startText(line: LineState): void {
   line.unwritten = 0;
 }
 
+/** Writes the opening delimiter of a mark and sets its closing one. */
 function openDelimiter(line: LineState, mark: Mark): void {
   if (mark.kind === 'link') {
     put(line, '[');
@@ -116,6 +118,7 @@ function openDelimiter(line: LineState, mark: Mark): void {
   put(line, mark.closing);
 }
 
+/** Adds text: escapes its words, folds white space between them. */
 function addText(line: LineState, run: string): void {
   let from = -1;
   for (let at = 0; at <= run.length; at++) {
@@ -133,6 +136,7 @@ function addText(line: LineState, run: string): void {
   }
 }
 
+/** Adds a code span; padded where its text starts or ends with a backtick (CommonMark §6.1). */
 function addCode(line: LineState, text: string, cell: boolean): void {
   const folded = wordsOf(text).join(' ');
   if (folded === '') return;
@@ -143,6 +147,7 @@ function addCode(line: LineState, text: string, cell: boolean): void {
   put(line, `${fence}${pad}${content}${pad}${fence}`);
 }
 
+/** Closes the written marks from the innermost outwards and returns the line. */
 function takeLine(line: LineState): string {
   const { marks } = line;
   for (let at = marks.length - 1; at >= 0; at--) {

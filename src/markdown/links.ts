@@ -22,12 +22,14 @@ export function imageAt(src: string | undefined, base: URL): string | null {
   return destination(src, base, SHOWN);
 }
 
+/** An absolute URL of one of the schemes, at most `MAX_HREF` characters before it is resolved. */
 function destination(text: string | undefined, base: URL, schemes: ReadonlySet<string>): string | null {
   if (text === undefined || text.length > MAX_HREF) return null;
   const url = read(text, base);
   return url !== null && schemes.has(url.protocol) ? written(url.href) : null;
 }
 
+/** `null`: no URL. */
 function read(text: string, base: URL | null): URL | null {
   try {
     return base === null ? new URL(text) : new URL(text, base);

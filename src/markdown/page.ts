@@ -135,6 +135,7 @@ function openElement(page: PageState, role: ElementRole, { name, attributes }: T
   }
 }
 
+/** An `h1` to `h6`; within a heading, a cell or a code block only a space. */
 function openHeading(flow: Flow, level: number): Close {
   if (level <= 2) flow.dissolveTables();
   flow.breakBlock();
@@ -164,6 +165,7 @@ function openRegion(page: PageState, kind: RegionKind): Close {
   });
 }
 
+/** A list. Its mark differs from that of a list directly before, which would otherwise continue (CommonMark §5.3). */
 function openList({ flow, lists }: PageState, name: string, attributes: Attributes): Close {
   const { writer } = flow;
   return flow.asBlock(() => {
@@ -181,6 +183,7 @@ function openList({ flow, lists }: PageState, name: string, attributes: Attribut
   });
 }
 
+/** A list item; outside of a list it is an item of `-`. */
 function openItem({ flow, lists }: PageState, attributes: Attributes): Close {
   const { writer } = flow;
   return flow.asBlock(() => {
@@ -208,6 +211,7 @@ function openContainer(
   });
 }
 
+/** A code block; where text is flat, a code span. The fence is longer than any run of backticks in it. */
 function openPre(flow: Flow, attributes: Attributes): Close {
   flow.breakBlock();
   if (flow.isFlat()) return openCode(flow, attributes);
@@ -235,6 +239,7 @@ function openCode(flow: Flow, attributes: Attributes): Close {
   };
 }
 
+/** Emphasis or a link; `null` within one of its kind, as Markdown cannot nest them. */
 function openMark({ inline }: Flow, kind: Mark['kind'], href = ''): Close | null {
   const mark = inline.open(kind, href);
   return mark === null ? null : () => inline.close(mark);
@@ -245,6 +250,7 @@ function openLink({ flow, base }: PageState, { href }: Attributes): Close | null
   return url === null ? null : openMark(flow, 'link', url);
 }
 
+/** An image with text in `alt`; without it the image is decoration and is dropped. */
 function addImage({ flow, base }: PageState, { src, alt = '' }: Attributes): void {
   const text = escapeText(alt);
   if (text !== '' && flow.pre === null && flow.code === null) flow.inline.image(text, imageAt(src, base));
@@ -259,6 +265,7 @@ function addBreak(flow: Flow): void {
   else flow.inline.lineBreak();
 }
 
+/** A thematic break: `***`, which no list mark and no heading underline equals. */
 function addRule(flow: Flow): void {
   flow.breakBlock();
   if (!flow.isFlat()) flow.writer.block('***');
@@ -271,6 +278,7 @@ function setBase(page: PageState, { href }: Attributes): void {
   page.base = baseOf(href, page.address) ?? page.address;
 }
 
+/** The first `title`, used as a heading where the page has none. */
 function openTitle(flow: Flow): Close {
   flow.inTitle = true;
   return () => {

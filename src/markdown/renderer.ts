@@ -80,6 +80,7 @@ export function createMarkdownRenderer(options: RendererOptions): MarkdownRender
   };
 }
 
+/** Queues a page; refuses it as `busy` when the queue is full or the renderer is closed. */
 function render(
   state: RendererState,
   page: MarkdownPage,
@@ -114,6 +115,7 @@ function assignJobs(state: RendererState): void {
   if (!state.closed && waiting.length > starting && threads.size < state.maxThreads) startThread(state);
 }
 
+/** Starts a thread; it takes jobs once it reports `ready`. */
 function startThread(state: RendererState): void {
   const worker = new Worker(state.file, {
     execArgv: [],
@@ -130,6 +132,7 @@ function startThread(state: RendererState): void {
   });
 }
 
+/** Sends a job to an idle thread and limits its time. The octets are transferred, not copied. */
 function assign(state: RendererState, thread: Thread, job: Job): void {
   const { renderMs } = state;
   clearTimeout(job.timer);
@@ -181,6 +184,7 @@ function giveUp(job: Job, reason: HtmlReason): void {
   job.done({ ok: false, reason });
 }
 
+/** Removes a job that waits. */
 function unqueue({ waiting }: RendererState, job: Job): void {
   const at = waiting.indexOf(job);
   if (at < 0) return;
@@ -202,6 +206,7 @@ export function threadsOf(processes: number): number {
   return Math.max(1, Math.floor(Math.min(MAX_THREADS, availableParallelism() - 1) / processes));
 }
 
+/** All chunks in one buffer, which can be transferred to a thread. */
 function joined(chunks: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const all = new Uint8Array(chunks.reduce((sum, { length }) => sum + length, 0));
   let at = 0;

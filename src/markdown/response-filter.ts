@@ -209,6 +209,7 @@ function sendWhole(state: FilterState, { headers, status }: ResponseHead, body: 
   });
 }
 
+/** The source of a response that needs none. */
 const NO_SOURCE: ResponseSource = {
   pause: () => undefined,
   resume: () => undefined,
@@ -229,6 +230,7 @@ function hasTag(exchange: MarkdownExchange, made: HeaderList): boolean {
   return exchange.request.headers?.['if-none-match'] !== undefined && isKnown(exchange, made);
 }
 
+/** The 304 of a head (RFC 9110 §15.4.5). */
 function notModified(head: ResponseHead): ResponseHead {
   return { ...head, status: 304, headers: headersOf304(head.headers) };
 }
@@ -249,8 +251,10 @@ const OF_THE_PAGE: ReadonlySet<string> = new Set([
   'x-markdown-tokens',
 ]);
 
+/** A page that was rendered. */
 type Rendered = RenderedPage & { readonly ok: true };
 
+/** The header fields of the Markdown: the page's, without those about its octets, and `Vary: Accept`. */
 function renderedHeaders(headers: HeaderList, { markdown, tag, tokens }: Rendered): HeaderList {
   return [
     ...varyingByAccept(withoutHeaders(headers, OF_THE_PAGE)),

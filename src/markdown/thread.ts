@@ -24,6 +24,7 @@ export type RenderResult =
       readonly tokens: number;
     };
 
+/** Decodes and converts a page; the tag is made of the Markdown, so that equal pages have equal tags. */
 function render(order: RenderOrder): RenderResult {
   const decoded = decodePage(order);
   if (!decoded.ok) return { kind: 'html', reason: decoded.reason };

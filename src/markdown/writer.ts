@@ -105,6 +105,7 @@ export function createWriter(meter: OutputMeter): BlockWriter {
   };
 }
 
+/** Writes a block after its gap, and resets the list before it. */
 function writeBlock(state: WriterState, text: string, isTitle: boolean): void {
   separate(state);
   if (isTitle) {
@@ -115,6 +116,7 @@ function writeBlock(state: WriterState, text: string, isTitle: boolean): void {
   setList(state, '');
 }
 
+/** Adds a line. @throws PageLimit */
 function put({ meter, out }: WriterState, line: string): void {
   meter(line.length);
   out.push(line);
@@ -133,6 +135,7 @@ function separate(state: WriterState): void {
   state.gap = GAP.blank;
 }
 
+/** A line with the prefixes of its containers, without white space at its end. */
 function prefixed({ containers }: WriterState, line: string): string {
   let prefix = '';
   for (const container of containers) {
@@ -148,6 +151,7 @@ function setList(state: WriterState, mark: string): void {
   else top.list = mark;
 }
 
+/** Starts a region and hides the open containers until its end. */
 function enterRegion(state: WriterState, kind: RegionKind): (() => void) | null {
   const { out, regions, entered } = state;
   if (entered.some((region) => region.kind === kind)) return null;
