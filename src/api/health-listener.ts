@@ -1,13 +1,13 @@
 /**
- * What operators look at, on a listener of its own that only this machine reaches: `/healthz` (the process runs),
- * `/readyz` (the store answers and the server is not draining), `/metrics` (Prometheus).
+ * The API server's metrics, and its health and metrics listener (`metrics/operations-server.ts`): ready while the store
+ * answers, changes are published, and the server is not draining.
  */
-import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { Server } from 'node:http';
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { foreignHost } from '../base/loopback-host.ts';
 import type { JobDone } from '../compute/job.ts';
 import { addComputeTimes } from '../compute/times.ts';
 import { addAccountTimes } from '../metrics/account-times.ts';
+import { createOperationsServer } from '../metrics/operations-server.ts';
 import { addProcessMetrics } from '../metrics/process.ts';
 import type { RevisionRow } from '../store/rows.ts';
 import type { Store } from '../store/store.ts';
@@ -123,67 +123,31 @@ export interface HealthListenerOptions {
   readonly draining: () => boolean;
 }
 
-/** The second listener; the caller listens on loopback and closes. */
-export function createHealthListener({ store, metrics, clock, draining }: HealthListenerOptions): Server {
-  const server = createServer((request, response) => {
-    const path = (request.url ?? '').split('?', 1)[0];
-    const reading = request.method === 'GET' || request.method === 'HEAD';
-    const foreign = foreignHost(request.headers.host);
-    if (foreign !== null) answer(response, 421, `${foreign}\n`);
-    else if (!reading) answer(response, 405, 'only GET and HEAD\n');
-    else if (path === '/healthz') answer(response, 200, 'ok\n');
-    else if (path === '/readyz') void answerReady(response, { store, metrics, clock, draining });
-    else if (path === '/metrics') void answerMetrics(response, metrics.registry);
-    else answer(response, 404, 'not found\n');
+/** The listener; the caller binds it to loopback and closes it. */
+export function createHealthListener(options: HealthListenerOptions): Server {
+  return createOperationsServer({
+    unwell: () => null,
+    unready: () => unready(options),
+    registry: () => options.metrics.registry,
+    metricsFault: () => 'the store does not answer',
   });
-  server.headersTimeout = 5_000;
-  server.requestTimeout = 10_000;
-  server.maxConnections = 100;
-  return server;
 }
 
-async function answerReady(
-  response: ServerResponse,
-  { store, metrics, clock, draining }: HealthListenerOptions,
-): Promise<void> {
-  if (draining()) {
-    answer(response, 503, 'draining\n');
-    return;
-  }
+/** Why no traffic should be sent here; `null`: it should. */
+async function unready({ store, metrics, clock, draining }: HealthListenerOptions): Promise<string | null> {
+  if (draining()) return 'draining';
   try {
     await store.ping();
     const { since } = await store.latest.outbox.backlog();
     const waited = since === null ? 0 : clock() - since;
-    if (waited <= MAX_UNPUBLISHED_MS || metrics.publishes()) answer(response, 200, 'ready\n');
-    else answer(response, 503, unpublished(waited));
+    return waited <= MAX_UNPUBLISHED_MS || metrics.publishes() ? null : unpublished(waited);
   } catch (error) {
-    answer(
-      response,
-      503,
-      `the store does not answer or takes no writes: ${error instanceof Error ? error.message : 'unknown'}\n`,
-    );
+    const reason = error instanceof Error ? error.message : 'unknown';
+    return `the store does not answer or takes no writes: ${reason}`;
   }
 }
 
 function unpublished(waitedMs: number): string {
   const [waited, most] = [waitedMs, MAX_UNPUBLISHED_MS].map((ms) => Math.floor(ms / 1_000));
-  return `an accepted change has waited ${waited} s to be published, more than ${most} s; the log says why\n`;
-}
-
-async function answerMetrics(response: ServerResponse, registry: Registry): Promise<void> {
-  try {
-    answer(response, 200, await registry.metrics(), registry.contentType);
-  } catch {
-    answer(response, 503, 'the store does not answer\n');
-  }
-}
-
-function answer(
-  response: ServerResponse,
-  status: number,
-  text: string,
-  type = 'text/plain; charset=utf-8',
-): void {
-  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
-  response.end(response.req.method === 'HEAD' ? undefined : text);
+  return `an accepted change has waited ${waited} s to be published, more than ${most} s; the log says why`;
 }

@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { InvalidArgumentError } from 'commander';
 import type { WorkerEvent } from '../workers/events.ts';
-import { LOOK_MS, MAX_WORKERS } from '../workers/limits.ts';
+import { CHECK_MS, MAX_WORKERS } from '../workers/limits.ts';
 import { note } from './output.ts';
 
 /** Reads `auto`, one worker per core, or a number of workers. @throws InvalidArgumentError for anything else */
@@ -41,9 +41,9 @@ function sentenceOf(event: WorkerEvent): string {
     case 'ready':
       return `serves again (pid ${event.pid})`;
     case 'silent':
-      return `(pid ${event.pid}) has given no sign of life for ${(event.looks * LOOK_MS) / 1_000} seconds; it is replaced`;
+      return `(pid ${event.pid}) has given no sign of life for ${(event.checks * CHECK_MS) / 1_000} seconds; it is replaced`;
     case 'late':
-      return `(pid ${event.pid}) was not ready after ${(event.looks * LOOK_MS) / 1_000} seconds; it is replaced`;
+      return `(pid ${event.pid}) was not ready after ${(event.checks * CHECK_MS) / 1_000} seconds; it is replaced`;
     case 'ended': {
       const when = event.againInMs === 0 ? 'at once' : `in ${event.againInMs / 1_000} seconds`;
       return `ended (${event.how}); another one starts ${when}`;

@@ -1,8 +1,8 @@
-/** Options as plain JavaScript may give them: what is wrong is said by name before anything is opened. */
+/** Checks the options of `createEdge`, which plain JavaScript may pass in any form, before anything is opened. */
 import { describeKind } from '../base/diagnostic.ts';
 
 interface Kind {
-  /** As in `must be …`. */
+  /** Completes the sentence `must be …`. */
   readonly what: string;
   readonly is: (value: unknown) => boolean;
   /** Of lists: the kind of their entries. */
@@ -11,7 +11,7 @@ interface Kind {
 
 export const TEXT: Kind = { what: 'a string', is: (value) => typeof value === 'string' };
 export const TEXTS: Kind = { what: 'a list of strings', is: Array.isArray, of: TEXT };
-/** Of whatever realm, so not by `instanceof`. */
+/** Not by `instanceof`, which fails for arrays of another realm. */
 export const OCTETS: Kind = {
   what: 'a Uint8Array',
   is: (value) => Object.prototype.toString.call(value) === '[object Uint8Array]',
@@ -37,7 +37,7 @@ export const COUNT: Kind = {
 };
 
 const NEEDED_OF_CONTROL = ['url', 'token', 'folder'];
-/** Fields that are `undefined` count as left out, as options do. */
+/** Fields that are `undefined` count as absent, as options do. */
 export const CONTROL: Kind = {
   what: `an object of ${NEEDED_OF_CONTROL.join(', ')} and perhaps trust, each a string`,
   is(value) {
@@ -50,14 +50,14 @@ export const CONTROL: Kind = {
   },
 };
 
-/** The kind of every option that there is. */
+/** The kind of each option. */
 export type OptionKinds<Options> = Readonly<Record<keyof Options, Kind>>;
 
-/** The listeners that either kind of edge takes. */
+/** The listeners of both kinds of edge. */
 export const LISTENERS = { onDecision: FUNCTION, onRefusal: FUNCTION, onFault: FUNCTION } as const;
 
 /**
- * Refuses options of a wrong kind, and names that are no option; `undefined` counts as left out.
+ * Refuses options of a wrong kind and unknown names; `undefined` counts as absent.
  * @throws TypeError naming the option
  */
 export function checkOptions<Options extends object>(options: Options, kinds: OptionKinds<Options>): void {
@@ -82,7 +82,7 @@ function whatIsWrong(value: unknown, { is, of }: Kind): string | null {
   return at < 0 ? null : `${describeKind(entries[at])} in it`;
 }
 
-/** @throws TypeError when what is to be installed is no octets at all */
+/** @throws TypeError when the plan is no Uint8Array */
 export function checkOctets(plan: unknown): void {
   if (!OCTETS.is(plan)) throw new TypeError(`a sealed plan is ${OCTETS.what}, found ${describeKind(plan)}`);
 }

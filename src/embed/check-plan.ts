@@ -3,7 +3,7 @@ import { createCounters, loadPlan } from '../evaluator/index.ts';
 import { selfTest } from '../evaluator/self-test.ts';
 import { PlanFault } from '../plan/fault.ts';
 
-/** What a sealed plan says it is. */
+/** The identity of a sealed plan. */
 export interface InstalledPlan {
   readonly domain: string;
   readonly revision: number;

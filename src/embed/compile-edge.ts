@@ -1,4 +1,4 @@
-/** From the octets of a file to a plan: an edge file is read and compiled; a sealed plan is told from one. */
+/** Compiles the octets of an edge file to a plan, and distinguishes edge files from sealed plans. */
 import { type Diagnostic, hasErrors } from '../base/diagnostic.ts';
 import { compile } from '../compiler/compile.ts';
 import { type EdgeSources, readEdgeBytes } from '../files/edge-file.ts';
@@ -7,11 +7,12 @@ import type { Plan } from '../plan/layout.ts';
 
 const MAGIC = 'EPLN';
 
-/** Whether a file is meant to be a plan: by its first octets or its name. */
+/** Whether a file is a sealed plan, by its first octets or its name. */
 export function isPlan(octets: Uint8Array, name: string): boolean {
   return name.endsWith('.edgeplan') || new TextDecoder().decode(octets.subarray(0, MAGIC.length)) === MAGIC;
 }
 
+/** The plan of an edge file, or the diagnostics of its errors. */
 export type CompiledEdge =
   | {
       readonly ok: true;
@@ -23,7 +24,7 @@ export type CompiledEdge =
     }
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
-/** Reads and compiles an edge file's octets; `name` is how places call it. Never throws for what it says. */
+/** Reads and compiles an edge file; `name` is the file's name in diagnostics. Never throws for its content. */
 export function compileEdge(octets: Uint8Array, name: string): CompiledEdge {
   const read = readEdgeBytes(octets, name);
   if (!read.ok) return { ok: false, diagnostics: read.diagnostics };
@@ -34,7 +35,7 @@ export function compileEdge(octets: Uint8Array, name: string): CompiledEdge {
   return { ok: true, ruleSet, sources, plan, diagnostics };
 }
 
-/** The compiler knows fields, not lines: each diagnostic gets the place of its field. */
+/** Adds the line of its field to each diagnostic; the compiler has field paths only. */
 function placed(found: readonly Diagnostic[], sources: EdgeSources): readonly Diagnostic[] {
   return found.map((diagnostic) => ({ ...diagnostic, at: diagnostic.at ?? sources.at(diagnostic.path) }));
 }

@@ -1,13 +1,13 @@
-/** The secret that clearances are signed with, as embedders give it. */
+/** The secret of clearance cookies, from an option or random. */
 import type { Secrets } from '../answers/challenge/keys.ts';
 
-/** Octets below which a secret can be guessed. */
+/** Fewest octets of a secret: 128 bits cannot be guessed. */
 const LEAST_OCTETS = 16;
 const RANDOM_OCTETS = 32;
 
 /**
- * Secrets for challenges: the one given, or one of this process's own, made when it is first needed.
- * @throws RangeError when the one given is too short
+ * Secrets for challenges: the given one, or a random one that is created at its first use.
+ * @throws RangeError when the given one is shorter than 16 octets
  */
 export function createSecrets(given: Uint8Array | string | undefined): () => Secrets {
   let secrets: Secrets | null = null;

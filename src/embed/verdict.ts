@@ -1,43 +1,45 @@
-/** What an embedded edge tells the application about a request, the same on every platform. */
+/** The verdict that an embedded edge passes to the application and to listeners, the same on every platform. */
 import { type Decided, forwardedTarget } from '../answers/decided.ts';
 import type { Decision, EdgeRequest } from '../evaluator/index.ts';
 
 /**
- * What a decision asks for that an edge inside an application does not do:
+ * Parts of a decision that an edge inside an application does not enforce:
  * - `origin` a rule chose another origin (alt_origin, origin_route, origin_pool); the application answers instead
- * - `cache` a cache rule matched; nothing is kept
- * - `rewrite` the request had been routed before the edge was asked, so it kept its path and query
+ * - `cache` a cache rule matched; an embedded edge has no cache
+ * - `rewrite` the request was routed before the edge, so its path and query are unchanged
  */
 export const UNENFORCED = ['origin', 'cache', 'rewrite'] as const;
+/** One of `UNENFORCED`. */
 export type Unenforced = (typeof UNENFORCED)[number];
 
+/** The decision about one request. */
 export interface EdgeVerdict {
   /** The decision id, also in the answer's `X-Edgeplan-Id`. */
   readonly id: string;
   /** The domain that owns the host. */
   readonly domain: string;
   readonly decision: Decision;
-  /** The request as rules saw it: the visitor's address, country and bot among it. */
+  /** The request as rules match it, with the visitor's address, country and bot. */
   readonly request: EdgeRequest;
-  /** What the decision asks for and the edge did not do; empty for most. */
+  /** What the edge does not enforce of the decision; empty for most. */
   readonly unenforced: readonly Unenforced[];
 }
 
-/** A request that was refused before a plan was asked: it is malformed (400), or nobody owns its host (421). */
+/** A request that was refused before a decision: it is malformed (400), or no domain has its host (421). */
 export interface EdgeRefusal {
   readonly id: string;
   readonly status: number;
 }
 
-/** Told by either kind of edge. What these throw is told to `onFault` and changes nothing for the request. */
+/** Listeners of both kinds of edge. What they throw goes to `onFault` and does not affect the request. */
 export interface EdgeListeners {
-  /** Told of every decision, before the application is asked. */
+  /** Called with every decision, before the application gets the request. */
   readonly onDecision?: (verdict: EdgeVerdict) => void;
-  /** Told of every request that no plan was asked about. */
+  /** Called for every request that was refused before a decision. */
   readonly onRefusal?: (refusal: EdgeRefusal) => void;
   /**
-   * Told of what was thrown: by the application, by a listener, or by a bug of ours. The visitor gets 500 where no
-   * answer had begun. Default: `console.error`.
+   * Called with errors: of the application, of a listener, or a bug of the edge. The visitor gets 500 where no response
+   * had started. Default: `console.error`.
    */
   readonly onFault?: (error: unknown, about: string) => void;
 }

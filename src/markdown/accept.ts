@@ -1,20 +1,21 @@
-/** What a client says about Markdown in its Accept header (RFC 9110 §12.5.1). */
+/** The client's preference for Markdown in its Accept header (RFC 9110 §12.5.1). */
 import { splitList } from '../http/cache-control.ts';
 
+/** Weights from 0 to 1. */
 interface Weights {
-  /** Of `text/markdown` by name; 0: not wanted. */
+  /** Of `text/markdown` by name; 0: not accepted. */
   readonly markdown: number;
-  /** Of `text/html`, by the most specific range that fits it. */
+  /** Of `text/html`, by the most specific range that includes it. */
   readonly html: number;
 }
 
-/** Whether Markdown is named, wanted, and wanted at least as much as HTML. */
+/** Whether Markdown is named and preferred to HTML, or equal to it. */
 export function prefersMarkdown(accept: string): boolean {
   const { markdown, html } = weightsOf(accept);
   return markdown > 0 && markdown >= html;
 }
 
-/** The same wish for an origin that may have HTML only: where that was not welcome, it is at last. */
+/** The header for the origin: with HTML at the lowest weight where the client does not accept it. */
 export function withHtml(accept: string): string {
   return weightsOf(accept).html > 0 ? accept : `${accept}, text/html;q=0.001`;
 }
@@ -30,7 +31,7 @@ function weightsOf(accept: string): Weights {
   return { markdown: found['text/markdown'] ?? 0, html };
 }
 
-/** 1 where none is given; `null` where it is no weight (§12.4.2), which leaves the range without meaning. */
+/** The weight of a range: 1 without `q`; `null`: not a weight (§12.4.2), so that the range is ignored. */
 function weightIn(parameters: readonly string[]): number | null {
   const given = parameters.find((parameter) => parameter.startsWith('q='));
   if (given === undefined) return 1;

@@ -1,7 +1,10 @@
 /**
- * From a page's HTML to its Markdown (CommonMark with the tables and strikes of GFM). Read as a stream of tags and text,
- * without a tree: the cost is that of reading the page once. In: the page's text and its address. Out: Markdown in which
- * nothing of the page's text acts as markup, or why there is none.
+ * Converts HTML to Markdown (CommonMark with GFM's tables and strikethrough), as a stream of tags and text without a tree,
+ * so that the cost is linear. In: the page's text and its URL. Out: Markdown in which no text of the page acts as markup, or
+ * why there is none.
+ *
+ * Not `mdream` (1.7): its native module has no fallback, and `@mdream/js` links `javascript:` URLs, includes hidden
+ * elements, does not escape `|`, and writes `<b>a</b><b>b</b>` as `**a****b**`; it is linear on hostile input, too.
  */
 import { Parser } from 'htmlparser2';
 import { roleOf } from './elements.ts';
@@ -11,13 +14,15 @@ import { createMeter, PageLimit } from './meter.ts';
 import type { HtmlReason } from './outcome.ts';
 import { createMarkdownWriter } from './page.ts';
 
+/** The outcome of a conversion. */
 export type Converted =
   | { readonly ok: true; readonly markdown: string }
   | { readonly ok: false; readonly reason: HtmlReason };
 
-/** What ends an element; `null`: nothing does. */
+/** What to do at a closing tag; `null`: nothing. */
 type Ending = (() => void) | null;
 
+/** @param address the page's URL, the base of its links */
 export function convert(html: string, address: string): Converted {
   const base = baseOf(address);
   if (base === null) return { ok: false, reason: 'address' };
@@ -27,7 +32,7 @@ export function convert(html: string, address: string): Converted {
     shape: createMeter(html.length),
   });
   const endings: Ending[] = [];
-  /** Elements open within one that is dropped, itself included. */
+  /** Depth within a dropped element, itself included; 0: none is open. */
   let dropped = 0;
   let run = '';
 
@@ -50,7 +55,7 @@ export function convert(html: string, address: string): Converted {
       if (role === 'drop') dropped = 1;
       else endings.push(page.open(role, name, attributes));
     },
-    // Of elements without an end of their own it is told as well.
+    // The parser calls this for void elements and omitted end tags, too.
     onclosetag() {
       if (dropped > 0) {
         dropped--;

@@ -1,8 +1,8 @@
-/** What each element of HTML is to Markdown, and what of its attributes matters. */
+/** The role of each HTML element in Markdown, and the attributes that matter. */
 import { MAX_LANGUAGE, MAX_SPAN } from './limits.ts';
 
 const ROLES = {
-  /** Not for reading: scripts, controls, what leads around the site. */
+  /** Not content: scripts, controls, navigation. */
   drop: [
     'applet',
     'area',
@@ -30,7 +30,7 @@ const ROLES = {
     'textarea',
     'video',
   ],
-  /** Begins and ends a line. */
+  /** Starts and ends a paragraph. */
   block: [
     'address',
     'aside',
@@ -85,7 +85,7 @@ const ROLES = {
   base: ['base'],
 } as const;
 
-/** Everything else is part of the line it stands in. */
+/** `inline`, any other element: part of the line around it. */
 export type ElementRole = keyof typeof ROLES | 'inline';
 
 const ROLE_OF: ReadonlyMap<string, ElementRole> = new Map(
@@ -94,33 +94,36 @@ const ROLE_OF: ReadonlyMap<string, ElementRole> = new Map(
   ),
 );
 
+/** Attributes by lower-case name. */
 export type Attributes = Readonly<Record<string, string>>;
 
+/** The role of an element; `drop` where it is hidden. */
 export function roleOf(name: string, attributes: Attributes): ElementRole {
   if (isHidden(name, attributes)) return 'drop';
   return ROLE_OF.get(name) ?? 'inline';
 }
 
+/** Whether browsers do not show the element, or assistive technology skips it. */
 function isHidden(name: string, attributes: Attributes): boolean {
   if (attributes['aria-hidden'] === 'true' || attributes['role'] === 'navigation') return true;
   const { hidden } = attributes;
-  // What a search within the page would reveal is part of its text.
+  // `until-found`: a search within the page reveals the element, so it is content (HTML §6.1).
   if (hidden !== undefined && hidden.toLowerCase() !== 'until-found') return true;
   return name === 'dialog' && attributes['open'] === undefined;
 }
 
-/** Tables that only place things (WAI-ARIA). */
+/** Whether a table is for layout only (WAI-ARIA `presentation`). */
 export function isLayout({ role }: Attributes): boolean {
   return role === 'presentation' || role === 'none';
 }
 
-/** Columns of a cell. */
+/** Columns of a cell, 1 to `MAX_SPAN`. */
 export function spanOf({ colspan = '1' }: Attributes): number {
   const span = wholeNumber(colspan) ?? 1;
   return Math.min(Math.max(1, span), MAX_SPAN);
 }
 
-/** The number of an item or of a list's first, where it is one that Markdown takes: nine digits at most. */
+/** A number of a list item; `null`: none, or more than the nine digits of CommonMark §5.2. */
 export function wholeNumber(text: string | undefined): number | null {
   if (text === undefined || text.length === 0 || text.length > 9) return null;
   for (let at = 0; at < text.length; at++) {
@@ -130,7 +133,7 @@ export function wholeNumber(text: string | undefined): number | null {
   return Number(text);
 }
 
-/** What highlighters put before a language in a class. */
+/** Prefixes of a language in the classes of syntax highlighters. */
 const LANGUAGE_MARKS = ['language-', 'lang-', 'highlight-source-', 'highlight-text-'] as const;
 
 /** The language of a code block (HTML, "the code element"); empty: none is named. */
@@ -143,6 +146,7 @@ export function languageOf({ class: classes = '' }: Attributes): string {
   return '';
 }
 
+/** Whether a name consists of letters, digits and the signs of language names. */
 function isLanguage(name: string): boolean {
   for (let at = 0; at < name.length; at++) {
     const code = name.charCodeAt(at);

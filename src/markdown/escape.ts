@@ -1,6 +1,6 @@
 /**
- * Text that stays text: whatever a page says cannot turn into markup (CommonMark 0.31 §2.4, GFM §4.10). An address that
- * stands in the text is left as it is; readers of GFM make a link to itself of it (§6.9).
+ * Escapes text so that no part of it acts as markup (CommonMark 0.31 §2.4, GFM §4.10). A URL in the text is not escaped;
+ * readers of GFM make a link to itself of it (§6.9).
  */
 
 const BACKSLASH = 92;
@@ -8,16 +8,16 @@ const UNDERSCORE = 95;
 const AMPERSAND = 38;
 const LESS = 60;
 const BANG = 33;
-/** Characters that stand for themselves behind a backslash only: \ ` * [ ] ~ | */
+/** Characters that always get a backslash: \ ` * [ ] ~ | */
 const ESCAPED: ReadonlySet<number> = new Set([BACKSLASH, 96, 42, 91, 93, 126, 124]);
 
-/** HTML's white space, and the space that does not break: none of it means anything in Markdown. */
+/** White space of HTML, and the no-break space; all of it is folded. */
 export function isSpace(code: number): boolean {
   return code === 32 || (code >= 9 && code <= 13) || code === 160;
 }
 
 /**
- * One word of a page. `last`: markup may follow directly, so that what the word ends with must not join with it.
+ * Escapes one word. @param last whether markup may follow directly, with which the end of the word must not combine
  */
 export function escapeWord(word: string, last: boolean): string {
   let escaped = '';
@@ -31,10 +31,11 @@ export function escapeWord(word: string, last: boolean): string {
   return from === 0 ? word : escaped + word.slice(from);
 }
 
+/** The replacement of a character; `null`: none. */
 function escapeAt(word: string, at: number, last: boolean): string | null {
   const code = word.charCodeAt(at);
   if (ESCAPED.has(code)) return `\\${word[at]}`;
-  // An entity and no backslash: what skips escapes must not find a tag either.
+  // An entity instead of a backslash: a reader that ignores escapes must not find a tag either.
   if (code === LESS) return '&lt;';
   const ends = at === word.length - 1;
   if (code === UNDERSCORE) {
@@ -56,12 +57,13 @@ function isDigit(code: number): boolean {
   return code >= 48 && code <= 57;
 }
 
-/** Words of a text with single spaces between, escaped. */
+/** The escaped words of a text, joined by single spaces. */
 export function escapeText(text: string): string {
   const words = wordsOf(text);
   return words.map((word, index) => escapeWord(word, index === words.length - 1)).join(' ');
 }
 
+/** The words between white space. */
 export function wordsOf(text: string): readonly string[] {
   const words: string[] = [];
   let from = -1;
@@ -76,12 +78,13 @@ export function wordsOf(text: string): readonly string[] {
   return words;
 }
 
-/** Lines of a paragraph whose beginnings would make them something else: a heading, an item, a quotation, a rule. */
+/** Escapes the start of lines that would begin a heading, an item, a quotation or a rule. */
 export function guardLines(text: string): string {
   if (!text.includes('\n')) return guardLine(text);
   return text.split('\n').map(guardLine).join('\n');
 }
 
+/** Escapes the first character of a line where it would begin another block. */
 function guardLine(line: string): string {
   const first = line.charCodeAt(0);
   if (isDigit(first)) return guardNumber(line);
@@ -93,6 +96,7 @@ function guardLine(line: string): string {
   return guarded && alone ? `\\${line}` : line;
 }
 
+/** Escapes the delimiter after a number of up to nine digits, which would begin an ordered item. */
 function guardNumber(line: string): string {
   let at = 0;
   while (at < line.length && at < 10 && isDigit(line.charCodeAt(at))) at++;
@@ -102,7 +106,7 @@ function guardNumber(line: string): string {
   return `${line.slice(0, at)}\\${line.slice(at)}`;
 }
 
-/** A heading's text: number signs at its end would be taken for its closing. */
+/** Escapes number signs at the end of a heading, which would be its closing sequence (CommonMark §4.2). */
 export function guardHeading(text: string): string {
   let at = text.length;
   while (at > 0 && text.charCodeAt(at - 1) === 35) at--;
@@ -110,7 +114,7 @@ export function guardHeading(text: string): string {
   return closes ? `${text.slice(0, at)}\\${text.slice(at)}` : text;
 }
 
-/** Backticks that enclose a text: one more than it has in a row, and at least so many. */
+/** A fence of backticks for a text: longer than any run in it, at least `least`. */
 export function fenceFor(text: string, least: number): string {
   let longest = 0;
   let run = 0;

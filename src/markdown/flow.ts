@@ -1,43 +1,51 @@
-/** Where text goes: the line that grows, a code span, a code block, the title; and what ends a line. */
+/** Directs text to where the open elements put it: the current line, a code span, a code block, the title, a cell. */
 import { guardLines } from './escape.ts';
 import { createInline, type Inline } from './inline.ts';
 import type { OutputMeter } from './meter.ts';
 import { type MarkdownTable, writeCells } from './table.ts';
 import { type BlockWriter, createWriter } from './writer.ts';
 
+/** An open code block. */
 export interface Preformatted {
   readonly pieces: string[];
   language: string;
 }
 
+/** The state of text, shared by the functions of all tags. */
 export interface Flow {
   readonly writer: BlockWriter;
   readonly inline: Inline;
-  /** Tables that are open. */
+  /** Open tables, the innermost last. */
   readonly tables: MarkdownTable[];
+  /** A heading is open. */
   isHeading: boolean;
+  /** A `title` element is open. */
   inTitle: boolean;
+  /** The first `title` has ended; later ones are ignored. */
   hasTitle: boolean;
-  /** The page's title as it stands in it. */
+  /** The page's title, not escaped. */
   readonly title: string;
-  /** The code block that is open. */
+  /** The open code block. */
   pre: Preformatted | null;
-  /** The code span that is open. */
+  /** Text of the open code span. */
   code: string | null;
+  /** Adds text of the page. */
   text(run: string): void;
-  /** The table whose cells are being filled. */
+  /** The innermost table, unless it is written as paragraphs. */
   table(): MarkdownTable | null;
-  /** Whether everything goes on one line: in a heading, in a cell, or as it stands. */
+  /** Whether text cannot be split into blocks: in a heading, a cell, or a code block. */
   isFlat(): boolean;
+  /** Writes the text of the open code span. */
   endCode(): void;
-  /** Ends the line, where there is more than one. */
+  /** Ends the current line as a block; a space where text is flat. */
   breakBlock(): void;
-  /** A table with more in its cells than lines holds the page together: what it has is written as it comes. */
+  /** Turns the open tables into paragraphs, since blocks in their cells do not fit into GFM tables. */
   dissolveTables(): void;
-  /** Begins what must stand by itself, unless everything goes on one line here; gives what ends it. */
-  standing(begin: () => () => void): () => void;
+  /** Opens a block of its own, unless text is flat here. @returns what ends it */
+  asBlock(begin: () => () => void): () => void;
 }
 
+/** The meters of `MarkdownWriterOptions`. */
 export interface FlowOptions {
   readonly meter: OutputMeter;
   readonly shape: OutputMeter;
@@ -90,13 +98,13 @@ export function createFlow({ meter, shape }: FlowOptions): Flow {
     },
     dissolveTables() {
       if (flow.isHeading || flow.pre !== null) return;
-      for (const one of tables) {
-        if (one.layout) continue;
-        one.layout = true;
-        writeCells(one, writer);
+      for (const table of tables) {
+        if (table.layout) continue;
+        table.layout = true;
+        writeCells(table, writer);
       }
     },
-    standing(begin) {
+    asBlock(begin) {
       flow.breakBlock();
       if (flow.isFlat()) return flow.breakBlock;
       const end = begin();

@@ -2,32 +2,32 @@
 
 /** Octets of a page, inflated or not: pages of text stay below a tenth of it. */
 export const MAX_PAGE_OCTETS = 2 * 1024 * 1024;
-/** Elements within each other, as many as browsers keep apart. */
+/** Nesting depth of elements, the limit of browsers. */
 export const MAX_DEPTH = 512;
-/** Characters of Markdown: so many a character of the page, and some for the shortest ones. */
+/** Characters of Markdown per character of the page, and a floor for short pages. */
 export const GROWTH = 4;
 export const GROWTH_FLOOR = 4 * 1024;
-/** Characters of the page's own address, which every relative link is read against. */
+/** Characters of the page's URL, which every relative link repeats. */
 export const MAX_ADDRESS = 2 * 1024;
-/** Characters of a link; a longer one holds data and leads nowhere. */
+/** Characters of a link; a longer one contains data and is no destination. */
 export const MAX_HREF = 8 * 1024;
 /** Columns that one cell may span. */
 export const MAX_SPAN = 32;
 /** Characters of a code block's language. */
 export const MAX_LANGUAGE = 32;
-/** Octets at a page's beginning in which it may name its character encoding (HTML, "prescan a byte stream"). */
+/** Octets at a page's start that may declare its character encoding (HTML, "prescan a byte stream"). */
 export const META_OCTETS = 1_024;
-/** Milliseconds for a page to come from its origin, once its head is there. */
+/** Milliseconds for a page's body to arrive after its head. */
 export const GATHER_MS = 10_000;
-/** Milliseconds that a page waits for a thread: longer, and HTML now is worth more than Markdown later. */
+/** Milliseconds that a page waits for a thread: after that, HTML at once is better than Markdown later. */
 export const WAIT_MS = 2_000;
-/** Milliseconds that rendering takes: 2 MB take a processor 100 ms, and 400 ms where they are made to be slow. */
+/** Most milliseconds of a rendering. Measured: 2 MB take 100 ms, hostile ones 400 ms. */
 export const RENDER_MS = 5_000;
-/** Pages that wait for a thread. */
+/** Most pages that wait for a thread: two threads render as many in a few seconds. */
 export const MAX_QUEUED_PAGES = 64;
-/** Octets of pages that are gathered, waiting, or rendered and not yet read by their clients. */
+/** Octets of pages that are gathered, waiting, or rendered and not sent yet. */
 export const BUFFERED_OCTETS = 64 * 1024 * 1024;
-/** Threads at most: rendering must leave room for serving. */
+/** Most threads: rendering must not take the processors of request handling. */
 export const MAX_THREADS = 2;
-/** MiB of a thread's heap: a page that needs more takes the thread down, not the process. */
+/** MiB of a thread's heap: a page that needs more ends the thread, not the process. */
 export const THREAD_HEAP_MB = 256;

@@ -1,31 +1,35 @@
-/** Links and images of a page as addresses that mean the same anywhere, written so that Markdown reads them back. */
+/** Resolves the links and images of a page to absolute URLs, written as Markdown destinations. */
 import { MAX_ADDRESS, MAX_HREF } from './limits.ts';
 
+/** Schemes of links. */
 const LINKED: ReadonlySet<string> = new Set(['http:', 'https:', 'mailto:', 'tel:']);
+/** Schemes of images and bases. */
 const SHOWN: ReadonlySet<string> = new Set(['http:', 'https:']);
 
-/** What relative addresses are read against; `null`: none, or a longer one than is worth it. */
+/** A base URL; `null`: not an http(s) URL, or longer than `MAX_ADDRESS`. */
 export function baseOf(address: string, base: URL | null = null): URL | null {
   const url = address.length > MAX_ADDRESS ? null : read(address, base);
   return url !== null && SHOWN.has(url.protocol) && url.href.length <= MAX_ADDRESS ? url : null;
 }
 
-/** A link's destination; `null` where it leads nowhere (`javascript:`) or is none. */
+/** A link's destination; `null`: no URL, too long, or of another scheme (`javascript:`). */
 export function linkTo(href: string | undefined, base: URL): string | null {
   return destination(href, base, LINKED);
 }
 
-/** An image's address; `null` where it is data or none. */
+/** An image's URL; `null`: no URL, too long, or of another scheme (`data:`). */
 export function imageAt(src: string | undefined, base: URL): string | null {
   return destination(src, base, SHOWN);
 }
 
+/** An absolute URL of one of the schemes, at most `MAX_HREF` characters before it is resolved. */
 function destination(text: string | undefined, base: URL, schemes: ReadonlySet<string>): string | null {
   if (text === undefined || text.length > MAX_HREF) return null;
   const url = read(text, base);
   return url !== null && schemes.has(url.protocol) ? written(url.href) : null;
 }
 
+/** `null`: no URL. */
 function read(text: string, base: URL | null): URL | null {
   try {
     return base === null ? new URL(text) : new URL(text, base);
@@ -36,7 +40,7 @@ function read(text: string, base: URL | null): URL | null {
 
 const HEX = '0123456789ABCDEF';
 
-/** Percent-encoded where Markdown would read the end of a destination, a code span, a cell, an entity or an escape. */
+/** Percent-encodes characters that end a destination, a code span or a cell in Markdown, or start an entity or escape. */
 function written(href: string): string {
   const entities = href.includes('&') && href.includes(';');
   let text = '';
@@ -50,5 +54,5 @@ function written(href: string): string {
   return from === 0 ? href : text + href.slice(from);
 }
 
-/** Space " ( ) < > \ ` | */
+/** Tab, LF, CR, space, and " ( ) < > \ ` | */
 const BREAKING: ReadonlySet<number> = new Set([9, 10, 13, 32, 34, 40, 41, 60, 62, 92, 96, 124]);

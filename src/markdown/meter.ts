@@ -1,8 +1,8 @@
-/** Counts what is written, and ends a conversion that would write too much. */
+/** Bounds the output of a conversion: counts characters, and throws beyond `GROWTH` times the page. */
 import { GROWTH, GROWTH_FLOOR } from './limits.ts';
 import type { HtmlReason } from './outcome.ts';
 
-/** Thrown through the parser, which has no other way to be stopped; `convert` takes it. */
+/** A page beyond a limit. Thrown through the parser, which has no other way to be stopped; `convert` catches it. */
 export class PageLimit extends Error {
   readonly reason: HtmlReason;
 
@@ -13,10 +13,10 @@ export class PageLimit extends Error {
   }
 }
 
-/** Told of characters before they are written. Throws `PageLimit`. */
+/** Counts characters before they are written. @throws PageLimit */
 export type OutputMeter = (characters: number) => void;
 
-/** A meter for a page of so many characters. */
+/** A meter for a page of `characters` characters. */
 export function createMeter(characters: number): OutputMeter {
   let left = characters * GROWTH + GROWTH_FLOOR;
   return (spent) => {

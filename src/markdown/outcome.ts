@@ -1,17 +1,17 @@
-/** What became of a page that a client asked for as Markdown. */
+/** The outcomes of a request for Markdown. */
 
 /**
- * Why a page went out as the HTML it was:
- * - `size` it is larger than `MAX_PAGE_OCTETS`
- * - `coding` it is compressed in a way that cannot be undone here, or its compressed octets are broken
- * - `no-transform` its origin forbids to change it (RFC 9111 §5.2.2.6)
+ * Why a page was sent as HTML:
+ * - `size` larger than `MAX_PAGE_OCTETS`
+ * - `coding` an unknown content coding, or broken compressed octets
+ * - `no-transform` its origin forbids changes (RFC 9111 §5.2.2.6)
  * - `busy` too many pages are being rendered
- * - `late` its origin, or the rendering, took too long
- * - `depth` elements lie too deep within each other
- * - `growth` its Markdown would be far larger than itself
- * - `address` its own address is too long to read links against
- * - `empty` it holds no text: a script makes it in the browser
- * - `failed` the thread that rendered it has died
+ * - `late` the origin or the rendering took too long
+ * - `depth` elements are nested deeper than `MAX_DEPTH`
+ * - `growth` its Markdown would exceed `GROWTH` times the page
+ * - `address` its URL is longer than `MAX_ADDRESS`
+ * - `empty` it has no text: a script creates it in the browser
+ * - `failed` the rendering thread died
  */
 export const HTML_REASONS = [
   'size',
@@ -25,7 +25,8 @@ export const HTML_REASONS = [
   'empty',
   'failed',
 ] as const;
+/** One of `HTML_REASONS`. */
 export type HtmlReason = (typeof HTML_REASONS)[number];
 
-/** A word for the journal. */
+/** The outcome in logs and metrics. */
 export type MarkdownOutcome = 'rendered' | HtmlReason;

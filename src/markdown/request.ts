@@ -1,30 +1,31 @@
 /**
- * A request for Markdown on its way: who asks for one, and what the cache and the origin are asked instead: the whole
- * page, plain, as HTML if need be. The cache keeps what the origin said.
+ * A request for Markdown: which requests are one, and the request that the cache and the origin get instead: for the whole
+ * page, without a content coding, with HTML accepted. The cache stores the origin's response, not the Markdown.
  */
 import { type RequestHeaders, textOf } from '../http/conditions.ts';
 import type { ResponseSink, ResponseSource } from '../http/response.ts';
 import { prefersMarkdown, withHtml } from './accept.ts';
 import { createPageFilter, type MarkdownExchange, type PageFilterOptions } from './response-filter.ts';
 
+/** The changed request and the filter of its response. */
 export interface MarkdownRequest {
-  /** Headers that the origin gets otherwise; `null`: taken out. */
+  /** Changed header fields for the origin; `null`: removed. */
   readonly changes: Readonly<Record<string, string | null>>;
   /** The request's headers with these changes, for the cache. */
   readonly headers: RequestHeaders;
-  /** The filter, between whoever answers and `next`. */
+  /** The response filter in front of `next`. */
   sink(next: ResponseSink): ResponseSink;
-  /** What the client stops when it goes away: who was asked, and the rendering. */
-  source(asked: ResponseSource): ResponseSource;
+  /** A source that stops the rendering too when the client goes away. */
+  source(upstream: ResponseSource): ResponseSource;
 }
 
-/** Conditions that only the origin can judge, since they hold for the page and not for what is made of it. */
+/** Conditions about the page itself, which only the origin can evaluate. */
 const FOR_ORIGIN = ['if-match', 'if-unmodified-since'] as const;
 
-/** Ranges and conditions of the Markdown, of which its origin knows nothing. */
+/** Ranges and conditions about the Markdown, which the origin does not have. */
 const ANSWERED_HERE = ['range', 'if-range', 'if-none-match', 'if-modified-since'] as const;
 
-/** Whether a request is one for Markdown: of a domain that serves it, without a body, by a client that prefers it. */
+/** Whether a request is for Markdown: GET or HEAD without a body, a domain that serves it, a client that prefers it. */
 export function wantsMarkdown({ domain, request }: MarkdownExchange, hasBody: boolean): boolean {
   if (!domain.settings.markdownForAgents || hasBody) return false;
   const { method, headers = {} } = request;
@@ -33,6 +34,7 @@ export function wantsMarkdown({ domain, request }: MarkdownExchange, hasBody: bo
   return prefersMarkdown(textOf(headers, 'accept') ?? '');
 }
 
+/** Changes a request that `wantsMarkdown`. */
 export function requestMarkdown(options: PageFilterOptions): MarkdownRequest {
   const headers = options.exchange.request.headers ?? {};
   const accept = withHtml(textOf(headers, 'accept') ?? '');
@@ -46,16 +48,16 @@ export function requestMarkdown(options: PageFilterOptions): MarkdownRequest {
       ...Object.fromEntries(ANSWERED_HERE.map((name) => [name, undefined])),
     },
     sink(next) {
-      const gathering = createPageFilter(options, next);
-      stop = gathering.stop;
-      return gathering.sink;
+      const filter = createPageFilter(options, next);
+      stop = filter.stop;
+      return filter.sink;
     },
-    source: (asked) => ({
-      pause: asked.pause,
-      resume: asked.resume,
+    source: (upstream) => ({
+      pause: upstream.pause,
+      resume: upstream.resume,
       abort: () => {
         stop();
-        asked.abort();
+        upstream.abort();
       },
     }),
   };

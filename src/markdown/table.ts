@@ -1,34 +1,40 @@
-/** A table as it grows, and as GFM writes it (§4.10). */
+/** Collects the cells of a table and writes it as GFM (§4.10). */
 import { guardLines } from './escape.ts';
 import type { BlockWriter } from './writer.ts';
 
 interface Row {
   readonly cells: string[];
-  /** All of it are headers. */
+  /** All cells are headers. */
   head: boolean;
 }
 
+/** An open table. */
 export interface MarkdownTable {
   readonly rows: Row[];
-  /** The row that cells are put into. */
+  /** The open row. */
   row: Row | null;
+  /** A `thead` is open. */
   inHead: boolean;
-  /** Its text outside of cells: its caption, or what is misplaced. */
+  /** Text outside of cells: the caption, or misplaced text. */
   readonly captions: string[];
-  /** It only places things: what its cells hold stands by itself. */
+  /** For layout only: the content of cells is written as paragraphs. */
   layout: boolean;
 }
 
+/** An empty table. */
 export function createTable(layout: boolean): MarkdownTable {
   return { rows: [], row: null, inHead: false, captions: [], layout };
 }
 
+/** A whole cell. */
 export interface Cell {
   readonly text: string;
   readonly head: boolean;
+  /** Columns. */
   readonly span: number;
 }
 
+/** Adds a cell to the open row; starts one where none is open. */
 export function addCell(table: MarkdownTable, { text, head, span }: Cell): void {
   table.row ??= { cells: [], head: true };
   table.row.cells.push(text);
@@ -36,13 +42,14 @@ export function addCell(table: MarkdownTable, { text, head, span }: Cell): void 
   table.row.head &&= head || table.inHead;
 }
 
+/** Ends the open row; drops it where all cells are empty. */
 export function endRow(table: MarkdownTable): void {
   const { row } = table;
   table.row = null;
   if (row?.cells.some((cell) => cell !== '')) table.rows.push(row);
 }
 
-/** Writes a table that is whole. One column is no table: its cells are paragraphs. */
+/** Writes a whole table; with one column, its cells as paragraphs. */
 export function writeTable(table: MarkdownTable, writer: BlockWriter): void {
   endRow(table);
   const { captions, rows } = table;
@@ -61,7 +68,7 @@ export function writeTable(table: MarkdownTable, writer: BlockWriter): void {
   writer.block(lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n'));
 }
 
-/** Writes what a table holds so far as paragraphs. */
+/** Writes the cells so far as paragraphs, and removes them. */
 export function writeCells(table: MarkdownTable, writer: BlockWriter): void {
   endRow(table);
   for (const caption of table.captions.splice(0)) if (caption !== '') writer.block(guardLines(caption));

@@ -1,154 +1,189 @@
 /**
- * Blocks on their way to the page's Markdown: each line behind the marks of the quotations and items it lies in, blank
- * lines between blocks, and a note of what stands in the page's main part.
+ * Writes blocks: prefixes each line with the marks of its quotations and items, separates blocks by blank lines, and records
+ * which lines are in the page's main part.
  */
 import type { OutputMeter } from './meter.ts';
 
+/** Blocks that contain blocks. */
 export type ContainerKind = 'item' | 'quote' | 'definition';
+/** Elements with the main content of a page. */
 export type RegionKind = 'main' | 'article';
 
 interface Container {
   readonly kind: ContainerKind;
-  /** What its first line begins with; `null` once that is written. */
+  /** Prefix of its first line; `null` once that is written. */
   first: string | null;
-  /** What every other line begins with. */
+  /** Prefix of every other line. */
   readonly rest: string;
-  /** The mark of the list that was written last in it, with nothing behind it. */
+  /** Mark of the list that ended last in it, if no block followed; empty: none. */
   list: string;
 }
 
-/** A part of what is written. */
+/** A range of lines. */
 interface Region {
   readonly kind: RegionKind;
+  /** Indexes into the lines; `to` is exclusive. */
   readonly from: number;
   to: number;
-  /** It holds a first heading. */
+  /** It contains a heading of level 1. */
   titled: boolean;
 }
 
-/** What lies between a block and the one before. */
+/** The gap between a block and the one before. */
 const GAP = { none: 0, line: 1, blank: 2 } as const;
 
+/** The Markdown of a page. */
 export interface BlockWriter {
-  /** One block of one or several lines. */
+  /** Writes a block of one or several lines. */
   block(text: string, options?: { readonly isTitle?: boolean }): void;
+  /** Opens a container with the prefixes of its lines. */
   open(kind: ContainerKind, first: string, rest: string): void;
+  /** Closes the innermost container. */
   close(): void;
-  /** The container that blocks are written into; `null`: the page itself. */
+  /** The innermost container; `null`: the page itself. */
   readonly within: ContainerKind | null;
-  /** The next block follows the one before without a blank line. */
+  /** Writes the next block without a blank line before it. */
   tighten(): void;
-  /** The mark of the list before, which another list next to it must not use; empty: there is none. */
+  /** Mark of the list directly before, which the next list must not use (CommonMark §5.3); empty: none. */
   listBefore(): string;
+  /** Records the mark of a list that ended. */
   listEnded(mark: string): void;
-  /** A main part begins, outside of whatever is open, and ends with a call of what is given; `null`: it is in one. */
+  /** Starts a region outside of all containers. @returns what ends it; `null`: within a region of its kind */
   enter(kind: RegionKind): (() => void) | null;
-  /** What is written; empty where there is no text. `title` stands above where no first heading does. */
+  /** The Markdown, empty without text. Begins with `title` where there is no heading of level 1. */
   finish(title: string): string;
 }
 
+interface WriterState {
+  readonly meter: OutputMeter;
+  readonly out: string[];
+  /** Open containers, the innermost last. */
+  containers: Container[];
+  /** As `Container.list`, of the page itself. */
+  list: string;
+  gap: number;
+  readonly regions: Region[];
+  /** Open regions. */
+  readonly entered: Region[];
+  /** The page contains a heading of level 1. */
+  titled: boolean;
+}
+
 export function createWriter(meter: OutputMeter): BlockWriter {
-  const out: string[] = [];
-  let containers: Container[] = [];
-  /** Of the page itself. */
-  let list = '';
-  let gap: number = GAP.none;
-  const regions: Region[] = [];
-  const entered: Region[] = [];
-  let titled = false;
-
-  function put(line: string): void {
-    meter(line.length);
-    out.push(line);
-  }
-
-  function separate(): void {
-    if (gap === GAP.blank) {
-      let prefix = '';
-      for (const { first, rest } of containers) {
-        if (first !== null) break;
-        prefix += rest;
-      }
-      put(`${prefix.trimEnd()}\n`);
-    }
-    gap = GAP.blank;
-  }
-
-  function prefixed(line: string): string {
-    let prefix = '';
-    for (const container of containers) {
-      prefix += container.first ?? container.rest;
-      container.first = null;
-    }
-    return `${(prefix + line).trimEnd()}\n`;
-  }
-
-  function setList(mark: string): void {
-    const top = containers.at(-1);
-    if (top === undefined) list = mark;
-    else top.list = mark;
-  }
-
-  function partOf(kind: RegionKind): string {
-    const parts = regions.filter((region) => region.kind === kind);
-    return parts
-      .map(({ from, to }) => out.slice(from, to).join('').trim())
-      .filter((part) => part !== '')
-      .join('\n\n');
-  }
-
-  /** The main part where the page names one; articles where they hold most of the text. */
-  function choose(): { readonly text: string; readonly isTitled: boolean } {
-    const isTitled = (kind: RegionKind): boolean => regions.some((one) => one.kind === kind && one.titled);
-    const main = partOf('main');
-    if (main !== '') return { text: main, isTitled: isTitled('main') };
-    const whole = out.join('').trim();
-    const articles = partOf('article');
-    if (articles === '' || articles.length * 2 < whole.length) return { text: whole, isTitled: titled };
-    return { text: articles, isTitled: isTitled('article') };
-  }
-
+  const state: WriterState = {
+    meter,
+    out: [],
+    containers: [],
+    list: '',
+    gap: GAP.none,
+    regions: [],
+    entered: [],
+    titled: false,
+  };
   return {
     get within() {
-      return containers.at(-1)?.kind ?? null;
+      return state.containers.at(-1)?.kind ?? null;
     },
-    block(text, { isTitle = false } = {}) {
-      separate();
-      if (isTitle) {
-        titled = true;
-        for (const region of entered) region.titled = true;
-      }
-      for (const line of text.split('\n')) put(prefixed(line));
-      setList('');
-    },
+    block: (text, { isTitle = false } = {}) => writeBlock(state, text, isTitle),
     open(kind, first, rest) {
-      containers.push({ kind, first, rest, list: '' });
+      state.containers.push({ kind, first, rest, list: '' });
     },
     close() {
-      containers.pop();
+      state.containers.pop();
     },
     tighten() {
-      if (gap === GAP.blank) gap = GAP.line;
+      if (state.gap === GAP.blank) state.gap = GAP.line;
     },
-    listBefore: () => containers.at(-1)?.list ?? list,
-    listEnded: setList,
-    enter(kind) {
-      if (entered.some((region) => region.kind === kind)) return null;
-      const region: Region = { kind, from: out.length, to: out.length, titled: false };
-      const before = containers;
-      regions.push(region);
-      entered.push(region);
-      containers = [];
-      return () => {
-        region.to = out.length;
-        entered.pop();
-        containers = before;
-      };
-    },
+    listBefore: () => state.containers.at(-1)?.list ?? state.list,
+    listEnded: (mark) => setList(state, mark),
+    enter: (kind) => enterRegion(state, kind),
     finish(title) {
-      const { text, isTitled } = choose();
+      const { text, isTitled } = mainPart(state);
       if (text === '') return '';
       return title === '' || isTitled ? `${text}\n` : `# ${title}\n\n${text}\n`;
     },
   };
+}
+
+/** Writes a block after its gap, and resets the list before it. */
+function writeBlock(state: WriterState, text: string, isTitle: boolean): void {
+  separate(state);
+  if (isTitle) {
+    state.titled = true;
+    for (const region of state.entered) region.titled = true;
+  }
+  for (const line of text.split('\n')) put(state, prefixed(state, line));
+  setList(state, '');
+}
+
+/** Adds a line. @throws PageLimit */
+function put({ meter, out }: WriterState, line: string): void {
+  meter(line.length);
+  out.push(line);
+}
+
+/** Writes the blank line before a block, with the prefixes of containers that have lines already. */
+function separate(state: WriterState): void {
+  if (state.gap === GAP.blank) {
+    let prefix = '';
+    for (const { first, rest } of state.containers) {
+      if (first !== null) break;
+      prefix += rest;
+    }
+    put(state, `${prefix.trimEnd()}\n`);
+  }
+  state.gap = GAP.blank;
+}
+
+/** A line with the prefixes of its containers, without white space at its end. */
+function prefixed({ containers }: WriterState, line: string): string {
+  let prefix = '';
+  for (const container of containers) {
+    prefix += container.first ?? container.rest;
+    container.first = null;
+  }
+  return `${(prefix + line).trimEnd()}\n`;
+}
+
+function setList(state: WriterState, mark: string): void {
+  const top = state.containers.at(-1);
+  if (top === undefined) state.list = mark;
+  else top.list = mark;
+}
+
+/** Starts a region and hides the open containers until its end. */
+function enterRegion(state: WriterState, kind: RegionKind): (() => void) | null {
+  const { out, regions, entered } = state;
+  if (entered.some((region) => region.kind === kind)) return null;
+  const region: Region = { kind, from: out.length, to: out.length, titled: false };
+  const before = state.containers;
+  regions.push(region);
+  entered.push(region);
+  state.containers = [];
+  return () => {
+    region.to = out.length;
+    entered.pop();
+    state.containers = before;
+  };
+}
+
+/** The `main` regions where the page has text in some; else its articles where they have half of the text; else all. */
+function mainPart({ out, regions, titled }: WriterState): {
+  readonly text: string;
+  readonly isTitled: boolean;
+} {
+  const textOf = (kind: RegionKind): string =>
+    regions
+      .filter((region) => region.kind === kind)
+      .map(({ from, to }) => out.slice(from, to).join('').trim())
+      .filter((part) => part !== '')
+      .join('\n\n');
+  const isTitled = (kind: RegionKind): boolean =>
+    regions.some((region) => region.kind === kind && region.titled);
+  const main = textOf('main');
+  if (main !== '') return { text: main, isTitled: isTitled('main') };
+  const whole = out.join('').trim();
+  const articles = textOf('article');
+  if (articles === '' || articles.length * 2 < whole.length) return { text: whole, isTitled: titled };
+  return { text: articles, isTitled: isTitled('article') };
 }

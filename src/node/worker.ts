@@ -13,7 +13,7 @@ import { trustProxies } from '../proxy/visitor.ts';
 import { loadWarm } from '../waf/load/load.ts';
 import { createCounts } from '../workers/counts.ts';
 import { createPlanTaker } from '../workers/install-shared-plans.ts';
-import type { Beginning, SharedStateChange } from '../workers/messages.ts';
+import type { SharedStateChange, WorkerStart } from '../workers/messages.ts';
 import { type JoinedWorker, joinPrimary, type PrimaryChannel } from '../workers/worker.ts';
 import { openCertificateFolder } from './certificates.ts';
 import { createNodeProcess, type NodeProcess } from './node-process.ts';
@@ -26,7 +26,7 @@ const SILENT = { level: 'silent' } as const;
 
 /** Creates everything that serves, applies the shared state of the start, and returns the operations of the primary. */
 async function begin(
-  { index, settings: sent, changes }: Beginning,
+  { index, settings: sent, changes }: WorkerStart,
   primary: PrimaryChannel,
 ): Promise<JoinedWorker> {
   const settings = sent as WorkerSettings;

@@ -1,6 +1,10 @@
 /**
- * Runs `work` with a signal that aborts after `limitMs` or with `parent`, and leaves nothing behind on `parent`.
- * (`AbortSignal.any` on a signal that lives as long as the process keeps an entry for every call on Node 20.)
+ * Time limits for asynchronous work.
+ */
+
+/**
+ * Runs `work` with a signal that aborts after `limitMs` or with `parent`; removes its listener from `parent` at the end.
+ * Not `AbortSignal.any`: on Node 20 it leaks an entry per call on a parent signal of the process.
  */
 export async function withDeadline<T>(
   limitMs: number,

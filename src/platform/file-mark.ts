@@ -1,7 +1,7 @@
-/** Tells a changed file from an unchanged one without reading it. */
+/** Detects changes of a file without reading it. */
 import { stat } from 'node:fs/promises';
 
-/** A text that changes when the file is written or replaced; of a file that is missing, why it cannot be looked at. */
+/** A text that changes when the file is written or replaced (times, size, inode); for a missing file, the system's code. */
 export async function fileMark(path: string): Promise<string> {
   return stat(path).then(
     ({ mtimeMs, ctimeMs, size, ino }) => `${mtimeMs}/${ctimeMs}/${size}/${ino}`,

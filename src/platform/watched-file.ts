@@ -1,43 +1,43 @@
 /**
- * A file that is followed as it changes: looked at now and then, and at once where the system hints. What it holds is
- * somebody else's to take; what cannot be taken is told once, and the next change is looked at as any other. What could be
- * taken at another time is tried again, less and less often.
+ * Follows a file: polls it, and reads it at once where the system reports a change. The caller's `take` accepts or refuses
+ * the content; a refusal is reported once. A refusal that may pass is tried again with backoff.
  */
 import { type FSWatcher, watch } from 'node:fs';
 import { dirname } from 'node:path';
 import { retryMs } from './backoff.ts';
 import { sha256Hex } from './sha256.ts';
 
+/** A file that is followed. */
 export interface WatchedFile {
-  /** Looks at the file now, what was refused included; resolves once what it says is taken or refused. */
+  /** Reads the file now, also content that was refused before; resolves once it is accepted or refused. */
   check(): Promise<void>;
-  /** From now on nothing is taken, but for what is being taken already. */
+  /** Stops following; a running `take` is not interrupted. */
   stop(): void;
 }
 
 export interface WatchFileOptions {
   readonly file: string;
-  /** Reads the file whole; rejects with why it cannot. */
+  /** Reads the whole file; rejects when it cannot. */
   readonly read: () => Promise<Uint8Array>;
-  /** Given the octets whenever they are others than before; rejects with what is wrong with them. */
+  /** Called with changed octets; rejects when they are refused. */
   readonly take: (octets: Uint8Array) => Promise<void>;
-  /** Told why a changed file was not taken. */
+  /** Called with the reason of a refusal. */
   readonly onRefused: (error: unknown) => void;
-  /** Whether what was refused so may be taken as it is at another time; absent: never. */
+  /** Whether the same content may be accepted later after this error; absent: never. */
   readonly mayPass?: (error: unknown) => boolean;
-  /** Milliseconds between looks without a hint of the system's; default 2,000. */
+  /** Milliseconds between polls; default 2,000. */
   readonly pollMs?: number | undefined;
 }
 
 const POLL_MS = 2_000;
-/** Milliseconds before octets that were refused are tried again: the first time, and at most. */
+/** Milliseconds before refused octets are tried again: the first delay, and the longest. */
 const RETRY_MS = { first: 2_000, last: 60_000 } as const;
-/** Milliseconds after the system's hint: editors write in several steps. */
+/** Milliseconds between a change report and the read: editors write in several steps. */
 const SETTLE_MS = 50;
 
 /**
- * Takes the file as it is and begins to follow it.
- * @throws what `read` or `take` rejects with at the first look
+ * Reads the file and starts to follow it.
+ * @throws what `read` or `take` rejects with at first
  */
 export async function watchFile({
   file,
@@ -47,16 +47,17 @@ export async function watchFile({
   mayPass = () => false,
   pollMs = POLL_MS,
 }: WatchFileOptions): Promise<WatchedFile> {
-  /** What was looked at last: the digest of its octets, or why there were none. */
+  /** The digest of the last octets, or why they could not be read. */
   let seen = '';
-  /** What was seen was refused and is to be tried again. */
+  /** The last octets were refused and are tried again; `null`: they are not. */
   let refused: Refused | null = null;
-  let looking: Promise<void> | null = null;
+  let reading: Promise<void> | null = null;
+  /** A check was requested during the running one. */
   let again = false;
   let stopped = false;
 
-  /** Takes what is new. @throws the first time that something is wrong */
-  async function lookOnce(): Promise<void> {
+  /** Reads once and passes changed octets on. @throws an error when it occurs first */
+  async function readOnce(): Promise<void> {
     let octets: Uint8Array;
     try {
       octets = await read();
@@ -66,12 +67,12 @@ export async function watchFile({
       seen = reason;
       throw error;
     }
-    // Who takes it may be closed by now.
+    // Stopped during the read: the receiver may be closed.
     if (stopped) return;
-    const found = sha256Hex(octets);
-    const before = found === seen ? refused : null;
-    if (found === seen && (before === null || performance.now() < before.tryAt)) return;
-    seen = found;
+    const digest = sha256Hex(octets);
+    const before = digest === seen ? refused : null;
+    if (digest === seen && (before === null || performance.now() < before.tryAt)) return;
+    seen = digest;
     refused = null;
     try {
       await take(octets);
@@ -83,32 +84,32 @@ export async function watchFile({
     }
   }
 
-  /** One look at a time; a call during one makes it look once more. */
-  function look(): Promise<void> {
+  /** Checks the file; one check at a time, and a call during one causes another. */
+  function check(): Promise<void> {
     again = true;
-    looking ??= (async () => {
+    reading ??= (async () => {
       while (again) {
         again = false;
-        await lookOnce().catch(onRefused);
+        await readOnce().catch(onRefused);
       }
     })().finally(() => {
-      looking = null;
+      reading = null;
     });
-    return looking;
+    return reading;
   }
 
-  await lookOnce();
-  const poll = setInterval(() => void look(), pollMs);
-  const hints = listen(dirname(file), () => void look());
+  await readOnce();
+  const poll = setInterval(() => void check(), pollMs);
+  const reports = watchFolder(dirname(file), () => void check());
   return {
     check() {
       if (refused !== null) refused = { ...refused, tryAt: performance.now() };
-      return look();
+      return check();
     },
     stop() {
       stopped = true;
       clearInterval(poll);
-      hints.stop();
+      reports.stop();
     },
   };
 }
@@ -125,10 +126,10 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Hints that something in a folder changed, a little after it did. The folder and not the file, since editors and
- * deployments put another file in its place. Where the system has no hints to give, the poll remains.
+ * Calls `onChange` shortly after a change in a folder. The folder and not the file, since editors and deployments replace
+ * the file. Where the system cannot report changes, polling remains.
  */
-function listen(folder: string, onHint: () => void): { stop(): void } {
+function watchFolder(folder: string, onChange: () => void): { stop(): void } {
   let settle: NodeJS.Timeout | null = null;
   let watcher: FSWatcher | null = null;
   const stop = (): void => {
@@ -139,7 +140,7 @@ function listen(folder: string, onHint: () => void): { stop(): void } {
     watcher = watch(folder, () => {
       settle ??= setTimeout(() => {
         settle = null;
-        onHint();
+        onChange();
       }, SETTLE_MS);
     });
     watcher.on('error', stop);

@@ -1,11 +1,11 @@
-/** Lines that workers write, each into a pipe of its own, gathered into one log: whole lines, in turn. */
+/** Collects the lines that workers write to their stdout pipes into one log, line by line. */
 import type { Readable } from 'node:stream';
 import type { LineWriter } from '../proxy/log/line-writer.ts';
 import { FULL_MS } from './limits.ts';
 
 /**
- * Reads a worker's lines until it ends. While the log is full nothing is read: the worker's own bounds hold then, and it
- * says in its place how many lines are missing. What a worker that died had not finished is dropped, and counted.
+ * Reads a worker's lines until it ends. While the log is full nothing is read, so that the worker's own buffer limits apply
+ * and the worker logs how many lines are missing. An unfinished last line is dropped and counted.
  */
 export async function collectLines(from: Readable, log: LineWriter): Promise<void> {
   let rest = '';

@@ -1,4 +1,4 @@
-/** Counts in a worker what its domains were asked, for the primary to report: a node has one count. */
+/** Counts a worker's requests per domain and sends the counts to the primary, which reports for the whole node. */
 import type { RequestLog } from '../proxy/log/request-log.ts';
 import {
   addTrafficCounts,
@@ -9,50 +9,55 @@ import {
 } from '../sync/traffic-counts.ts';
 import { COUNT_MS } from './limits.ts';
 
+/** Traffic counts of a worker. */
 export interface Counts extends RequestLog {
-  /** Tells what is counted, and no more. */
+  /** Sends the last counts and stops. */
   stop(): Promise<void>;
 }
 
-/** @param tell hands tallies on; resolves when they are on their way */
-export function createCounts(tell: (tallies: readonly ReportedCounts[]) => Promise<void>): Counts {
-  let tallies = new Map<string, TrafficCounts>();
-  let telling: Promise<void> | null = null;
+/** @param send sends counts to the primary; resolves when they are in the channel, rejects when the primary is gone */
+export function createCounts(send: (counts: readonly ReportedCounts[]) => Promise<void>): Counts {
+  let counts = new Map<string, TrafficCounts>();
+  let sending: Promise<void> | null = null;
 
-  /** One telling at a time: what is counted meanwhile adds up here and not in the channel. */
+  /** Sends one message at a time: what is counted meanwhile adds up here instead of in the channel. */
   function flush(): Promise<void> {
-    if (telling !== null || tallies.size === 0) return telling ?? Promise.resolve();
-    const counted = tallies;
-    tallies = new Map();
-    const told = [...counted].map(([domain, { hits, ...sums }]) => ({ domain, ...sums, hits: [...hits] }));
-    telling = tell(told)
+    if (sending !== null || counts.size === 0) return sending ?? Promise.resolve();
+    const counted = counts;
+    counts = new Map();
+    const reported = [...counted].map(([domain, { hits, ...sums }]) => ({
+      domain,
+      ...sums,
+      hits: [...hits],
+    }));
+    sending = send(reported)
       .catch(() => putBack(counted))
       .finally(() => {
-        telling = null;
+        sending = null;
       });
-    return telling;
+    return sending;
   }
 
   function putBack(counted: ReadonlyMap<string, TrafficCounts>): void {
-    for (const [domain, tally] of counted) addTrafficCounts(tallyOf(domain), tally);
+    for (const [domain, one] of counted) addTrafficCounts(countsOf(domain), one);
   }
 
-  function tallyOf(domain: string): TrafficCounts {
-    const known = tallies.get(domain);
+  function countsOf(domain: string): TrafficCounts {
+    const known = counts.get(domain);
     if (known !== undefined) return known;
-    const tally = createTrafficCounts();
-    tallies.set(domain, tally);
-    return tally;
+    const fresh = createTrafficCounts();
+    counts.set(domain, fresh);
+    return fresh;
   }
 
-  const regularly = setInterval(() => void flush(), COUNT_MS).unref();
+  const timer = setInterval(() => void flush(), COUNT_MS).unref();
   return {
     done({ exchange, octets }) {
-      if (exchange !== null) countRequest(tallyOf(exchange.domain.name), exchange, octets);
+      if (exchange !== null) countRequest(countsOf(exchange.domain.name), exchange, octets);
     },
     async stop() {
-      clearInterval(regularly);
-      await telling;
+      clearInterval(timer);
+      await sending;
       await flush();
     },
   };

@@ -1,32 +1,35 @@
-/** A worker's side of plans: what the primary says is installed, read from the files it keeps or as it came. */
+/**
+ * Installs the primary's plans in a worker: reads them from the plan store's folder, or takes the octets of the message.
+ */
 import { DamageFault, readPlanFile } from '../sync/plan-store.ts';
 import type { Installed, PlanTable } from '../sync/plan-table.ts';
 import type { PlanMessage, SharedStateChange } from './messages.ts';
 
 type PlanChange = Extract<SharedStateChange, { readonly kind: 'plan' }>;
 
+/** The worker's plans. */
 export interface PlanTaker {
-  /** Installs what all others serve; what cannot be read is found at its first request, and the name refused by it. */
+  /** Installs a plan without opening it: one that cannot be read refuses its name from the first request on. */
   apply(change: PlanChange): void;
   /**
-   * Opens what is new and serves as before; what is returned installs it.
-   * @throws DamageFault, what the system lacks or what the plan is refused for, without paths
+   * Opens a plan without serving it; the returned function installs it.
+   * @throws DamageFault, PlanFault or the system's error, without paths
    */
   prepare(change: PlanChange): () => void;
 }
 
 export interface PlanTakerOptions {
   readonly plans: PlanTable;
-  /** The folder that the primary keeps plans in. */
+  /** The folder of the primary's plan store. */
   readonly directory: string;
-  /** Told of a plan in use that cannot be read any more. */
+  /** Called with a name whose installed plan is damaged. */
   readonly onDamaged: (name: string) => void;
 }
 
 export function createPlanTaker({ plans, directory, onDamaged }: PlanTakerOptions): PlanTaker {
   function readOf({ digest, octets }: PlanMessage): () => Uint8Array {
     if (octets === null) return () => readPlanFile(directory, digest);
-    // Of its own memory, since a plan is a view of its bytes from an 8-octet boundary on.
+    // A copy in memory of its own: views of a plan need an 8-octet boundary.
     const bytes = new Uint8Array(Buffer.from(octets, 'base64'));
     return () => bytes;
   }
@@ -36,20 +39,20 @@ export function createPlanTaker({ plans, directory, onDamaged }: PlanTakerOption
     else plans.set(name, plan === 'refused' ? plan : installed(plan, () => onDamaged(name)));
   }
 
-  function installed(plan: PlanMessage, tell: () => void): Installed {
+  function installed(plan: PlanMessage, reportDamage: () => void): Installed {
     const { revision, digest, purgeEpoch, clearance, previous } = plan;
-    const readIt = readOf(plan);
+    const readOctets = readOf(plan);
     let damage: DamageFault | null = null;
     const read = (): Uint8Array => {
-      // Until the primary brings it again, which takes the place of this: not read once a request.
+      // Not read again at each request: the primary sends the plan again, which replaces this entry.
       if (damage !== null) throw damage;
       try {
-        return readIt();
+        return readOctets();
       } catch (error) {
-        // What the system lacks now it has at another request, and the primary would find nothing wrong.
+        // A lack of descriptors or memory is temporary, and the primary would find the file intact.
         if (error instanceof DamageFault) {
           damage = error;
-          tell();
+          reportDamage();
         }
         throw error;
       }
@@ -66,9 +69,9 @@ export function createPlanTaker({ plans, directory, onDamaged }: PlanTakerOption
     prepare(change) {
       const { name, plan } = change;
       if (plan === null || plan === 'refused') return () => apply(change);
-      let made = false;
-      // Until then it is no plan in use, and that it cannot be read is told by the refusal.
-      const entry = installed(plan, () => made && onDamaged(name));
+      let isInstalled = false;
+      // Before that, the fault of `prepare` reports the damage.
+      const entry = installed(plan, () => isInstalled && onDamaged(name));
       let install: () => void;
       try {
         install = plans.prepare(name, entry);
@@ -76,14 +79,14 @@ export function createPlanTaker({ plans, directory, onDamaged }: PlanTakerOption
         throw withoutPath(error);
       }
       return () => {
-        made = true;
+        isInstalled = true;
         install();
       };
     },
   };
 }
 
-/** The system's own sentence holds the path, and customers read why a plan is refused. */
+/** Removes the path from the system's message, since customers read why a plan is refused. */
 function withoutPath(error: unknown): unknown {
   const { code, syscall } = error as NodeJS.ErrnoException;
   if (syscall === undefined) return error;

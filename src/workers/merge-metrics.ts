@@ -1,22 +1,24 @@
-/** The metrics of all workers together, and of the primary beside them. */
+/** Adds up the metrics of all workers and of the primary, and counts workers that are ready or were restarted. */
 import { AggregatorRegistry, Counter, Gauge, type Registry } from 'prom-client';
 import { describeMessage, type MetricMessage } from './messages.ts';
 import type { WorkerProcess } from './worker-process.ts';
 
+/** The metrics of the node. */
 export interface Totals {
-  /** Keeps what a worker counted that is gone, or sums would fall with its end. */
-  retire(counted: readonly MetricMessage[]): void;
+  /** Retains counters and histograms of an ended worker: a Prometheus counter must not fall. */
+  retire(metrics: readonly MetricMessage[]): void;
+  /** A registry with the sums at this moment. */
   registry(): Promise<Registry>;
 }
 
-/** @param own the primary's own series */
-export function createTotals(slots: readonly WorkerProcess[], own: Registry): Totals {
+/** @param workers the worker processes; filled during the start @param own the primary's own series */
+export function createTotals(workers: readonly WorkerProcess[], own: Registry): Totals {
   new Gauge({
     name: 'edgeplan_node_workers_ready',
     help: 'Workers that take connections',
     registers: [own],
     collect() {
-      this.set(slots.filter((slot) => slot.ready()).length);
+      this.set(workers.filter((worker) => worker.ready()).length);
     },
   });
   new Gauge({
@@ -25,7 +27,8 @@ export function createTotals(slots: readonly WorkerProcess[], own: Registry): To
     labelNames: ['worker'],
     registers: [own],
     collect() {
-      for (const [index, slot] of slots.entries()) this.set({ worker: String(index) }, slot.ready() ? 1 : 0);
+      for (const [index, worker] of workers.entries())
+        this.set({ worker: String(index) }, worker.ready() ? 1 : 0);
     },
   });
   new Counter({
@@ -34,10 +37,10 @@ export function createTotals(slots: readonly WorkerProcess[], own: Registry): To
     registers: [own],
     collect() {
       this.reset();
-      this.inc(slots.reduce((sum, slot) => sum + slot.restarts(), 0));
+      this.inc(workers.reduce((sum, worker) => sum + worker.restarts(), 0));
     },
   });
-  /** What dead workers had counted, in one part or, for a moment, more. */
+  /** Metrics of ended workers: one part, or several until `fold` has added them up. */
   let retired: readonly (readonly MetricMessage[])[] = [];
   let folding = false;
 
@@ -53,16 +56,19 @@ export function createTotals(slots: readonly WorkerProcess[], own: Registry): To
   }
 
   return {
-    retire(counted) {
-      const lasting = counted.filter(({ type }) => type === 'counter' || type === 'histogram');
+    retire(metrics) {
+      const lasting = metrics.filter(({ type }) => type === 'counter' || type === 'histogram');
       if (lasting.length === 0) return;
       retired = [...retired, lasting];
       void fold();
     },
     async registry() {
-      const [primary] = await Promise.all([describeMessage(own), ...slots.map((slot) => slot.recount())]);
-      // INVARIANT: read at one moment. A worker that ends between its answer and another's would count twice, or not.
-      return sum([primary, ...slots.map((slot) => slot.counted()), ...retired]);
+      const [primary] = await Promise.all([
+        describeMessage(own),
+        ...workers.map((worker) => worker.refreshMetrics()),
+      ]);
+      // INVARIANT: read synchronously. A worker that ends between its reply and another's would count twice, or never.
+      return sum([primary, ...workers.map((worker) => worker.metrics()), ...retired]);
     },
   };
 }

@@ -1,91 +1,99 @@
-/** What a primary and its workers say to each other. A connection's socket travels beside its message. */
+/**
+ * The messages between the primary and its workers over Node's IPC channel; JSON-safe. The socket of a connection travels
+ * beside its message.
+ */
 import type { Registry } from 'prom-client';
 import type { Clearance } from '../plan/manifest.ts';
 import type { PlanMark } from '../sync/journal.ts';
 import type { ReportedCounts } from '../sync/traffic-counts.ts';
 
-/** A plan as it travels. */
+/** A plan for workers. */
 export interface PlanMessage {
   readonly revision: number;
   readonly digest: string;
   readonly purgeEpoch: number;
   /** As `Installed.clearance`. */
   readonly clearance: Clearance | null;
-  /** The sealed plan in base64; `null`: it is read from the folder of plans. */
+  /** The sealed plan in base64; `null`: workers read it from the plan store's folder. */
   readonly octets: string | null;
-  /** The plan that serves the name while this one cannot be read, from the folder of plans. */
+  /** The plan that serves the name while this one cannot be read; its file is in the plan store's folder. */
   readonly previous: PlanMark | null;
 }
 
-/** What all workers hold alike, and change together. */
+/** A change of the shared state, which all workers make together. */
 export type SharedStateChange =
   | { readonly kind: 'plan'; readonly name: string; readonly plan: PlanMessage | 'refused' | null }
   | { readonly kind: 'clearance'; readonly clearance: Clearance }
-  /** The answer to a certificate authority; `null`: it is over. */
+  /** The answer to an HTTP-01 challenge (RFC 8555 §8.3); `null`: the challenge is over. */
   | { readonly kind: 'token'; readonly token: string; readonly answer: string | null };
 
 /**
- * How a change comes about: every worker prepares it and serves as before; where all could they are told to make it, else
- * to leave it. The change is told again with `make`, for a worker that began in between.
+ * A step of a two-phase change. Every worker prepares it and serves as before; when all succeed they commit it, otherwise
+ * they abort it. `commit` repeats the change for a worker that started in between.
  */
 export type ChangeStep =
-  | { readonly step: 'prepare' | 'make'; readonly id: number; readonly change: SharedStateChange }
-  | { readonly step: 'leave'; readonly id: number };
+  | { readonly step: 'prepare' | 'commit'; readonly id: number; readonly change: SharedStateChange }
+  | { readonly step: 'abort'; readonly id: number };
 
-/** What a worker begins from. */
-export interface Beginning {
+/** What a worker starts with. */
+export interface WorkerStart {
   readonly index: number;
   readonly count: number;
-  /** The caller's own, as JSON. */
+  /** Settings of the caller of `startPrimary`, JSON-safe. */
   readonly settings: unknown;
+  /** The whole shared state, as changes from nothing. */
   readonly changes: readonly SharedStateChange[];
 }
 
+/** From the primary. `number` identifies a request; its reply repeats it. */
 export type ToWorker =
-  | { readonly kind: 'begin'; readonly beginning: Beginning }
-  /** `way` is told back as soon as the worker has the socket. */
-  | { readonly kind: 'connection'; readonly listener: string; readonly way: number }
+  | { readonly kind: 'start'; readonly start: WorkerStart }
+  /** A connection; the worker replies `accepted` as soon as it has the socket. */
+  | { readonly kind: 'connection'; readonly listener: string; readonly number: number }
   | ({ readonly kind: 'change'; readonly number: number } & ChangeStep)
-  /** Reads anew what files say: certificates, countries, ranges of bots. */
+  /** Read changed files: certificates, countries, ranges of bots. */
   | { readonly kind: 'reload'; readonly number: number }
-  | { readonly kind: 'metrics'; readonly ask: number }
-  /** Asks clients to leave while every request is still served. */
+  | { readonly kind: 'metrics'; readonly number: number }
+  /** Ask clients to close their connections; every request is still served. */
   | { readonly kind: 'retire' }
   | { readonly kind: 'drain'; readonly graceMs: number };
 
-/** A metric as prom-client gives it; only what is looked at here. */
+/** A metric as prom-client serialises it; only the fields that are read here. */
 export interface MetricMessage {
   readonly name: string;
   readonly type: string;
 }
 
-/** Why a worker cannot begin. */
-export interface BeginFault {
+/** Why a worker cannot start. */
+export interface StartFault {
   readonly message: string;
-  /** The system's word, `ENOENT`; `null`: it has none. */
+  /** The system's code, such as `ENOENT`; `null`: none. */
   readonly code: string | null;
 }
 
-export function faultOf(error: unknown): BeginFault {
+/** Anything thrown, as it is sent to the primary. */
+export function faultOf(error: unknown): StartFault {
   if (!(error instanceof Error)) return { message: String(error), code: null };
   const { message, code } = error as NodeJS.ErrnoException;
   return { message, code: typeof code === 'string' ? code : null };
 }
 
+/** From a worker. */
 export type ToPrimary =
+  /** A heartbeat, every `BEAT_MS`. */
   | { readonly kind: 'beat' }
   | { readonly kind: 'ready' }
-  | { readonly kind: 'failed'; readonly fault: BeginFault }
-  | { readonly kind: 'took'; readonly way: number }
-  /** Answers a step of a change, and `reload`: `fault` says why things are as before; `null`: it is done. */
+  | { readonly kind: 'failed'; readonly fault: StartFault }
+  | { readonly kind: 'accepted'; readonly number: number }
+  /** Reply to `change` and `reload`: `fault` is why nothing changed; `null`: it is done. */
   | { readonly kind: 'done'; readonly number: number; readonly fault: string | null }
   /** The plan of a name cannot be read. */
   | { readonly kind: 'damaged'; readonly name: string }
-  /** What was counted since the last time. */
-  | { readonly kind: 'counted'; readonly tallies: readonly ReportedCounts[] }
-  | { readonly kind: 'metrics'; readonly ask: number; readonly metrics: readonly MetricMessage[] };
+  /** Traffic counts since the last message. */
+  | { readonly kind: 'counted'; readonly counts: readonly ReportedCounts[] }
+  | { readonly kind: 'metrics'; readonly number: number; readonly metrics: readonly MetricMessage[] };
 
-/** A registry's metrics as they travel. */
+/** A registry's metrics as they are sent. */
 export async function describeMessage(registry: Registry): Promise<readonly MetricMessage[]> {
   return (await registry.getMetricsAsJSON()) as unknown as readonly MetricMessage[];
 }

@@ -1,15 +1,17 @@
-/** Questions on their way to another process, by number. */
+/** Requests to another process that wait for their replies, matched by number. */
 
+/** Requests with replies of type `T`. */
 export interface PendingRequests<T> {
-  /** Sends a question under a new number; resolves with its answer. */
+  /** Sends a request under a new number; resolves with its reply, or with `late.value()`. */
   send(send: (number: number) => void): Promise<T>;
+  /** Resolves a request; unknown numbers are ignored. */
   answer(number: number, value: T): void;
-  /** Answers everything that is open: nobody else will. */
+  /** Resolves all open requests, as the other process has ended. */
   end(value: T): void;
 }
 
 export interface PendingRequestsOptions<T> {
-  /** Milliseconds an answer may take, and what stands in for one that is late; `null`: as long as it takes. */
+  /** Milliseconds until a request is resolved without a reply, and with what; `null`: no time limit. */
   readonly late: { readonly ms: number; readonly value: () => T } | null;
 }
 

@@ -1,7 +1,7 @@
 /**
- * A node of several processes. The primary listens and hands every connection to the worker its peer's address belongs
- * to, so that one address always meets one worker; it starts workers that end again, adds up their metrics, and has them
- * drain. It reads nothing of what clients send.
+ * The primary of a node of several processes. It listens and sends each connection to the worker of its client address, so
+ * that one address always meets the same worker; it restarts workers, adds up their metrics, and drains them. It reads
+ * nothing of what clients send.
  */
 import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
@@ -10,140 +10,163 @@ import type { Readable } from 'node:stream';
 import type { Registry } from 'prom-client';
 import type { ReportedCounts } from '../sync/traffic-counts.ts';
 import type { WorkerEvent } from './events.ts';
-import { MAX_STARTING_LOOKS, MAX_WORKERS } from './limits.ts';
-import { createTotals } from './merge-metrics.ts';
+import { MAX_STARTING_CHECKS, MAX_WORKERS } from './limits.ts';
+import { createTotals, type Totals } from './merge-metrics.ts';
 import type { SharedState } from './shared-state.ts';
 import type { WorkerProgram } from './start-program.ts';
-import { createWorkerRoute } from './worker-of-address.ts';
+import { createWorkerRoute, type WorkerRoute } from './worker-of-address.ts';
 import { createWorkerProcess, type WorkerProcess } from './worker-process.ts';
 
+/** What `startPrimary` needs. */
 export interface PrimaryOptions {
+  /** The program of a worker; it calls `joinPrimary`. */
   readonly program: WorkerProgram;
   readonly workers: number;
-  /** Where to listen, by a name that workers know the protocol by. */
+  /** Addresses to listen on, by listener name; a worker chooses the protocol by that name. */
   readonly listeners: Readonly<Record<string, { readonly host: string; readonly port: number }>>;
-  /** Peers that speak for many visitors: their connections are dealt out in turn. */
+  /** Proxies that many visitors come through: their connections go to the workers in turn. */
   readonly isProxy: (address: string) => boolean;
-  /** What workers hold alike; from here on its changes are told to them. */
+  /** The workers' shared state; its changes are sent to them from the start on. */
   readonly sharedState: SharedState;
-  /** What every worker is told once, as JSON, when it is known where the node listens. */
+  /** Settings for every worker, JSON-safe; called once, when the listeners are open. */
   readonly settings: (addresses: Readonly<Record<string, AddressInfo>>) => unknown;
-  /** Takes what a worker writes to its stdout, at each start; `null`: it has this process's own. */
+  /** Called with the stdout of each worker process; `null`: they share this process's stdout. */
   readonly onOutput: ((output: Readable) => void) | null;
-  /** Told what workers were asked, once. */
-  readonly onCounted: (tally: ReportedCounts) => void;
-  /** This process's own series, counted beside the workers'. */
+  /** Called with traffic counts of workers, once for each count. */
+  readonly onCounted: (counts: ReportedCounts) => void;
+  /** The primary's own metrics, added to the workers'. */
   readonly registry: Registry;
   readonly onEvent: (event: WorkerEvent) => void;
-  /** Looks until a worker that was started has to be ready. Default: `MAX_STARTING_LOOKS`. */
-  readonly startLooks?: number;
+  /** Checks until a started worker has to be ready. Default: `MAX_STARTING_CHECKS`. */
+  readonly startChecks?: number;
 }
 
+/** A primary whose workers have started. */
 export interface RunningPrimary {
+  /** Bound addresses, by listener name. */
   readonly addresses: Readonly<Record<string, AddressInfo>>;
-  /** Processes of the workers, in their order; `null` for one that is away. */
+  /** Process ids by worker; `null`: it is not running. */
   pids(): readonly (number | null)[];
-  /** The metrics of all workers together. */
+  /** The sum of the metrics of all workers and of the primary. */
   registry(): Promise<Registry>;
-  /** Why not all is as it should be, apart from stopping; `null`: it is. */
+  /** Which workers are not ready, as a sentence; `null`: all are, or the node is stopping. */
   unwell(): string | null;
-  /** Why no traffic should be sent here; `null`: it should. */
+  /** Why the node is not ready for traffic; `null`: it is. */
   unready(): string | null;
-  /** Reports itself not ready and has the workers ask their clients to leave; all connections are still served. */
+  /** Reports itself not ready, and makes workers ask clients to close their connections; all are still served. */
   retire(): void;
   /**
-   * Stops listening, lets connections that were made be served for `graceMs`, those that wait for a worker which starts
-   * included, and ends all workers.
+   * Stops listening, lets existing connections be served for `graceMs`, also those that wait for a worker, and ends all
+   * workers.
    */
   stop(graceMs: number): Promise<void>;
 }
 
+/** The running parts of a primary. */
+interface PrimaryState {
+  readonly options: PrimaryOptions;
+  readonly servers: Map<string, Server>;
+  readonly workers: WorkerProcess[];
+  readonly route: WorkerRoute;
+  readonly totals: Totals;
+  isStopping: boolean;
+}
+
 /**
- * Resolves when all workers are ready.
- * @throws RangeError for a number of workers that cannot be
- * @throws Error as `listen` does; or when a worker ends before it was ever ready
+ * Opens the listeners and starts the workers; resolves when all workers are ready.
+ * @throws RangeError for an impossible number of workers; Error as `listen` does; WorkerFault when a worker ends before it
+ * is ready
  */
 export async function startPrimary(options: PrimaryOptions): Promise<RunningPrimary> {
-  const { workers, onEvent } = options;
-  if (!Number.isInteger(workers) || workers < 1 || workers > MAX_WORKERS) {
-    throw new RangeError(`a node has 1 to ${MAX_WORKERS} workers, found ${workers}`);
+  const { workers: count } = options;
+  if (!Number.isInteger(count) || count < 1 || count > MAX_WORKERS) {
+    throw new RangeError(`a node has 1 to ${MAX_WORKERS} workers, found ${count}`);
   }
-  const servers = new Map<string, Server>();
-  const slots: WorkerProcess[] = [];
-  const state = { stopping: false };
-  const route = createWorkerRoute({ workers, seed: randomInt(2 ** 32), isProxy: options.isProxy });
-  const totals = createTotals(slots, options.registry);
-
-  function give(socket: Socket, listener: string): void {
-    // A connection that breaks while it waits is told by `destroyed`.
-    socket.on('error', () => undefined);
-    const slot = slots[route.of(socket.remoteAddress)];
-    // One that comes between the listeners' beginning and the workers'.
-    if (slot === undefined) socket.destroy();
-    else slot.give(socket, listener);
-  }
-
-  function startAll(settings: unknown): void {
-    options.sharedState.tellBy({
-      change: (step) => Promise.all(slots.map((slot) => slot.change(step))),
-      reload: () => Promise.all(slots.map((slot) => slot.reload())),
-    });
-    for (let index = 0; index < workers; index++) {
-      const slot = createWorkerProcess({
-        index,
-        program: options.program,
-        beginning: () => ({ index, count: workers, settings, changes: options.sharedState.changes() }),
-        onOutput: options.onOutput,
-        onCounted: (tallies) => tallies.forEach(options.onCounted),
-        onDamaged: options.sharedState.lookAt,
-        onEvent,
-        onLost: totals.retire,
-        startLooks: options.startLooks ?? MAX_STARTING_LOOKS,
-      });
-      slots.push(slot);
-    }
-  }
-
-  function unwell(): string | null {
-    const away = slots.flatMap((slot, index) => (slot.ready() ? [] : [index]));
-    return away.length === 0 ? null : `not ready: worker ${away.join(', ')}`;
-  }
-
-  function retire(): void {
-    state.stopping = true;
-    for (const slot of slots) slot.retire();
-  }
-
-  async function stop(graceMs: number): Promise<void> {
-    state.stopping = true;
-    // Node would wait for connections that workers hold; those are the workers' to end.
-    for (const server of servers.values()) server.close();
-    await Promise.all(slots.map((slot) => slot.stop(graceMs)));
-  }
-
+  const workers: WorkerProcess[] = [];
+  const state: PrimaryState = {
+    options,
+    servers: new Map(),
+    workers,
+    route: createWorkerRoute({ workers: count, seed: randomInt(2 ** 32), isProxy: options.isProxy }),
+    totals: createTotals(workers, options.registry),
+    isStopping: false,
+  };
   try {
-    for (const [name, { host, port }] of Object.entries(options.listeners)) {
-      const server = createServer({ pauseOnConnect: true, noDelay: true }, (socket) => give(socket, name));
-      servers.set(name, server);
-      server.listen(port, host);
-      await once(server, 'listening');
-    }
-    startAll(options.settings(addressesOf(servers)));
-    await Promise.all(slots.map((slot) => slot.begun));
+    await listen(state);
+    startAll(state);
+    await Promise.all(workers.map((worker) => worker.started));
   } catch (error) {
-    await stop(0);
+    await stop(state, 0);
     throw error;
   }
   return {
-    addresses: addressesOf(servers),
-    pids: () => slots.map((slot) => slot.pid()),
-    registry: totals.registry,
-    // Workers that end now are meant to.
-    unwell: () => (state.stopping ? null : unwell()),
-    unready: () => (state.stopping ? 'draining' : unwell()),
-    retire,
-    stop,
+    addresses: addressesOf(state.servers),
+    pids: () => workers.map((worker) => worker.pid()),
+    registry: state.totals.registry,
+    // Workers end on purpose while the node stops.
+    unwell: () => (state.isStopping ? null : notReady(workers)),
+    unready: () => (state.isStopping ? 'draining' : notReady(workers)),
+    retire() {
+      state.isStopping = true;
+      for (const worker of workers) worker.retire();
+    },
+    stop: (graceMs) => stop(state, graceMs),
   };
+}
+
+async function listen(state: PrimaryState): Promise<void> {
+  for (const [name, { host, port }] of Object.entries(state.options.listeners)) {
+    const onConnection = (socket: Socket): void => give(state, socket, name);
+    const server = createServer({ pauseOnConnect: true, noDelay: true }, onConnection);
+    state.servers.set(name, server);
+    server.listen(port, host);
+    await once(server, 'listening');
+  }
+}
+
+function give({ workers, route }: PrimaryState, socket: Socket, listener: string): void {
+  // A connection that breaks while it waits is found by `destroyed`.
+  socket.on('error', () => undefined);
+  const worker = workers[route.of(socket.remoteAddress)];
+  // A connection between the start of the listeners and of the workers.
+  if (worker === undefined) socket.destroy();
+  else worker.give(socket, listener);
+}
+
+function startAll({ options, servers, workers, totals }: PrimaryState): void {
+  const { sharedState, workers: count } = options;
+  const settings = options.settings(addressesOf(servers));
+  sharedState.connect({
+    change: (step) => Promise.all(workers.map((worker) => worker.change(step))),
+    reload: () => Promise.all(workers.map((worker) => worker.reload())),
+  });
+  for (let index = 0; index < count; index++) {
+    const worker = createWorkerProcess({
+      index,
+      program: options.program,
+      startMessage: () => ({ index, count, settings, changes: sharedState.changes() }),
+      onOutput: options.onOutput,
+      onCounted: (counts) => counts.forEach(options.onCounted),
+      onDamaged: sharedState.verify,
+      onEvent: options.onEvent,
+      onLost: totals.retire,
+      startChecks: options.startChecks ?? MAX_STARTING_CHECKS,
+    });
+    workers.push(worker);
+  }
+}
+
+/** Which workers are not ready, as a sentence; `null`: all are. */
+function notReady(workers: readonly WorkerProcess[]): string | null {
+  const away = workers.flatMap((worker, index) => (worker.ready() ? [] : [index]));
+  return away.length === 0 ? null : `not ready: worker ${away.join(', ')}`;
+}
+
+async function stop(state: PrimaryState, graceMs: number): Promise<void> {
+  state.isStopping = true;
+  // Not awaited: Node would wait for connections that were sent to workers, and those end with the workers.
+  for (const server of state.servers.values()) server.close();
+  await Promise.all(state.workers.map((worker) => worker.stop(graceMs)));
 }
 
 function addressesOf(servers: ReadonlyMap<string, Server>): Readonly<Record<string, AddressInfo>> {

@@ -1,33 +1,34 @@
 /**
- * What all workers of a node hold alike: plans, the secret of clearance, answers to a certificate authority. The primary
- * keeps it; a worker that starts begins from all of it. Those that run prepare a change first, and make it once each of
- * them could: so a change that one of them refuses is made by none, and after one that is made no worker serves what was
- * before, now or later.
+ * The shared state of a node's workers: plans, the clearance secret, answers to a certificate authority. The primary stores
+ * it, and a worker starts with all of it. A change has two phases: every running worker prepares it, and all commit it when
+ * each succeeded. So a change that one worker refuses is made by none, and after a committed change no worker serves the
+ * old state, now or after a restart.
  */
 import type { Clearance } from '../plan/manifest.ts';
 import { PlanRefusal } from '../sync/fetch-plan.ts';
 import type { Installed, PlanSink } from '../sync/plan-table.ts';
 import type { ChangeStep, PlanMessage, SharedStateChange } from './messages.ts';
 
+/** The primary's copy, and its changes. Changes reject with PlanRefusal naming a worker that failed. */
 export interface SharedState extends PlanSink {
   set(name: string, entry: Installed | 'refused'): Promise<void>;
   delete(name: string): Promise<void>;
-  /** Names something is held for. */
+  /** Number of names. */
   readonly size: number;
   setClearance(clearance: Clearance): Promise<void>;
-  /** `null` takes it out. */
+  /** Sets the answer to a challenge token; `null` removes it. */
   setToken(token: string, answer: string | null): Promise<void>;
-  /** Has all read anew what files say. @throws PlanRefusal naming a worker that could not; the others have */
+  /** Makes all workers read changed files. @throws PlanRefusal naming a worker that could not; the others have */
   reload(): Promise<void>;
-  /** What a worker begins from. */
+  /** The whole state, as changes from nothing, for a worker that starts. */
   changes(): readonly SharedStateChange[];
-  /** A worker cannot read the plan of a name: whoever brought it is asked to look, and to bring it again. */
-  lookAt(name: string): void;
-  /** From now on there are workers, and changes are told to them. */
-  tellBy(workers: Workers): void;
+  /** Reads the plan of a name that a worker found damaged: its owner notices the damage by that and installs it again. */
+  verify(name: string): void;
+  /** Sends changes to workers from now on. */
+  connect(workers: Workers): void;
 }
 
-/** Why each worker could not do as it was told, or `null`, by their index; one that is away begins from what is held. */
+/** By worker: why it failed; `null`: it succeeded, or it is not running and will start with the changed state. */
 export type Answers = Promise<readonly (string | null)[]>;
 
 /** All workers together. */
@@ -37,7 +38,7 @@ export interface Workers {
 }
 
 export interface SharedStateOptions {
-  /** Plans lie in files that workers read; otherwise their octets travel. */
+  /** Whether workers read plans from files; otherwise messages contain their octets. */
   readonly inFiles: boolean;
 }
 
@@ -48,7 +49,7 @@ export function createSharedState({ inFiles }: SharedStateOptions): SharedState 
   let workers: Workers | null = null;
   let last = 0;
 
-  function toldOf(entry: Installed | 'refused'): PlanMessage | 'refused' {
+  function messageOf(entry: Installed | 'refused'): PlanMessage | 'refused' {
     if (entry === 'refused') return entry;
     const { revision, digest, purgeEpoch, clearance = null } = entry;
     const octets = inFiles ? null : Buffer.from(entry.read()).toString('base64');
@@ -57,19 +58,19 @@ export function createSharedState({ inFiles }: SharedStateOptions): SharedState 
     return { revision, digest, purgeEpoch, clearance, octets, previous: before };
   }
 
-  /** @param hold keeps it for workers that begin from now on @throws PlanRefusal naming a worker that could not */
-  async function change(made: SharedStateChange, hold: () => void): Promise<void> {
-    if (workers === null) return hold();
+  /** @param apply changes the primary's copy @throws PlanRefusal naming a worker that failed; nothing changed then */
+  async function change(changed: SharedStateChange, apply: () => void): Promise<void> {
+    if (workers === null) return apply();
     const id = ++last;
     try {
-      refuseAny(await workers.change({ step: 'prepare', id, change: made }));
+      refuseAny(await workers.change({ step: 'prepare', id, change: changed }));
     } catch (error) {
-      await workers.change({ step: 'leave', id });
+      await workers.change({ step: 'abort', id });
       throw error;
     }
-    // INVARIANT: kept and told in one turn: a worker that starts begins from it, or hears of it.
-    hold();
-    await workers.change({ step: 'make', id, change: made });
+    // INVARIANT: applied and sent synchronously: a worker that starts has the change in its state or gets the commit.
+    apply();
+    await workers.change({ step: 'commit', id, change: changed });
   }
 
   return {
@@ -77,7 +78,7 @@ export function createSharedState({ inFiles }: SharedStateOptions): SharedState 
       return plans.size;
     },
     set(name, entry) {
-      return change({ kind: 'plan', name, plan: toldOf(entry) }, () => plans.set(name, entry));
+      return change({ kind: 'plan', name, plan: messageOf(entry) }, () => plans.set(name, entry));
     },
     delete(name) {
       return change({ kind: 'plan', name, plan: null }, () => plans.delete(name));
@@ -99,18 +100,18 @@ export function createSharedState({ inFiles }: SharedStateOptions): SharedState 
     changes: () => [
       ...(clearance === null ? [] : [{ kind: 'clearance', clearance } as const]),
       ...[...tokens].map(([token, answer]) => ({ kind: 'token', token, answer }) as const),
-      ...[...plans].map(([name, entry]) => ({ kind: 'plan', name, plan: toldOf(entry) }) as const),
+      ...[...plans].map(([name, entry]) => ({ kind: 'plan', name, plan: messageOf(entry) }) as const),
     ],
-    lookAt(name) {
+    verify(name) {
       const entry = plans.get(name);
       if (entry === undefined || entry === 'refused') return;
       try {
         entry.read();
       } catch {
-        // Whoever brought it has seen by this what became of it, says so, and brings it again.
+        // The owner's `read` has noticed and logged the damage, and installs the plan again.
       }
     },
-    tellBy(all) {
+    connect(all) {
       workers = all;
     },
   };

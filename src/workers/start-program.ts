@@ -1,21 +1,24 @@
-/** The program that workers run, started as a process. */
+/** Starts the worker program as a child process with an IPC channel. */
 import { type ChildProcess, fork } from 'node:child_process';
-import { type BeginFault, faultOf } from './messages.ts';
+import { faultOf, type StartFault } from './messages.ts';
 
+/** A Node program. */
 export interface WorkerProgram {
+  /** Path of its entry module. */
   readonly file: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
 }
 
 /**
- * A process, or what the system lacks for one: Node throws some of it, memory above all, and tells the rest as `error`.
- * @param piped whether its stdout is read here; otherwise it has this process's own
+ * Starts the process. @returns the process, or the fault: Node throws some faults (no memory) and emits others
+ * as `error`
+ * @param piped whether this process reads its stdout; otherwise it shares this process's stdout
  */
 export function startProgram(
   { file, args, env }: WorkerProgram,
   { piped }: { readonly piped: boolean },
-): ChildProcess | BeginFault {
+): ChildProcess | StartFault {
   try {
     return fork(file, [...args], { env, stdio: ['ignore', piped ? 'pipe' : 'inherit', 'inherit', 'ipc'] });
   } catch (error) {

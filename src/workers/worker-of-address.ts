@@ -1,21 +1,22 @@
 /**
- * Which worker meets an address: always the same, so that what is counted by address is counted in one place. IPv6 goes
- * by its first 64 bits, as rate limits do (semantics §5): the rest is the visitor's to choose.
+ * Chooses the worker for a client address by a keyed hash, always the same one, so that rate limits count an address in
+ * one process. IPv6 addresses are taken by their first 64 bits, as in rate limits (semantics §5): a visitor chooses the rest.
  */
 import { parseIp } from '../base/ip.ts';
 import { xxhash32 } from '../base/xxhash32.ts';
 import { plainAddress } from '../proxy/visitor.ts';
 
+/** The choice of a worker. */
 export interface WorkerRoute {
-  /** The worker for a connection's peer, 0 up to the number of workers. */
+  /** Index of the worker for a connection's peer, from 0. */
   of(address: string | undefined): number;
 }
 
 export interface WorkerRouteOptions {
   readonly workers: number;
-  /** Any number; secret, so that nobody can choose addresses that all meet one worker. */
+  /** Key of the hash, 32 bits; secret, so that an attacker cannot choose addresses of one worker. */
   readonly seed: number;
-  /** Peers that speak for many visitors, whose connections are dealt out in turn. */
+  /** Proxies that many visitors come through; their connections go to the workers in turn. */
   readonly isProxy: (address: string) => boolean;
 }
 
@@ -31,7 +32,7 @@ export function createWorkerRoute({ workers, seed, isProxy }: WorkerRouteOptions
         return turn;
       }
       words.fill(0);
-      // A zone (`fe80::1%eth0`) is the machine's name of a link and no part of the address.
+      // A zone (`fe80::1%eth0`, RFC 4007) names a link of this machine and is no part of the address.
       const zone = address.indexOf('%');
       parseIp(zone < 0 ? address : address.slice(0, zone), words);
       return xxhash32(bytes, seed) % workers;

@@ -1,7 +1,9 @@
 /**
- * One worker's place: a process that is started again whenever it ends, and ended when it gives no sign of life, and the
- * connections on their way to it. They wait while it is away, within bounds, and are never given to another worker.
+ * One worker of the primary: a child process that is started again whenever it ends, and killed when its heartbeats stop.
+ * In: connections, changes of the shared state, requests for metrics. Out: messages to the process, events for the log.
+ * The state (`WorkerState`) outlives the processes; the functions are its transitions.
  */
+
 import { ChildProcess } from 'node:child_process';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
@@ -9,319 +11,336 @@ import { backoffMs } from '../platform/backoff.ts';
 import type { ReportedCounts } from '../sync/traffic-counts.ts';
 import { type WorkerEvent, WorkerFault } from './events.ts';
 import {
+  CHECK_MS,
   END_MS,
   FIRST_BACKOFF_MS,
-  HOLD_MS,
   LAST_BACKOFF_MS,
-  LOOK_MS,
-  MAX_SILENT_LOOKS,
-  MAX_WAITING,
+  MAX_SILENT_CHECKS,
+  MAX_WAIT_MS,
   METRICS_MS,
   STEADY_MS,
 } from './limits.ts';
 import {
-  type BeginFault,
-  type Beginning,
   type ChangeStep,
   faultOf,
   type MetricMessage,
+  type StartFault,
   type ToPrimary,
   type ToWorker,
+  type WorkerStart,
 } from './messages.ts';
-import { createPendingRequests } from './pending-requests.ts';
+import {
+  accepted,
+  createPendingConnections,
+  dropExpired,
+  enqueue,
+  type PendingConnections,
+  putBack,
+  refuse,
+  send,
+  sendWaiting,
+} from './pending-connections.ts';
+import { createPendingRequests, type PendingRequests } from './pending-requests.ts';
 import { startProgram, type WorkerProgram } from './start-program.ts';
 
+/** A worker, over all its processes. */
 export interface WorkerProcess {
-  /** The process, `null` while there is none. */
+  /** Id of the process; `null` while it is not running. */
   pid(): number | null;
   ready(): boolean;
-  /** Resolves at the first `ready`; rejects when the worker ends before. */
-  readonly begun: Promise<void>;
+  /** Resolves when the worker is ready for the first time; rejects with WorkerFault when it ends before. */
+  readonly started: Promise<void>;
+  /** Sends a connection to the worker, or lets it wait until the worker is ready. */
   give(socket: Socket, listener: string): void;
   /**
-   * Has the worker do a step of a change; resolves with why it could not, or `null`. One that is away begins from what is
-   * held when it is back, and one that ends meanwhile too.
+   * Makes the worker do a step of a change; resolves with why it failed, or `null`. A worker that is not running, or ends
+   * meanwhile, counts as successful: its next process starts with the changed state.
    */
   change(step: ChangeStep): Promise<string | null>;
-  /** Has it read anew what files say, as `change`. */
+  /** Makes it read changed files; resolves as `change`. */
   reload(): Promise<string | null>;
-  /** Asks the worker what it counts; resolves when it has told, is away, or does not answer. */
-  recount(): Promise<void>;
-  /** What it told last; nothing where it is away. */
-  counted(): readonly MetricMessage[];
+  /** Requests its metrics; resolves when they are there, or the worker is not running or does not reply. */
+  refreshMetrics(): Promise<void>;
+  /** The metrics of its last reply; empty while it is not running. */
+  metrics(): readonly MetricMessage[];
   restarts(): number;
-  /** Has it ask its clients to leave, now and whenever it is started again. */
+  /** Makes it ask clients to close their connections, now and after each restart. */
   retire(): void;
-  /** Has it serve what it was given and what waits for it, for so long, and ends it. */
+  /** Lets it serve its connections and those that wait for `graceMs`, then ends it. */
   stop(graceMs: number): Promise<void>;
 }
 
 export interface WorkerProcessOptions {
   readonly index: number;
   readonly program: WorkerProgram;
-  /** What a worker that starts now begins from. */
-  readonly beginning: () => Beginning;
-  /** Takes what a worker writes to its stdout, at each start; `null`: it has this process's own. */
+  /** What a process that starts now starts with. */
+  readonly startMessage: () => WorkerStart;
+  /** Called with each process's stdout; `null`: it shares this process's stdout. */
   readonly onOutput: ((output: Readable) => void) | null;
-  readonly onCounted: (tallies: readonly ReportedCounts[]) => void;
-  /** The worker cannot read a plan. */
+  readonly onCounted: (counts: readonly ReportedCounts[]) => void;
+  /** Called with a name whose plan the worker cannot read. */
   readonly onDamaged: (name: string) => void;
   readonly onEvent: (event: WorkerEvent) => void;
-  /** Told what a worker that is gone had counted when it was last asked. */
-  readonly onLost: (counted: readonly MetricMessage[]) => void;
-  /** Looks until a worker that was started has to be ready. */
-  readonly startLooks: number;
+  /** Called with the last metrics of a process that ended. */
+  readonly onLost: (metrics: readonly MetricMessage[]) => void;
+  /** Checks until a started process has to be ready. */
+  readonly startChecks: number;
 }
 
-/** A connection on its way. */
-interface PendingConnection {
-  readonly socket: Socket;
-  readonly listener: string;
-  readonly since: number;
-}
-
-export function createWorkerProcess(options: WorkerProcessOptions): WorkerProcess {
-  const { index, program, onEvent, onOutput } = options;
-  let child: ChildProcess | null = null;
-  let isReady = false;
+interface WorkerState {
+  readonly options: WorkerProcessOptions;
+  readonly connections: PendingConnections;
+  readonly metricRequests: PendingRequests<void>;
+  readonly changeRequests: PendingRequests<string | null>;
+  /** Settles `WorkerProcess.started`. */
+  readonly onStarted: () => void;
+  readonly onNotStarted: (fault: WorkerFault) => void;
+  child: ChildProcess | null;
+  isReady: boolean;
   /**
-   * Looks since its last sign of life; since it was started, until it is ready: one that hangs then may go on giving signs.
-   * Looks and not time: while this process itself is held up, none is taken.
+   * Checks since the last heartbeat; before `ready`, since the start, as a process that hangs may still send heartbeats.
+   * Checks and not time: while this process itself is stopped, there are none.
    */
-  let silentLooks = 0;
-  let beginFault: BeginFault | null = null;
-  /** When it has to be at its end, by a clock that nobody sets; `null`: it is to go on. */
-  let drainsBy: number | null = null;
-  let retiring = false;
-  let endsInRow = 0;
-  let restarts = 0;
-  let startedAt = 0;
-  let again: NodeJS.Timeout | null = null;
-  let waiting: PendingConnection[] = [];
-  /** Sent, and not yet told to have come: the primary's copy is kept open until then. */
-  const sent = new Map<number, PendingConnection>();
-  let lastWay = 0;
-  let refused = 0;
-  let counted: readonly MetricMessage[] = [];
-  const asks = createPendingRequests<void>({ late: { ms: METRICS_MS, value: () => undefined } });
-  const orders = createPendingRequests<string | null>({ late: null });
-  let begin: () => void = () => undefined;
-  let failToBegin: (error: Error) => void = () => undefined;
-  const begun = new Promise<void>((resolve, reject) => {
-    begin = resolve;
-    failToBegin = reject;
+  silentChecks: number;
+  startFault: StartFault | null;
+  /** When it has to be at its end, in milliseconds of `performance.now()`; `null`: it is not stopping. */
+  drainsBy: number | null;
+  isRetiring: boolean;
+  /** Ends in a row of processes that ran for less than `STEADY_MS`. */
+  endsInRow: number;
+  restarts: number;
+  startedAt: number;
+  restartTimer: NodeJS.Timeout | null;
+  metrics: readonly MetricMessage[];
+}
+
+/** Starts the worker. */
+export function createWorkerProcess(options: WorkerProcessOptions): WorkerProcess {
+  let onStarted: () => void = () => undefined;
+  let onNotStarted: (fault: WorkerFault) => void = () => undefined;
+  const started = new Promise<void>((resolve, reject) => {
+    onStarted = resolve;
+    onNotStarted = reject;
   });
-  // Whoever does not wait for the beginning is not to be ended by it.
-  begun.catch(() => undefined);
-
-  function start(): void {
-    again = null;
-    startedAt = performance.now();
-    silentLooks = 0;
-    beginFault = null;
-    const started = startProgram(program, { piped: onOutput !== null });
-    if (!(started instanceof ChildProcess)) {
-      beginFault = started;
-      ended('it could not be started');
-      return;
-    }
-    child = started;
-    tell({ kind: 'begin', beginning: options.beginning() });
-    // Without descriptors left there is none, whatever its type says.
-    if (started.stdout) onOutput?.(started.stdout);
-    started.on('message', (message) => {
-      // What an earlier process left in its channel is about connections that were put back since.
-      if (child === started) hear(message as ToPrimary);
-    });
-    started.on('error', (error) => {
-      // Of one that runs, its end tells what a broken channel would.
-      if (started.pid === undefined) beginFault = faultOf(error);
-    });
-    // `close` and not `exit`: what it said before it died, above all what it had taken, has been heard by then.
-    started.once('close', (code, signal) => ended(signal ?? `exit code ${code}`));
-  }
-
-  function tell(message: Exclude<ToWorker, { kind: 'connection' }>): void {
-    // Told to one that is ending, it is lost: whoever comes after begins from it.
-    if (child?.connected === true) child.send(message, () => undefined);
-  }
-
-  function order(of: (number: number) => Parameters<typeof tell>[0]): Promise<string | null> {
-    if (child?.connected !== true) return Promise.resolve(null);
-    return orders.send((number) => tell(of(number)));
-  }
-
-  function hear(message: ToPrimary): void {
-    if (isReady) silentLooks = 0;
-    switch (message.kind) {
-      case 'beat':
-        return;
-      case 'ready':
-        welcome();
-        return;
-      case 'failed':
-        beginFault = message.fault;
-        return;
-      case 'took':
-        // Closes the copy of this process only; the connection is the worker's.
-        sent.get(message.way)?.socket.destroy();
-        sent.delete(message.way);
-        return;
-      case 'metrics':
-        counted = message.metrics;
-        asks.answer(message.ask, undefined);
-        return;
-      case 'done':
-        orders.answer(message.number, message.fault);
-        return;
-      case 'counted':
-        options.onCounted(message.tallies);
-        return;
-      case 'damaged':
-        options.onDamaged(message.name);
-        return;
-      default:
-        message satisfies never;
-    }
-  }
-
-  function welcome(): void {
-    isReady = true;
-    silentLooks = 0;
-    onEvent({ kind: 'ready', index, pid: child?.pid ?? 0 });
-    begin();
-    if (retiring) tell({ kind: 'retire' });
-    const held = waiting;
-    waiting = [];
-    for (const way of held) send(way);
-    if (drainsBy !== null) drain(drainsBy);
-  }
-
-  function drain(by: number): void {
-    tell({ kind: 'drain', graceMs: Math.max(0, by - performance.now()) });
-  }
-
-  function ended(how: string): void {
-    child = null;
-    isReady = false;
-    asks.end(undefined);
-    orders.end(null);
-    options.onLost(counted);
-    counted = [];
-    const why = beginFault?.message ?? how;
-    failToBegin(
-      new WorkerFault(`worker ${index} ended before it was ready: ${why}`, beginFault?.code ?? null),
-    );
-    waiting.push(...sent.values());
-    sent.clear();
-    if (drainsBy !== null) {
-      dropWaiting(Number.POSITIVE_INFINITY);
-      return;
-    }
-    if (performance.now() - startedAt >= STEADY_MS) endsInRow = 0;
-    const bounds = { first: FIRST_BACKOFF_MS, last: LAST_BACKOFF_MS };
-    const againInMs = endsInRow === 0 ? 0 : backoffMs(endsInRow - 1, bounds);
-    endsInRow++;
-    restarts++;
-    onEvent({ kind: 'ended', index, how: why, againInMs });
-    again = setTimeout(start, againInMs);
-  }
-
-  function send(way: PendingConnection): void {
-    const { socket, listener } = way;
-    if (child === null || socket.destroyed || sent.size >= MAX_WAITING) {
-      refuse(way);
-      return;
-    }
-    const number = ++lastWay;
-    sent.set(number, way);
-    const message: ToWorker = { kind: 'connection', listener, way: number };
-    // INVARIANT: kept open. Node (seen in 20.20) leaks the socket in its hands when a process ends before it has taken it.
-    // An error is followed by the end of the process, which puts back what it never took.
-    child.send(message, socket, { keepOpen: true }, () => undefined);
-  }
-
-  function refuse({ socket }: PendingConnection): void {
-    refused++;
-    socket.destroy();
-  }
-
-  function dropWaiting(until: number): void {
-    waiting = waiting.filter((way) => {
-      if (way.socket.destroyed) return false;
-      if (way.since > until) return true;
-      refuse(way);
-      return false;
-    });
-  }
-
-  const looks = setInterval(() => {
-    endSilent();
-    if (!isReady) dropWaiting(performance.now() - HOLD_MS);
-    tellRefused();
-  }, LOOK_MS);
-  looks.unref();
-  start();
-
-  function endSilent(): void {
-    const most = isReady ? MAX_SILENT_LOOKS : options.startLooks;
-    if (child === null || ++silentLooks !== most) return;
-    if (!isReady) beginFault = { message: 'it did not become ready', code: null };
-    onEvent({ kind: isReady ? 'silent' : 'late', index, pid: child.pid ?? 0, looks: silentLooks });
-    child.kill('SIGKILL');
-  }
-
-  function tellRefused(): void {
-    if (refused > 0) onEvent({ kind: 'refused', index, connections: refused });
-    refused = 0;
-  }
-
+  // A rejection without a handler would end this process.
+  started.catch(() => undefined);
+  const state: WorkerState = {
+    options,
+    connections: createPendingConnections(),
+    metricRequests: createPendingRequests<void>({ late: { ms: METRICS_MS, value: () => undefined } }),
+    changeRequests: createPendingRequests<string | null>({ late: null }),
+    onStarted,
+    onNotStarted,
+    child: null,
+    isReady: false,
+    silentChecks: 0,
+    startFault: null,
+    drainsBy: null,
+    isRetiring: false,
+    endsInRow: 0,
+    restarts: 0,
+    startedAt: 0,
+    restartTimer: null,
+    metrics: [],
+  };
+  const checks = setInterval(() => check(state), CHECK_MS);
+  checks.unref();
+  start(state);
   return {
-    begun,
-    pid: () => child?.pid ?? null,
-    ready: () => isReady,
-    restarts: () => restarts,
+    started,
+    pid: () => state.child?.pid ?? null,
+    ready: () => state.isReady,
+    restarts: () => state.restarts,
     retire() {
-      retiring = true;
-      tell({ kind: 'retire' });
+      state.isRetiring = true;
+      post(state, { kind: 'retire' });
     },
-    give(socket, listener) {
-      const way = { socket, listener, since: performance.now() };
-      if (drainsBy !== null) refuse(way);
-      else if (isReady) send(way);
-      else if (waiting.length < MAX_WAITING) waiting.push(way);
-      else refuse(way);
+    give: (socket, listener) => give(state, socket, listener),
+    change: (step) => request(state, (number) => ({ kind: 'change', number, ...step })),
+    reload: () => request(state, (number) => ({ kind: 'reload', number })),
+    refreshMetrics() {
+      if (!state.isReady || state.child?.connected !== true) return Promise.resolve();
+      return state.metricRequests.send((number) => post(state, { kind: 'metrics', number }));
     },
-    change: (step) => order((number) => ({ kind: 'change', number, ...step })),
-    reload: () => order((number) => ({ kind: 'reload', number })),
-    recount() {
-      if (!isReady || child?.connected !== true) return Promise.resolve();
-      return asks.send((ask) => tell({ kind: 'metrics', ask }));
-    },
-    counted: () => counted,
+    metrics: () => state.metrics,
     async stop(graceMs) {
-      drainsBy = performance.now() + graceMs;
-      clearInterval(looks);
-      if (again !== null) {
-        clearTimeout(again);
-        // Once more, whatever became of those before: nobody else may serve what waits.
-        if (waiting.length > 0) start();
-      }
-      const last = child;
-      if (last === null) return tellRefused();
-      const gone = new Promise<void>((resolve) => last.once('close', () => resolve()));
-      if (isReady) drain(drainsBy);
-      else if (waiting.length === 0) last.kill('SIGKILL');
-      const unready = setTimeout(() => isReady || last.kill('SIGKILL'), graceMs);
-      const late = setTimeout(() => {
-        last.kill('SIGKILL');
-        // What it wrote and nobody reads would hold up the end.
-        last.stdout?.destroy();
-      }, graceMs + END_MS);
-      await gone;
-      clearTimeout(unready);
-      clearTimeout(late);
-      tellRefused();
+      clearInterval(checks);
+      await stop(state, graceMs);
     },
   };
+}
+
+function start(state: WorkerState): void {
+  const { program, onOutput, startMessage } = state.options;
+  state.restartTimer = null;
+  state.startedAt = performance.now();
+  state.silentChecks = 0;
+  state.startFault = null;
+  const child = startProgram(program, { piped: onOutput !== null });
+  if (!(child instanceof ChildProcess)) {
+    state.startFault = child;
+    ended(state, 'it could not be started');
+    return;
+  }
+  state.child = child;
+  post(state, { kind: 'start', start: startMessage() });
+  // Without free descriptors `stdout` is undefined, against its type.
+  if (child.stdout) onOutput?.(child.stdout);
+  child.on('message', (message) => {
+    // Messages of an earlier process are about connections that were put back since.
+    if (state.child === child) handleMessage(state, message as ToPrimary);
+  });
+  child.on('error', (error) => {
+    // A process that runs also ends after a broken channel, which `close` reports.
+    if (child.pid === undefined) state.startFault = faultOf(error);
+  });
+  // `close` and not `exit`: by then all its messages are handled, above all those of accepted connections.
+  child.once('close', (code, signal) => ended(state, signal ?? `exit code ${code}`));
+}
+
+/** Sends a message. A process that is ending does not get it; the next one starts with the state. */
+function post({ child }: WorkerState, message: Exclude<ToWorker, { kind: 'connection' }>): void {
+  if (child?.connected === true) child.send(message, () => undefined);
+}
+
+/** Sends a message that has a reply. */
+function request(
+  state: WorkerState,
+  message: (number: number) => Exclude<ToWorker, { kind: 'connection' }>,
+): Promise<string | null> {
+  if (state.child?.connected !== true) return Promise.resolve(null);
+  return state.changeRequests.send((number) => post(state, message(number)));
+}
+
+function handleMessage(state: WorkerState, message: ToPrimary): void {
+  const { options } = state;
+  if (state.isReady) state.silentChecks = 0;
+  switch (message.kind) {
+    case 'beat':
+      return;
+    case 'ready':
+      becomeReady(state);
+      return;
+    case 'failed':
+      state.startFault = message.fault;
+      return;
+    case 'accepted':
+      accepted(state.connections, message.number);
+      return;
+    case 'metrics':
+      state.metrics = message.metrics;
+      state.metricRequests.answer(message.number, undefined);
+      return;
+    case 'done':
+      state.changeRequests.answer(message.number, message.fault);
+      return;
+    case 'counted':
+      options.onCounted(message.counts);
+      return;
+    case 'damaged':
+      options.onDamaged(message.name);
+      return;
+    default:
+      message satisfies never;
+  }
+}
+
+function becomeReady(state: WorkerState): void {
+  const { child, options, drainsBy } = state;
+  state.isReady = true;
+  state.silentChecks = 0;
+  options.onEvent({ kind: 'ready', index: options.index, pid: child?.pid ?? 0 });
+  state.onStarted();
+  if (state.isRetiring) post(state, { kind: 'retire' });
+  sendWaiting(state.connections, child);
+  if (drainsBy !== null) drain(state, drainsBy);
+}
+
+/** Gives a connection to the process, lets it wait for one, or closes it when the worker is stopping. */
+function give(state: WorkerState, socket: Socket, listener: string): void {
+  const { connections } = state;
+  const connection = { socket, listener, since: performance.now() };
+  if (state.drainsBy !== null) refuse(connections, connection);
+  else if (state.isReady) send(connections, connection, state.child);
+  else enqueue(connections, connection);
+}
+
+/** The process has ended: settles what waits for it, and starts the next one, later after each short-lived one. */
+function ended(state: WorkerState, how: string): void {
+  const { options, connections } = state;
+  const { index, onEvent } = options;
+  state.child = null;
+  state.isReady = false;
+  state.metricRequests.end(undefined);
+  state.changeRequests.end(null);
+  options.onLost(state.metrics);
+  state.metrics = [];
+  const reason = state.startFault?.message ?? how;
+  const sentence = `worker ${index} ended before it was ready: ${reason}`;
+  state.onNotStarted(new WorkerFault(sentence, state.startFault?.code ?? null));
+  putBack(connections);
+  if (state.drainsBy !== null) {
+    dropExpired(connections, Number.POSITIVE_INFINITY);
+    return;
+  }
+  if (performance.now() - state.startedAt >= STEADY_MS) state.endsInRow = 0;
+  // Immediately after a process that ran for long.
+  const bounds = { first: FIRST_BACKOFF_MS, last: LAST_BACKOFF_MS };
+  const againInMs = state.endsInRow === 0 ? 0 : backoffMs(state.endsInRow - 1, bounds);
+  state.endsInRow++;
+  state.restarts++;
+  onEvent({ kind: 'ended', index, how: reason, againInMs });
+  state.restartTimer = setTimeout(() => start(state), againInMs);
+}
+
+/** Every `CHECK_MS`: kills a process without heartbeats, closes connections that wait too long, reports those. */
+function check(state: WorkerState): void {
+  killSilent(state);
+  if (!state.isReady) dropExpired(state.connections, performance.now() - MAX_WAIT_MS);
+  reportRefused(state);
+}
+
+function killSilent(state: WorkerState): void {
+  const { child, isReady, options } = state;
+  const most = isReady ? MAX_SILENT_CHECKS : options.startChecks;
+  if (child === null || ++state.silentChecks !== most) return;
+  if (!isReady) state.startFault = { message: 'it did not become ready', code: null };
+  const kind = isReady ? 'silent' : 'late';
+  options.onEvent({ kind, index: options.index, pid: child.pid ?? 0, checks: state.silentChecks });
+  child.kill('SIGKILL');
+}
+
+function reportRefused({ connections, options }: WorkerState): void {
+  const { refused } = connections;
+  if (refused > 0) options.onEvent({ kind: 'refused', index: options.index, connections: refused });
+  connections.refused = 0;
+}
+
+function drain(state: WorkerState, by: number): void {
+  post(state, { kind: 'drain', graceMs: Math.max(0, by - performance.now()) });
+}
+
+async function stop(state: WorkerState, graceMs: number): Promise<void> {
+  const { connections } = state;
+  state.drainsBy = performance.now() + graceMs;
+  if (state.restartTimer !== null) {
+    clearTimeout(state.restartTimer);
+    // One more process, without a delay: only this worker may serve the connections that wait.
+    if (connections.waiting.length > 0) start(state);
+  }
+  const last = state.child;
+  if (last === null) return reportRefused(state);
+  const closed = new Promise<void>((resolve) => last.once('close', () => resolve()));
+  if (state.isReady) drain(state, state.drainsBy);
+  else if (connections.waiting.length === 0) last.kill('SIGKILL');
+  const unready = setTimeout(() => state.isReady || last.kill('SIGKILL'), graceMs);
+  const late = setTimeout(() => {
+    last.kill('SIGKILL');
+    // `close` waits for output that is not read.
+    last.stdout?.destroy();
+  }, graceMs + END_MS);
+  await closed;
+  clearTimeout(unready);
+  clearTimeout(late);
+  reportRefused(state);
 }

@@ -1,182 +1,199 @@
-/** The worker's side of a node of several processes: takes connections from the primary and does as it says. */
+/** The worker's side of a node of several processes: receives the primary's messages and drives what serves. */
 import type { Socket } from 'node:net';
 import type { Registry } from 'prom-client';
 import type { ReportedCounts } from '../sync/traffic-counts.ts';
-import { BEAT_MS, FAREWELL_GRACE_MS } from './limits.ts';
+import { BEAT_MS, ORPHAN_GRACE_MS } from './limits.ts';
 import {
-  type Beginning,
   type ChangeStep,
   describeMessage,
   faultOf,
   type SharedStateChange,
   type ToPrimary,
   type ToWorker,
+  type WorkerStart,
 } from './messages.ts';
 
-/** A worker that serves. */
+/** What serves in a worker process. */
 export interface JoinedWorker {
-  /** Serves a connection that came to a listener. */
+  /** Serves a connection of a listener. */
   readonly accept: (listener: string, socket: Socket) => void;
   readonly registry: Registry;
   /**
-   * Opens what a change brings and goes on as before; what is returned makes the change, without fail. What it throws is
-   * told to the primary: nobody makes the change then.
+   * Prepares a change and serves as before; the returned function makes the change and must not fail. What it throws is
+   * reported to the primary, and no worker makes the change.
    */
   readonly prepare: (change: SharedStateChange) => () => void;
-  /** Makes a change that all others have prepared, as one that it begins from. */
+  /** Makes a change that the other workers have prepared, as at the start. */
   readonly apply: (change: SharedStateChange) => void;
-  /** Reads anew what files say. What it throws is told to the primary: all is as before then. */
+  /** Reads changed files. A rejection is reported to the primary; everything is as before then. */
   readonly reload: () => Promise<void>;
-  /** Asks clients to leave; every request is still served. */
+  /** Asks clients to close their connections; every request is still served. */
   readonly retire: () => void;
-  /** Lets requests in flight end for so long, writes what waits, and closes everything. */
+  /** Lets running requests end within `graceMs`, writes what is buffered, and closes everything. */
   readonly drain: (graceMs: number) => Promise<void>;
 }
 
-/** What a worker tells by itself. */
+/** Messages that a worker sends without being asked. */
 export interface PrimaryChannel {
-  /** Resolves when it is on its way; rejects when the primary is gone. */
-  counted(tallies: readonly ReportedCounts[]): Promise<void>;
+  /** Sends traffic counts; resolves when they are in the channel, rejects when the primary is gone. */
+  counted(counts: readonly ReportedCounts[]): Promise<void>;
+  /** Reports that the plan of a name is damaged. */
   damaged(name: string): void;
 }
 
 export interface JoinOptions {
-  /** Serves what the primary says; what it throws ends the process, and the primary is told. */
-  readonly begin: (beginning: Beginning, link: PrimaryChannel) => Promise<JoinedWorker>;
-  /** Told of what goes wrong on the way; the process ends all the same. */
+  /** Starts what serves; a rejection is reported to the primary and ends the process. */
+  readonly begin: (start: WorkerStart, primary: PrimaryChannel) => Promise<JoinedWorker>;
+  /** Called with errors that only the log can report. */
   readonly onFault: (error: unknown) => void;
 }
 
-/** The exit code of a worker that cannot begin, or cannot be like the others. */
+/** Exit code of a worker that cannot start, or cannot make a change that the others made. */
 const CANNOT_SERVE = 4;
 
-/** Follows the primary from its first word on. A primary that is gone ends the worker. */
-export function joinPrimary({ begin, onFault }: JoinOptions): void {
-  // The primary gets these too, and says when and how to end; a terminal sends them to all processes at once.
+interface MemberState extends JoinOptions {
+  /** `null` until it serves. */
+  member: JoinedWorker | null;
+  /** `null` until the primary's `start`. */
+  starting: Promise<JoinedWorker> | null;
+  isEnding: boolean;
+  /** Prepared changes, by the id of the change. */
+  readonly prepared: Map<number, () => void>;
+}
+
+/** Handles the primary's messages until `drain`, or until the primary is gone; then the process exits. */
+export function joinPrimary(options: JoinOptions): void {
+  // A terminal sends these to all processes; the primary gets them too, and decides when and how to end.
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
-  let member: JoinedWorker | null = null;
-  let begun: Promise<JoinedWorker> | null = null;
-  let ending = false;
-  /** What makes changes that wait for the others' word. */
-  const prepared = new Map<number, () => void>();
-  setInterval(() => tell({ kind: 'beat' }), BEAT_MS);
-  const link: PrimaryChannel = {
-    counted: (tallies) => send({ kind: 'counted', tallies }),
-    damaged: (name) => tell({ kind: 'damaged', name }),
+  const state: MemberState = {
+    ...options,
+    member: null,
+    starting: null,
+    isEnding: false,
+    prepared: new Map(),
   };
+  setInterval(() => post({ kind: 'beat' }), BEAT_MS);
+  process.on('message', (message: ToWorker, socket: Socket | undefined) =>
+    handleMessage(state, message, socket),
+  );
+  process.once('disconnect', () => end(state, ORPHAN_GRACE_MS));
+  // The primary may have ended while this process was loading, without an event.
+  if (!process.connected) end(state, ORPHAN_GRACE_MS);
+}
 
-  function end(graceMs: number): void {
-    if (ending) return;
-    ending = true;
-    const drained = member === null ? Promise.resolve() : member.drain(graceMs);
-    drained.catch(onFault).finally(() => process.exit());
+function handleMessage(state: MemberState, message: ToWorker, socket: Socket | undefined): void {
+  switch (message.kind) {
+    case 'start':
+      state.starting = start(state, message.start);
+      state.starting.catch(fail);
+      return;
+    case 'connection':
+      // Before anything is read: a connection that is not accepted goes to the worker's next process.
+      post({ kind: 'accepted', number: message.number });
+      // No socket: the client closed the connection before it arrived here.
+      if (socket !== undefined) accept(state, message.listener, socket);
+      return;
+    case 'change':
+      whenStarted(state, (member) => {
+        post({ kind: 'done', number: message.number, fault: change(state, member, message) });
+      });
+      return;
+    case 'reload':
+      whenStarted(state, async (member) => {
+        const fault = await member.reload().then(
+          () => null,
+          (error: unknown) => faultOf(error).message,
+        );
+        post({ kind: 'done', number: message.number, fault });
+      });
+      return;
+    case 'metrics':
+      void sendMetrics(state, message.number);
+      return;
+    case 'retire':
+      whenStarted(state, (member) => member.retire());
+      return;
+    case 'drain':
+      end(state, message.graceMs);
+      return;
+    default:
+      message satisfies never;
   }
+}
 
-  async function serve(beginning: Beginning): Promise<JoinedWorker> {
-    const serving = await begin(beginning, link);
-    member = serving;
-    tell({ kind: 'ready' });
-    return serving;
-  }
-
-  process.on('message', (message: ToWorker, socket: Socket | undefined) => {
-    switch (message.kind) {
-      case 'begin':
-        begun = serve(message.beginning);
-        begun.catch(giveUp);
-        return;
-      case 'connection':
-        // Before anything is read: what is not told is given to the worker that comes after this one.
-        tell({ kind: 'took', way: message.way });
-        // Without a socket: the client was gone before the connection could be handed over.
-        if (socket !== undefined) serveOn(message.listener, socket);
-        return;
-      case 'change':
-        afterwards((serving) => {
-          tell({ kind: 'done', number: message.number, fault: take(serving, message) });
-        });
-        return;
-      case 'reload':
-        afterwards(async (serving) => {
-          const fault = await serving.reload().then(
-            () => null,
-            (error: unknown) => faultOf(error).message,
-          );
-          tell({ kind: 'done', number: message.number, fault });
-        });
-        return;
-      case 'metrics':
-        void tellMetrics(message.ask);
-        return;
-      case 'retire':
-        afterwards((serving) => serving.retire());
-        return;
-      case 'drain':
-        end(message.graceMs);
-        return;
-      default:
-        message satisfies never;
-    }
+async function start(state: MemberState, message: WorkerStart): Promise<JoinedWorker> {
+  const member = await state.begin(message, {
+    counted: (counts) => send({ kind: 'counted', counts }),
+    damaged: (name) => post({ kind: 'damaged', name }),
   });
-  process.once('disconnect', () => end(FAREWELL_GRACE_MS));
-  // It may have gone while this process was loading, which nothing tells of any more.
-  if (!process.connected) end(FAREWELL_GRACE_MS);
+  state.member = member;
+  post({ kind: 'ready' });
+  return member;
+}
 
-  function serveOn(listener: string, socket: Socket): void {
-    if (member === null) socket.destroy();
-    else member.accept(listener, socket);
-  }
+function accept({ member }: MemberState, listener: string, socket: Socket): void {
+  if (member === null) socket.destroy();
+  else member.accept(listener, socket);
+}
 
-  /** What comes while it begins is done in its order as soon as it has. */
-  function afterwards(act: (serving: JoinedWorker) => void | Promise<void>): void {
-    // INVARIANT: a worker that cannot make what it prepared ends, and the one after it begins from the change.
-    begun?.then(act, () => undefined).catch(giveUp);
-  }
+/** Runs `act` once the worker serves; messages that arrive during the start are handled in their order then. */
+function whenStarted({ starting }: MemberState, act: (member: JoinedWorker) => void | Promise<void>): void {
+  // INVARIANT: a worker that cannot commit a prepared change exits, and its next process starts with the change.
+  starting?.then(act, () => undefined).catch(fail);
+}
 
-  /** Does a step of a change. @returns why it could not prepare; `null`: it has */
-  function take(serving: JoinedWorker, told: ChangeStep): string | null {
-    switch (told.step) {
-      case 'prepare':
-        try {
-          prepared.set(told.id, serving.prepare(told.change));
-        } catch (error) {
-          return faultOf(error).message;
-        }
-        return null;
-      case 'make': {
-        const make = prepared.get(told.id) ?? (() => serving.apply(told.change));
-        prepared.delete(told.id);
-        make();
-        return null;
+/** Does a step of a change. @returns why it could not be prepared; `null`: it is done */
+function change({ prepared }: MemberState, member: JoinedWorker, step: ChangeStep): string | null {
+  switch (step.step) {
+    case 'prepare':
+      try {
+        prepared.set(step.id, member.prepare(step.change));
+      } catch (error) {
+        return faultOf(error).message;
       }
-      case 'leave':
-        prepared.delete(told.id);
-        return null;
-      default:
-        return told satisfies never;
+      return null;
+    case 'commit': {
+      const commit = prepared.get(step.id) ?? (() => member.apply(step.change));
+      prepared.delete(step.id);
+      commit();
+      return null;
     }
-  }
-
-  async function tellMetrics(ask: number): Promise<void> {
-    try {
-      if (member !== null) tell({ kind: 'metrics', ask, metrics: await describeMessage(member.registry) });
-    } catch (error) {
-      onFault(error);
-    }
+    case 'abort':
+      prepared.delete(step.id);
+      return null;
+    default:
+      return step satisfies never;
   }
 }
 
-/** Ends a worker that cannot serve, once it has said why. */
-function giveUp(error: unknown): void {
-  const leave = (): never => process.exit(CANNOT_SERVE);
-  send({ kind: 'failed', fault: faultOf(error) }).then(leave, leave);
+async function sendMetrics({ member, onFault }: MemberState, number: number): Promise<void> {
+  if (member === null) return;
+  try {
+    post({ kind: 'metrics', number, metrics: await describeMessage(member.registry) });
+  } catch (error) {
+    onFault(error);
+  }
 }
 
-function tell(message: ToPrimary): void {
-  // Without a primary this process ends by `disconnect`.
+function end(state: MemberState, graceMs: number): void {
+  if (state.isEnding) return;
+  state.isEnding = true;
+  const drained = state.member === null ? Promise.resolve() : state.member.drain(graceMs);
+  drained.catch(state.onFault).finally(() => process.exit());
+}
+
+/** Reports the fault to the primary and exits. */
+function fail(error: unknown): void {
+  const exit = (): never => process.exit(CANNOT_SERVE);
+  send({ kind: 'failed', fault: faultOf(error) }).then(exit, exit);
+}
+
+/** Sends a message; lost when the primary is gone, which ends this process by `disconnect`. */
+function post(message: ToPrimary): void {
   if (process.connected) process.send?.(message, () => undefined);
 }
 
+/** Sends a message; rejects when the primary is gone. */
 function send(message: ToPrimary): Promise<void> {
   return new Promise((resolve, reject) => {
     if (process.send === undefined || !process.connected) return reject(new Error('the primary is gone'));

@@ -11,7 +11,7 @@ const SRC = new URL('../../src/', import.meta.url).pathname;
 const ROOMS: Readonly<Record<string, readonly string[] | 'any'>> = {
   base: [],
   platform: [],
-  metrics: [],
+  metrics: ['base'],
   http: ['base'],
   model: ['base'],
   plan: ['base'],

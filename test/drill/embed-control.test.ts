@@ -68,7 +68,7 @@ async function start(control: Partial<NodeEdgeOptions['control']> = {}): Promise
   return { edge, faults, port, get, stop };
 }
 
-test('what is published is enforced as it comes, and kept while the server is away', {
+test('published plans are enforced at once, and served while the server is unreachable', {
   timeout: 90_000,
 }, async () => {
   const app = await start();
@@ -103,14 +103,14 @@ test('a visitor cleared at one application is cleared at the other', async () =>
   expect((await ask(other.port, path, { host: 'shop.test' })).status).toBe(403);
 });
 
-test('a folder is one process’s at a time, and is free again once the edge is closed', async () => {
+test('one process at a time can use a folder, and a closed edge releases it', async () => {
   const app = await start();
   await expect(start({ token: await tokenOf('app-2') })).rejects.toThrow(join(folder, 'plans'));
   await app.stop();
   expect(await (await start()).get('/')).toBe(200);
 });
 
-test('what cannot be followed is said before anything is served', async () => {
+test('createEdge refuses a control plane that cannot be followed', async () => {
   await expect(start({ token: 'nope' })).rejects.toThrow(/token/);
   await expect(start({ url: 'shop.test' })).rejects.toThrow('`control.url` is written http://host:port');
   await expect(start({ trust: 'garbage' })).rejects.toThrow(/key/);

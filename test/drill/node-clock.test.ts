@@ -110,7 +110,7 @@ rules:
   }, 60_000);
 
   test.each(JUMPS)(
-    '%s: nothing is cut, nobody is shut out, nothing old is served',
+    '%s: no response is truncated, no visitor is refused, nothing stale is served',
     async (_where, seconds) => {
       const pending = ask({ port: node.port, path: '/held' });
       // Looked at in the end, unless something fails before.
@@ -150,7 +150,7 @@ describe('a node that follows', requires(WHY), () => {
   }, 120_000);
   afterAll(() => house.close());
 
-  test('goes on following over every jump, and tells the traffic', { timeout: 90_000 }, async () => {
+  test('follows its control plane and reports traffic over every jump', { timeout: 90_000 }, async () => {
     const domain = await addDomain(house, 'shop.test');
     await addDrop(house, domain, '/p');
     const args = ['--control', `http://127.0.0.1:${house.port}`, '--data', join(folder, 'follower')];

@@ -136,7 +136,7 @@ describe.each(['1', '2'])('a node of %s processes', (workers) => {
     expect(await node.ended).toBe(4);
   });
 
-  test('the drain ends by itself, and SIGINT waits for none', PATIENT, async () => {
+  test('the drain ends after its time, and SIGINT skips it', PATIENT, async () => {
     const start = (drain: string) => {
       const data = mkdtempSync(join(folder, 'data-'));
       const args = ['--file', file, '--data', data, '--workers', workers, '--drain', drain];

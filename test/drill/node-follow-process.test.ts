@@ -91,7 +91,7 @@ async function start(names: readonly string[]): Promise<Child> {
   return self;
 }
 
-test('killed at any moment, it comes back with whole plans, none older than what it had said it serves', async () => {
+test('a node killed at any moment restarts with whole plans, none older than the acknowledged ones', async () => {
   const names = Array.from({ length: 12 }, (_, index) => `d${index}.test`);
   const domains = [];
   for (const name of names) domains.push(await addDomain(house, name));
@@ -157,7 +157,7 @@ function freeDisk({ process: { pid } }: Child): void {
   execFileSync('prlimit', ['--pid', String(pid), '--fsize=unlimited:unlimited']);
 }
 
-test('out of disk, it serves what it had, says so, and goes on when there is room', async () => {
+test('a node with a full disk serves its old plans, reports it, and continues when there is room', async () => {
   const domain = await addDomain(house, 'shop.test');
   const child = await start(['shop.test']);
   await until(async () => (await child.ask()).served[0]?.revision === 1, 'the first plan');
@@ -185,7 +185,7 @@ test('out of disk, it serves what it had, says so, and goes on when there is roo
   expect((await child.ask()).state).toMatchObject({ failing: [], pending: 0, problem: null });
 });
 
-test('out of disk, a domain that is suspended is refused all the same', async () => {
+test('a node with a full disk still refuses a suspended domain', async () => {
   const domain = await addDomain(house, 'shop.test');
   const child = await start(['shop.test']);
   await until(async () => (await child.ask()).served[0]?.revision === 1, 'the first plan');

@@ -64,7 +64,7 @@ async function start(
 const PATIENT = { timeout: 90_000 };
 
 describe.each(['1', '2'])('a node of %s processes', (workers) => {
-  test('is not ready while it drains, and lives until the end', PATIENT, async () => {
+  test('a draining node is not ready, and is healthy until its end', PATIENT, async () => {
     const node = await start(['--file', file, '--workers', workers]);
     expect([await node.status('/readyz'), await node.status('/healthz')]).toEqual([200, 200]);
     held.length = 0;
@@ -79,7 +79,7 @@ describe.each(['1', '2'])('a node of %s processes', (workers) => {
     expect(await node.ended).toBe(0);
   });
 
-  test('is not ready while its disk takes no changes, and serves on', PATIENT, async () => {
+  test('a node whose disk accepts no writes is not ready, and serves on', PATIENT, async () => {
     const house = await openHouse({ database: mkdtempSync(join(folder, 'house-')) });
     try {
       const domain = await addDomain(house, 'shop.test');
@@ -107,7 +107,7 @@ describe.each(['1', '2'])('a node of %s processes', (workers) => {
     }
   });
 
-  test('says that its token is refused, and how to get one', PATIENT, async () => {
+  test('a node prints that its token is refused, and how to create one', PATIENT, async () => {
     const house = await openHouse({ database: mkdtempSync(join(folder, 'house-')) });
     try {
       const env = { EDGEPLAN_NODE_TOKEN: 'edn_wrong' };
@@ -119,7 +119,7 @@ describe.each(['1', '2'])('a node of %s processes', (workers) => {
     }
   });
 
-  test('has its folder for itself', PATIENT, async () => {
+  test('a second node cannot use the same folder', PATIENT, async () => {
     const data = mkdtempSync(join(folder, 'own-'));
     const node = await startWorkerNode(['--file', file, '--data', data, '--workers', workers], {
       cwd: folder,
@@ -138,7 +138,7 @@ describe.each(['1', '2'])('a node of %s processes', (workers) => {
     nodes.push(await startWorkerNode(args.slice(1), { cwd: folder }));
   });
 
-  test('tells how it follows its control plane', PATIENT, async () => {
+  test('metrics show the progress of sync', PATIENT, async () => {
     const house = await openHouse({ database: mkdtempSync(join(folder, 'house-')) });
     const proxy = await startControlProxy(house.port);
     try {

@@ -119,14 +119,14 @@ async function workersOf(port: number): Promise<Map<string, number>> {
 }
 
 describe('a node of three workers', () => {
-  it('has one address always meet one worker, and uses them all', async () => {
+  it('one address always meets the same worker, and all workers are used', async () => {
     const { primary, port } = await start();
     const first = await workersOf(port);
     expect(new Set(first.values())).toEqual(new Set(primary.pids()));
     expect(await workersOf(port)).toEqual(first);
   });
 
-  it('counts exactly for one address, however many connections it makes', async () => {
+  it('rate limits are exact for one address over any number of connections', async () => {
     const { port } = await start();
     for (const from of ADDRESSES.slice(0, 4)) {
       const answers = await Promise.all(Array.from({ length: LIMIT * 3 }, () => ask(port, from, '/limited')));
@@ -135,7 +135,7 @@ describe('a node of three workers', () => {
     }
   });
 
-  it('deals out the connections of proxies', async () => {
+  it('connections of trusted proxies go to the workers in turn', async () => {
     const { primary, port } = await start({ isProxy: (address) => address === '127.0.1.1' });
     const met = new Set<number>();
     for (let at = 0; at < 6; at++) met.add(Number((await ask(port, '127.0.1.1', '/pid')).text));
@@ -144,7 +144,7 @@ describe('a node of three workers', () => {
 });
 
 describe('a worker that is killed under load', () => {
-  it('is started again at once; nobody else notices', async () => {
+  it('is started again at once, and connections of other workers continue', async () => {
     const { primary, events, port } = await start();
     const before = await workersOf(port);
     const victim = before.get(ADDRESSES[0]!)!;
@@ -185,7 +185,7 @@ describe('a worker that is killed under load', () => {
     expect(primary.unready()).toBeNull();
   });
 
-  it('is started ever later when it dies again and again', async () => {
+  it('is started with a growing delay when it dies repeatedly', async () => {
     const { primary, events } = await start({ workers: 1 });
     const ended = () => events.filter((event) => event.kind === 'ended');
     for (let at = 1; at <= 3; at++) {
@@ -198,12 +198,12 @@ describe('a worker that is killed under load', () => {
 });
 
 describe('a worker that does not become ready', () => {
-  it('is replaced, although it gives signs of life', async () => {
+  it('is replaced, although it sends heartbeats', async () => {
     const env: NodeJS.ProcessEnv = { ...process.env };
     const { primary, events, port } = await start({
       workers: 2,
       program: { file: CHILD, args: [], env },
-      startLooks: 8,
+      startChecks: 8,
     });
     const [victim] = primary.pids();
     env['BEGIN_WHEN'] = join(folder, 'never');
@@ -214,17 +214,17 @@ describe('a worker that does not become ready', () => {
     );
     delete env['BEGIN_WHEN'];
     await until(() => primary.unready() === null, 'a worker that begins', PATIENCE_MS);
-    expect(events).toContainEqual({ kind: 'late', index: 0, pid: hanging, looks: 8 });
+    expect(events).toContainEqual({ kind: 'late', index: 0, pid: hanging, checks: 8 });
     expect(events.map((event) => (event.kind === 'ended' ? event.how : null))).toContain(
       'it did not become ready',
     );
     expect(new Set((await workersOf(port)).values())).toEqual(new Set(primary.pids()));
   });
 
-  it('at the first start ends it', async () => {
+  it('ends the start of the node when it is the first process', async () => {
     const env = { ...process.env, BEGIN_WHEN: join(folder, 'never') };
     const program = { file: CHILD, args: [], env };
-    await expect(start({ workers: 1, program, startLooks: 2 })).rejects.toThrow(
+    await expect(start({ workers: 1, program, startChecks: 2 })).rejects.toThrow(
       'worker 0 ended before it was ready: it did not become ready',
     );
   });
@@ -247,7 +247,7 @@ describe('a worker that does not become ready', () => {
     return { ...started, asked, victim, count: theirs.length };
   }
 
-  it('serves what waits for it when the node stops, if it does in time', async () => {
+  it('serves the waiting connections of a stopping node, when it becomes ready in time', async () => {
     const gate = join(folder, 'gate');
     const { primary, port, asked, victim, count } = await waiting(gate);
     const stopped = primary.stop(PATIENCE_MS);
@@ -260,7 +260,7 @@ describe('a worker that does not become ready', () => {
     expect(primary.pids()).toEqual([null, null]);
   });
 
-  it('closes what waits for it when the node stops, if it does not', async () => {
+  it('has its waiting connections closed at the stop, when it does not become ready', async () => {
     const { primary, events, asked, count } = await waiting(join(folder, 'never'));
     await primary.stop(300);
     const faults = (await asked).map((one) => (one.status === 'rejected' ? one.reason.code : one.value));
@@ -270,8 +270,8 @@ describe('a worker that does not become ready', () => {
   });
 });
 
-describe('a process that cannot be', () => {
-  it('is tried again, and takes nobody along', async () => {
+describe('a process that cannot be started', () => {
+  it('is tried again, and other workers serve on', async () => {
     const env: NodeJS.ProcessEnv = { ...process.env };
     const { primary, events, port } = await start({
       workers: 2,
@@ -290,7 +290,7 @@ describe('a process that cannot be', () => {
     expect(new Set((await workersOf(port)).values())).toEqual(new Set(primary.pids()));
   });
 
-  it('says at the start what the system refuses', async () => {
+  it('ends the start of the node with the system error', async () => {
     const env = { ...process.env, TOO_MUCH: 'x'.repeat(4_000_000) };
     const fault = await start({ program: { file: CHILD, args: [], env } }).catch((error: unknown) => error);
     expect(fault).toMatchObject({
@@ -299,7 +299,7 @@ describe('a process that cannot be', () => {
     });
   });
 
-  it('ends when its primary went while it was loading', async () => {
+  it('ends when its primary ended while it was loading', async () => {
     const child = fork(CHILD, [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
     const ended = once(child, 'exit');
     child.disconnect();
@@ -307,8 +307,8 @@ describe('a process that cannot be', () => {
   }, 60_000);
 });
 
-describe('the whole', () => {
-  it('counts a worker once that ends while another is asked', async () => {
+describe('a node with workers', () => {
+  it('counts a worker once that ends while another sends its metrics', async () => {
     const { primary, port } = await start();
     const counted = async (): Promise<number> => {
       const text = await (await primary.registry()).metrics();
@@ -328,7 +328,7 @@ describe('the whole', () => {
     if (primary.pids().includes(silent!)) process.kill(silent!, 'SIGKILL');
   });
 
-  it('adds up what workers count, and what a dead one had', async () => {
+  it('sums the metrics of workers, those of ended ones included', async () => {
     const { primary, port } = await start();
     const { registry, unready, unwell } = primary;
     const operations = await startHealthListener({ registry, unready, unwell, port: 0 });
@@ -350,7 +350,7 @@ describe('the whole', () => {
     operations.close();
   });
 
-  it('gathers one log, whole lines from all workers, and goes on elsewhere when it is moved', async () => {
+  it('collects whole lines of all workers in one log, and opens it again after it is moved', async () => {
     const onFault = (error: unknown): never => {
       throw error;
     };
@@ -375,7 +375,7 @@ describe('the whole', () => {
     expect(targets(log)).toEqual(ADDRESSES.map(() => '/second'));
   });
 
-  it('tells a change to all, and to none that one of them refuses', async () => {
+  it('makes a change in all workers, and in none when one refuses it', async () => {
     const alike = createSharedState({ inFiles: false });
     const { port } = await start({ sharedState: alike });
     const last = (): Promise<ReadonlySet<string>> =>
@@ -392,7 +392,7 @@ describe('the whole', () => {
     expect(alike.changes()).toEqual([{ kind: 'token', token: 'a', answer: 'b' }]);
   });
 
-  it('does not wait for a worker that is gone to make a change, nor for one that does nothing', async () => {
+  it('makes a change without a worker that has ended or hangs', async () => {
     const alike = createSharedState({ inFiles: false });
     const { primary, events, port } = await start({ sharedState: alike });
     const stuck = ask(port, ADDRESSES[0]!, '/stuck').catch((error: NodeJS.ErrnoException) => error.code);
@@ -400,13 +400,13 @@ describe('the whole', () => {
     await alike.setToken('a', 'b');
     expect(await stuck).toBe('ECONNRESET');
     const silent = events.find(({ kind }) => kind === 'silent');
-    expect(silent).toMatchObject({ looks: 5 });
+    expect(silent).toMatchObject({ checks: 5 });
     expect(pids).toContain(silent!.kind === 'silent' ? silent!.pid : 0);
     while (primary.unready() !== null) await wait(10);
     expect(await workersOf(port)).toHaveProperty('size', ADDRESSES.length);
   });
 
-  it('lets requests in flight end when it stops, and takes no more', async () => {
+  it('lets running requests end at a stop, and accepts no more', async () => {
     const { primary, port } = await start();
     const pids = primary.pids();
     const before = slow;
@@ -429,7 +429,7 @@ describe('the whole', () => {
     await expect(start({ workers })).rejects.toThrow(`a node has 1 to 256 workers, found ${workers}`);
   });
 
-  it('does not start with a worker that cannot', async () => {
+  it('does not start when a worker cannot start', async () => {
     const fault = await start({ settings: () => ({ crash: true }) }).catch((error: unknown) => error);
     expect(fault).toMatchObject({
       message: expect.stringMatching(/^worker \d ended before it was ready: there is nothing to serve$/),
@@ -437,7 +437,7 @@ describe('the whole', () => {
     });
   });
 
-  it('does not start on a port that is taken, and leaves no process', async () => {
+  it('does not start on a used port, and leaves no process', async () => {
     const { port } = origin.address() as AddressInfo;
     await expect(start({ listeners: { http: { host: '127.0.0.1', port } } })).rejects.toThrow(/EADDRINUSE/);
   });

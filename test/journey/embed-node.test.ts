@@ -59,7 +59,7 @@ async function start(options: NodeEdgeOptions = {}, app: RequestListener = fine)
   return { port, edge, faults };
 }
 
-test('facts that somebody in front has found out are taken for what rules see', async () => {
+test('rules match the facts that a proxy in front supplies', async () => {
   const plan = sealedPlan({
     rules: [{ id: 1, type: 'drop', countries: ['NZ'], country_match_type: 'include' }],
   });
@@ -72,7 +72,7 @@ test('facts that somebody in front has found out are taken for what rules see', 
   expect([await from('NZ'), await from('AU')]).toEqual([403, 200]);
 });
 
-test('a listener that throws changes nothing for the visitor', async () => {
+test('a listener that throws does not change the response', async () => {
   const faults: unknown[] = [];
   const { port } = await start({
     onDecision: () => {
@@ -84,7 +84,7 @@ test('a listener that throws changes nothing for the visitor', async () => {
   expect(faults).toEqual([['onDecision', 'listener']]);
 });
 
-test('facts that cannot be had let nobody in', async () => {
+test('a request is not forwarded when its facts cannot be obtained', async () => {
   const { port, faults } = await start({
     facts: () => {
       throw new Error('no facts');
@@ -94,7 +94,7 @@ test('facts that cannot be had let nobody in', async () => {
   expect(faults).toHaveLength(1);
 });
 
-test('an answer that an application has begun when it throws is broken off', async () => {
+test('a response is aborted when the application throws after its start', async () => {
   const { port, faults } = await start({}, (_request, response) => {
     response.write('a part');
     throw new Error('in the middle');
@@ -115,7 +115,7 @@ test('answers of thousands of pieces, and through a pipe, arrive whole', async (
   expect(answer.headers).not.toHaveProperty('x-powered-by');
 });
 
-test('judges requests to switch protocols', async () => {
+test('requests to switch protocols are decided', async () => {
   const { edge } = await start();
   const server = createServer();
   server.on('upgrade', (request, socket) => {
@@ -211,7 +211,7 @@ test('Fastify’s own test client meets the edge as well', async () => {
   await app.close();
 });
 
-test('serves an edge file, follows it, and keeps what it had where the file breaks', async () => {
+test('an edge file is served and followed, and the plan before stays when the file breaks', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'edgeplan-embed-'));
   closing.push(() => rmSync(folder, { recursive: true, force: true }));
   const file = join(folder, 'edge.yaml');
@@ -231,7 +231,7 @@ test('serves an edge file, follows it, and keeps what it had where the file brea
   await expect(createEdge({ file: join(folder, 'none.yaml'), signatures: null })).rejects.toThrow('ENOENT');
 });
 
-test('what an edge cannot be made with is said at once', async () => {
+test('createEdge refuses bad options at once', async () => {
   await expect(createEdge({ secret: 'short', signatures: null })).rejects.toThrow('at least 16');
   await expect(createEdge({ trustProxy: ['10.0.0.0/8', 'lan'], signatures: null })).rejects.toThrow('`lan`');
   await expect(createEdge({ plans: [new Uint8Array(9)], signatures: null })).rejects.toThrow(PlanFault);
@@ -258,7 +258,7 @@ test.each([
   expect(() => createFetchEdge(options as never)).toThrow(sentence.split('; it has ')[0]!);
 });
 
-test('a plan that is no octets, and options of the other edge, are told too', async () => {
+test('createEdge refuses plans that are no Uint8Array and options of the other edge', async () => {
   for (const edge of [await createEdge({ signatures: null }), createFetchEdge()]) {
     expect(() => edge.install('edge.edgeplan' as never)).toThrow(
       new TypeError('a sealed plan is a Uint8Array, found a string'),

@@ -102,7 +102,7 @@ async function look(port: number, path: string, sent: Sent = {}): Promise<Seen> 
 const NAMES = Object.keys(APPLICATIONS) as Name[];
 
 describe.each(NAMES)('before %s', (name) => {
-  test('forwards a request with the decision on it, and adds what the settings say', async () => {
+  test('forwards a request with its verdict, and adds the header fields of the settings', async () => {
     const { port, verdicts, faults } = await start(name);
     const answer = await ask(port, '/a?b=1');
     const got: Seen = JSON.parse(answer.body);
@@ -153,7 +153,7 @@ describe.each(NAMES)('before %s', (name) => {
     }
   });
 
-  test('a body of nothing, and one longer than rules inspect, go on as they came', async () => {
+  test('an empty body, and one longer than rules inspect, are forwarded unchanged', async () => {
     const { port } = await start(name);
     const headers = { ...FORM, 'transfer-encoding': 'chunked' };
     expect(await look(port, '/form', { method: 'POST', headers })).toMatchObject({ octets: 0 });
@@ -179,7 +179,7 @@ describe.each(NAMES)('before %s', (name) => {
     },
   );
 
-  test('a body of nothing whose end comes later goes on too', async () => {
+  test('an empty body whose end arrives later is forwarded', async () => {
     const { port } = await start(name);
     const socket = connect(port, '127.0.0.1');
     const head = 'POST /form HTTP/1.1\r\nHost: shop.localhost\r\nConnection: close\r\n';
@@ -200,7 +200,7 @@ describe.each(NAMES)('before %s', (name) => {
     expect(verdicts.at(-1)?.decision.waf).toMatchObject({ score: 5, ids: [1] });
   });
 
-  test('blocks by a page, and by JSON for who reads that', async () => {
+  test('blocks with a page, and with JSON for clients that accept it', async () => {
     const { port } = await start(name);
     const page = await ask(port, '/admin', { headers: HTML });
     expect([page.status, page.headers['content-type']]).toEqual([403, 'text/html; charset=utf-8']);
@@ -224,7 +224,7 @@ describe.each(NAMES)('before %s', (name) => {
     expect([bot.status, bot.body]).toEqual([200, 'for bots']);
   });
 
-  test('limits rates, says when to come back, and goes on counting under another plan', async () => {
+  test('limits rates, sends Retry-After, and counts on under another plan', async () => {
     const { port, edge } = await start(name);
     await look(port, '/busy');
     edge.install(sealedPlan({ rules: RULES, revision: 2 }));
@@ -239,7 +239,7 @@ describe.each(NAMES)('before %s', (name) => {
     expect(Number(paged.headers['retry-after'])).toBeGreaterThan(3_000);
   });
 
-  test('challenges, and lets in who has solved one; the application never sees the cookie', async () => {
+  test('a solved challenge lets the visitor in, and the application never gets the cookie', async () => {
     const { port } = await start(name);
     const page = await ask(port, '/members/a', { headers: HTML });
     expect(page.status).toBe(403);
@@ -252,7 +252,7 @@ describe.each(NAMES)('before %s', (name) => {
     expect((await ask(port, '/members/a', { headers: { cookie }, from: '198.51.100.1' })).status).toBe(403);
   });
 
-  test('rewrites, or says that it could not', async () => {
+  test('rewrites the target, or reports the rewrite as not enforced', async () => {
     const { port } = await start(name);
     const routed = name === 'Fastify, as a plugin' || name === 'Hono, as middleware';
     const moved = await look(port, '/moved?a=1');
@@ -263,13 +263,13 @@ describe.each(NAMES)('before %s', (name) => {
     expect([dots.url, dots.unenforced]).toEqual(raw ? ['/a/./b/../c', ['rewrite']] : ['/a/c', []]);
   });
 
-  test('says what it does not do', async () => {
+  test('reports what it does not enforce', async () => {
     const { port } = await start(name);
     expect((await look(port, '/kept')).unenforced).toEqual(['cache']);
     expect((await look(port, '/elsewhere')).unenforced).toEqual(['origin']);
   });
 
-  test('puts a page in place of the application’s errors, and leaves others', async () => {
+  test('replaces the application’s errors by the page of a rule, and no other response', async () => {
     const { port, faults } = await start(name);
     const none = await ask(port, '/status/404', { headers: HTML });
     expect([none.status, none.body]).toEqual([404, '<p>nothing here</p>']);
@@ -290,7 +290,7 @@ describe.each(NAMES)('before %s', (name) => {
     expect(faults.length).toBe(name === 'node:http' ? 1 : 0);
   });
 
-  test('answers 421 for a host of nobody, 400 for a request nobody should read', async () => {
+  test('answers 421 for a host without a domain, and 400 for a malformed request', async () => {
     const refusals: number[] = [];
     const { port, verdicts } = await start(name, { onRefusal: ({ status }) => void refusals.push(status) });
     expect((await ask(port, '/', { host: 'other.test' })).status).toBe(421);
@@ -301,7 +301,7 @@ describe.each(NAMES)('before %s', (name) => {
     expect(verdicts.map(({ decision }) => decision.status)).toEqual([421]);
   });
 
-  test('believes X-Forwarded-For of trusted proxies only, and keeps it from the application else', async () => {
+  test('uses X-Forwarded-For of trusted proxies only, and removes it otherwise', async () => {
     const { port } = await start(name, { trustProxy: [] });
     const headers = { 'x-forwarded-proto': 'https', forwarded: 'for=1.2.3.4', 'x-real-ip': '1.2.3.4' };
     const got = await look(port, '/admin', { from: '203.0.113.7', headers });
@@ -316,7 +316,7 @@ describe.each(NAMES)('before %s', (name) => {
     });
   });
 
-  test('a client that breaks off within its body reaches nobody', async () => {
+  test('a request whose client aborts its body does not reach the application', async () => {
     let told: (status: number) => void;
     const refused = new Promise<number>((resolve) => {
       told = resolve;
@@ -331,7 +331,7 @@ describe.each(NAMES)('before %s', (name) => {
     expect(faults).toEqual([]);
   });
 
-  test('a plan takes the place of another whole; bytes that are none change nothing', async () => {
+  test('a plan replaces another as a whole, and bytes that are no plan change nothing', async () => {
     const { port, edge } = await start(name);
     expect((await ask(port, '/admin')).status).toBe(403);
     for (const bytes of [new Uint8Array(400), PLAN.slice(0, 200), damaged(PLAN)]) {

@@ -77,7 +77,7 @@ for (const database of everyDatabase()) {
       await made.drop();
     });
 
-    test('50 nodes hold every change, and the API says how far it has come', async () => {
+    test('50 nodes install every change, and the API reports their progress', async () => {
       const domain = await addDomain(house, 'shop.test');
       const all = await Promise.all(Array.from({ length: 50 }, (_, index) => join(`node-${index}`)));
       await until(() => all.every((node) => node.held.has('shop.test')), 'the first plan');
@@ -100,7 +100,7 @@ for (const database of everyDatabase()) {
       expect(perNode.map((one: { current: boolean }) => one.current)).toEqual(all.map(() => true));
     });
 
-    test('who comes back gets what was missed and nothing else', async () => {
+    test('a node that reconnects gets exactly the changes it missed', async () => {
       const [shop, blog] = [await addDomain(house, 'shop.test'), await addDomain(house, 'blog.test')];
       const token = await house.token('node-1');
       const first = await join('node-1', { token });
@@ -123,7 +123,7 @@ for (const database of everyDatabase()) {
       expect([...first.problems, ...second.problems, ...third.problems]).toEqual([]);
     });
 
-    test('tombstones say whether the name keeps its hosts, and purges raise the epoch', async () => {
+    test('tombstones state whether the name has its hosts, and purges raise the epoch', async () => {
       const shop = await addDomain(house, 'shop.test');
       await addDomain(house, 'new.shop.test', { status: 'pending', ever_active: false });
       const node = await join('node-1');
@@ -143,7 +143,7 @@ for (const database of everyDatabase()) {
       expect(node.problems).toEqual([]);
     });
 
-    test('long-poll waits for a change, answers 304 where there is none, and is signed', async () => {
+    test('a long poll waits for a change, answers 304 without one, and is signed', async () => {
       const node = { port: house.port, token: await house.token('node-1') };
       const shop = await addDomain(house, 'shop.test');
       const first = page(await ask(node, { path: '/nodes/manifest?since=0&wait=10' }));
@@ -168,7 +168,7 @@ for (const database of everyDatabase()) {
       expect((await ask(node, { path: '/nodes/manifest?since=0&wait=3600' })).status).toBe(400);
     });
 
-    test('plans are immutable, found by digest alone, and only by nodes', async () => {
+    test('plans are immutable and served by digest to nodes only', async () => {
       await addDomain(house, 'shop.test');
       const token = await house.token('node-1');
       const node = { port: house.port, token };
@@ -191,7 +191,7 @@ for (const database of everyDatabase()) {
       expect(Buffer.from(self.clearance, 'base64')).toHaveLength(32);
     });
 
-    test('paths of nodes say what they take, to nodes alone', async () => {
+    test('node paths report the accepted methods and parameters to nodes only', async () => {
       const token = await house.token('node-1');
       const call = (method: string, path: string, bearer = token) =>
         send(house.port, { method, path, headers: { authorization: `Bearer ${bearer}` } });
@@ -231,7 +231,7 @@ for (const database of everyDatabase()) {
       expect((await call('GET', '/nodes/')).body).toEqual({ error: 'invalid API key' });
     });
 
-    test('a node that hangs up while its token is looked up is not followed', async () => {
+    test('a node that disconnects during its authentication gets no stream', async () => {
       const token = await house.token('node-1');
       const { nodes } = house.store.latest;
       const byTokenHash = nodes.byTokenHash.bind(nodes);
@@ -269,7 +269,7 @@ for (const database of everyDatabase()) {
       await expect(follow({ port: house.port, token })).rejects.toThrow('401');
     });
 
-    test('a plan damaged on the way is refused by its digest, and the nack changes no traffic', async () => {
+    test('a plan damaged in transit is refused by its digest, and the nack changes no traffic', async () => {
       const shop = await addDomain(house, 'shop.test');
       const proxy = await spoiler(house.port);
       const node = await join('node-1', { plansFrom: proxy.port });
@@ -289,7 +289,7 @@ for (const database of everyDatabase()) {
       proxy.close();
     });
 
-    test('a plan damaged in the store is not handed out', async () => {
+    test('a plan damaged in the store is not served', async () => {
       const shop = await addDomain(house, 'shop.test');
       const current = await until(() => house.store.latest.plans.current('shop.test'), 'revision 1');
       const bytes = (await house.store.latest.plans.blob(current.digest!))!;
@@ -316,7 +316,7 @@ for (const database of everyDatabase()) {
       await until(() => node.held.get('shop.test')?.revision === 3, 'the way out');
     });
 
-    test('reports are judged, and traffic is added up', async () => {
+    test('reports are validated, and traffic is summed', async () => {
       const shop = await addDomain(house, 'shop.test');
       const node = { port: house.port, token: await house.token('node-1') };
       const post = async (body: unknown): Promise<[number, string]> => {
@@ -344,7 +344,7 @@ for (const database of everyDatabase()) {
       expect(sum).toMatchObject({ requests: 6, octets: 2_000, gateway_requests: 2 });
     });
 
-    test('closing the server tells the nodes', async () => {
+    test('closing the server ends streams with a reason', async () => {
       await addDomain(house, 'shop.test');
       const node = await join('node-1');
       await until(() => node.held.size === 1, 'the plan');
@@ -355,7 +355,7 @@ for (const database of everyDatabase()) {
   });
 }
 
-test('a node that does not read its feed is disconnected, with a reason, and the others go on', async () => {
+test('a node that does not read its feed is disconnected with a reason, and others are not', async () => {
   const [database] = everyDatabase();
   const made = await database!.make();
   const house = await openHouse({ database: made.database, maxBacklog: 65_536 });

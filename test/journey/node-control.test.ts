@@ -63,7 +63,7 @@ test.each([
   expect(asked[1]).toBe(asked[0]);
 });
 
-test('what a long refusal says is told as far as it is read', async () => {
+test('the start of a long error response is in the reported fault', async () => {
   answers = [{ status: 400, body: `usage[0].minute must be a number; ${'x'.repeat(200_000)}` }];
   await expect(control.report({})).rejects.toMatchObject({
     code: 'answer',

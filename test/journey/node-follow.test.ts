@@ -83,8 +83,8 @@ function plansOf({ directory }: TestFollower): readonly string[] {
   return readdirSync(join(directory, 'plans'));
 }
 
-describe('in good weather', () => {
-  test('serves every change, purge, tombstone and return, and says so', async () => {
+describe('a node with a reachable control plane', () => {
+  test('serves and reports every change, purge, tombstone and return', async () => {
     const domain = await addDomain(house, 'shop.test');
     const node = await start();
     await until(() => node.decide('shop.test', '/admin') === 'forward', 'the first plan');
@@ -115,7 +115,7 @@ describe('in good weather', () => {
     expect(node.warnings).toEqual([]);
   });
 
-  test('serves what it kept, before and without a control plane', async () => {
+  test('serves the stored plans before and without a control plane', async () => {
     const domain = await addDomain(house, 'shop.test');
     await addDrop(house, domain, '/admin');
     const gone = await addDomain(house, 'gone.test', { suspended: true });
@@ -137,7 +137,7 @@ describe('in good weather', () => {
     expect(again.state().problem).toBeNull();
   });
 
-  test('a control plane that restarts is followed on', async () => {
+  test('follows a control plane after its restart', async () => {
     const domain = await addDomain(house, 'shop.test');
     const node = await start();
     await until(() => node.decide('shop.test', '/') === 'forward', 'the plan');
@@ -149,7 +149,7 @@ describe('in good weather', () => {
     await until(() => node.decide('shop.test', '/admin') === 'block', 'the change');
   });
 
-  test('a refused token is told, and the node goes on serving', async () => {
+  test('reports a refused token and serves the stored plans', async () => {
     const domain = await addDomain(house, 'shop.test');
     const node = await start();
     await until(() => node.decide('shop.test', '/') === 'forward', 'the plan');
@@ -162,7 +162,7 @@ describe('in good weather', () => {
 });
 
 describe('streams', () => {
-  test.each(['hold', 'cut'] as const)('that a proxy would %s: the node polls', async (streams) => {
+  test.each(['hold', 'cut'] as const)('the node polls when a proxy would %s streams', async (streams) => {
     proxy.streams = streams;
     const domain = await addDomain(house, 'shop.test');
     const node = await start();
@@ -172,7 +172,7 @@ describe('streams', () => {
     expect(node.state().mode).toBe('poll');
   });
 
-  test('that stall are opened anew, where they left off', async () => {
+  test('a stalled stream is opened again at the last position', async () => {
     const domain = await addDomain(house, 'shop.test');
     const node = await start();
     await until(
@@ -235,7 +235,7 @@ async function signingKey(): Promise<string> {
   return (await house.store.latest.secrets.get('signing_key'))!;
 }
 
-describe('a liar between', () => {
+describe('an attacker between the node and its control plane', () => {
   const lies: readonly [string, (text: string) => string, RegExp][] = [
     [
       'changes a page',
@@ -261,7 +261,7 @@ describe('a liar between', () => {
     ],
     ['sends a giant page', (text) => text.replace('{', `{"x":"${'x'.repeat(2_000_000)}",`), /longer than/],
   ];
-  test.each(lies)('%s: nothing changes, and it is told', async (_, lie, sentence) => {
+  test.each(lies)('%s: nothing changes, and the node reports the fault', async (_, lie, sentence) => {
     const domain = await addDomain(house, 'shop.test');
     const node = await start({ times: { compareMs: 300 } });
     await until(() => node.decide('shop.test', '/admin') === 'forward', 'the plan');
@@ -275,7 +275,7 @@ describe('a liar between', () => {
     await until(() => node.state().problem === null, 'no problem any more');
   });
 
-  test('goes back: refused and reported, other names go on', async () => {
+  test('a step back of a revision is refused and reported, and other names change on', async () => {
     const domain = await addDomain(house, 'shop.test');
     const node = await start();
     await until(() => node.revision('shop.test') === 1, 'the first plan');
@@ -337,7 +337,7 @@ describe('a liar between', () => {
     await until(async () => (await answers('shop.test'))[0]?.outcome === 'ack', 'the ack');
   });
 
-  test('serves plans that do not open, rightly signed: nacked once, and the old plan serves', async () => {
+  test('a signed plan that does not open is nacked once, and the old plan is served', async () => {
     const domain = await addDomain(house, 'shop.test');
     const node = await start({ times: { compareMs: 300 } });
     await until(() => node.decide('shop.test', '/admin') === 'forward', 'the plan');
@@ -371,8 +371,8 @@ describe('a liar between', () => {
   });
 });
 
-describe('a control plane set up anew', () => {
-  test('is refused for its key, until an operator names it', async () => {
+describe('a control plane that was set up again', () => {
+  test('is refused until an operator names its key', async () => {
     const domain = await addDomain(house, 'shop.test');
     await addDomain(house, 'old.test');
     await addDrop(house, domain, '/admin');
@@ -404,7 +404,7 @@ describe('a control plane set up anew', () => {
 });
 
 describe('a control plane restored from a backup', () => {
-  test('is followed in its new epoch, and answers no write as published before', {
+  test('is followed in its new epoch, and reports no write as published before its nodes have it', {
     timeout: 90_000,
   }, async () => {
     const backup = join(folder, 'backup.db');
@@ -450,7 +450,7 @@ describe('a control plane restored from a backup', () => {
     expect(again.state().problem).toBeNull();
   });
 
-  test('is followed in its new epoch without the rest that follows a comparison', async () => {
+  test('is followed in its new epoch without the pause after a comparison', async () => {
     const domain = await addDomain(house, 'shop.test');
     const node = await start({ times: { lastRetryMs: 3_600_000 } });
     await settled(node, 'the first plan');
@@ -461,7 +461,7 @@ describe('a control plane restored from a backup', () => {
     await until(() => node.decide('shop.test', '/later') === 'block', 'the feed in the new epoch');
   });
 
-  test('of an epoch that is over is not believed', async () => {
+  test('is refused with pages of an earlier epoch', async () => {
     await addDomain(house, 'shop.test');
     await beginEpoch(house.store, Date.now());
     const node = await start();
@@ -478,7 +478,7 @@ describe('a control plane restored from a backup', () => {
 });
 
 describe('the feed', () => {
-  test('says its position by itself, so that a page that was dropped is noticed', async () => {
+  test('sends its position with heartbeats, so that a dropped page is noticed', async () => {
     const node = await start({ times: { compareMs: 3_600_000 } });
     const domain = await addDomain(house, 'shop.test');
     await until(() => node.decide('shop.test', '/') === 'forward', 'the plan');
@@ -494,7 +494,7 @@ describe('the feed', () => {
     await until(() => node.decide('shop.test', '/admin') === 'block', 'the page that was dropped');
   });
 
-  test('signs who a node is, for that question alone', async () => {
+  test('signs the answer about a node for the nonce of one request only', async () => {
     let earlier: Buffer | null = null;
     proxy.rewrite = (path, body) => {
       if (!path.startsWith('/nodes/self')) return null;
@@ -551,7 +551,7 @@ describe('damage on the disk', () => {
     await until(() => again.decide('a.test', '/admin') === 'block', 'the plan fetched again');
   });
 
-  test('a damaged plan gives way to the one before it until it is fetched again', async () => {
+  test('the previous plan serves until a damaged plan is fetched again', async () => {
     const node = await holding(['a.test']);
     const revision = node.revision('a.test')!;
     await addDrop(house, (await house.store.latest.domains.byName('a.test'))!, '/more');
@@ -571,7 +571,7 @@ describe('damage on the disk', () => {
     expect(again.revision('a.test')).toBe(revision + 1);
   });
 
-  test('a suspended name is served by no earlier plan, whatever is damaged', async () => {
+  test('no earlier plan serves a suspended name, whatever is damaged', async () => {
     const node = await holding(['a.test']);
     const domain = (await house.store.latest.domains.byName('a.test'))!;
     await changeDomain(house, domain, { suspended: true });
@@ -588,7 +588,7 @@ describe('damage on the disk', () => {
     expect(again.decide('a.test', '/')).toBe('refused');
   });
 
-  test('a damaged plan is fetched again too once the one that was to follow it is refused', async () => {
+  test('a damaged plan is fetched again after its successor is refused', async () => {
     const node = await holding(['a.test']);
     const file = fileOf(node, 'a.test');
     const again = await restart(node, { times: { compareMs: 300 } });

@@ -65,7 +65,7 @@ describe.each(testDatabases())('node groups on $kind', (database) => {
   const settled = (node: TestFollower): Promise<unknown> =>
     until(() => node.state().pending === 0 && node.state().comparisons > 0, 'a comparison');
 
-  test('a token reads entries and plans of its groups alone, and secrets of no other domain', async () => {
+  test('a token reads only entries, plans and secrets of domains in its groups', async () => {
     await grouped('shop.test', 'eu,us');
     await grouped('blog.test', 'us');
     const eu = await token('eu-1', 'eu');
@@ -96,7 +96,7 @@ describe.each(testDatabases())('node groups on $kind', (database) => {
     expect(await fetched(old, 'shop.test')).toBe(404);
   });
 
-  test('a domain that leaves the groups of a node is removed there, and comes when it enters', async () => {
+  test('a node removes a domain that leaves its groups and installs one that enters them', async () => {
     const shop = await grouped('shop.test', 'eu');
     const [eu, us] = [
       await start({ token: await token('eu-1', 'eu') }),
@@ -128,7 +128,7 @@ describe.each(testDatabases())('node groups on $kind', (database) => {
     expect(eu.state().problem ?? us.state().problem).toBeNull();
   });
 
-  test('a node that is moved follows without a restart, and forgets what it must not have', async () => {
+  test('a moved node follows without a restart and removes domains of its old groups', async () => {
     await grouped('eu.test', 'eu');
     await grouped('us.test', 'us');
     await grouped('both.test', 'eu,us');
@@ -155,7 +155,7 @@ describe.each(testDatabases())('node groups on $kind', (database) => {
     expect(again.decide('both.test', '/')).toBe('forward');
   });
 
-  test('a page of other groups is not believed, neither of the manifest nor of the feed', async () => {
+  test('pages of other groups are refused, of the manifest and of the feed', async () => {
     await grouped('eu.test', 'eu');
     await grouped('us.test', 'us');
     const [eu, us] = [await token('eu-1', 'eu'), await token('us-1', 'us')];
@@ -186,7 +186,7 @@ describe.each(testDatabases())('node groups on $kind', (database) => {
     expect(node.decide('eu.test', '/')).toBe('forward');
   });
 
-  test('a name that another account has anew is in the default group, and gone in the group before', async () => {
+  test('a name that another account registers is in the default group and removed from the group before', async () => {
     const shop = await grouped('shop.test', 'eu');
     const [eu, plain] = [
       await start({ token: await token('eu-1', 'eu') }),

@@ -49,7 +49,7 @@ async function start(log: string): Promise<Started> {
   return { child, port, out: () => out, ended };
 }
 
-test('a node whose log nobody reads ends when it is told to', { timeout: 90_000 }, async () => {
+test('a node ends on SIGTERM although its log is not read', { timeout: 90_000 }, async () => {
   const file = join(folder, 'pipe');
   expect(spawnSync('mkfifo', [file]).status).toBe(0);
   const { child, port } = await start(file);
@@ -63,7 +63,7 @@ test('a node whose log nobody reads ends when it is told to', { timeout: 90_000 
   expect(child.exitCode).toBe(0);
 });
 
-test('lines that a slow reader has not taken are still there for it at the end', {
+test('a slow reader gets all buffered lines when the node ends', {
   timeout: 90_000,
 }, async () => {
   const { child, port, out, ended } = await start('-');

@@ -47,7 +47,7 @@ describe.each(testDatabases())('reports of nodes on $kind', (database) => {
     (await house.store.latest.usage.sum(shop.id, 0, 10 ** 9)).requests;
   const refused = (limit: string): unknown => [400, expect.stringContaining(limit)];
 
-  test('1,000,000,000 requests in a minute are refused, named in the log, and change nothing', async () => {
+  test('a report of 1,000,000,000 requests in a minute is refused, logged by field, and counts nothing', async () => {
     const forged = { batch: 9, usage: [figures({ requests: 1_000_000_000 })] };
     const answered = await post({
       ...forged,
@@ -68,7 +68,7 @@ describe.each(testDatabases())('reports of nodes on $kind', (database) => {
     expect((await post({ batch: 9, usage: [figures()] }))[0]).toBe(200);
   });
 
-  test('time before the minute of an accepted report lapses', async () => {
+  test('unused time before the minute of an accepted report gives no credit', async () => {
     const now = Date.now();
     const [node] = await house.store.latest.nodes.list();
     const terms = { since: now - 10 * 3_600_000, earliest: 0, now, until: now + 120_000 };
@@ -85,7 +85,7 @@ describe.each(testDatabases())('reports of nodes on $kind', (database) => {
     expect(await house.store.write(again)).toBe(true);
   });
 
-  test('times, octets and matches that cannot be are refused by field and limit', async () => {
+  test('impossible times, octets and matches are refused with the field and its limit', async () => {
     const now = minuteOf(Date.now());
     const hit = { domain: 'shop.test', minute: now, type: 'drop', id: 7, count: 101 };
     const cases: readonly (readonly [object, string])[] = [
@@ -104,7 +104,7 @@ describe.each(testDatabases())('reports of nodes on $kind', (database) => {
     expect(await post({ hits: [{ ...hit, count: 1 }] })).toEqual(refused('would have 101'));
   });
 
-  test('answers to revisions that were never published, and rows of other groups, are refused', async () => {
+  test('outcomes of unpublished revisions and rows of other groups are refused', async () => {
     const other = await addDomain(house, 'other.test');
     await house.store.write((tx) => moveDomain(tx, other, { groups: 'eu', now: Date.now() }));
     await until(
@@ -126,7 +126,7 @@ describe.each(testDatabases())('reports of nodes on $kind', (database) => {
     expect((await house.store.latest.usage.sum(other.id, 0, 10 ** 9)).requests).toBe(0);
   });
 
-  test('a node at a high rate reports each minute, and all of an hour that it was cut off', async () => {
+  test('a node with a high request rate reports every minute, and a whole hour after a disconnection', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'edgeplan-reports-'));
     const control = createControl({ url: `http://127.0.0.1:${house.port}`, token: () => token });
     const problems: string[] = [];
@@ -154,7 +154,7 @@ describe.each(testDatabases())('reports of nodes on $kind', (database) => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  test('an answer that is refused does not take the others of its batch along', async () => {
+  test('one refused outcome does not prevent the others of its batch from being accepted', async () => {
     const control = createControl({ url: `http://127.0.0.1:${house.port}`, token: () => token });
     const problems: string[] = [];
     const note = (fields: object, message: string): void => {

@@ -52,7 +52,7 @@ async function traffic(domain: string): Promise<unknown> {
   return (await house.call('GET', `/domains/${domain}/traffic?minutes=1000`)).body;
 }
 
-test('requests, octets and hits of rules, the minute after', async () => {
+test('requests, octets and rule matches are reported in the minute after', async () => {
   const domain = await addDomain(house, 'shop.test');
   const { rule } = await addDrop(house, domain, '/a');
   let now = Date.now() - 120_000;
@@ -74,7 +74,7 @@ test('requests, octets and hits of rules, the minute after', async () => {
   });
 });
 
-test('what other processes of the node counted adds up with its own', async () => {
+test('counts of other processes of the node are added to its own', async () => {
   const domain = await addDomain(house, 'shop.test');
   const { rule } = await addDrop(house, domain, '/a');
   let now = Date.now() - 120_000;
@@ -94,7 +94,7 @@ test('what other processes of the node counted adds up with its own', async () =
   });
 });
 
-test('answers that are lost are not counted twice', async () => {
+test('a batch whose response is lost is counted once', async () => {
   await addDomain(house, 'shop.test');
   let now = Date.now() - 600_000;
   const usage = start({ clock: () => now });
@@ -111,7 +111,7 @@ test('answers that are lost are not counted twice', async () => {
   expect(await traffic('shop.test')).toMatchObject({ requests: 1 });
 });
 
-test('a control plane that is away gets it all later, a restart and a clock set back between', async () => {
+test('an unreachable control plane gets all counts later, over a restart and a clock that is set back', async () => {
   await addDomain(house, 'shop.test');
   let now = Date.now();
   const first = start({ clock: () => now });
@@ -135,7 +135,7 @@ test('a control plane that is away gets it all later, a restart and a clock set 
   expect(Number(readFileSync(join(folder, 'usage-batch'), 'utf8'))).toBe(number + 5);
 });
 
-test('what is kept is bounded: the oldest minutes become one, and nothing is lost', async () => {
+test('buffered rows are bounded by merging the oldest minutes, without losing counts', async () => {
   const sent: { usage: { domain: string; requests: number }[]; hits: { count: number }[] }[] = [];
   let away = true;
   const report = async (body: object): Promise<void> => {
@@ -157,7 +157,7 @@ test('what is kept is bounded: the oldest minutes become one, and nothing is los
   expect([counted, hits]).toEqual([2_000, 2_000]);
 });
 
-test('the end tells what there is', async () => {
+test('the stop reports all remaining counts', async () => {
   await addDomain(house, 'shop.test');
   const usage = start({ everyMs: 1_000_000 });
   usage.done(entry('shop.test'));
@@ -178,7 +178,7 @@ function countAll(): { readonly requests: () => number; readonly control: UsageO
   };
 }
 
-test('what is counted and merged while a batch is made and its number kept is told once', async () => {
+test('requests that are counted and merged while a batch number is stored are reported once', async () => {
   const { control, requests } = countAll();
   let now = 0;
   const usage = start({ control, clock: () => now, everyMs: 1, maxRows: 20 });
@@ -193,7 +193,7 @@ test('what is counted and merged while a batch is made and its number kept is to
   expect(requests()).toBe(10_000);
 });
 
-test('what is counted while the end is told is told too', async () => {
+test('requests that are counted during the final report are reported', async () => {
   const { control, requests } = countAll();
   const usage = start({ control, clock: () => 0, everyMs: 1_000_000 });
   usage.done(entry('shop.test'));
@@ -205,7 +205,7 @@ test('what is counted while the end is told is told too', async () => {
   expect(usage.rows()).toBe(0);
 });
 
-test('stopped by two at once, it tells once, at the second attempt too', async () => {
+test('two concurrent stops report once, also when the first attempt fails', async () => {
   const { control: whole, requests } = countAll();
   let attempts = 0;
   const control: UsageOptions['control'] = {

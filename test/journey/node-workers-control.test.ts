@@ -74,7 +74,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
-test('an answer to the control plane means that every worker serves it', { timeout: 90_000 }, async () => {
+test('an ack is sent only after every worker serves the plan', { timeout: 90_000 }, async () => {
   expect(await reportOn(1)).toBe('ack');
   const first = await until(
     async () => ((await statuses('/p1'))[0] === 403 ? 1 : null),
@@ -91,7 +91,7 @@ test('an answer to the control plane means that every worker serves it', { timeo
   expect(await node.status('/readyz')).toBe(200);
 });
 
-test('traffic is told once, whoever of the workers was asked', { timeout: 90_000 }, async () => {
+test('requests of all workers are reported to the control plane once', { timeout: 90_000 }, async () => {
   await stop();
   const told = async () => (await house.call('GET', '/domains/shop.test/traffic?minutes=1000')).body;
   expect(await told()).toMatchObject({ requests: decided });
@@ -108,7 +108,7 @@ test('traffic is told once, whoever of the workers was asked', { timeout: 90_000
   await start();
 });
 
-test('without a control plane, workers begin from what is kept', {
+test('workers start with the stored plans without a control plane', {
   ...requires(NO_CHILDREN),
   timeout: 90_000,
 }, async () => {
@@ -120,7 +120,7 @@ test('without a control plane, workers begin from what is kept', {
   proxy.target = house.port;
 });
 
-test('a plan that one worker cannot open is served by none until it can', {
+test('no worker serves a plan until every worker can open it', {
   ...requires(NO_LIMITS),
   timeout: 90_000,
 }, async () => {
@@ -156,7 +156,7 @@ test('a plan that one worker cannot open is served by none until it can', {
   for (const { agent } of kept) agent.destroy();
 });
 
-test('a plan whose file is damaged is refused by the workers that need it, and fetched again', {
+test('workers refuse a name whose plan file is damaged until the plan is fetched again', {
   timeout: 90_000,
 }, async () => {
   const files = (): readonly string[] => readdirSync(join(data, 'plans'));

@@ -218,7 +218,7 @@ describe('a PROXY header', () => {
     }
   });
 
-  test('is believed of nobody else', async () => {
+  test('is accepted from configured proxies only', async () => {
     const answer = await ask({
       port: node.port,
       path: '/shut',
@@ -233,7 +233,7 @@ describe('a PROXY header', () => {
   });
 });
 
-test('HTTP/2 is spoken by every worker', requires(OPENSSL_MISSING), async () => {
+test('every worker serves HTTP/2', requires(OPENSSL_MISSING), async () => {
   const before = await node.metric('edgeplan_node_requests_total{action="forward",status="2xx"}');
   for (const from of ADDRESSES) {
     const socket = connect({ host: '127.0.0.1', port: node.tlsPort!, localAddress: from });
@@ -252,7 +252,7 @@ test('HTTP/2 is spoken by every worker', requires(OPENSSL_MISSING), async () => 
   expect(after - before).toBe(3 * ADDRESSES.length);
 });
 
-test('WebSockets are passed on by every worker', async () => {
+test('every worker forwards WebSockets', async () => {
   const lines = ['GET /ws HTTP/1.1', 'Host: shop.test', 'Upgrade: websocket', 'Connection: Upgrade'];
   const handshake = [...lines, 'Sec-WebSocket-Key: x', 'Sec-WebSocket-Version: 13', '\r\n'].join('\r\n');
   /** `Hello`, masked (RFC 6455 §5.7). */
@@ -269,7 +269,7 @@ test('WebSockets are passed on by every worker', async () => {
   }
 });
 
-test('a challenge of one worker is solved at another, and its clearance holds at all', async () => {
+test('a challenge of one worker can be solved at another, and all workers accept its clearance', async () => {
   const visitor = { from: '198.51.100.50' };
   const ask = (headers: Readonly<Record<string, string>>): Promise<Answered> =>
     askProxied('/members/a', { ...visitor, headers });
@@ -334,7 +334,7 @@ async function streamed(from: string, begins: () => void): Promise<'whole' | 'cu
   return 'whole';
 }
 
-test(`a body cut by a worker's death is no whole one, and no other is cut`, {
+test(`a body that a worker's death truncates is not a complete response, and no other response is truncated`, {
   ...requires(NO_CHILDREN),
   timeout: 90_000,
 }, async () => {

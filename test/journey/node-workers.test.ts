@@ -81,7 +81,7 @@ describe('a node of several workers', () => {
   }, 90_000);
   afterAll(() => end(node), 60_000);
 
-  test('limits exactly, and counts as one', PATIENT, async () => {
+  test('enforces rate limits exactly per address, and reports one sum of metrics', PATIENT, async () => {
     expect(node.out()).toContain('4 workers; one client address always meets the same one\n');
     const { port } = node;
     for (const from of ['127.0.0.1', '127.0.0.2']) {
@@ -99,7 +99,7 @@ describe('a node of several workers', () => {
     }
   });
 
-  test('says what does not hold behind proxies, and believes them', PATIENT, async () => {
+  test('prints the rate-limit caveat for proxies, and uses their forwarding headers', PATIENT, async () => {
     expect(node.out()).toContain('behind proxies a rate limit allows up to 4 times as much');
     const { port } = node;
     const statuses: number[] = [];
@@ -114,7 +114,7 @@ describe('a node of several workers', () => {
     expect((await ask({ port, path: '/', from: '127.0.0.7' })).status).toBe(200);
   });
 
-  test('has every worker serve a changed file, and none a broken one', PATIENT, async () => {
+  test('every worker serves a changed edge file, and none a broken one', PATIENT, async () => {
     const block = `  - { id: 2, type: drop, path_includes: [/closed], ips: ['0.0.0.0/0', '::/0'] }\n`;
     const statuses = async (): Promise<unknown> => {
       const answers = await askFromAll(node.port, '/closed');
@@ -132,38 +132,34 @@ describe('a node of several workers', () => {
     expect(await statuses()).toEqual([200]);
   });
 
-  test(
-    'ends in order: requests in flight are answered, no process is left, all is logged',
-    PATIENT,
-    async () => {
-      const pids = NO_CHILDREN === null ? node.workers() : [];
-      held.length = 0;
-      const asked = ADDRESSES.slice(0, 12).map((from) => ask({ port: node.port, path: '/held', from }));
-      await until(() => held.length === 12, 'the requests at the origin');
-      node.signal('SIGTERM');
-      await until(
-        () =>
-          ask({ port: node.port, path: '/' }).then(
-            () => false,
-            () => true,
-          ),
-        'the end of listening',
-      );
-      for (const answer of held) answer();
-      expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 200));
-      expect(await node.ended).toBe(0);
-      expect(pids.filter(isRunning)).toEqual([]);
-      const lines = node.out().split('\n');
-      const logged = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
-      expect(new Set(logged.map(({ id }) => id)).size).toBe(logged.length);
-      const count = (target: string): number =>
-        logged.filter(({ request }) => request.target === target).length;
-      expect([count('/limited'), count('/held')]).toEqual([460, 12]);
-    },
-  );
+  test('a stop answers running requests, ends all processes, and logs every request', PATIENT, async () => {
+    const pids = NO_CHILDREN === null ? node.workers() : [];
+    held.length = 0;
+    const asked = ADDRESSES.slice(0, 12).map((from) => ask({ port: node.port, path: '/held', from }));
+    await until(() => held.length === 12, 'the requests at the origin');
+    node.signal('SIGTERM');
+    await until(
+      () =>
+        ask({ port: node.port, path: '/' }).then(
+          () => false,
+          () => true,
+        ),
+      'the end of listening',
+    );
+    for (const answer of held) answer();
+    expect((await Promise.all(asked)).map(({ status }) => status)).toEqual(asked.map(() => 200));
+    expect(await node.ended).toBe(0);
+    expect(pids.filter(isRunning)).toEqual([]);
+    const lines = node.out().split('\n');
+    const logged = lines.filter((line) => line.startsWith('{')).map((line) => JSON.parse(line));
+    expect(new Set(logged.map(({ id }) => id)).size).toBe(logged.length);
+    const count = (target: string): number =>
+      logged.filter(({ request }) => request.target === target).length;
+    expect([count('/limited'), count('/held')]).toEqual([460, 12]);
+  });
 });
 
-test('refuses numbers of workers that cannot be, and says what keeps a worker from starting', async () => {
+test('refuses impossible numbers of workers, and prints why a worker cannot start', async () => {
   const run = (...args: string[]) => edgeplan(['node', '--file', file, ...args], { cwd: folder });
   const refusals = ['0', '-1', '257', 'many'].map(async (workers) => {
     const { code, err } = await run('--workers', workers);
@@ -183,7 +179,7 @@ describe('workers that fail', requires(NO_CHILDREN), () => {
   }, 90_000);
   afterAll(() => end(node), 60_000);
 
-  test('one that is killed is replaced; connections of others go on', PATIENT, async () => {
+  test('a killed worker is replaced, and connections of other workers continue', PATIENT, async () => {
     const { port } = node;
     const connections = ADDRESSES.map((from) => ({ from, agent: oneConnection() }));
     const askOnAll = (): Promise<readonly number[]> =>
@@ -216,7 +212,7 @@ describe('workers that fail', requires(NO_CHILDREN), () => {
     for (const { agent } of connections) agent.destroy();
   });
 
-  test('one that does nothing any more is found and replaced', PATIENT, async () => {
+  test('a worker without heartbeats is killed and replaced', PATIENT, async () => {
     const [victim] = node.workers();
     const said = node.err().length;
     process.kill(victim!, 'SIGSTOP');

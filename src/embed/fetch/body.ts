@@ -8,7 +8,7 @@ type Reader = ReadableStreamDefaultReader<Octets>;
 export interface PeekedBody {
   /** Why what is inspected is not what the client means, `content-encoding: …`; `null`: it is, as far as it goes. */
   readonly error: string | null;
-  /** What rules look at: the first `wanted` octets, inflated where the client says it is compressed. */
+  /** The octets that rules inspect: the first `wanted`, inflated according to Content-Encoding. */
   readonly inspected: Uint8Array;
   /** The whole: octets where all of them were read, else what was read and then the rest. */
   readonly outgoing: Octets | Stream;
@@ -85,7 +85,7 @@ function continued(read: Octets, reader: Reader): Stream {
 
 interface Inflated {
   readonly octets: Octets;
-  /** What kept it from being inflated whole. */
+  /** Why it was not inflated whole; `null`: it was. */
   readonly fault: CodingFault | null;
 }
 
@@ -96,8 +96,8 @@ const FORMATS: Readonly<Record<string, 'gzip' | 'deflate'>> = {
 };
 
 /**
- * As much as `wanted` octets of what a coding holds. What does not inflate, or is in a coding that platforms have no
- * means for (`br`, `zstd`), is inspected as it was sent, and told.
+ * Inflates up to `wanted` octets. A body that does not inflate, or has a coding without a platform API (`br`, `zstd`), is
+ * returned as it was sent, with the fault.
  */
 async function inflated(octets: Octets, wanted: number, coding: string): Promise<Inflated> {
   const format = Object.hasOwn(FORMATS, coding) ? FORMATS[coding] : undefined;
@@ -105,7 +105,7 @@ async function inflated(octets: Octets, wanted: number, coding: string): Promise
   const inflating = new DecompressionStream(format);
   const reader: Reader = inflating.readable.getReader();
   const writer = inflating.writable.getWriter();
-  // Told by the reader, who stops at what was inflated until then.
+  // The reader gets the same error, and stops at what was inflated before it.
   const ignore = (): undefined => undefined;
   void writer.write(octets).catch(ignore);
   void writer.close().catch(ignore);

@@ -1,18 +1,21 @@
 /**
- * The edge before a `fetch` handler: Workers, Deno, Bun, Hono. In: a `Request` and what is known of who sent it. Out: a
- * `Response` of the edge's own, or the application's, asked with the request that the decision forwards.
+ * The edge in front of a `fetch` handler: Workers, Deno, Bun, Hono. In: a `Request` and facts about the visitor. Out: a
+ * `Response` of the edge's own, or the application's to the request that the decision forwards.
  */
 import { answerTo, statusPage } from '../../answers/answer-to.ts';
-import { createChallenges } from '../../answers/challenge/challenge.ts';
+import { type Challenges, createChallenges } from '../../answers/challenge/challenge.ts';
 import { type Decided, forwardedTarget } from '../../answers/decided.ts';
 import { type HostFacts, parseHost } from '../../base/host.ts';
 import { steadyNow } from '../../base/steady-clock.ts';
 import {
+  type Counters,
   createCounters,
   createDomains,
+  type Domains,
   type EdgeRequest,
   type Evaluator,
   loadPlan,
+  type WafProgram,
 } from '../../evaluator/index.ts';
 import { openSignatures } from '../../plan/open-signatures.ts';
 import { loadSignatures } from '../../waf/load/load.ts';
@@ -28,7 +31,7 @@ import {
 } from '../check-options.ts';
 import { checkPlan, type InstalledPlan } from '../check-plan.ts';
 import { createSecrets } from '../secret.ts';
-import { createDecisionReporter, verdictOf } from '../verdict.ts';
+import { createDecisionReporter, type DecisionReporter, verdictOf } from '../verdict.ts';
 import { type PeekedBody, peekBody, readBody } from './body.ts';
 import { type HonoContext, type HonoMiddleware, honoMiddleware } from './hono.ts';
 import { finishedResponse, forwardedRequest, responseOf, startOfTarget } from './messages.ts';
@@ -36,7 +39,7 @@ import type { FetchEdgeOptions, FetchFacts, Next } from './options.ts';
 
 /** An edge for `fetch` handlers. Its functions need no `this`. */
 export interface FetchEdge {
-  /** Answers a request, asking `next` where it is forwarded; never rejects. What `next` throws is answered with 500. */
+  /** Answers a request, with `next` where it is forwarded; never rejects. What `next` throws is answered with 500. */
   handle(request: Request, facts: FetchFacts, next: Next): Promise<Response>;
   /**
    * The same as Hono middleware: `app.use(edge.hono((context) => ({ ip: … })))`; the verdict is `context.get('edge')`. Hono
@@ -50,9 +53,9 @@ export interface FetchEdge {
    * @throws PlanFault when the bytes are no plan, or none that can serve; what was installed before stays
    */
   install(plan: Uint8Array): InstalledPlan;
-  /** Forgets a domain; its hosts fall to the longest name above it, else they are answered 421. */
+  /** Removes a domain; its hosts belong to the longest name above it then, else they are answered 421. */
   remove(domain: string): void;
-  /** Domains that are installed. */
+  /** Number of installed domains. */
   readonly size: number;
 }
 
@@ -70,103 +73,31 @@ const COUNTER_OCTETS = 16 * 1024 * 1024;
 /**
  * Makes an edge. Needs no random numbers and no clock, so Workers may do so before their first request.
  * @throws PlanFault when one of `plans`, or `signatures`, cannot be opened; RangeError when `secret` is too short;
- * TypeError naming an option that there is not, or that is of another kind
+ * TypeError naming an option that is unknown or of a wrong kind
  */
 export function createEdge(options: FetchEdgeOptions = {}): FetchEdge {
   checkOptions(options, OPTIONS);
-  const telling = createDecisionReporter(options);
-  const challenges = createChallenges({ secrets: createSecrets(options.secret) });
   const counters = createCounters({
     clock: steadyNow,
     maxBytes: options.counterOctets ?? COUNTER_OCTETS,
   });
   const waf = options.signatures == null ? null : loadSignatures(openSignatures(options.signatures));
-  const domains = createDomains<Evaluator>();
-
-  function install(bytes: Uint8Array): InstalledPlan {
-    checkOctets(bytes);
-    // The caller's buffer is the caller's: a plan must not change while it serves.
-    const kept = bytes.slice();
-    const plan = checkPlan(kept);
-    const onFault = (error: unknown): void => telling.fault(error, `a decision of ${plan.domain}`);
-    domains.set(plan.domain, loadPlan(kept, { counters, waf, onFault, trusted: true }));
-    return plan;
-  }
-
-  for (const plan of options.plans ?? []) install(plan);
-
-  async function entered(id: string, request: Request, facts: FetchFacts): Promise<Entered> {
-    const asked = requestOf(request, facts);
-    const refused = (status: number): Entered => {
-      telling.refused({ id, status });
-      return { ok: false, response: responseOf(statusPage({ id, request: asked }, status), asked.method) };
-    };
-    const host: HostFacts = { host: '', port: -1, literal: false };
-    if (!parseHost(String(asked.host), host)) return refused(400);
-    const evaluator = domains.find(String(asked.host));
-    if (evaluator === null) return refused(421);
-    const cookies = request.headers.get('cookie') ?? '';
-    const userAgent = request.headers.get('user-agent') ?? '';
-    const visit = { domain: evaluator.domain, ip: facts.ip, userAgent, cookies, now: Date.now() };
-    const cleared = cookies === '' ? [] : await challenges.cleared(visit);
-    let known: EdgeRequest = { ...asked, now: visit.now, cleared };
-    let body: PeekedBody['outgoing'] | null = null;
-    const wanted = request.body === null ? 0 : evaluator.bodyWanted(known);
-    if (request.body !== null && wanted > 0) {
-      const coding = request.headers.get('content-encoding') ?? '';
-      const peeked = await peekBody(request.body, wanted, coding).catch(() => null);
-      if (peeked === null) return refused(400);
-      known = { ...known, body: peeked.inspected, bodyError: peeked.error };
-      body = peeked.outgoing;
-    }
-    const domain = { name: evaluator.domain, evaluator };
-    return { ok: true, decided: { id, request: known, domain, decision: evaluator.evaluate(known) }, body };
-  }
-
-  async function answered(
-    request: Request,
-    { facts, next, rewritable }: Asking,
-    id: string,
-  ): Promise<Response> {
-    const entering = await entered(id, request, facts);
-    if (!entering.ok) return entering.response;
-    const { decided, body } = entering;
-    const verdict = verdictOf(decided, rewritable);
-    telling.decided(verdict);
-    const own = await answerTo(decided, { challenges, readBody: (most) => readBody(request.body, most) });
-    if (own !== null) return responseOf(own, request.method);
-    const target = (rewritable ? forwardedTarget(decided.decision) : null) ?? decided.request.target;
-    const forwarded = forwardedRequest(request, {
-      target,
-      body,
-      challenges,
-      trusted: facts.trusted === true,
-    });
-    const settings = decided.domain.evaluator.settings();
-    try {
-      return finishedResponse(await next(forwarded, verdict), decided, settings);
-    } catch (error) {
-      telling.fault(error, 'the application');
-      return finishedResponse(responseOf(statusPage(decided, 500), request.method), decided, settings);
-    }
-  }
-
-  async function serve(request: Request, asking: Asking): Promise<Response> {
-    const id = crypto.randomUUID();
-    try {
-      return await answered(request, asking, id);
-    } catch (error) {
-      // Fails closed: what could not be judged is not let through.
-      telling.fault(error, 'a request');
-      return new Response(null, { status: 500 });
-    }
-  }
-
+  const edge: EdgeParts = {
+    reporter: createDecisionReporter(options),
+    challenges: createChallenges({ secrets: createSecrets(options.secret) }),
+    domains: createDomains<Evaluator>(),
+    counters,
+    waf,
+  };
+  for (const plan of options.plans ?? []) installPlan(edge, plan);
+  const { domains } = edge;
   return {
-    handle: (request, facts, next) => serve(request, { facts, next, rewritable: true }),
+    handle: (request, facts, next) => serve(edge, request, { facts, next, rewritable: true }),
     hono: (factsOf) =>
-      honoMiddleware(factsOf, (request, facts, next) => serve(request, { facts, next, rewritable: false })),
-    install,
+      honoMiddleware(factsOf, (request, facts, next) =>
+        serve(edge, request, { facts, next, rewritable: false }),
+      ),
+    install: (plan) => installPlan(edge, plan),
     remove: (domain) => void domains.delete(domain),
     get size() {
       return domains.size;
@@ -174,18 +105,111 @@ export function createEdge(options: FetchEdgeOptions = {}): FetchEdge {
   };
 }
 
-interface Asking {
+/** The services of an edge, created once. */
+interface EdgeParts {
+  readonly reporter: DecisionReporter;
+  readonly challenges: Challenges;
+  readonly domains: Domains<Evaluator>;
+  readonly counters: Counters;
+  readonly waf: WafProgram | null;
+}
+
+function installPlan({ reporter, domains, counters, waf }: EdgeParts, bytes: Uint8Array): InstalledPlan {
+  checkOctets(bytes);
+  // A copy: the caller may change its buffer, and a plan must not change while it serves.
+  const octets = bytes.slice();
+  const plan = checkPlan(octets);
+  const onFault = (error: unknown): void => reporter.fault(error, `a decision of ${plan.domain}`);
+  domains.set(plan.domain, loadPlan(octets, { counters, waf, onFault, trusted: true }));
+  return plan;
+}
+
+/** Answers a request; never rejects. */
+async function serve(edge: EdgeParts, request: Request, serving: Serving): Promise<Response> {
+  const id = crypto.randomUUID();
+  try {
+    return await respond(edge, request, { ...serving, id });
+  } catch (error) {
+    // Fails closed: a request that could not be decided is not forwarded.
+    edge.reporter.fault(error, 'a request');
+    return new Response(null, { status: 500 });
+  }
+}
+
+/** Decides a request; the response is the edge's own, or the application's. */
+async function respond(
+  edge: EdgeParts,
+  request: Request,
+  { facts, next, rewritable, id }: Serving & { readonly id: string },
+): Promise<Response> {
+  const { reporter, challenges } = edge;
+  const outcome = await decideRequest(edge, request, { facts, id });
+  if (!outcome.ok) return outcome.response;
+  const { decided, body } = outcome;
+  const verdict = verdictOf(decided, rewritable);
+  reporter.decided(verdict);
+  const own = await answerTo(decided, { challenges, readBody: (most) => readBody(request.body, most) });
+  if (own !== null) return responseOf(own, request.method);
+  const target = (rewritable ? forwardedTarget(decided.decision) : null) ?? decided.request.target;
+  const trusted = facts.trusted === true;
+  const forwarded = forwardedRequest(request, { target, body, challenges, trusted });
+  const settings = decided.domain.evaluator.settings();
+  try {
+    return finishedResponse(await next(forwarded, verdict), decided, settings);
+  } catch (error) {
+    reporter.fault(error, 'the application');
+    return finishedResponse(responseOf(statusPage(decided, 500), request.method), decided, settings);
+  }
+}
+
+/** Finds the domain, checks the clearance, reads the inspected part of the body, and evaluates the plan. */
+async function decideRequest(
+  { reporter, challenges, domains }: EdgeParts,
+  request: Request,
+  { facts, id }: { readonly facts: FetchFacts; readonly id: string },
+): Promise<DecisionOutcome> {
+  const received = requestOf(request, facts);
+  const refused = (status: number): DecisionOutcome => {
+    reporter.refused({ id, status });
+    const page = statusPage({ id, request: received }, status);
+    return { ok: false, response: responseOf(page, received.method) };
+  };
+  const host: HostFacts = { host: '', port: -1, literal: false };
+  if (!parseHost(String(received.host), host)) return refused(400);
+  const evaluator = domains.find(String(received.host));
+  if (evaluator === null) return refused(421);
+  const cookies = request.headers.get('cookie') ?? '';
+  const userAgent = request.headers.get('user-agent') ?? '';
+  const visit = { domain: evaluator.domain, ip: facts.ip, userAgent, cookies, now: Date.now() };
+  const cleared = cookies === '' ? [] : await challenges.cleared(visit);
+  let known: EdgeRequest = { ...received, now: visit.now, cleared };
+  let body: PeekedBody['outgoing'] | null = null;
+  const wanted = request.body === null ? 0 : evaluator.bodyWanted(known);
+  if (request.body !== null && wanted > 0) {
+    const coding = request.headers.get('content-encoding') ?? '';
+    const peeked = await peekBody(request.body, wanted, coding).catch(() => null);
+    if (peeked === null) return refused(400);
+    known = { ...known, body: peeked.inspected, bodyError: peeked.error };
+    body = peeked.outgoing;
+  }
+  const domain = { name: evaluator.domain, evaluator };
+  return { ok: true, decided: { id, request: known, domain, decision: evaluator.evaluate(known) }, body };
+}
+
+/** How a request is served. */
+interface Serving {
   readonly facts: FetchFacts;
   readonly next: Next;
-  /** The application has not routed the request yet. */
+  /** The application has not routed the request yet, so that a rewrite takes effect. */
   readonly rewritable: boolean;
 }
 
-type Entered =
+/** A decision, or the response to a request without a domain or with a broken body. */
+type DecisionOutcome =
   | { readonly ok: true; readonly decided: Decided; readonly body: PeekedBody['outgoing'] | null }
   | { readonly ok: false; readonly response: Response };
 
-/** A request as the evaluator takes it, before anything is looked up. */
+/** The evaluator's request, from the request line, the header and the caller's facts. */
 function requestOf({ url, method, headers }: Request, facts: FetchFacts): EdgeRequest {
   const start = startOfTarget(url);
   const authority = url.indexOf('://');

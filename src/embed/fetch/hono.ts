@@ -1,8 +1,8 @@
-/** The edge as Hono middleware, by the shape of Hono's context: nothing of Hono is imported. */
+/** The edge as Hono middleware, typed by the shape of Hono's context, without an import of Hono. */
 import type { EdgeVerdict } from '../verdict.ts';
 import type { FetchFacts, Next } from './options.ts';
 
-/** As much of Hono's `Context` as the middleware touches. */
+/** The part of Hono's `Context` that the middleware uses. */
 export interface HonoContext {
   readonly req: { raw: Request };
   get res(): Response;
@@ -10,10 +10,12 @@ export interface HonoContext {
   set(key: 'edge', value: EdgeVerdict): void;
 }
 
+/** A middleware; `undefined`: the response is in the context. */
 export type HonoMiddleware<C> = (context: C, next: () => Promise<void>) => Promise<Response | undefined>;
 
 type Serve = (request: Request, facts: FetchFacts, next: Next) => Promise<Response>;
 
+/** @param serve decides a request and calls the application where it is forwarded */
 export function honoMiddleware<C extends HonoContext>(
   factsOf: (context: C) => FetchFacts,
   serve: Serve,
@@ -28,7 +30,7 @@ export function honoMiddleware<C extends HonoContext>(
       return context.res;
     });
     if (!forwarded) return response;
-    // Hono puts the headers of the answer before on the one that takes its place, those that were dropped too.
+    // Hono copies the headers of the old response to a new one, also those that were dropped: the old one is removed first.
     context.res = undefined;
     context.res = response;
     return undefined;

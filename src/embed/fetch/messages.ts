@@ -1,4 +1,4 @@
-/** Requests and answers between the edge and what `fetch` handlers take and give. */
+/** Converts between the edge's requests and answers and the `Request` and `Response` of `fetch` handlers. */
 import { pageInstead } from '../../answers/answer-to.ts';
 import type { Challenges } from '../../answers/challenge/challenge.ts';
 import type { Decided } from '../../answers/decided.ts';
@@ -8,33 +8,34 @@ import type { EdgeSettings } from '../../evaluator/index.ts';
 import type { EdgeAnswer } from '../../http/answer.ts';
 import type { PeekedBody } from './body.ts';
 
-/** An answer of the edge's own. */
+/** The `Response` of an answer of the edge's own. */
 export function responseOf({ status, headers, body }: EdgeAnswer, method: string): Response {
   const list = new Headers();
   for (let at = 0; at < headers.length; at += 2) list.append(headers[at]!, headers[at + 1]!);
   const octets =
     typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body ?? NO_OCTETS);
   const bodiless = method === 'HEAD' || status === 204 || status === 205 || status === 304;
-  // What a GET would get: platforms tell the length of bodies only, and here is none.
+  // The length that GET would have (RFC 9110 §9.3.2): platforms set it for bodies only.
   if (method === 'HEAD') list.set('Content-Length', String(octets.length));
   return new Response(bodiless ? null : octets, { status, headers: list });
 }
 
 const NO_OCTETS = new Uint8Array(0);
 
+/** What changes in a forwarded request. */
 export interface Forwarding {
   /** Path and query for the application. */
   readonly target: string;
-  /** What was read of the body; `null`: nothing. */
+  /** The body with the octets that were read from it; `null`: nothing was read. */
   readonly body: PeekedBody['outgoing'] | null;
-  /** The forwarding headers come from somebody who is believed. */
+  /** The forwarding headers are from a trusted proxy. */
   readonly trusted: boolean;
   readonly challenges: Pick<Challenges, 'withoutOwn'>;
 }
 
 /**
- * The request for the application: the very same where nothing of it changes. Headers with `_` in their names stay, as
- * the application has them without the edge.
+ * The request for the application: the same object where nothing changes. Headers with `_` in their names stay, as the
+ * application would get them without the edge.
  */
 export function forwardedRequest(request: Request, forwarding: Forwarding): Request {
   const { target, body } = forwarding;
@@ -45,17 +46,17 @@ export function forwardedRequest(request: Request, forwarding: Forwarding): Requ
     method: request.method,
     headers: headers ?? request.headers,
     body: body ?? request.body,
-    // A body that is a stream needs it, in Node and wherever else undici answers `fetch`.
+    // Required for a body that is a stream, where undici implements `fetch`.
     duplex: 'half' as const,
     redirect: 'manual' as const,
     signal: request.signal,
-    // What Cloudflare tells of the visitor.
+    // Cloudflare's facts about the visitor.
     ...('cf' in request ? { cf: request.cf } : {}),
   };
   return new Request(url, init);
 }
 
-/** Where path and query begin in an absolute URL. */
+/** The index of path and query in an absolute URL. */
 export function startOfTarget(url: string): number {
   const start = url.indexOf('/', url.indexOf('://') + 3);
   return start < 0 ? url.length : start;
@@ -87,7 +88,7 @@ export function finishedResponse(response: Response, decided: Decided, settings:
   if (status < 200) return response;
   const instead = pageInstead(decided, { status, madeBy: 'origin' });
   if (instead !== null) {
-    // Nobody reads it; that its end fails concerns nobody either.
+    // The replaced body is not read, so an error of its end does not matter.
     void response.body?.cancel().catch(() => undefined);
     return responseOf(instead, decided.request.method);
   }

@@ -41,7 +41,7 @@ type Application<Q, S> = (request: Q, response: S) => unknown;
 /** An edge for `node:http`, `node:https`, `node:http2`, Express and Fastify. Its functions need no `this`. */
 export interface NodeEdge {
   /**
-   * Puts the edge before a request listener: `createServer(edge.wrap(app))`. Everything is enforced, and what the
+   * Puts the edge in front of a request listener: `createServer(edge.wrap(app))`. Everything is enforced, and what the
    * application throws, or rejects with, is answered with 500.
    */
   wrap<Q extends ClientRequest = IncomingMessage, S extends ClientResponse = ServerResponse>(
@@ -54,7 +54,7 @@ export interface NodeEdge {
    * rewrites are reported and not done; `serverFactory: (handler) => createServer(edge.wrap(handler))` does them.
    */
   readonly fastify: FastifyPluginCallback;
-  /** Judges a request to switch protocols: `server.on('upgrade', …)`. `next` is called for those that may. */
+  /** Decides a request to switch protocols: `server.on('upgrade', …)`. `next` is called where it is forwarded. */
   upgrade(request: ClientRequest, socket: Duplex, next: () => void): void;
   /**
    * Installs a sealed plan in place of the one its domain has, whole: a request sees the one or the other. Rate
@@ -62,13 +62,13 @@ export interface NodeEdge {
    * @throws PlanFault when the bytes are no plan, or none that can serve; what was installed before stays
    */
   install(plan: Uint8Array): InstalledPlan;
-  /** Forgets a domain; its hosts fall to the longest name above it, else they are answered 421. */
+  /** Removes a domain; its hosts belong to the longest name above it then, else they are answered 421. */
   remove(domain: string): void;
-  /** Domains that are installed. */
+  /** Number of installed domains. */
   readonly size: number;
-  /** How the server of `control` is followed; `null` without one. */
+  /** The state of sync with `control`; `null` without it. */
   following(): SyncStatus | null;
-  /** Ends what outlives requests: looks at files, and following a server. What is installed stays served. */
+  /** Stops watching files and following a control plane. Installed plans stay served. */
   close(): Promise<void>;
 }
 
@@ -89,14 +89,14 @@ const OPTIONS: OptionKinds<NodeEdgeOptions> = {
   ...LISTENERS,
 };
 
-/** Milliseconds between looks at the country database and the ranges. */
+/** Milliseconds between polls of the country database and the ranges of bots. */
 const FILES_MS = 30_000;
 
 /**
  * Makes an edge.
  * @throws PlanFault when one of `plans`, or `signatures`, cannot be opened; RangeError when `secret` is too short; Error
- * naming an entry of `trustProxy` that is no address, what is wrong in `file`, or why the folder of `control` cannot be
- * used; TypeError naming an option that there is not, or that is of another kind
+ * naming an entry of `trustProxy` that is no address, the errors of `file`, or why the folder of `control` cannot be used;
+ * TypeError naming an option that is unknown or of a wrong kind
  */
 export async function createEdge(options: NodeEdgeOptions = {}): Promise<NodeEdge> {
   checkOptions(options, OPTIONS);

@@ -1,16 +1,17 @@
-/** The edge as a Fastify plugin: a hook before everything else that Fastify does with a request. */
+/** The edge as a Fastify plugin: an `onRequest` hook, which runs before everything else but routing. */
 import type { FastifyInstance, FastifyPluginCallback } from 'fastify';
 import type { ClientRequest, ClientResponse } from '../../http/client-messages.ts';
 import type { EdgeVerdict } from '../verdict.ts';
 
-type Judging = (request: ClientRequest, response: ClientResponse) => Promise<EdgeVerdict | null>;
+type Decide = (request: ClientRequest, response: ClientResponse) => Promise<EdgeVerdict | null>;
 
-export function fastifyPlugin(judge: Judging): FastifyPluginCallback {
+/** @param judge decides a request; `null`: it is answered */
+export function fastifyPlugin(judge: Decide): FastifyPluginCallback {
   const plugin: FastifyPluginCallback = (fastify: FastifyInstance, _options, done) => {
     fastify.decorateRequest('edge');
     fastify.addHook('onRequest', (request, reply, next) => {
       const { raw } = request;
-      // A server that is wrapped has judged the request before Fastify routed it.
+      // A server made with `edge.wrap` has decided the request before Fastify routed it.
       const judged = raw.edge === undefined ? judge(raw, reply.raw) : Promise.resolve(raw.edge);
       judged.then((verdict) => {
         if (verdict === null) return void reply.hijack();

@@ -9,21 +9,21 @@ export type { ControlPlane, NodeEdgeOptions, SyncStatus } from './options.ts';
 
 declare module 'http' {
   interface IncomingMessage {
-    /** What the edge decided; absent before it was asked. */
+    /** The edge's decision; absent before the edge has run. */
     edge?: EdgeVerdict;
   }
 }
 
 declare module 'http2' {
   interface Http2ServerRequest {
-    /** What the edge decided; absent before it was asked. */
+    /** The edge's decision; absent before the edge has run. */
     edge?: EdgeVerdict;
   }
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the edge decided; there once `edge.fastify` has run. */
+    /** The edge's decision; present once `edge.fastify` has run. */
     edge: EdgeVerdict;
   }
 }

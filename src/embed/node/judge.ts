@@ -1,4 +1,4 @@
-/** One request before an application: decided, then answered here or made ready for the application. */
+/** Decides one request in front of an application: answers it, or prepares it for the application. */
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { statusPage } from '../../answers/answer-to.ts';
@@ -36,6 +36,7 @@ const REQUEST_STAGES: readonly Stage<RequestContext>[] = [
 /** A request to switch protocols has no body. */
 const UPGRADE_STAGES = REQUEST_STAGES.filter(({ run }) => run !== inspectBody);
 
+/** What decides requests. */
 export interface JudgeOptions {
   readonly services: DecisionServices;
   readonly reporter: DecisionReporter;
@@ -43,12 +44,13 @@ export interface JudgeOptions {
   readonly options: Pick<NodeEdgeOptions, 'facts' | 'publicPort'>;
 }
 
+/** Decisions for the ways that requests enter an application. */
 export interface RequestJudge {
-  /** Judges a request that the application has routed already; `null`: it is answered. */
+  /** Decides a request that the application has routed already; `null`: it is answered. */
   request(request: ClientRequest, response: ClientResponse): Promise<EdgeVerdict | null>;
-  /** Judges a request and hands it on; what `next` throws is answered with 500. */
+  /** Decides a request and calls `next` where it is forwarded; what `next` throws is answered with 500. */
   serve(request: ClientRequest, response: ClientResponse, next: () => unknown): Promise<void>;
-  /** Judges a request to switch protocols. */
+  /** Decides a request to switch protocols (RFC 9110 §7.8). */
   upgrade(request: ClientRequest, socket: Duplex, next: () => void): Promise<void>;
 }
 
@@ -56,76 +58,18 @@ export interface RequestJudge {
 interface Exit {
   /** Whether the application routes by `url` after this. */
   readonly rewritable: boolean;
+  /** Sends the edge's own answer. */
   answer(answer: EdgeAnswer): void;
 }
 
-export function createJudge({ services, reporter, trusted, options }: JudgeOptions): RequestJudge {
-  function incomingOf(message: ClientRequest): Incoming {
-    const { socket } = message;
-    const scheme = 'encrypted' in socket && socket.encrypted === true ? 'https' : 'http';
-    const port = options.publicPort ?? socket.localPort ?? (scheme === 'https' ? 443 : 80);
-    const visitor = readVisitor(message, {
-      listener: { scheme, port },
-      // Which names a connection may be used for is the business of whoever holds its certificate.
-      facts: { peer: plainAddress(socket.remoteAddress), serverName: null },
-      trusted,
-    });
-    const told = options.facts?.(message);
-    const request = { message, visitor, ja4: null, proceed: nothing, last: nothing };
-    return told === undefined ? request : { ...request, knownFacts: told };
-  }
-
-  async function judge(
-    message: ClientRequest,
-    { rewritable, answer }: Exit,
-    stages: readonly Stage<RequestContext>[],
-  ): Promise<Exchange | null> {
-    let walk: RequestContext | null = null;
-    try {
-      walk = createRequestContext({ services, incoming: incomingOf(message), inspector: peekBody });
-      const refusal = await runStages(stages, walk);
-      if (refusal !== null) {
-        reporter.refused({ id: walk.id, status: refusal.status });
-        answer(refusal);
-        return null;
-      }
-      const exchange = exchangeOf(walk);
-      const verdict = verdictOf(exchange, rewritable);
-      reporter.decided(verdict);
-      const own = await answerAtEdge(walk);
-      if (own !== null) {
-        answer(own);
-        return null;
-      }
-      prepareRequest(message, exchange, { challenges: services.challenges, rewritable });
-      message.edge = verdict;
-      return exchange;
-    } catch (error) {
-      // Fails closed: what could not be judged is not let through.
-      reporter.fault(error, 'a request');
-      answer(walk?.page(500) ?? BARE_500);
-      return null;
-    }
-  }
-
-  async function enter(
-    message: ClientRequest,
-    response: ClientResponse,
-    rewritable: boolean,
-  ): Promise<boolean> {
-    const answer = (whole: EdgeAnswer): void => answerWhole(message, response, whole);
-    const exchange = await judge(message, { rewritable, answer }, REQUEST_STAGES);
-    if (exchange === null) return false;
-    takeOver(response as ServerResponse, exchange, answer);
-    return true;
-  }
-
+export function createJudge(parts: JudgeOptions): RequestJudge {
+  const { reporter } = parts;
   return {
     async request(message, response) {
-      return (await enter(message, response, false)) ? (message.edge ?? null) : null;
+      return (await enter(parts, message, { response, rewritable: false })) ? (message.edge ?? null) : null;
     },
     async serve(message, response, next) {
-      if (!(await enter(message, response, true))) return;
+      if (!(await enter(parts, message, { response, rewritable: true }))) return;
       try {
         await next();
       } catch (error) {
@@ -136,14 +80,91 @@ export function createJudge({ services, reporter, trusted, options }: JudgeOptio
     },
     async upgrade(message, socket, next) {
       const answer = (whole: EdgeAnswer): void => answerOnSocket(socket, whole);
-      const exchange = await judge(message, { rewritable: true, answer }, UPGRADE_STAGES);
+      const exchange = await judge(parts, message, { rewritable: true, answer, stages: UPGRADE_STAGES });
       if (exchange !== null) next();
     },
   };
 }
 
+interface Entrance {
+  readonly response: ClientResponse;
+  readonly rewritable: boolean;
+}
+
+/** Decides a request with a response. @returns whether it goes to the application */
+async function enter(
+  parts: JudgeOptions,
+  message: ClientRequest,
+  { response, rewritable }: Entrance,
+): Promise<boolean> {
+  const answer = (whole: EdgeAnswer): void => answerWhole(message, response, whole);
+  const exchange = await judge(parts, message, { rewritable, answer, stages: REQUEST_STAGES });
+  if (exchange === null) return false;
+  takeOver(response as ServerResponse, exchange, answer);
+  return true;
+}
+
+interface Judging extends Exit {
+  readonly stages: readonly Stage<RequestContext>[];
+}
+
+/** Decides a request; answers it, or prepares it for the application. @returns `null`: it is answered */
+async function judge(
+  { services, reporter, trusted, options }: JudgeOptions,
+  message: ClientRequest,
+  { rewritable, answer, stages }: Judging,
+): Promise<Exchange | null> {
+  let context: RequestContext | null = null;
+  try {
+    const incoming = incomingOf(message, { trusted, options });
+    context = createRequestContext({ services, incoming, inspector: peekBody });
+    const refusal = await runStages(stages, context);
+    if (refusal !== null) {
+      reporter.refused({ id: context.id, status: refusal.status });
+      answer(refusal);
+      return null;
+    }
+    const exchange = exchangeOf(context);
+    const verdict = verdictOf(exchange, rewritable);
+    reporter.decided(verdict);
+    const own = await answerAtEdge(context);
+    if (own !== null) {
+      answer(own);
+      return null;
+    }
+    prepareRequest(message, exchange, { challenges: services.challenges, rewritable });
+    message.edge = verdict;
+    return exchange;
+  } catch (error) {
+    // Fails closed: a request that could not be decided is not forwarded.
+    reporter.fault(error, 'a request');
+    answer(context?.page(500) ?? BARE_500);
+    return null;
+  }
+}
+
+/** The proxy's view of a request, with the facts that the embedder supplies. */
+function incomingOf(
+  message: ClientRequest,
+  { trusted, options }: Pick<JudgeOptions, 'trusted' | 'options'>,
+): Incoming {
+  const { socket } = message;
+  const scheme = 'encrypted' in socket && socket.encrypted === true ? 'https' : 'http';
+  const port = options.publicPort ?? socket.localPort ?? (scheme === 'https' ? 443 : 80);
+  const visitor = readVisitor(message, {
+    listener: { scheme, port },
+    // The embedder's server has the certificates, and decides which names a connection may be used for.
+    facts: { peer: plainAddress(socket.remoteAddress), serverName: null },
+    trusted,
+  });
+  const knownFacts = options.facts?.(message);
+  const request = { message, visitor, ja4: null, proceed: nothing, last: nothing };
+  return knownFacts === undefined ? request : { ...request, knownFacts };
+}
+
 function nothing(): void {}
 
+/** The answer without a request context. */
 const BARE_500: EdgeAnswer = { status: 500, headers: [], body: null };
 
 function answerWhole(request: ClientRequest, response: ClientResponse, whole: EdgeAnswer): void {

@@ -1,4 +1,4 @@
-/** An edge that serves a file: an edge file, compiled whenever it changes, or a sealed plan. */
+/** Follows the `file` option: an edge file, compiled whenever it changes, or a sealed plan. */
 import { readFile, stat } from 'node:fs/promises';
 import { formatDiagnostic } from '../../base/diagnostic.ts';
 import { seal } from '../../plan/seal.ts';
@@ -11,13 +11,13 @@ import type { EdgePlans } from './plans.ts';
 const MAX_FILE_OCTETS = 256 * 1024 * 1024;
 
 /**
- * Installs what the file holds and follows it; a file that breaks is told to `onFault` and changes nothing else.
+ * Installs the file's plan and follows its changes; an error of a change goes to `onFault`, and the plan before stays.
  * @throws Error when the file cannot be served as it is now, one diagnostic a line
  */
 export async function watchPlanFile(
   file: string,
   { install, table }: EdgePlans,
-  telling: DecisionReporter,
+  reporter: DecisionReporter,
 ): Promise<WatchedFile> {
   let domain: string | null = null;
   let revision = 0;
@@ -40,7 +40,7 @@ export async function watchPlanFile(
     file,
     read,
     take,
-    onRefused: (error) => telling.fault(error, `the file \`${file}\``),
+    onRefused: (error) => reporter.fault(error, `the file \`${file}\``),
   });
 }
 

@@ -17,19 +17,19 @@ export interface PlanSync {
 
 export interface ServerParts {
   readonly table: PlanTable;
-  /** Called with what challenges are signed with at domains without secrets of their own, whenever it changes. */
+  /** Called with the secrets of domains without their own, at the start and at each change. */
   readonly onSecrets: (secrets: Secrets) => void;
   readonly reporter: DecisionReporter;
 }
 
-/** Milliseconds that the first plans ever are waited for. */
+/** Milliseconds that the very first start waits for plans. */
 const FIRST_PLANS_MS = 10_000;
 
 /**
- * Serves what was kept and follows the server from then on. Where nothing was kept, waits for the first plans; without
- * them the edge begins empty, which is told.
- * @throws TypeError when `url` is none; Error when the folder cannot be used or is another's, `trust` is
- * no key, or nothing was kept and the server refuses the token
+ * Serves the plans of the folder and follows the server. An empty folder waits for the first plans; without them the edge
+ * starts empty, which is reported.
+ * @throws TypeError when `url` is not an http(s) URL; Error when the folder cannot be used or another process has it,
+ * `trust` is no key, or the folder is empty and the server refuses the token
  */
 export async function syncFromServer(
   { url, token, trust, folder }: ControlPlane,
@@ -38,11 +38,11 @@ export async function syncFromServer(
   if (!/^https?:\/\/[^/]/i.test(url) || !URL.canParse(url)) {
     throw new TypeError(`\`control.url\` is written http://host:port, found \`${url}\``);
   }
-  const letGo = takeFolder(folder);
+  const release = takeFolder(folder);
   try {
-    /** Aborted once the first plans are in place, or with the sentence that says why they will not come. */
+    /** Aborts when the first plans are installed, or with the sentence why they will not be. */
     const first = new AbortController();
-    const follower = await syncWithControlPlane({
+    const sync = await syncWithControlPlane({
       url,
       token: () => token,
       ...(trust === undefined ? {} : { publicKey: trust }),
@@ -55,39 +55,39 @@ export async function syncFromServer(
     });
     if (table.size === 0) {
       await firstPlans(url, first.signal, reporter).catch(async (error: unknown) => {
-        await follower.stop();
+        await sync.stop();
         throw error;
       });
     }
     return {
       state() {
-        const { mode, silentMs, pending, refused, problem } = follower.state();
+        const { mode, silentMs, pending, refused, problem } = sync.state();
         return { connected: mode !== 'away', silentMs, pending, refused, problem };
       },
       async stop() {
-        await follower.stop();
-        letGo();
+        await sync.stop();
+        release();
       },
     };
   } catch (error) {
-    letGo();
+    release();
     throw error;
   }
 }
 
 /** @throws Error when the server refuses the token */
-async function firstPlans(url: string, first: AbortSignal, telling: DecisionReporter): Promise<void> {
+async function firstPlans(url: string, first: AbortSignal, reporter: DecisionReporter): Promise<void> {
   await pause(FIRST_PLANS_MS, null, { signal: first }).catch(() => undefined);
   if (typeof first.reason === 'string') throw new Error(first.reason);
   if (first.aborted) return;
-  telling.fault(new Error('no plan has come yet; every host is answered 421 until one does'), url);
+  reporter.fault(new Error('no plan has come yet; every host is answered 421 until one does'), url);
 }
 
-/** Warnings are faults to an application; what goes well is nobody's business. */
-function logTo(telling: DecisionReporter): SyncLog {
-  const tell = (fields: object, message: string): void => {
+/** Reports warnings and errors of sync to `onFault`; information is dropped. */
+function logTo(reporter: DecisionReporter): SyncLog {
+  const report = (fields: object, message: string): void => {
     const details = Object.entries(fields).map(([name, value]) => `${name} ${String(value)}`);
-    telling.fault(new Error(details.join(', ')), message);
+    reporter.fault(new Error(details.join(', ')), message);
   };
-  return { info: () => undefined, warn: tell, error: tell };
+  return { info: () => undefined, warn: report, error: report };
 }

@@ -17,11 +17,11 @@ export interface EdgePlans {
   install(bytes: Uint8Array): InstalledPlan;
 }
 
-/** Octets of opened plans unless told: some thousands of small ones. */
+/** Default octets of opened plans: some thousands of small ones. */
 const OPEN_OCTETS = 64 * 1024 * 1024;
 
 /** @throws PlanFault when a plan or the signatures cannot be opened */
-export function openPlans(options: NodeEdgeOptions, telling: DecisionReporter): EdgePlans {
+export function openPlans(options: NodeEdgeOptions, reporter: DecisionReporter): EdgePlans {
   const { counterOctets, openOctets = OPEN_OCTETS } = options;
   const counters = createCounters({
     clock: steadyNow,
@@ -32,20 +32,20 @@ export function openPlans(options: NodeEdgeOptions, telling: DecisionReporter): 
     evaluatorOptions: (domain) => ({
       counters,
       waf,
-      onFault: (error) => telling.fault(error, `a decision of ${domain}`),
+      onFault: (error) => reporter.fault(error, `a decision of ${domain}`),
     }),
     onChange: () => undefined,
-    onFault: (name, error) => telling.fault(error, `the plan of ${name}`),
+    onFault: (name, error) => reporter.fault(error, `the plan of ${name}`),
     openOctets,
   });
 
   function install(bytes: Uint8Array): InstalledPlan {
     checkOctets(bytes);
-    // The caller's buffer is the caller's: a plan must not change while it serves.
-    const kept = bytes.slice();
-    const plan = checkPlan(kept);
-    const digest = sha256Hex(kept);
-    table.set(plan.domain, { revision: plan.revision, digest, purgeEpoch: 0, read: () => kept });
+    // A copy: the caller may change its buffer, and a plan must not change while it serves.
+    const octets = bytes.slice();
+    const plan = checkPlan(octets);
+    const digest = sha256Hex(octets);
+    table.set(plan.domain, { revision: plan.revision, digest, purgeEpoch: 0, read: () => octets });
     return plan;
   }
 

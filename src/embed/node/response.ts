@@ -1,7 +1,7 @@
 /**
- * The application's answer on its way to the client: what the domain's settings add and take, and the page that a rule
- * has for an error. The response is the application's own object, so its methods are taken over on it: everything it
- * writes goes through `writeHead`, which Node itself calls where the application does not.
+ * Finishes the application's response: adds and removes header fields by the domain's settings, and replaces an error by
+ * the page of a rule. The response is the application's object, so its methods are replaced: every response passes through
+ * `writeHead`, which Node calls where the application does not.
  */
 import type { ServerResponse } from 'node:http';
 import { pageInstead } from '../../answers/answer-to.ts';
@@ -11,7 +11,7 @@ import type { Exchange } from '../../proxy/exchange.ts';
 
 type Callback = (error?: Error | null) => void;
 
-/** Takes the response over. `answer` sends a whole answer on it. */
+/** Replaces the response's methods. `answer` sends a whole answer on it. */
 export function takeOver(
   response: ServerResponse,
   exchange: Exchange,
@@ -21,7 +21,7 @@ export function takeOver(
   let begun = false;
   let replaced = false;
 
-  /** Sends the page that stands for an error, if there is one; the application's own is then read by nobody. */
+  /** Sends the error page of a rule, if one matches; the application's body is dropped then. */
   function replace(status: number): boolean {
     if (begun || response.headersSent) return replaced;
     const instead = pageInstead(exchange, { status, madeBy: 'origin' });
@@ -31,40 +31,40 @@ export function takeOver(
     for (const name of response.getHeaderNames()) response.removeHeader(name);
     Object.assign(response, { writeHead, write, end });
     answer(instead);
-    Object.assign(response, { write: swallow, end: swallowEnd, writeHead: () => response });
+    Object.assign(response, { write: drop, end: dropEnd, writeHead: () => response });
     return true;
   }
 
-  /** Takes what is written to a page that was replaced, so that whoever writes goes on to its end. */
-  function swallow(...written: unknown[]): boolean {
+  /** Accepts and drops writes after a replacement, so that the application writes to its end. */
+  function drop(...written: unknown[]): boolean {
     const callback = written.at(-1);
     if (typeof callback === 'function') process.nextTick(callback as Callback);
     return true;
   }
 
-  function swallowEnd(...written: unknown[]): ServerResponse {
-    swallow(...written);
+  function dropEnd(...written: unknown[]): ServerResponse {
+    drop(...written);
     return response;
   }
 
   Object.assign(response, {
     writeHead(status: number, ...rest: unknown[]): ServerResponse {
       if (replace(status)) return response;
-      const said = typeof rest[0] === 'string' ? rest[0] : null;
-      const headers = said === null ? (rest[0] ?? rest[1]) : rest[1];
+      const reason = typeof rest[0] === 'string' ? rest[0] : null;
+      const headers = reason === null ? (rest[0] ?? rest[1]) : rest[1];
       if (!begun) {
         begun = true;
         setHeaders(response, headers as WrittenHeaders);
         finishHeaders(response, exchange);
       }
-      return Reflect.apply(writeHead, response, said === null ? [status] : [status, said]);
+      return Reflect.apply(writeHead, response, reason === null ? [status] : [status, reason]);
     },
     write(...written: unknown[]): boolean {
-      if (replace(response.statusCode)) return swallow(...written);
+      if (replace(response.statusCode)) return drop(...written);
       return Reflect.apply(write, response, written);
     },
     end(...written: unknown[]): ServerResponse {
-      if (replace(response.statusCode)) return swallowEnd(...written);
+      if (replace(response.statusCode)) return dropEnd(...written);
       return Reflect.apply(end, response, written);
     },
     flushHeaders(): void {

@@ -1,4 +1,4 @@
-/** Who prefers Markdown, and what an origin is told instead. */
+/** Which Accept headers prefer Markdown, and the header that the origin gets. */
 import { expect, test } from 'vitest';
 import { prefersMarkdown, withHtml } from '../../../src/markdown/accept.ts';
 

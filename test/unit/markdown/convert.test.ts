@@ -1,4 +1,4 @@
-/** Pages and the Markdown they become. */
+/** HTML pages and their Markdown. */
 import { describe, expect, test } from 'vitest';
 import { convert } from '../../../src/markdown/convert.ts';
 
@@ -172,21 +172,21 @@ describe.each([
   });
 });
 
-describe('limits', () => {
-  test('elements within each other', () => {
+describe('a page beyond a limit stays HTML', () => {
+  test('elements nested deeper than MAX_DEPTH give the reason depth', () => {
     expect(markdown(`${'<div>'.repeat(512)}a`)).toBe('a\n');
     expect(markdown(`${'<div>'.repeat(513)}a`)).toBe('(depth)');
     expect(markdown(`a${'<svg>'.repeat(513)}`)).toBe('(depth)');
   });
 
-  test('an address that is too long to read links against', () => {
+  test('a URL longer than MAX_ADDRESS gives the reason address', () => {
     expect(markdown('<a href="b">c</a>', `https://shop.test/${'a'.repeat(2_048)}`)).toBe('(address)');
     expect(markdown(`<base href="/${'a'.repeat(2_048)}/"><a href="b">c</a>`)).toBe(
       '[c](https://shop.test/docs/b)\n',
     );
   });
 
-  test('a page that would grow', () => {
+  test('Markdown that exceeds the growth limit gives the reason growth', () => {
     const far = `https://shop.test/${'a'.repeat(2_000)}/`;
     expect(markdown('<a href=b>c</a>'.repeat(1_000), far)).toBe('(growth)');
     expect(markdown(`${'<blockquote>'.repeat(500)}${'<p>a'.repeat(10_000)}`)).toBe('(growth)');

@@ -1,4 +1,4 @@
-/** Octets of pages, compressed and encoded as origins send them. */
+/** Decoding of pages: content codings and character encodings. */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { decodePage } from '../../../src/markdown/decode.ts';
@@ -55,7 +55,7 @@ describe('codings', () => {
     expect(decoded(octets, null, coding)).toBe('<p>page</p>');
   });
 
-  test('what is not what it says', () => {
+  test('octets that are not in the declared content coding give the reason coding', () => {
     for (const coding of ['gzip', 'br', 'deflate'] as const) {
       expect(decoded(Buffer.from('\x01page'), null, coding)).toBe('(coding)');
       expect(decoded(Buffer.alloc(0), null, coding)).toBe('(coding)');
@@ -63,7 +63,7 @@ describe('codings', () => {
     expect(decoded(gzipSync(page).subarray(0, -9), null, 'gzip')).toBe('(coding)');
   });
 
-  test('a small page that inflates to a large one', () => {
+  test('a small page that inflates beyond the limit gives the reason size', () => {
     const whole = Buffer.alloc(MAX_PAGE_OCTETS, 'a');
     expect(decoded(gzipSync(whole), null, 'gzip')).toBe(whole.toString());
     const larger = Buffer.alloc(MAX_PAGE_OCTETS + 1, 'a');

@@ -1,11 +1,11 @@
-/** Pages made to be expensive: the work grows with the page and not faster, counted in characters read. */
+/** Hostile pages: the characters that a conversion reads grow linearly with the page. */
 import { describe, expect, test } from 'vitest';
 import { convert } from '../../../src/markdown/convert.ts';
 import { MAX_PAGE_OCTETS } from '../../../src/markdown/limits.ts';
 import { countTextWork } from '../../support/count-text-work.ts';
 
 const ADDRESS = 'https://shop.test/';
-/** Characters read for each of the page: by the parser, by folding, by escaping, by writing, each a few times. */
+/** Most characters read per character of the page: parser, folding, escaping and writing read each a few times. */
 const MOST_READ = 12;
 
 function filled(unit: string): string {
@@ -48,7 +48,7 @@ const PAGES: readonly (readonly [name: string, html: string, outcome: string])[]
   ['titles', filled('<title>a</title>'), 'empty'],
 ];
 
-describe('a page of two million characters', () => {
+describe('a conversion of two million characters reads linearly many characters', () => {
   test.each(PAGES)('%s', (_name, html, outcome) => {
     let converted = convert('', ADDRESS);
     const read = countTextWork(() => {

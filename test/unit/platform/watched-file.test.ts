@@ -1,4 +1,4 @@
-/** A file that is followed, at its end. */
+/** The end of a watched file. */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { watchFile } from '../../../src/platform/watched-file.ts';
 
-it('takes nothing any more once it is stopped, also what was being read', async () => {
+it('a stopped watched file accepts no content, not even from a running read', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'edgeplan-followed-'));
   const file = join(folder, 'file');
   writeFileSync(file, 'first');

@@ -11,15 +11,15 @@ function readAll(chunks: readonly Uint8Array[], limit = 1_000): readonly ServerE
 
 const octets = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-describe('events', () => {
+describe('the parser of server-sent events', () => {
   const cases: readonly [string, string, readonly [string, string][]][] = [
-    ['one', 'event: a\ndata: x\n\n', [['a', 'x']]],
-    ['without a name', 'data: x\n\n', [['message', 'x']]],
-    ['without a space', 'event:a\ndata:x\n\n', [['a', 'x']]],
-    ['with two spaces', 'data:  x\n\n', [['message', ' x']]],
-    ['of two lines', 'data: x\ndata\ndata: y\n\n', [['message', 'x\n\ny']]],
+    ['an event with type and data', 'event: a\ndata: x\n\n', [['a', 'x']]],
+    ['an event without a type is a message', 'data: x\n\n', [['message', 'x']]],
+    ['the space after the colon is optional', 'event:a\ndata:x\n\n', [['a', 'x']]],
+    ['only one space after the colon is removed', 'data:  x\n\n', [['message', ' x']]],
+    ['data fields are joined by LF', 'data: x\ndata\ndata: y\n\n', [['message', 'x\n\ny']]],
     [
-      'in CRLF',
+      'lines end in CRLF',
       'event: a\r\ndata: x\r\n\r\ndata: y\r\n\r\n',
       [
         ['a', 'x'],
@@ -27,7 +27,7 @@ describe('events', () => {
       ],
     ],
     [
-      'in CR',
+      'lines end in CR',
       'event: a\rdata: x\r\rdata: y\r\r',
       [
         ['a', 'x'],
@@ -35,20 +35,20 @@ describe('events', () => {
       ],
     ],
     [
-      'with comments, ids and times',
+      'comments, ids, retry times and unknown fields are ignored',
       ': still here\nid: 7\nretry: 1000\nodd: x\ndata: x\n\n',
       [['message', 'x']],
     ],
-    ['without data', 'event: a\n\nevent: b\n\n', []],
-    ['not ended', 'data: x\n', []],
-    ['after a byte order mark', '\uFEFFdata: x\n\n', [['message', 'x']]],
-    ['beyond ASCII', 'data: ä🙂\n\n', [['message', 'ä🙂']]],
+    ['an event without data is dropped', 'event: a\n\nevent: b\n\n', []],
+    ['an unfinished event is not reported', 'data: x\n', []],
+    ['a byte order mark at the start is removed', '\uFEFFdata: x\n\n', [['message', 'x']]],
+    ['UTF-8 beyond ASCII is decoded', 'data: ä🙂\n\n', [['message', 'ä🙂']]],
   ];
   test.each(cases)('%s', (_, text, expected) => {
     expect(readAll([octets(text)]).map(({ type, data }) => [type, data])).toEqual(expected);
   });
 
-  test('however they are cut up', () => {
+  test('reports the same events however the octets are split', () => {
     const text = fc.array(fc.constantFrom('data: x', 'data:ä', 'event: b', '\n', '\r\n', '\r', ': c', ''), {
       maxLength: 30,
     });
@@ -71,11 +71,11 @@ describe('events', () => {
     ['a line in pieces', Array.from({ length: 30 }, () => 'x'.repeat(50))],
     ['an event of many lines', Array.from({ length: 30 }, () => `data: ${'x'.repeat(50)}\n`)],
     ['an event of lines without a value', Array.from({ length: 1_000 }, () => 'data\n'.repeat(1_000))],
-  ])('%s beyond the limit is refused', (_, pieces) => {
+  ])('refuses %s beyond the limit', (_, pieces) => {
     expect(() => readAll(pieces.map(octets))).toThrow('an event of the feed is longer than 1000 characters');
   });
 
-  test('many events within the limit are not', () => {
+  test('accepts many events that are each within the limit', () => {
     expect(readAll([octets('data: x\n\n'.repeat(1_000))])).toHaveLength(1_000);
   });
 });

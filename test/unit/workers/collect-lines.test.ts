@@ -1,4 +1,4 @@
-/** Lines of workers, whole, wherever the pipe cuts them. */
+/** Lines of workers are collected whole, wherever the pipe splits them. */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ function open(maxWaiting?: number): LineWriter {
   return createLineWriter({ file, gap, onFault: (error) => expect.unreachable(String(error)), ...more });
 }
 
-test('lines that come in pieces, cut within a character too', async () => {
+test('lines are collected whole when the pipe splits them, also within a character', async () => {
   const log = open();
   const [first, second] = [new PassThrough(), new PassThrough()];
   const both = Promise.all([collectLines(first, log), collectLines(second, log)]);
@@ -36,7 +36,7 @@ test('lines that come in pieces, cut within a character too', async () => {
   expect(readFileSync(file, 'utf8').trim().split('\n').sort()).toEqual(['eins ü', 'three', 'zwei']);
 });
 
-test('a line that its worker did not finish is missing, and said to be', async () => {
+test('an unfinished last line is dropped and counted as missing', async () => {
   const log = open();
   const from = new PassThrough();
   from.end('whole\nhal');
@@ -45,7 +45,7 @@ test('a line that its worker did not finish is missing, and said to be', async (
   expect(readFileSync(file, 'utf8')).toBe('whole\n1 missing\n');
 });
 
-test('while the log is full nothing is read, and nothing lost', async () => {
+test('no line is read or lost while the log is full', async () => {
   const log = open(64);
   const from = new PassThrough();
   const lines = Array.from({ length: 40 }, (_, at) => `line ${at} of many`);

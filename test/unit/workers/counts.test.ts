@@ -1,4 +1,4 @@
-/** What a worker counts is told once, also when telling fails. */
+/** A worker sends each traffic count to the primary once, also when sending fails. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { ReportedCounts } from '../../../src/sync/traffic-counts.ts';
 import { createCounts } from '../../../src/workers/counts.ts';
@@ -24,7 +24,7 @@ function summed(told: readonly ReportedCounts[]): unknown {
   return { requests, octets, hits };
 }
 
-test('requests, octets and matches, once a second; nothing where nothing was asked', async () => {
+test('a worker sends requests, octets and matches once a second, and no message without requests', async () => {
   const told: (readonly ReportedCounts[])[] = [];
   const counts = createCounts(async (tallies) => void told.push(tallies));
   counts.done(subject.entry({ target: '/closed' }));
@@ -38,7 +38,7 @@ test('requests, octets and matches, once a second; nothing where nothing was ask
   expect(told).toHaveLength(1);
 });
 
-test('what could not be told is told with the next, and the end tells the rest', async () => {
+test('counts that could not be sent are sent with the next message, and the rest at the stop', async () => {
   const told: (readonly ReportedCounts[])[] = [];
   let away = true;
   const counts = createCounts(async (tallies) => {
@@ -57,7 +57,7 @@ test('what could not be told is told with the next, and the end tells the rest',
   expect(summed(told.flat())).toEqual({ requests: 3, octets: 198, hits: 2 });
 });
 
-test('while telling takes its time, counts add up here', async () => {
+test('counts add up in the worker while a message is being sent', async () => {
   const told: (readonly ReportedCounts[])[] = [];
   let release: () => void = () => undefined;
   const counts = createCounts((tallies) => {

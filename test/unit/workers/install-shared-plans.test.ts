@@ -1,4 +1,4 @@
-/** Plans of a worker, in files that cannot always be read. */
+/** Installation of the primary's plans in a worker, from files that may be unreadable or damaged. */
 import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -46,7 +46,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-it('what the system could not read is read again, and no damage', () => {
+it('a plan that the system could not read is read again and not reported as damaged', () => {
   // Stands for what the system lacks for a moment, such as descriptors.
   symlinkSync(file, file);
   taker.apply(CHANGE);
@@ -57,7 +57,7 @@ it('what the system could not read is read again, and no damage', () => {
   expect(damaged).toEqual([]);
 });
 
-it('a damaged plan is told once, and refused until it is brought again', () => {
+it('a damaged plan is reported once, and its name refused until the plan is installed again', () => {
   writeFileSync(file, 'damaged');
   taker.apply(CHANGE);
   for (let request = 0; request < 3; request++) expect(plans.find(NAME)).toBe('refused');
@@ -67,7 +67,7 @@ it('a damaged plan is told once, and refused until it is brought again', () => {
   expect(plans.find(NAME)).toMatchObject({ revision: 1 });
 });
 
-it('why a plan cannot be prepared is said without the paths of this machine', () => {
+it('the reason why a plan cannot be prepared has no paths of this machine', () => {
   symlinkSync(file, file);
   let reason = '';
   try {

@@ -1,70 +1,73 @@
-/** What all workers hold alike: made by all or by none, and begun from by those that come later. */
+/** The workers' shared state: a change is made by all workers or by none, and workers that start later have it. */
 import { describe, expect, it } from 'vitest';
 import type { ChangeStep } from '../../../src/workers/messages.ts';
 import { createSharedState, type SharedState } from '../../../src/workers/shared-state.ts';
 
-interface Told {
+interface SentStep {
   readonly step: ChangeStep['step'];
   readonly id: number;
-  /** What a worker that starts at this moment begins from. */
-  readonly begins: ReturnType<SharedState['changes']>;
+  /** The state that a worker would start with at this moment. */
+  readonly changes: ReturnType<SharedState['changes']>;
 }
 
-/** Workers that answer each step in turn, the last answer from then on. */
-function telling(...answers: (readonly (string | null)[])[]): { alike: SharedState; told: Told[] } {
-  const alike = createSharedState({ inFiles: true });
-  const told: Told[] = [];
-  alike.tellBy({
+/** Workers that reply to each step in turn, with the last reply from then on. */
+function withWorkers(...answers: (readonly (string | null)[])[]): {
+  sharedState: SharedState;
+  steps: SentStep[];
+} {
+  const sharedState = createSharedState({ inFiles: true });
+  const steps: SentStep[] = [];
+  sharedState.connect({
     change: async ({ step, id }) => {
-      told.push({ step, id, begins: alike.changes() });
-      return answers[Math.min(told.length, answers.length) - 1]!;
+      steps.push({ step, id, changes: sharedState.changes() });
+      return answers[Math.min(steps.length, answers.length) - 1]!;
     },
     reload: async () => answers[0]!,
   });
-  return { alike, told };
+  return { sharedState, steps };
 }
 
 const PLAN = { revision: 3, digest: 'd'.repeat(64), purgeEpoch: 1, read: () => new Uint8Array() };
-const HELD = {
+const STORED = {
   kind: 'plan',
   name: 'shop.test',
   plan: { revision: 3, digest: PLAN.digest, purgeEpoch: 1, clearance: null, octets: null, previous: null },
 };
 
-describe('a change', () => {
-  it('is prepared by all, then begun from and made', async () => {
-    const { alike, told } = telling([null, null]);
-    await alike.set('shop.test', PLAN);
-    expect(told).toEqual([
-      { step: 'prepare', id: 1, begins: [] },
-      { step: 'make', id: 1, begins: [HELD] },
+describe('a change of the shared state', () => {
+  it('is stored for workers that start, and committed, only after every worker has prepared it', async () => {
+    const { sharedState, steps } = withWorkers([null, null]);
+    await sharedState.set('shop.test', PLAN);
+    expect(steps).toEqual([
+      { step: 'prepare', id: 1, changes: [] },
+      { step: 'commit', id: 1, changes: [STORED] },
     ]);
   });
 
-  it('that one refuses is left by all, and begun from by none', async () => {
-    const { alike, told } = telling([null, null, 'no memory'], [null]);
-    const refusal = await alike.set('shop.test', PLAN).catch((error: unknown) => error);
+  it('that one worker refuses is aborted by all and not stored', async () => {
+    const { sharedState, steps } = withWorkers([null, null, 'no memory'], [null]);
+    const refusal = await sharedState.set('shop.test', PLAN).catch((error: unknown) => error);
     expect(refusal).toMatchObject({
       name: 'PlanRefusal',
       message: 'worker 2 of the node goes on as before: no memory',
       final: false,
     });
-    expect(told).toEqual([
-      { step: 'prepare', id: 1, begins: [] },
-      { step: 'leave', id: 1, begins: [] },
+    expect(steps).toEqual([
+      { step: 'prepare', id: 1, changes: [] },
+      { step: 'abort', id: 1, changes: [] },
     ]);
-    expect(alike.size).toBe(0);
-    await alike.set('shop.test', PLAN);
-    expect(told.slice(2).map(({ step, id }) => [step, id])).toEqual([
+    expect(sharedState.size).toBe(0);
+    await sharedState.set('shop.test', PLAN);
+    expect(steps.slice(2).map(({ step, id }) => [step, id])).toEqual([
       ['prepare', 2],
-      ['make', 2],
+      ['commit', 2],
     ]);
   });
 
-  it('before there are workers is held at once', () => {
-    const alike = createSharedState({ inFiles: true });
-    void alike.set('shop.test', PLAN);
-    void alike.setToken('a', 'b');
-    expect(alike.changes()).toEqual([{ kind: 'token', token: 'a', answer: 'b' }, HELD]);
+  it('is stored at once while no workers are connected', () => {
+    const sharedState = createSharedState({ inFiles: true });
+    void sharedState.set('shop.test', PLAN);
+    void sharedState.setToken('a', 'b');
+    expect(sharedState.changes()).toEqual([{ kind: 'token', token: 'a', answer: 'b' }, STORED]);
   });
 });

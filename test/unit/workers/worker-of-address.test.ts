@@ -5,8 +5,8 @@ import { createWorkerRoute } from '../../../src/workers/worker-of-address.ts';
 const open = (workers: number, seed = 7) =>
   createWorkerRoute({ workers, seed, isProxy: (address) => address === '192.0.2.9' });
 
-describe('the route of an address', () => {
-  it('is a worker, and always the same', () => {
+describe('the worker of a client address', () => {
+  it('is always the same one', () => {
     const address = fc.oneof(fc.ipV4(), fc.ipV6(), fc.string());
     fc.assert(
       fc.property(address, fc.integer({ min: 1, max: 256 }), (peer, workers) => {
@@ -26,7 +26,7 @@ describe('the route of an address', () => {
     for (let seed = 0; seed < 20; seed++) expect(open(64, seed).of(one)).toBe(open(64, seed).of(other));
   });
 
-  it('spreads addresses, and otherwise with another seed', () => {
+  it('is spread over all workers, and differently under another seed', () => {
     const all = Array.from({ length: 4_000 }, (_, at) => `203.0.${at >> 8}.${at & 255}`);
     const counts = [0, 0, 0, 0];
     for (const address of all) counts[open(4).of(address)]!++;
@@ -35,7 +35,7 @@ describe('the route of an address', () => {
     expect(moved.length).toBeGreaterThan(2_000);
   });
 
-  it('deals out proxies and peers without an address in turn', () => {
+  it('changes in turn for trusted proxies and for peers without an address', () => {
     const route = open(3);
     expect([1, 2, 3].map(() => route.of('192.0.2.9')).sort()).toEqual([0, 1, 2]);
     expect([1, 2, 3].map(() => route.of(undefined)).sort()).toEqual([0, 1, 2]);
