@@ -67,7 +67,7 @@ const SHOWN: Readonly<Record<string, RegExp>> = {
 };
 
 describe('try', () => {
-  test('everything it prints works; ports that are taken are gone around; nothing is left', {
+  test('every printed command works, occupied ports are avoided, and no file is left', {
     timeout: 90_000,
   }, async () => {
     const blockers = await Promise.all([8787, 8788].map(block));
@@ -93,7 +93,7 @@ describe('try', () => {
     await Promise.all(blockers.map((end) => end()));
   });
 
-  test('--keep goes on with what is there, with a new key', async () => {
+  test('--keep continues with the existing data and a new key', async () => {
     const kept = join(folder, 'kept');
     const first = await tryIt('--keep', kept, '--port', '0');
     const add = first.commands.get('one more rule, published before the answer comes')!;
@@ -109,7 +109,7 @@ describe('try', () => {
     expect(keys.filter((key: { revoked_at: unknown }) => key.revoked_at === null)).toHaveLength(1);
   });
 
-  test('a port that was asked for must be free, and data in earnest is left alone', async () => {
+  test('an occupied port that was requested is an error, and data of a real server is not touched', async () => {
     const end = await block(0);
     const taken = await edgeplan(['try', '--port', String(end.port)], { cwd: folder });
     expect(taken).toEqual({ code: 4, out: '', err: `edgeplan: port ${end.port} is taken\n` });

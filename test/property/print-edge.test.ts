@@ -50,7 +50,7 @@ function sorted(ruleSet: RuleSet): object {
   return { ...ruleSet, rules: scoped };
 }
 
-test('a printed rule set reads back as itself, and its text is one of a kind', () => {
+test('a printed rule set parses to itself, and its text is canonical', () => {
   let compared = 0;
   fc.assert(
     fc.property(fc.nat(), (seed) => {
