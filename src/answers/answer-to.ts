@@ -1,6 +1,6 @@
 /**
- * From a decision to an answer. In: a request that was decided. Out: what the edge answers by itself, as octets and
- * headers for any platform, or the word that the request goes on to whoever is behind the edge.
+ * Makes the response to a decision. In: a request that was decided. Out: the edge's own response, as octets and headers
+ * for any platform, or `null` where the request is forwarded to the origin.
  */
 import type { EdgeAnswer } from '../http/answer.ts';
 import type { Challenges } from './challenge/challenge.ts';
@@ -8,13 +8,14 @@ import { MAX_PROOF_OCTETS } from './challenge/limits.ts';
 import { type Decided, requestHeader } from './decided.ts';
 import { contentAnswer, customPage, pageAnswer, redirectAnswer } from './kinds.ts';
 
+/** What responses are made with. */
 export interface Answering {
   readonly challenges: Challenges;
-  /** Reads a body of at most so many octets, whole; `null`: it is longer, or the client broke off. */
+  /** Reads a body of at most so many octets, whole; `null`: it is longer, or the client aborted. */
   readonly readBody: (most: number) => Promise<Uint8Array | null>;
 }
 
-/** What the edge answers by itself; `null`: the request is forwarded. */
+/** The edge's own response; `null`: the request is forwarded. */
 export async function answerTo(decided: Decided, answering: Answering): Promise<EdgeAnswer | null> {
   const { decision, id } = decided;
   switch (decision.action) {
@@ -50,7 +51,7 @@ function refusal(decided: Decided): EdgeAnswer {
   return statusPage(decided, status, wait);
 }
 
-/** The page for an error, where a rule has one other than the origin's own; `null`: what there is stays. */
+/** The page for an error, where a rule has one other than the origin's own; `null`: the response is unchanged. */
 export function pageInstead(
   decided: Decided,
   { status, madeBy }: { readonly status: number; readonly madeBy: 'edge' | 'origin' },

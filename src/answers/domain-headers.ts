@@ -1,10 +1,10 @@
-/** What a domain's settings add to the headers of an answer that comes from behind the edge, and take from them. */
+/** The headers that a domain's settings add to, and remove from, responses of origins. */
 import type { EdgeSettings } from '../evaluator/index.ts';
 import type { HeaderList } from '../http/answer.ts';
 import { ID_HEADER } from './kinds.ts';
 
-/** Headers by which an origin tells its software. */
-const TELLING: ReadonlySet<string> = new Set([
+/** Headers by which an origin names its software. */
+const SOFTWARE_HEADERS: ReadonlySet<string> = new Set([
   'server',
   'x-powered-by',
   'x-aspnet-version',
@@ -18,9 +18,9 @@ const TELLING: ReadonlySet<string> = new Set([
   'liferay-portal',
 ]);
 
-/** Whether an answer loses the header of this lower-case name, which the origin set. */
+/** Whether the origin's header of this lower-case name is removed. */
 export function isDropped(name: string, settings: EdgeSettings): boolean {
-  if (settings.stripHeaders && TELLING.has(name)) return true;
+  if (settings.stripHeaders && SOFTWARE_HEADERS.has(name)) return true;
   if (settings.noSniff && name === 'x-content-type-options') return true;
   return settings.referrerPolicy && name === 'referrer-policy';
 }

@@ -1,6 +1,6 @@
 /**
  * Headers that reach an origin without being part of a cache key and that common frameworks build hosts, schemes, paths,
- * methods or addresses from. From a client that is no trusted proxy they are made up (semantics §5 cache): an answer made
+ * methods or addresses from. From a client that is not a trusted proxy they are unreliable (semantics §5 cache): a response made
  * with one would be stored for every visitor.
  */
 
@@ -62,7 +62,7 @@ const FORWARDING: ReadonlySet<string> = new Set([
 
 /**
  * Dropped from GET and HEAD only, whose answers are stored. With POST clients of APIs send a method's name for good
- * reasons, and `Destination` belongs to COPY and MOVE (RFC 4918 §10.3); their answers are stored for nobody.
+ * reasons, and `Destination` belongs to COPY and MOVE (RFC 4918 §10.3); their responses are not stored.
  */
 const UNKEYED: ReadonlySet<string> = new Set([
   'x-http-method-override',
@@ -72,12 +72,12 @@ const UNKEYED: ReadonlySet<string> = new Set([
   'request-uri',
 ]);
 
-/** Whether a header of this lower-case name is a proxy's word on a request, and so is believed of a trusted one only. */
+/** Whether a header of this lower-case name is set by proxies, and so accepted from a trusted one only. */
 export function isForwarding(name: string): boolean {
   return FORWARDING.has(name) || FAMILIES.some((family) => name.startsWith(family));
 }
 
-/** Whether a header of this lower-case name changes what is made of a request that a cache knows by its URL. */
+/** Whether a header of this lower-case name changes the response to a request that a cache stores by its URL. */
 export function shapesStored(name: string): boolean {
   return UNKEYED.has(name);
 }

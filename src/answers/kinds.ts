@@ -1,4 +1,4 @@
-/** The answers that the edge makes itself, one for each kind of decision. */
+/** The edge's own responses, one function for each kind of decision. */
 import type { Decision } from '../evaluator/index.ts';
 import type { EdgeAnswer } from '../http/answer.ts';
 import { type PageSubject, servicePage, wordingOf } from './pages.ts';
@@ -8,12 +8,12 @@ export const ID_HEADER = 'X-Edgeplan-Id';
 
 const HTML = ['Content-Type', 'text/html; charset=utf-8'] as const;
 const TEXT = ['Content-Type', 'text/plain; charset=utf-8'] as const;
-/** What the edge says about one visitor must not be kept for another. */
-const UNKEPT = ['Cache-Control', 'no-store'] as const;
+/** A response about one visitor must not be stored for another. */
+const NOT_STORED = ['Cache-Control', 'no-store'] as const;
 
-/** The service's own page for a status, as HTML for who lists it and as JSON for everybody else. */
+/** The service's own page for a status, as HTML for clients that list it in Accept, as JSON for all others. */
 export function pageAnswer(subject: PageSubject, accept: string, more: readonly string[] = []): EdgeAnswer {
-  const headers = [...UNKEPT, ...more, ID_HEADER, subject.id];
+  const headers = [...NOT_STORED, ...more, ID_HEADER, subject.id];
   if (listsHtml(accept)) {
     const body = servicePage(subject);
     return { status: subject.status, headers: [...HTML, ...headers, ...PAGE_CSP], body };
@@ -36,17 +36,18 @@ export function listsHtml(accept: string): boolean {
 /** A customer's own page for an error status. */
 export function customPage(subject: PageSubject, html: string, more: readonly string[] = []): EdgeAnswer {
   const { status, id } = subject;
-  return { status, headers: [...HTML, ...UNKEPT, ...more, ID_HEADER, id], body: html };
+  return { status, headers: [...HTML, ...NOT_STORED, ...more, ID_HEADER, id], body: html };
 }
 
+/** The response to a `redirect` decision. */
 export function redirectAnswer({ status, location }: Decision, id: string): EdgeAnswer {
   const headers = ['Location', location ?? '/', ID_HEADER, id];
   return { status: status ?? 302, headers, body: null };
 }
 
-/** The content a bot_route rule holds ready. */
+/** The content of a bot_route rule with `alt_content`. */
 export function contentAnswer({ status, body }: Decision, id: string): EdgeAnswer {
   const text = body ?? '';
   const type = text.trimStart().startsWith('<') ? HTML : TEXT;
-  return { status: status ?? 200, headers: [...type, ...UNKEPT, ID_HEADER, id], body: text };
+  return { status: status ?? 200, headers: [...type, ...NOT_STORED, ID_HEADER, id], body: text };
 }

@@ -1,5 +1,6 @@
 /** The service's own pages for refusals and failures: small, plain, readable in the dark and by a screen reader. */
 
+/** What a page is about. */
 export interface PageSubject {
   readonly status: number;
   /** The decision id, which a visitor can pass on. */
@@ -39,7 +40,7 @@ const WORDINGS: Readonly<Record<number, Wording>> = {
 const REFUSED: Wording = { title: 'The request was refused', advice: 'Check the request and try again.' };
 const FAILED: Wording = { title: 'Something went wrong', advice: 'Try again in a few minutes.' };
 
-/** What visitors are told beside a status. */
+/** The explanation of a status for visitors. */
 export function wordingOf(status: number): string {
   return (WORDINGS[status] ?? (status < 500 ? REFUSED : FAILED)).title.toLowerCase();
 }
@@ -62,6 +63,7 @@ export function referenceLine(id: string): string {
   return `<p class="reference">Reference: <code>${id}</code></p>`;
 }
 
+/** The parts of a page that the edge makes itself. */
 interface Page {
   readonly title: string;
   /** A style sheet, for the one `style` element. */
@@ -95,6 +97,7 @@ export function htmlPage({ title, style, main, after = [] }: Page): string {
   ].join('\n');
 }
 
+/** The service's own page for a status, as a whole HTML document. */
 export function servicePage({ status, id }: PageSubject): string {
   const { title, advice } = WORDINGS[status] ?? (status < 500 ? REFUSED : FAILED);
   const main = [`<p class="code">${status}</p>`, `<h1>${title}</h1>`, `<p>${advice}</p>`, referenceLine(id)];

@@ -1,7 +1,7 @@
 /**
- * Whether a bot is who it says it is (semantics §5 bot_route): its address lies in the ranges its operator publishes, or
- * its address has a name below the operator's domain and that name has the address (forward-confirmed reverse DNS).
- * Answers at once from what is known; what is not known is looked up behind, and until then nobody is verified.
+ * Verifies bots (semantics §5 bot_route): the address is in the ranges that the operator publishes, or it has a name below
+ * the operator's domain and that name has the address (forward-confirmed reverse DNS). Returns at once from the cache; an
+ * address that is not cached is looked up in the background, and is unverified until then.
  */
 import { LRUCache } from 'lru-cache';
 import { formatIp, parseIp } from '../base/ip.ts';
@@ -17,7 +17,7 @@ import {
 import type { Ranges } from './ranges.ts';
 
 /**
- * Domains below which the addresses of a bot are named, by kind, as its operator says. Operators that say none are
+ * Domains below which the addresses of a bot are named, by kind, as its operator documents. Operators that document none are
  * verified by ranges alone: GPTBot, OAI-SearchBot, ChatGPT-User (openai.com/gptbot.json, searchbot.json,
  * chatgpt-user.json), PerplexityBot and Perplexity-User (perplexity.com/perplexitybot.json, perplexity-user.json),
  * DuckDuckBot (duckduckgo.com/duckduckbot.json).
@@ -37,7 +37,7 @@ const DOMAINS: Readonly<Partial<Record<BotKind, readonly string[]>>> = {
   ahrefsbot: ['ahrefs.com', 'ahrefs.net'],
 };
 
-/** The DNS as far as verification needs it. A name or record that does not exist is an empty list, not an error. */
+/** The part of the DNS that verification needs. A name or record that does not exist is an empty list, not an error. */
 export interface BotResolver {
   /** Names of an address. */
   reverse(ip: string): Promise<readonly string[]>;
@@ -45,28 +45,32 @@ export interface BotResolver {
   addresses(name: string, family: 4 | 6): Promise<readonly string[]>;
 }
 
+/** What a verifier works with. */
+/** Verifies bots by address. */
 export interface BotVerifierOptions {
-  /** Published ranges by kind, looked up at every question, so that they may be replaced. */
+  /** Published ranges by kind; called at every verification, so that they may be replaced. */
   readonly ranges: (kind: BotKind) => Ranges | undefined;
-  /** `null`: nothing is looked up. */
+  /** `null`: no DNS lookups. */
   readonly resolver: BotResolver | null;
-  /** Milliseconds, from wherever, that never jump. */
+  /** A monotonic clock in milliseconds with any origin. */
   readonly clock: () => number;
 }
 
 export interface BotVerifier {
-  /** Whether a visitor at an address who declares a kind is known to be it. */
+  /** Whether a visitor at this address that declares this kind is verified by now. */
   verified(kind: BotKind, ip: string): boolean;
   /** Lookups under way. */
   readonly pending: number;
 }
 
+/** A cached result. */
 interface Remembered {
   readonly verified: boolean;
   /** By the verifier's clock. */
   readonly until: number;
 }
 
+/** A verifier with an empty cache. */
 export function createBotVerifier({ ranges, resolver, clock }: BotVerifierOptions): BotVerifier {
   const remembered = new LRUCache<string, Remembered>({ max: MAX_REMEMBERED_BOTS });
   const pending = new Set<string>();
@@ -78,7 +82,7 @@ export function createBotVerifier({ ranges, resolver, clock }: BotVerifierOption
     confirm(resolver, ip, domains)
       .then(
         (verified): Remembered => ({ verified, until: clock() + (verified ? CONFIRMED_MS : REFUTED_MS) }),
-        // The DNS failing says nothing about the bot: what was known of it stands a little longer.
+        // A failure of the DNS is no evidence about the bot: the previous result stays valid a little longer.
         (): Remembered => ({ verified: before?.verified ?? false, until: clock() + UNANSWERED_MS }),
       )
       .then((outcome) => {
@@ -98,7 +102,7 @@ export function createBotVerifier({ ranges, resolver, clock }: BotVerifierOption
       const key = `${kind} ${ip}`;
       const known = remembered.get(key);
       if (known === undefined || known.until <= clock()) lookUp(key, ip, domains);
-      // While it is looked up again, what was known holds.
+      // During a new lookup the previous result is valid.
       return known?.verified ?? false;
     },
   };

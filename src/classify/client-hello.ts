@@ -1,8 +1,9 @@
 /**
- * What a TLS client says first (RFC 8446 §4.1.2, RFC 5246 §7.4.1.2), read for what it tells before the handshake: the
- * name it wants and what makes up its fingerprint. Whether the rest is sound is the TLS library's to judge.
+ * Parses the ClientHello of TLS (RFC 8446 §4.1.2, RFC 5246 §7.4.1.2) for what is needed before the handshake: the server
+ * name and the parts of the fingerprint. The TLS library validates the rest.
  */
 
+/** The parts of a ClientHello that fingerprints and certificates need. */
 export interface ClientHello {
   /** `legacy_version`. */
   readonly version: number;
@@ -22,6 +23,7 @@ export interface ClientHello {
 
 /** Extension types (IANA, TLS ExtensionType Values). */
 export const SERVER_NAME = 0x0000;
+/** RFC 7301. */
 export const ALPN = 0x0010;
 const SIGNATURE_ALGORITHMS = 0x000d;
 const SUPPORTED_VERSIONS = 0x002b;
@@ -30,7 +32,7 @@ const CLIENT_HELLO = 1;
 const HEADER = 4;
 const RANDOM = 32;
 
-/** Walks octets; a read past the end makes it `short` and yields zeros. */
+/** A position in octets; a read past the end sets `short` and returns zeros. */
 interface Cursor {
   readonly octets: Uint8Array;
   at: number;

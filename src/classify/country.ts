@@ -7,14 +7,15 @@ import { Reader, type Response } from 'mmdb-lib';
 import { COUNTRIES } from '../base/countries.ts';
 import { MAX_DECODED_RECORDS } from './limits.ts';
 
+/** An open country database. */
 export interface Countries {
-  /** ISO 3166-1 alpha-2 in upper case; `null` where the database knows none. `ip` is an address in canonical text. */
+  /** ISO 3166-1 alpha-2 in upper case; `null` where the database has none. `ip` is an address in canonical text. */
   country(ip: string): string | null;
   /** When the database was made, milliseconds since the epoch. */
   readonly builtAt: number;
 }
 
-/** The shapes in which databases say the country. */
+/** The fields in which databases have the country. */
 interface CountryRecord {
   readonly country?: { readonly iso_code?: unknown } | string;
   readonly country_code?: unknown;
@@ -25,7 +26,7 @@ const SEPARATOR = 16;
 
 /**
  * Opens a database.
- * @throws Error that says why the octets are none
+ * @throws Error with the reason where the octets are not such a database
  */
 export function openCountries(octets: Uint8Array): Countries {
   const reader = open(Buffer.from(octets.buffer, octets.byteOffset, octets.byteLength));
@@ -37,7 +38,7 @@ export function openCountries(octets: Uint8Array): Countries {
       try {
         return codeOf(reader.get(ip) as CountryRecord | null);
       } catch {
-        // A record that cannot be decoded says as little as one that is not there; the request goes on.
+        // A record that cannot be decoded counts as missing: the country is unknown.
         return null;
       }
     },

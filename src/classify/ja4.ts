@@ -21,7 +21,7 @@ const VERSIONS: Readonly<Record<number, string>> = {
 
 /** Counts are written with two digits. */
 const MOST_COUNTED = 99;
-/** Characters kept of a digest. */
+/** Characters of a digest that are part of the fingerprint. */
 const KEPT = 12;
 const EMPTY = '0'.repeat(KEPT);
 
@@ -44,6 +44,7 @@ export interface Ja4Parts {
   readonly rest: string;
 }
 
+/** The parts of a hello's fingerprint. */
 export function ja4Parts(hello: ClientHello): Ja4Parts {
   const ciphers = withoutGrease(hello.ciphers);
   const extensions = withoutGrease(hello.extensions);

@@ -5,6 +5,7 @@
 import { compareIp, type IpInterval, parseIp, parseIpEntry } from '../base/ip.ts';
 import { MAX_PREFIXES } from './limits.ts';
 
+/** Address ranges, sorted for binary search. */
 export interface Ranges {
   has(ip: string): boolean;
   readonly size: number;
@@ -12,7 +13,7 @@ export interface Ranges {
 
 /**
  * Reads a published list.
- * @throws Error that says what is wrong in it and where
+ * @throws Error with the mistake and its place
  */
 export function readRanges(text: string): readonly IpInterval[] {
   const list = (JSON.parse(text) as { prefixes?: unknown } | null)?.prefixes;
@@ -27,7 +28,7 @@ export function readRanges(text: string): readonly IpInterval[] {
   });
 }
 
-/** Puts intervals in order, joined where they overlap, so that one look decides. */
+/** Sorts intervals and joins those that overlap, so that one binary search decides. */
 export function createRanges(intervals: readonly IpInterval[]): Ranges {
   const families = { 4: joined(intervals, 4), 6: joined(intervals, 6) };
   const words = new Uint32Array(4);

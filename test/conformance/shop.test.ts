@@ -15,7 +15,7 @@ import { starter } from '../support/starter.ts';
 const read = (name: string): string =>
   readFileSync(new URL(`../../fixtures/shop/${name}`, import.meta.url), 'utf8');
 
-test('every promise of the shop is kept, and every rule and entry is tested', { timeout: 120_000 }, () => {
+test('the shop’s rule tests all pass, and cover every rule and entry', { timeout: 120_000 }, () => {
   const edge = readEdgeFile(read('edge.yaml'), 'edge.yaml');
   const file = readTestFile(read('edge.test.yaml'), 'edge.test.yaml');
   if (!edge.ok) throw new Error(edge.diagnostics.map(formatDiagnostic).join('\n'));

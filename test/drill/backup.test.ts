@@ -59,7 +59,7 @@ function backup(to: string, ...flags: readonly string[]): ReturnType<typeof edge
 }
 
 describe('backup', () => {
-  test('of a server that is written to is whole, holds what was answered, and can be served', {
+  test('a backup during writes is consistent, has every acknowledged write, and can be served', {
     timeout: 90_000,
   }, async () => {
     while (written.length < 200) await wait(10);
@@ -91,7 +91,9 @@ describe('backup', () => {
     expect(written.length).toBeGreaterThan(before.length);
   });
 
-  test('is restored over no store, served or not, unless --force says so', { timeout: 90_000 }, async () => {
+  test('a restore replaces an existing store, served or not, only with --force', {
+    timeout: 90_000,
+  }, async () => {
     const file = join(folder, 'again.db');
     expect((await backup(file)).code).toBe(0);
     const data = join(folder, 'replaced');
@@ -121,7 +123,7 @@ describe('backup', () => {
     expect(readdirSync(join(folder, 'none')).filter((name) => name.endsWith('.db'))).toEqual([]);
   });
 
-  test('never replaces a file unless told to', async () => {
+  test('a backup replaces a file only on request', async () => {
     const file = join(folder, 'there.db');
     writeFileSync(file, 'mine');
     expect(await backup(file)).toEqual({
@@ -137,7 +139,7 @@ describe('backup', () => {
     expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
-  test('that is killed leaves nothing under its name, and the next one works', async () => {
+  test('a killed backup leaves no file under its name, and the next one succeeds', async () => {
     const file = join(folder, 'killed.db');
     const drafts = (): readonly string[] =>
       readdirSync(folder).filter((name) => name.startsWith('.edgeplan-backup-'));
@@ -159,7 +161,7 @@ describe('backup', () => {
     expect((await backup(file, '--force')).code).toBe(0);
   });
 
-  test('on a full disk leaves what was there', async ({ skip }) => {
+  test('a backup to a full disk leaves existing files unchanged', async ({ skip }) => {
     const disk = join(folder, 'disk');
     mkdirSync(disk);
     try {
@@ -182,7 +184,7 @@ describe('backup', () => {
     }
   });
 
-  test('says what it does not do', async () => {
+  test('the command’s help names what a backup does not contain', async () => {
     const to = ['--to', join(folder, 'no.db')];
     const postgres = await edgeplan(['backup', '--database', 'postgres://127.0.0.1/x', ...to], {
       cwd: folder,

@@ -83,7 +83,7 @@ describe.each(testDatabases())('a plan of many rules on $kind', (database) => {
     return turns;
   }
 
-  test('is made by a thread with the same octets, and the event loop turns meanwhile', async () => {
+  test('a large plan from the thread has the same octets, and the event loop is not blocked', async () => {
     start();
     const [large, small] = [await domainOf(RULES), await domainOf(20)];
     const work = maker.make(large, 3);
@@ -92,7 +92,7 @@ describe.each(testDatabases())('a plan of many rules on $kind', (database) => {
     expect(Buffer.from((await maker.make(small, 4))!).equals(await planOf(small, 4))).toBe(true);
   }, 120_000);
 
-  test('is what a plan of a few rules with many long patterns is as well', async () => {
+  test('a few rules with many long patterns make a large plan, which the thread compiles', async () => {
     start();
     const pattern = (rule: number, index: number): string =>
       `/${rule}-${index}-*${'abcdefghij'.repeat(100)}*z`;
@@ -107,7 +107,7 @@ describe.each(testDatabases())('a plan of many rules on $kind', (database) => {
     expect(Buffer.from((await work)!).equals(await planOf(subject, 3))).toBe(true);
   });
 
-  test('is made after the one before it, each for its own domain', async () => {
+  test('large plans are compiled in order, each for its own domain', async () => {
     start();
     const subjects = await Promise.all([400, 300, 200, 150].map((size) => domainOf(size)));
     const plans = await Promise.all(subjects.map((subject, index) => maker.make(subject, index + 1)));
@@ -116,7 +116,7 @@ describe.each(testDatabases())('a plan of many rules on $kind', (database) => {
     }
   });
 
-  test('that cannot be made fails as it would without a thread, and the next is made', async () => {
+  test('a large plan that cannot be compiled fails as without a thread, and the next one is compiled', async () => {
     start();
     const broken = await domainOf(300, (index) => (index === 200 ? 'not JSON' : '{"path_includes":["/a"]}'));
     await expect(maker.make(broken, 1)).rejects.toMatchObject({
@@ -126,7 +126,7 @@ describe.each(testDatabases())('a plan of many rules on $kind', (database) => {
     expect((await maker.make(await domainOf(300), 2))!.length).toBeGreaterThan(0);
   });
 
-  test('is none for a domain that is gone or suspended', async () => {
+  test('no plan is made for a domain that was deleted or suspended', async () => {
     start();
     const subject = await domainOf(200);
     await changeDomain(house, (await store.latest.domains.get(subject.domain_id))!, { suspended: true });
@@ -164,7 +164,7 @@ describe.each(testDatabases())('a plan of many rules on $kind', (database) => {
     },
   );
 
-  test('is given up in a thread that never answers, and closing ends what waits', async () => {
+  test('a plan fails when the thread does not answer in time, and closing fails the waiting ones', async () => {
     const silent = `parentPort.on('message', () => undefined)`;
     const subject = await domainOf(200);
     start({ file: code(silent), makeMs: 200 });
@@ -176,7 +176,7 @@ describe.each(testDatabases())('a plan of many rules on $kind', (database) => {
     await ended;
   });
 
-  test('is refused where 16 wait already', async () => {
+  test('a 17th waiting plan is refused', async () => {
     start({ file: code(`parentPort.on('message', () => undefined)`), makeMs: 2_000 });
     const subject = await domainOf(101);
     const settled = await Promise.allSettled(Array.from({ length: 17 }, () => maker.make(subject, 1)));

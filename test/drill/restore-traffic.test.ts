@@ -87,7 +87,7 @@ const VISITS: readonly Visit[] = [
   { path: '/admin', isRight: ({ status }) => status === 403 },
 ];
 
-test('a restore fails no request; nodes go on with the old plans, then serve what was restored', {
+test('a restore fails no request; nodes serve the old plans until they have the restored ones', {
   timeout: 180_000,
 }, async () => {
   await served.domain('shop.test');

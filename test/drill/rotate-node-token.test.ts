@@ -72,7 +72,7 @@ describe.each(testDatabases())('on $kind', (database) => {
   });
 });
 
-test('a running node goes on with the token in its file', { timeout: 180_000 }, async () => {
+test('a running node uses the new token in its file without a restart', { timeout: 180_000 }, async () => {
   await builtCli();
   const served = await serve();
   const file = join(served.folder, 'token');

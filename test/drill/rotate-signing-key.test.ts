@@ -77,7 +77,7 @@ describe('followers', () => {
     );
   }
 
-  test('one that is connected trusts the new key, remembers it, and misses no change', async () => {
+  test('a connected node trusts the new key, stores it, and gets every change', async () => {
     const publicKey = house.signer.publicKey;
     const node = await start({ publicKey });
     await takes(node, '/before');
@@ -110,7 +110,7 @@ describe('followers', () => {
     }
   });
 
-  test('one that was off during several overlaps finds its way along the transitions', async () => {
+  test('a node that was off during several overlaps follows the transitions to the current key', async () => {
     const node = await start();
     await takes(node, '/before');
     const { directory } = node;
@@ -136,7 +136,7 @@ describe('followers', () => {
     expect(fresh.revision('shop.test')).toBe(revision + 1);
   });
 
-  test('a transition that the trusted key did not sign is refused, and said', async () => {
+  test('a transition that the trusted key did not sign is refused, and the refusal is logged', async () => {
     const node = await start();
     await takes(node, '/before');
     const { keyId } = node.state();
@@ -159,7 +159,7 @@ describe('followers', () => {
     expect(node.state().keyId).toBe(keyId);
   });
 
-  test('a compromised key leads nowhere: nodes say so, serve on, and take the new one from --trust', async () => {
+  test('nodes refuse what only a compromised key signed, serve their plans, and accept the new key by --trust', async () => {
     const node = await start();
     await takes(node, '/before');
     await rotate();

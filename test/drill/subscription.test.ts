@@ -27,7 +27,7 @@ describe.each(DATABASES)('subscription on $kind', (database) => {
   const waf = async (): Promise<number> =>
     (await server.call('POST', '/domains/shop.test/rules/waf/', {})).status;
 
-  test('opens and closes what the API allows, and is in the audit log', async () => {
+  test('a subscription changes what the API allows, and its change is in the audit log', async () => {
     expect((await run('show', 'shop.test')).out).toContain('tier       none of its own');
     expect(await waf()).toBe(403);
     const set = await run(
@@ -68,7 +68,7 @@ describe.each(DATABASES)('subscription on $kind', (database) => {
     expect(audit).toContain('    until: 2999-01-31T00:00:00.000Z → 2020-01-01T00:00:00.000Z\n');
   });
 
-  test('tells nodes whether WebSockets are bought', async () => {
+  test('the plan has whether WebSockets are part of the subscription', async () => {
     const off = async (): Promise<boolean> => {
       const answer = await server.call('GET', '/domains/shop.test/plans/?limit=1');
       const { revision } = answer.body[0];
@@ -101,7 +101,7 @@ describe.each(DATABASES)('subscription on $kind', (database) => {
     expect(entry).toMatchObject({ action: 'domain.resume', user_id: null, before: { suspended: true } });
   });
 
-  test('says what cannot be', async () => {
+  test('an impossible subscription is refused with its reason', async () => {
     expect((await run('show', 'nobody.test')).err).toBe('edgeplan: there is no domain `nobody.test`\n');
     expect((await run('set', 'shop.test', '--until', '2999-01-01')).err).toContain('has no subscription yet');
     expect((await run('set', 'shop.test')).code).toBe(2);

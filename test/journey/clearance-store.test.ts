@@ -43,7 +43,7 @@ describe.each(testDatabases())('on $kind', (database) => {
     });
   }
 
-  test('each domain gets a secret of its own, by HKDF-SHA-256 of a master that no entry shows', async () => {
+  test('each domain has its own secret, derived by HKDF-SHA-256 from a master that no entry contains', async () => {
     await openClearance(store, T);
     await publish('a.test', 1);
     await publish('b.test', 2);
@@ -115,7 +115,7 @@ describe('at a node', () => {
   const folder = newFolder();
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-  test('rotated secrets arrive by the feed, are stored, and ask for no plan again', async () => {
+  test('rotated secrets arrive by the feed, are stored, and cause no plan to be fetched', async () => {
     const house: House = await openHouse({ database: join(folder, 'data') });
     const token = await house.token('node-1');
     const directory = join(folder, 'node');

@@ -6,6 +6,6 @@ import { commandOutput, drawTerminal, PICTURE_FILE } from '../support/picture.ts
 
 beforeAll(builtCli, 120_000);
 
-test('the picture in the README is what the command prints; `npm run picture` draws it anew', () => {
+test('the picture in the README equals the command’s output; `npm run picture` renders it', () => {
   expect(readFileSync(PICTURE_FILE, 'utf8')).toBe(drawTerminal(commandOutput()));
 });

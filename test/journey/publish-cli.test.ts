@@ -61,7 +61,7 @@ records:
 `;
 
 describe('nodes and plans from the command line', () => {
-  test('a node gets what is published, again, and rolled back', async () => {
+  test('a node serves what is published, published again, and rolled back', async () => {
     const made = await run(['node-token', 'create', 'fra-1', ...data]);
     expect(made.err).toContain('shown only once');
     const [, token, publicKey] = /^EDGEPLAN_NODE_TOKEN=(\S+)\nEDGEPLAN_NODE_TRUST=(\S+)\n$/.exec(made.out)!;
@@ -127,7 +127,7 @@ describe('nodes and plans from the command line', () => {
     expect([code, err]).toEqual([2, expect.stringMatching(says)]);
   });
 
-  test('waiting for all without a server ends with what to do', async () => {
+  test('waiting for all without a server ends with an error that names the remedy', async () => {
     const alone = ['--data', join(folder, 'alone')];
     expect((await run(['account', 'create', 'owner', ...alone])).code).toBe(0);
     const none = await run(['publish', '--all', ...alone]);
@@ -171,7 +171,7 @@ describe('nodes and plans from the command line', () => {
     expect(plans.map(({ digest }: { digest: string | null }) => digest)).toEqual([null, null, null]);
   });
 
-  test('says in a sentence what cannot be done', async () => {
+  test('a command that cannot be run prints the reason in a sentence', async () => {
     expect((await run(['node-token', 'create', 'ber-1', ...data])).code).toBe(0);
     const twice = await run(['node-token', 'create', 'ber-1', ...data]);
     expect([twice.code, twice.err]).toEqual([1, 'edgeplan: there is already a node `ber-1`\n']);

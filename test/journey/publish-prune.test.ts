@@ -32,7 +32,7 @@ describe.each(testDatabases())('old plans on $kind', (database) => {
   const stored = async () =>
     (await house.store.latest.plans.stored(domain.name, 1_000)).map(({ revision }) => revision);
 
-  test('plans of a month ago go, those that are needed stay, and the history says which', async () => {
+  test('plans older than a month are pruned unless they are in use, and the history marks them', async () => {
     await publish(14);
     const node = await house.store.write((tx) =>
       tx.nodes.insert({ name: 'n', token_hash: 't', created_at: 1 }),
@@ -61,7 +61,7 @@ describe.each(testDatabases())('old plans on $kind', (database) => {
     expect((await house.call('GET', '/domains/shop.test/plans/16')).body.pruned).toBe(false);
   });
 
-  test('a burst of publications prunes as it goes', async () => {
+  test('a burst of publications prunes old plans meanwhile', async () => {
     const most = MAX_STORED_PLANS + PRUNE_EVERY;
     await publish(most - 1);
     expect(await stored()).toEqual(Array.from({ length: MAX_STORED_PLANS }, (_, place) => most - place));

@@ -34,7 +34,7 @@ for (const database of testDatabases()) {
       return opened.plan;
     }
 
-    test('lists newest first, with reasons, page by page', async () => {
+    test('plans are listed newest first, with their reasons, page by page', async () => {
       const { status, body } = await house.call('GET', '/domains/shop.test/plans/');
       expect(status).toBe(200);
       expect(body.map((one: { revision: number; reason: string }) => [one.revision, one.reason])).toEqual([
@@ -49,7 +49,7 @@ for (const database of testDatabases()) {
       expect((await house.call('GET', '/domains/shop.test/plans')).status).toBe(404);
     });
 
-    test('prints a revision and says whether it is the current one', async () => {
+    test('a printed revision has whether it is the current one', async () => {
       const { body } = await house.call('GET', '/domains/shop.test/plans/2');
       expect(body).toMatchObject({ revision: 2, current: false, propagation: { live: 0, nodes: 0 } });
       expect(body.plan).toMatchObject({ revision: 2, domain: { name: 'shop.test' } });
@@ -75,7 +75,7 @@ for (const database of testDatabases()) {
       expect((await house.call('GET', '/domains/shop.test/plans/2/diff/9')).status).toBe(404);
     });
 
-    test('rolls back to an old content under a new number, which the next change ends', async () => {
+    test('a rollback publishes old content under a new revision, and the next change ends it', async () => {
       const path = '/domains/shop.test/plans/1/rollback?wait=published';
       const { status, body, headers } = await house.call('POST', path);
       expect([status, headers['x-revision']]).toEqual([200, '4']);
@@ -94,7 +94,7 @@ for (const database of testDatabases()) {
       expect((await house.call('GET', '/domains/shop.test/plans/5')).body.plan.rules).toHaveLength(3);
     });
 
-    test('a rollback covers what waits, so that a publication a moment later does not undo it', async () => {
+    test('a rollback covers waiting changes, so that a publication a moment later does not undo it', async () => {
       const { outboxId } = await addDrop(house, domain, '/c');
       expect((await house.call('POST', '/domains/shop.test/plans/2/rollback')).body.revision).toBe(4);
       expect(await house.publisher.publishNow()).toBe(0);
@@ -103,7 +103,7 @@ for (const database of testDatabases()) {
       expect(await sections(4)).toEqual(await sections(2));
     });
 
-    test('says why a revision cannot be had back, and changes nothing when only asked to check', async () => {
+    test('a refused rollback has its reason, and validate_only changes nothing', async () => {
       const back = (revision: number) => house.call('POST', `/domains/shop.test/plans/${revision}/rollback`);
       const checked = await house.call('POST', '/domains/shop.test/plans/1/rollback?validate_only=true');
       expect([checked.status, checked.body.revision]).toEqual([200, 4]);
@@ -121,7 +121,7 @@ for (const database of testDatabases()) {
       expect((await back(4)).body.error).toBe('revision 4 is a tombstone and has no plan');
     });
 
-    test('publishes again on request and waits for it', async () => {
+    test('a requested publication is made and waited for', async () => {
       house.publisher.start();
       const { status, headers } = await house.call('POST', '/domains/shop.test/plans/?wait=published');
       expect([status, headers['x-revision']]).toEqual([200, '4']);

@@ -49,7 +49,7 @@ for (const database of everyDatabase()) {
       await made.drop();
     });
 
-    test('what was written is what the next revision decides', async () => {
+    test('the next revision decides by what was written', async () => {
       const { store, publisher } = await open(true);
       const domain = await addDomain(house, 'shop.test');
       expect(await publisher.publishNow()).toBe(1);
@@ -68,7 +68,7 @@ for (const database of everyDatabase()) {
       expect(await publisher.publishNow()).toBe(0);
     });
 
-    test('several writes share a revision, and everyone who waits for one is answered', async () => {
+    test('several writes share a revision, and every request that waits for it is answered', async () => {
       const { store, publisher } = await open(true);
       const domain = await addDomain(house, 'shop.test');
       const ids: number[] = [];
@@ -82,7 +82,7 @@ for (const database of everyDatabase()) {
       expect(await publisher.waitForOutbox(domain, ids[5]! + 1, soon(50))).toBeNull();
     });
 
-    test('a stream of writes is gathered into few revisions, the last of which holds them all', async () => {
+    test('a stream of writes is published in few revisions, the last of which covers all', async () => {
       const { store, publisher } = await open(false);
       const domain = await addDomain(house, 'shop.test');
       const { rule } = await addDrop(house, domain, '/p');
@@ -105,7 +105,7 @@ for (const database of everyDatabase()) {
       expect((await history(store, domain)).length).toBeLessThan(200);
     }, 30_000);
 
-    test('a domain that must not serve gets tombstones, and revisions go on across deletion', async () => {
+    test('a domain that must not serve gets tombstones, and revisions continue across deletion', async () => {
       const { store, publisher } = await open(true);
       const first = await addDomain(house, 'shop.test', { status: 'pending', ever_active: false });
       await publisher.publishNow();
@@ -155,7 +155,7 @@ for (const database of everyDatabase()) {
       expect(await store.latest.outbox.backlog()).toEqual({ rows: 0, since: null });
     });
 
-    test('the next domain of a name is shown nothing of what was published for the one before', async () => {
+    test('the next domain of a name does not see the revisions of the one before', async () => {
       const { publisher, call, port } = await open(true);
       const before = await addDomain(house, 'shop.test');
       await publisher.publishNow();
@@ -180,7 +180,7 @@ for (const database of everyDatabase()) {
       expect((await call('POST', `${at}/simulate`, { request: {} })).status).toBe(200);
     });
 
-    test('waiting for a write that changes nothing is waiting for what made it so', async () => {
+    test('a write that changes nothing waits for the revision that covers the current state', async () => {
       const { publisher, call } = await open(true);
       await addDomain(house, 'shop.test');
       await publisher.publishNow();
@@ -203,7 +203,7 @@ for (const database of everyDatabase()) {
       expect((await call('PUT', path, made.body)).headers['x-revision']).toBe('2');
     });
 
-    test('a domain that cannot be compiled keeps nobody else waiting, and comes out once it can', async () => {
+    test('a domain that cannot be compiled delays no other, and is published once it can be', async () => {
       const { store, publisher, log } = await open(false);
       const broken = await addDomain(house, 'broken.test');
       const { rule } = await addDrop(house, broken, '/a');
@@ -227,7 +227,7 @@ for (const database of everyDatabase()) {
       expect(publisher.failing()).toEqual([]);
     });
 
-    test('a rollback covers what cannot be compiled, which is not told as failing for ever', async () => {
+    test('a rollback covers changes that cannot be compiled, and the domain is no longer reported as failing', async () => {
       const { store, publisher } = await open(false);
       const domain = await addDomain(house, 'shop.test');
       const { rule, outboxId } = await addDrop(house, domain, '/a');
@@ -241,7 +241,7 @@ for (const database of everyDatabase()) {
       await until(() => publisher.failing().length === 0, 'its end');
     });
 
-    test('a publisher alone on its store takes over the claims of a process that died', async () => {
+    test('the only publisher of a store ends the claims of a process that died', async () => {
       const { store } = await open(true);
       const domain = await addDomain(house, 'shop.test');
       const { outboxId } = await addDrop(house, domain, '/a');

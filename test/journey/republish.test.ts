@@ -144,7 +144,7 @@ for (const database of testDatabases()) {
       await until(() => node.decide('back.test', '/admin') === 'block', 'the next change');
     });
 
-    test('a damaged plan and a newer one: the first is published from its rows, the second is left alone', async () => {
+    test('a damaged plan is published again from its rows, and a plan of a newer version is not replaced', async () => {
       const [damaged, newer] = [await addDomain(house, 'a.test'), await addDomain(house, 'b.test')];
       await house.publisher.publishNow();
       await filePlan(house, damaged, () => Uint8Array.of(1, 2, 3), rollbackReason(1));
@@ -176,7 +176,7 @@ for (const database of testDatabases()) {
       expect((await house.store.latest.plans.current('off.test'))?.revision).toBe(1);
     });
 
-    test('kill -9 in the middle leaves nothing out and publishes nothing twice', {
+    test('after kill -9 in the middle every domain is published again exactly once', {
       timeout: 120_000,
     }, async () => {
       await builtCli();
@@ -202,7 +202,7 @@ for (const database of testDatabases()) {
         expect((await house.store.latest.plans.current(name))?.revision, name).toBe(3);
     });
 
-    test('a node refuses a plan of the next version with its sentence and serves on, also after a restart', async () => {
+    test('a node rejects a plan of the next version with a reason and serves the old one, also after a restart', async () => {
       const domain = await addDomain(house, 'shop.test');
       await addDrop(house, domain, '/admin');
       await house.publisher.publishNow();

@@ -67,7 +67,7 @@ const SHOWN: Readonly<Record<string, RegExp>> = {
 };
 
 describe('try', () => {
-  test('every printed command works, taken ports are avoided, and no file remains', {
+  test('every printed command works, occupied ports are avoided, and no file is left', {
     timeout: 90_000,
   }, async () => {
     const blockers = await Promise.all([8787, 8788].map(block));
@@ -109,7 +109,7 @@ describe('try', () => {
     expect(keys.filter((key: { revoked_at: unknown }) => key.revoked_at === null)).toHaveLength(1);
   });
 
-  test('a given port must be free, and a folder with other data is refused', async () => {
+  test('an occupied port that was requested is an error, and data of a real server is not touched', async () => {
     const end = await block(0);
     const taken = await edgeplan(['try', '--port', String(end.port)], { cwd: folder });
     expect(taken).toEqual({ code: 4, out: '', err: `edgeplan: port ${end.port} is taken\n` });

@@ -21,7 +21,7 @@ describe('the exact window', () => {
     expect([next(0), next(5_000), next(10_000), next(14_999)]).toEqual([0, 0, 0, 6]);
   });
 
-  test('refused requests keep counting', () => {
+  test('refused requests count towards the limit', () => {
     const send = limiter({ limit: 1, window_sec: 10 });
     expect([send(0), send(9_000), send(11_000), send(20_000), send(30_000)]).toEqual([0, 10, 10, 10, 0]);
   });
@@ -44,7 +44,7 @@ describe('the exact window', () => {
     expect(later(1_999)).toBe(0);
   });
 
-  test('time does not run backwards', () => {
+  test('a request with an earlier time counts at the newest one', () => {
     const send = limiter({ limit: 1, window_sec: 10 });
     expect([send(50_000), send(1_000), send(60_000)]).toEqual([0, 10, 0]);
   });

@@ -52,13 +52,13 @@ describe('rewrite', () => {
     expect(sent({ path_target: '/$1/${a}' }, '/a')).toBe('/$1/$%7Ba%7D');
   });
 
-  test('query modes', () => {
+  test('a rewrite preserves, strips or replaces the query by its query_mode', () => {
     expect(sent({ query_mode: 'strip' }, '/a?x')).toBe('/a');
     expect(sent({ query_mode: 'replace', query_target: 'y=é' }, '/a?x')).toBe('/a?y=%C3%A9');
     expect(sent({ query_mode: 'preserve' }, '/a')).toBe('/a');
   });
 
-  test('a refusal names the rule and keeps tags and matches', () => {
+  test('a refusal by a rewrite names the rule and has the tags and matches so far', () => {
     const rules = [
       rule('fingerprint', 1, { match_ja4: ['*'], action: 'tag' }),
       rule('rewrite', 2, { path_match_type: 'regex', path_includes: ['/(.*)'], path_target: '/./$1' }),
@@ -129,7 +129,7 @@ describe('redirect', () => {
     expect(location({ target, preserve_query: false }, request)).toBe(target);
   });
 
-  test('carries the status and the rule', () => {
+  test('a redirect has the rule’s status and reference', () => {
     const rules = [rule('redirect', 4, { target: '/x', status_code: 308 })];
     expect(decide({ rules })).toMatchObject({
       action: 'redirect',
@@ -162,7 +162,7 @@ describe('cache', () => {
     expect(cached({ query_mode: 'none' }, { target: '/a?b' })).toEqual(['https://example.com/a', null]);
   });
 
-  test('include keeps the named parameters in order, duplicates too', () => {
+  test('query_mode include has the named parameters in the request’s order, duplicates too', () => {
     const fields: Partial<CacheRule> = { query_mode: 'include', query_params: ['b', 'é', 'a+'] };
     expect(cached(fields, { target: '/?b=2&c&%62=1&&b&%C3%A9=x&a+=3&é' })).toEqual([
       'https://example.com/?b=2&%62=1&b&%C3%A9=x&a+=3&%C3%A9',
@@ -171,7 +171,7 @@ describe('cache', () => {
     expect(cached(fields, { target: '/?c' })).toEqual(['https://example.com/', null]);
   });
 
-  test('the key is taken before a rewrite, and preserve passes what was kept', () => {
+  test('the key is made before a rewrite, and preserve forwards the keyed query', () => {
     const rewrite = (fields: Partial<RewriteRule>) => [
       rule('rewrite', 2, { path_target: '/new', ...fields }),
     ];
@@ -186,7 +186,7 @@ describe('cache', () => {
     ]);
   });
 
-  test('bypass has no key and leaves the query alone; without a rule there is no directive', () => {
+  test('bypass has no key and does not change the query; without a rule the directive is null', () => {
     const bypass = { mode: 'bypass', edgeTtl: null, browserTtl: null, key: null };
     const rules = [rule('cache', 1, { mode: 'bypass', edge_ttl_sec: 5, query_mode: 'none' })];
     expect(decide({ rules }, { target: '/?a' })).toMatchObject({ cache: bypass, query: 'a' });
@@ -206,7 +206,7 @@ describe('cache', () => {
     expect(decide({ domain, rules }, { now: 10_000, target: '/?a' }).cache?.mode).toBe('standard');
   });
 
-  test('ignores dry_run', () => {
+  test('a cache rule ignores dry_run', () => {
     expect(decide({ rules: [rule('cache', 1, { action_mode: 'dry_run' })] })).toMatchObject({
       cache: { mode: 'standard' },
       matches: [{ mode: 'enforce', effect: 'cache' }],

@@ -16,7 +16,7 @@ import { cases } from './cases.ts';
 
 const CASES = cases(60, 50);
 
-test('with a trace or without, the decision is the same', () => {
+test('evaluate and explain make the same decision', () => {
   for (const { seed, ruleSet, requests, options } of CASES) {
     const bytes = seal(compile(ruleSet).plan);
     const plain = loadPlan(bytes, options);
@@ -33,7 +33,7 @@ test('with a trace or without, the decision is the same', () => {
   }
 });
 
-test('asking for the body’s size or an error page does not change what follows', () => {
+test('bodyWanted and errorPage do not change later decisions', () => {
   for (const { seed, ruleSet, requests, options } of CASES) {
     const bytes = seal(compile(ruleSet).plan);
     const plain = loadPlan(bytes, options);
@@ -47,7 +47,7 @@ test('asking for the body’s size or an error page does not change what follows
   }
 });
 
-test('every rule is accounted for once, in evaluation order, with what its checks say', () => {
+test('a trace has every rule once, in evaluation order, with its checks', () => {
   const seen = new Set<string>();
   for (const { seed, ruleSet: given, requests, options } of CASES) {
     const developer_mode_until = seed % 8 === 0 ? '2040-01-01T00:00:00Z' : null;

@@ -11,7 +11,7 @@ import { type Case, cases, expectSame } from './cases.ts';
 
 const CASES = cases(120, 60);
 
-test('a linear scan decides the same', () => {
+test('the indexes and a linear scan make the same decisions', () => {
   for (const made of CASES) {
     const { plan } = compile(made.ruleSet);
     const pair: [Evaluator, Evaluator] = [loadPlan(seal(plan), made.options), loadLinear(plan, made.options)];

@@ -85,7 +85,7 @@ test('a copy of the bytes decides the same, at any offset in its buffer', () => 
   }
 });
 
-test('decisions are plain data', () => {
+test('decisions are JSON-safe plain data', () => {
   for (const { seed, ruleSet, requests, options } of CASES) {
     const evaluator = loadPlan(seal(compile(ruleSet).plan), options);
     for (const request of requests) {

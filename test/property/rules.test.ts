@@ -28,7 +28,7 @@ test('the order in which rules and records are stored leaves every octet of the 
   }
 });
 
-test('where priorities are distinct, ids are only names', () => {
+test('with distinct priorities, decisions do not depend on ids', () => {
   for (const made of CASES) {
     const random = seeded(made.seed);
     const rules = distinct(random, made);
@@ -94,7 +94,7 @@ function neverMatching(random: Random, made: Case, id: number): Rule {
   return { ...rule, ...random.pick(ways), priority } as unknown as Rule;
 }
 
-test('rules that never match change nothing', () => {
+test('rules that never match change no decision', () => {
   for (const made of CASES) {
     const random = seeded(made.seed);
     const extra = random.times(1 + random.int(40), (index) => neverMatching(random, made, index * 3 + 2));

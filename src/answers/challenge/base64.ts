@@ -5,6 +5,7 @@ export function toBase64url(octets: Uint8Array): string {
   return toBase64(octets).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
 }
 
+/** Base64 (RFC 4648 §4), with padding. */
 export function toBase64(octets: Uint8Array): string {
   return btoa(Array.from(octets, (octet) => String.fromCharCode(octet)).join(''));
 }

@@ -1,10 +1,10 @@
 /**
- * Challenges. In: a decision to challenge, and later a proof of work. Out: a page that has a browser work it out without
- * anybody's help, and a signed cookie that says for how long this visitor is not asked again. Nothing is kept but which
- * proofs were handed in.
+ * Challenges. In: a decision to challenge, and later a proof of work. Out: a page whose script solves it in the browser
+ * without the visitor's help, and a signed cookie (the clearance) that is valid for a while. The only state is which proofs
+ * were used.
  *
- * Bound to a proof and to a clearance: the domain, who asked (a rule, or a record's own switch), the client's network and
- * its User-Agent. An unknown address is never cleared.
+ * A proof and a clearance are bound to the domain, the challenger (a rule, or a record's own switch), the client's network
+ * and its User-Agent. An unknown address is never cleared.
  */
 import { refText } from '../../evaluator/identity.ts';
 import type { EdgeAnswer } from '../../http/answer.ts';
@@ -18,9 +18,9 @@ import { challengeCsp, challengePage, PROOF_PATH } from './page.ts';
 import { createProofs } from './proof.ts';
 import { networkOf } from './visitor-key.ts';
 
-/** Challenges: asking, checking, and remembering who has solved one. */
+/** Makes challenges, checks proofs, and issues and checks clearances. */
 export interface Challenges {
-  /** What the visitor has solved and not outlived, from its cookies; at once where none of them is the edge's own. */
+  /** The challenges that the visitor has solved and whose clearance is valid, from its cookies; synchronous without one. */
   cleared(visit: ChallengeVisit): readonly string[] | Promise<readonly string[]>;
   /** A Cookie header without the edge's own cookies, which no origin gets. */
   withoutOwn(cookies: string): string;
@@ -30,6 +30,7 @@ export interface Challenges {
   answerOwn(decided: Decided, body: Uint8Array): EdgeAnswer | Promise<EdgeAnswer>;
 }
 
+/** The request whose cookies are checked. */
 export interface ChallengeVisit {
   readonly domain: string;
   readonly ip: string | null;
@@ -39,17 +40,19 @@ export interface ChallengeVisit {
   readonly now: number;
 }
 
+/** Secrets, and the cost of a proof. */
 export interface ChallengeOptions {
-  /** The secrets of a domain; asked at every use, so that they may change while the node runs. */
+  /** The secrets of a domain; called at every use, so that they may change while the node runs. */
   readonly secrets: (domain: string) => Secrets;
   /** For tests: rounds of PBKDF2 for one attempt; default `COST`. */
   readonly cost?: number;
 }
 
-const UNKEPT = ['Cache-Control', 'no-store'] as const;
+const NOT_STORED = ['Cache-Control', 'no-store'] as const;
 const OWN_PREFIX = '/.well-known/edgeplan/';
 const NOTHING: readonly string[] = Object.freeze([]);
 
+/** Challenges without any used proof. */
 export function createChallenges(options: ChallengeOptions): Challenges {
   const keys = createKeyring(options.secrets);
   const proofs = createProofs({ keys });
@@ -82,7 +85,7 @@ export function createChallenges(options: ChallengeOptions): Challenges {
               { now, cost },
             );
       const body = challengePage({ id, challenge, back: safeBack(request.target) });
-      const html = ['Content-Type', 'text/html; charset=utf-8', ...UNKEPT, ID_HEADER, id];
+      const html = ['Content-Type', 'text/html; charset=utf-8', ...NOT_STORED, ID_HEADER, id];
       return { status: 403, headers: [...html, ...(await challengeCsp())], body };
     },
     async answerOwn(decided, body) {
@@ -94,12 +97,12 @@ export function createChallenges(options: ChallengeOptions): Challenges {
       const form = new URLSearchParams(new TextDecoder().decode(body));
       const claimed = readProof(form.get('proof') ?? '');
       if (claimed === null) return refuse(400);
-      const back = ['Location', safeBack(form.get('back') ?? '/'), ...UNKEPT, ID_HEADER, id];
+      const back = ['Location', safeBack(form.get('back') ?? '/'), ...NOT_STORED, ID_HEADER, id];
       const network = networkOf(request.ip ?? null);
       const userAgent = requestHeader(decided, 'user-agent');
       const now = request.now ?? Date.now();
       const proven = network === null ? null : await proofs.check(claimed, { domain: domain.name, now });
-      // Whoever is not cleared is asked anew at the place it goes back to.
+      // A visitor that is not cleared is challenged again at the target of this redirect.
       const elsewhere = { status: 303, headers: back, body: null };
       if (proven === null || network === null) return elsewhere;
       const all = await keys(domain.name, now);
@@ -115,11 +118,11 @@ export function createChallenges(options: ChallengeOptions): Challenges {
 }
 
 function jsonAnswer(id: string): EdgeAnswer {
-  const headers = ['Content-Type', 'application/json', ...UNKEPT, ID_HEADER, id];
+  const headers = ['Content-Type', 'application/json', ...NOT_STORED, ID_HEADER, id];
   return { status: 403, headers, body: `${JSON.stringify({ error: 'challenge required' })}\n` };
 }
 
-/** Network and User-Agent as a proof carries them: nothing can be read out of it. */
+/** Network and User-Agent as a proof contains them: a digest, from which neither can be read. */
 async function visitorOf(
   keys: ClearanceKeys,
   { network, userAgent }: { network: string; userAgent: string },
@@ -132,12 +135,12 @@ function readProof(text: string): unknown {
   try {
     return octets === null ? null : JSON.parse(new TextDecoder().decode(octets));
   } catch {
-    // No JSON: whoever sent it is told so by a 400.
+    // Not JSON: answered with 400.
     return null;
   }
 }
 
-/** A place on this host, whatever was asked for: a path with exactly one slash before it and nothing a header cannot hold. */
+/** A path on this host, whatever the target: it begins with exactly one slash and has no character that a header cannot. */
 function safeBack(target: string): string {
   if (target.length > MAX_BACK || !target.startsWith('/') || target.startsWith(OWN_PREFIX)) return '/';
   const second = target.charCodeAt(1);

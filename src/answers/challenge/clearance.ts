@@ -1,21 +1,21 @@
 /**
  * Clearance cookies: `<prefix><type>_<id>=<expiry>.<signature>`, one for each challenge solved. The signature covers the
- * domain, the challenge, the client's network and its User-Agent, so a cookie is worth nothing anywhere else.
+ * domain, the challenge, the client's network and its User-Agent, so a cookie is invalid anywhere else.
  */
 import { MAX_CAPTCHA_TTL_SEC } from '../../base/limits.ts';
 import { fromBase64, toBase64url } from './base64.ts';
 import { type ClearanceKeys, isSigned, sign } from './keys.ts';
 import { MAX_CLEARANCES } from './limits.ts';
 
-/** Part of the name of each of the edge's own cookies, whatever stands before it. */
+/** Part of the name of each of the edge's own cookies, after its prefix. */
 const OWN = 'edgeplan_clear_';
-/** What makes browsers keep others from setting it (RFC 6265bis §4.1.3.2); only for https. */
+/** The prefix by which browsers let no other host set the cookie (RFC 6265bis §4.1.3.2); only for https. */
 const HOST_ONLY = '__Host-';
 
 /** Of HMAC with SHA-256. */
 const SIGNATURE_OCTETS = 32;
 
-/** To whom and for what a clearance was given. */
+/** The visitor and domain that a clearance is bound to. */
 export interface Holder {
   readonly domain: string;
   /** See `networkOf`. */
@@ -23,6 +23,7 @@ export interface Holder {
   readonly userAgent: string;
 }
 
+/** A clearance to issue. */
 export interface Grant extends Holder {
   /** `<type>/<id>`, or `<type>/<key>`. */
   readonly asker: string;
@@ -49,12 +50,12 @@ function signedText({ domain, network, userAgent }: Holder, asker: string, expir
   return JSON.stringify([domain, asker, network, userAgent, expires]);
 }
 
-/** Whether a Cookie header may hold one of the edge's own. */
+/** Whether a Cookie header may contain one of the edge's own. */
 export function mayHoldOwn(cookies: string): boolean {
   return cookies.includes(OWN);
 }
 
-/** The challenges that the cookies prove solved and not outlived. */
+/** The challenges for which the cookies have a valid clearance. */
 export async function clearedBy(
   keys: readonly ClearanceKeys[],
   cookies: string,
@@ -94,7 +95,7 @@ interface OwnCookie {
   readonly signature: Uint8Array<ArrayBuffer>;
 }
 
-/** `<type>/<id>` of the part of a name behind the prefix; `null`: it is none. */
+/** `<type>/<id>` of the part of a name after the prefix; `null`: it is not a challenge's. */
 function askerOf(text: string): string | null {
   const cut = text.lastIndexOf('_');
   return cut > 0 && cut < text.length - 1 ? `${text.slice(0, cut)}/${text.slice(cut + 1)}` : null;
@@ -113,7 +114,7 @@ function readOwn(pair: string): OwnCookie | null {
   return { hostOnly, asker, expires, signature: fromBase64(value.slice(dot + 1)) ?? new Uint8Array(0) };
 }
 
-/** What stands behind the prefix of one of the edge's own cookies; `null`: another's. */
+/** The part of a name after the prefix of the edge's own cookies; `null`: the cookie of another. */
 function ownPart(name: string): string | null {
   const trimmed = name.trim();
   const bare = trimmed.startsWith(HOST_ONLY) ? trimmed.slice(HOST_ONLY.length) : trimmed;

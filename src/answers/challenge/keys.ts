@@ -1,15 +1,16 @@
 /**
- * A domain's secret, cut into a key for each use, so that what is signed for one is worth nothing for another. By
+ * Derives from a domain's secret one key for each use, so that a signature for one use is invalid for another. By
  * WebCrypto, which Node, Workers, Deno and Bun share.
  */
 import { MAX_KEYRINGS } from './limits.ts';
 
-/** What is signed with now, and what was signed with before and is still accepted. */
+/** The secret that signs now, and earlier ones that are still accepted. */
 export interface Secrets {
   readonly current: Uint8Array;
   readonly previous: readonly PreviousClearanceSecret[];
 }
 
+/** A secret that was replaced. */
 export interface PreviousClearanceSecret {
   readonly secret: Uint8Array;
   /** Accepted before this, milliseconds since the epoch. */
@@ -19,6 +20,7 @@ export interface PreviousClearanceSecret {
 /** A key of HMAC-SHA-256. */
 export type ClearanceKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
 
+/** The keys that are derived from one secret. */
 export interface ClearanceKeys {
   readonly clearance: ClearanceKey;
   /** As text, which the proof's package takes. */
@@ -34,7 +36,7 @@ interface Ring {
   readonly keys: readonly Promise<ClearanceKeys>[];
 }
 
-/** @param secrets asked at every use; the keys are derived again when it returns another object for a domain */
+/** @param secrets called at every use; the keys are derived again when it returns another object for a domain */
 export function createKeyring(secrets: (domain: string) => Secrets): Keyring {
   /** In the order in which they were derived. */
   const rings = new Map<string, Ring>();

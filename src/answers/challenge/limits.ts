@@ -6,10 +6,11 @@
  * which takes four times as long. To check one takes 2 to 3 ms of a thread.
  */
 export const COST = 5_000;
+/** Hex digits that a key must begin with. */
 export const KEY_PREFIX = '00';
-/** Seconds from asking to the answer: slow phones in the background included. */
+/** Seconds from the challenge to the proof: slow phones in the background included. */
 export const PROOF_SEC = 300;
-/** Proofs remembered as used: at most this many were handed in within `PROOF_SEC`, else the oldest is forgotten. */
+/** Used proofs that are stored: of more than this many within `PROOF_SEC` the oldest is removed. */
 export const MAX_USED_PROOFS = 100_000;
 /**
  * Signatures of clearance cookies checked in one request, an even number: a visitor plausibly meets 16 challenges on one
@@ -24,5 +25,5 @@ export const MAX_KEYRINGS = 1_000;
  * proof beside it takes less than two thousand: both stay within `MAX_PROOF_OCTETS`.
  */
 export const MAX_BACK = 2_048;
-/** Octets of what is handed in at the challenge's own address. */
+/** Octets of a proof that is posted to the challenge's own address. */
 export const MAX_PROOF_OCTETS = 8 * 1024;

@@ -1,10 +1,10 @@
-/** The page that asks: small, plain, in the dark too, for keyboards and screen readers; nothing of it comes from elsewhere. */
+/** The page of a challenge: small, plain, with a dark variant, for keyboards and screen readers; it loads nothing. */
 import type { Challenge } from 'altcha-lib/types';
 import { htmlPage, PAGE_STYLE, referenceLine } from '../pages.ts';
 import { toBase64 } from './base64.ts';
 import { SOLVER } from './solver.ts';
 
-/** Where proofs are handed in. */
+/** The path that proofs are posted to. */
 export const PROOF_PATH = '/.well-known/edgeplan/proof';
 
 const STYLE = [
@@ -35,10 +35,11 @@ export async function challengeCsp(): Promise<readonly [name: string, value: str
   ];
 }
 
+/** What the page shows. */
 export interface ChallengePageInput {
   /** The decision id. */
   readonly id: string;
-  /** `null`: whoever asks cannot be told apart, so nothing it solves would count. */
+  /** `null`: the visitor's address is unknown, so no clearance could be bound to it. */
   readonly challenge: Challenge | null;
   /** Path and query to go back to. */
   readonly back: string;

@@ -27,7 +27,7 @@ export interface Proofs {
   ask(subject: ProofSubject, how: { readonly now: number; readonly cost: number }): Promise<Challenge>;
   /**
    * What a proof handed in at a domain proves; `null`: nothing. `claimed` is what a client sent. A proof counts once,
-   * right or wrong, so that nobody makes the node work for more than was asked.
+   * right or wrong, so that no client causes more work than it was challenged to.
    */
   check(claimed: unknown, at: ProofPlace): Promise<ProofSubject | null>;
 }
@@ -78,7 +78,7 @@ export function createProofs({ keys, maxUsed = MAX_USED_PROOFS }: ProofOptions):
       const subject = readSubject(data);
       if (subject === null || subject.domain !== domain) return null;
       for (const { proof } of await keys(domain, now)) {
-        // The signature first, by a solution that cannot be right: only what was asked for is worth the work below.
+        // The signature first, with a solution that cannot be right: only a challenge of this node is worth the work below.
         const asked = await verifySolution({ ...TRIAL, challenge, hmacSignatureSecret: proof });
         if (asked.invalidSignature !== false) continue;
         if (!take(challenge.signature ?? '', now)) return null;

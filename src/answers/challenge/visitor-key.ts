@@ -1,4 +1,4 @@
-/** Who solved a challenge, as far as that is told apart: the client's network and its User-Agent (semantics §5). */
+/** What identifies the visitor that solved a challenge: the client's network and its User-Agent (semantics §5). */
 import { parseIp } from '../../base/ip.ts';
 
 const words = new Uint32Array(4);

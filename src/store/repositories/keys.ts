@@ -21,6 +21,7 @@ const byHash = statement((builder, p: { hash: string }, { locking }) =>
 
 const get = statement((builder, p: { id: number }) => withUse(builder).where('api_keys.id', '=', p.id));
 
+/** Revoked keys too, by id. */
 const list = statement((builder, p: { account_id: number }) =>
   withUse(builder).where('api_keys.account_id', '=', p.account_id).orderBy('api_keys.id'),
 );

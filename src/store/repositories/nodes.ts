@@ -53,8 +53,10 @@ const get = statement((builder, p: { id: number }) =>
   builder.selectFrom('nodes').selectAll().where('id', '=', p.id),
 );
 
+/** Revoked nodes too. */
 const list = statement((builder, _: object) => builder.selectFrom('nodes').selectAll().orderBy('id'));
 
+/** In the order of arrival; equal times by node, so that both databases agree. */
 const reportsOn = statement((builder, p: { domain: string; revision: number }) =>
   builder
     .selectFrom('node_reports')
@@ -124,6 +126,7 @@ const insert = statement((builder, p: Pick<NodeRow, 'name' | 'token_hash' | 'cre
     .returningAll(),
 );
 
+/** Replaces all groups of the node. */
 const setGroups = statement((builder, p: { id: number; node_groups: string }) =>
   builder.updateTable('nodes').set({ node_groups: p.node_groups }).where('id', '=', p.id),
 );

@@ -5,6 +5,7 @@ import type { OutboxRow, PendingDomain } from '../rows.ts';
 import type { Session } from '../session.ts';
 import { idsIn, int, statement } from '../statement.ts';
 
+/** In the order of commits, since ids ascend within a domain. */
 const listOutbox = statement((builder, p: { domain_id: number }) =>
   builder
     .selectFrom('outbox')
@@ -73,6 +74,7 @@ const renew = statement((builder, p: { domains: string; until: number }, flavour
     .where('claimed_until', '>', int(0)),
 );
 
+/** Touches claimed rows only. */
 const releaseAll = statement((builder, _: object) =>
   builder
     .updateTable('outbox')

@@ -28,6 +28,7 @@ const REVISION = [
   'through',
 ] as const;
 
+/** No row where the plan was pruned. */
 const blob = statement((builder, p: { digest: string }) =>
   builder.selectFrom('plan_blobs').select('bytes').where('digest', '=', p.digest),
 );
@@ -62,6 +63,7 @@ const stored = statement((builder, p: { domain: string; limit: number }) =>
     .limit(p.limit),
 );
 
+/** Reads the partial index alone. */
 const storedNames = statement((builder, p: { after: string; limit: number }) =>
   builder
     .selectFrom('plan_revisions')
@@ -122,6 +124,7 @@ const changedSince = statement((builder, p: { position: number; limit: number })
     .limit(p.limit),
 );
 
+/** One row, which the migration inserts. */
 const position = statement((builder, _: object) =>
   builder.selectFrom('manifest_position').select('position'),
 );

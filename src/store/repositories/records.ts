@@ -43,6 +43,7 @@ const spelled = statement((builder, p: { domain_id: number; names: string }, { d
   );
 });
 
+/** For the quota of records; in a write the domain is locked. */
 const count = statement((builder, p: { domain_id: number }) =>
   builder
     .selectFrom('dns_records')

@@ -68,7 +68,7 @@ test(`kill -9 in the middle of writes, ${ROUNDS} times, loses nothing acknowledg
   expect(acked.length).toBeGreaterThan(ROUNDS * 5);
 });
 
-test('a copy of the folder taken in the middle of writes opens, torn or not', async () => {
+test('a copy of the folder made during writes opens, torn or not', async () => {
   const child = startChild(code.file, [folder, 'write', `${domainId}`, '1', `${ABREAST}`]);
   try {
     for (let round = 0; round < 4; round++) {
@@ -115,7 +115,7 @@ test('a second server is refused and names the first, a tool works beside it', a
   await third.ended;
 });
 
-test('in one process, too, a folder is served once', async () => {
+test('a second store of one process on the same folder is refused', async () => {
   const store = await openSqlite({ folder, role: 'server' });
   const again = openSqlite({ folder, role: 'server' });
   await expect(again).rejects.toSatisfy((error) => isStoreFault(error, 'in_use'));
@@ -123,7 +123,7 @@ test('in one process, too, a folder is served once', async () => {
   await (await openSqlite({ folder, role: 'server' })).close();
 });
 
-test('what a tool writes reaches the server, and its listeners', async () => {
+test('a tool’s write is visible to the server and its listeners', async () => {
   const server = await openSqlite({ folder, role: 'server' });
   const tool = await openSqlite({ folder, role: 'tool' });
   const heard = new Promise((resolve) => server.listen(resolve));
@@ -135,7 +135,7 @@ test('what a tool writes reaches the server, and its listeners', async () => {
   await server.close();
 });
 
-test('what is answered from memory is never older than the last commit, whoever made it', async () => {
+test('a cached result is never older than the last commit of any process', async () => {
   const server = await openSqlite({ folder, role: 'server' });
   const tool = await openSqlite({ folder, role: 'tool' });
   const owner = (await server.latest.domains.get(domainId))!.user_id;
@@ -191,7 +191,7 @@ async function mountSmall(at: string): Promise<boolean> {
   }
 }
 
-test('a full disk is a fault that passes', async ({ skip }) => {
+test('writes succeed again once a full disk has room', async ({ skip }) => {
   const disk = join(root, 'disk');
   if (!(await mountSmall(disk))) skip('mounting a small file system is not allowed here');
   try {
@@ -218,7 +218,7 @@ test('a full disk is a fault that passes', async ({ skip }) => {
   }
 });
 
-test('a file that may not grow is a fault, and loses nothing', async () => {
+test('a file size limit is a fault, and no acknowledged write is lost', async () => {
   // Blocks of 1 KiB: what a quota does. Node ignores the signal, so the write fails.
   const child = startChild(code.file, [folder, 'fill', `${domainId}`], 'trap "" XFSZ; ulimit -f 2000');
   expect(await child.line('fault')).toMatch(/^fault (full|unavailable) /);
@@ -231,7 +231,7 @@ test('a file that may not grow is a fault, and loses nothing', async () => {
   await store.close();
 });
 
-test('what is no database of ours is refused and left as it is', async () => {
+test('another program’s database is refused and not changed', async () => {
   const other = join(root, 'other');
   await mkdir(other);
   await writeFile(
@@ -256,7 +256,7 @@ test('what is no database of ours is refused and left as it is', async () => {
   );
 });
 
-test('a backup taken while writing is whole, and a store', async () => {
+test('a backup made during writes is consistent and opens as a store', async () => {
   const child = startChild(code.file, [folder, 'write', `${domainId}`, '1', `${ABREAST}`]);
   await child.line('ok 50');
   const tool = await openSqlite({ folder, role: 'tool' });

@@ -118,7 +118,7 @@ describe.each(kinds)('$name', (kind) => {
     await newer.close();
   });
 
-  test('a name that was unique has room for others once it is not, and ids go on', async () => {
+  test('after the migration a name may have several domains, and ids continue', async () => {
     const older = await place.open(steps.slice(0, 8));
     const { domain, account } = await older.write((tx) => seedOlder(tx));
     const proved = await older.write((tx) => seedOlder(tx, 'proved.example'));
@@ -155,7 +155,7 @@ describe.each(kinds)('$name', (kind) => {
     await newer.close();
   });
 
-  test('a step that fails changes nothing, and can be taken when it is mended', async () => {
+  test('a failed migration changes nothing, and can be repeated once it is corrected', async () => {
     await (await place.open(steps)).close();
     const next = steps.length + 1;
     const bad = [
@@ -168,7 +168,7 @@ describe.each(kinds)('$name', (kind) => {
     await (await place.open(good)).close();
   });
 
-  test('tables of a later version are left alone', async () => {
+  test('tables of a later version are refused and not changed', async () => {
     const later = [...steps, { version: steps.length + 1, ddl: 'CREATE TABLE extra (id bigint);' }];
     await (await place.open(later)).close();
     const older = place.open(steps);
@@ -177,7 +177,7 @@ describe.each(kinds)('$name', (kind) => {
     await (await place.open(later)).close();
   });
 
-  test('several that start together make the tables once', async () => {
+  test('several processes that start together create the tables once', async () => {
     if (kind.name === 'sqlite') return expect(kind.name).toBe('sqlite'); // one server a folder
     const stores = await Promise.all(Array.from({ length: 4 }, () => place.open(steps)));
     await stores[0]!.write((tx) => seed(tx));

@@ -176,7 +176,7 @@ describe.each(kinds)('$name', (kind) => {
     ]);
   });
 
-  test('a name deleted and created again goes on counting', async () => {
+  test('a name that is deleted and created again continues its revisions', async () => {
     await publish();
     await store.write((tx) => tx.domains.remove(domain.id));
     await publish({ revision: 2 });
@@ -206,7 +206,7 @@ describe.each(kinds)('$name', (kind) => {
     expect(await purge()).toMatchObject({ revision: 1, digest: 'd1', purge_epoch: 2, position: 3 });
   });
 
-  test('who follows positions misses nothing', async () => {
+  test('a reader that follows positions gets every change', async () => {
     const domains = await store.write((tx) =>
       Promise.all(
         Array.from({ length: 10 }, (_, index) =>
@@ -244,7 +244,7 @@ describe.each(kinds)('$name', (kind) => {
     expect(await store.latest.plans.position()).toBe(80);
   });
 
-  test('a pruned plan goes unless another revision or what is current needs it', async () => {
+  test('a pruned plan is removed unless another revision or the manifest refers to it', async () => {
     for (const revision of [1, 2, 3]) await publish({ revision, digest: `d${revision}` });
     await publish({ revision: 4, digest: 'd1' });
     await publish({ revision: 5 });
@@ -312,7 +312,7 @@ describe.each(kinds)('$name', (kind) => {
     expect(await store.latest.groups.ofDomain(domain.id)).toBeNull();
   });
 
-  test('nodes and their answers', async () => {
+  test('nodes and their reports are stored and returned', async () => {
     const [a, b] = await store.write(async (tx) => [
       await tx.nodes.insert({ name: 'a', token_hash: 'ta', created_at: T }),
       await tx.nodes.insert({ name: 'b', token_hash: 'tb', created_at: T }),

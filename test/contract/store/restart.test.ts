@@ -133,7 +133,7 @@ async function writeOn(
   return tally;
 }
 
-test('restarts in the middle of writes lose nothing acknowledged', {
+test('no acknowledged write is lost by restarts during writes', {
   ...requires(MISSING),
   timeout: 180_000,
 }, async () => {

@@ -29,7 +29,7 @@ describe.each(kinds)('$name keeps', (kind) => {
     ownerId = made.account.id;
   });
 
-  test('accounts', async () => {
+  test('accounts are stored, found and deactivated', async () => {
     const account = { name: `Ann ${count} ü 🙂`, active: true, created_at: T, updated_at: T };
     const inserted = await store.write((tx) => tx.accounts.insert(account));
     expect(await store.latest.accounts.get(inserted.id)).toEqual({ ...account, id: inserted.id });
@@ -44,7 +44,7 @@ describe.each(kinds)('$name keeps', (kind) => {
     expect(await store.write((tx) => tx.accounts.setActive(999_999, { active: true, at: T }))).toBe(false);
   });
 
-  test('keys, their use and their end', async () => {
+  test('keys are stored, their use is counted, and a revoked key stays revoked', async () => {
     const key = (name: string, expires_at: number | null) => ({
       account_id: ownerId,
       hash: `${count}-${name}`,
@@ -89,7 +89,7 @@ describe.each(kinds)('$name keeps', (kind) => {
     ]);
   });
 
-  test('domains and who sees them', async () => {
+  test('an account sees the domains that it owns or is a member of', async () => {
     expect(domain).toEqual({ ...newDomain(domain.name, ownerId), id: domain.id });
     expect(await store.latest.domains.get(domain.id)).toEqual(domain);
     expect(await store.latest.domains.byName(domain.name)).toEqual(domain);
@@ -122,7 +122,7 @@ describe.each(kinds)('$name keeps', (kind) => {
     expect(await store.write((tx) => tx.members.remove(domain.id, other.id))).toBe(false);
   });
 
-  test('changes to a domain', async () => {
+  test('an update changes the given fields of a domain alone', async () => {
     const changes = {
       status: 'active',
       ever_active: true,
@@ -136,14 +136,14 @@ describe.each(kinds)('$name keeps', (kind) => {
     expect(await store.write((tx) => tx.domains.update(999_999, changes))).toBeNull();
   });
 
-  test('walks over domains, and those due', async () => {
+  test('pages return every domain once, and due returns those whose time has come', async () => {
     await store.write((tx) => tx.domains.update(domain.id, { next_check_at: T - 1_000 * count }));
     expect((await store.latest.domains.due(T - 1_000 * count, 10)).map((row) => row.id)).toEqual([domain.id]);
     expect(await store.latest.domains.due(T - 1_000 * count - 1, 10)).toEqual([]);
     expect(await store.latest.domains.page(domain.id - 1, 5)).toMatchObject([{ id: domain.id }]);
   });
 
-  test('a domain whole, and lets go of it whole', async () => {
+  test('removing a domain removes all that belongs to it', async () => {
     await store.write(async (tx) => {
       await tx.members.put({
         domain_id: domain.id,
@@ -191,7 +191,7 @@ describe.each(kinds)('$name keeps', (kind) => {
     expires_at: T + 1,
   });
 
-  test('a subscription and certificates', async () => {
+  test('a domain has one subscription and any number of certificates', async () => {
     const first = await store.write((tx) => tx.subscriptions.put(subscription(domain.id)));
     expect(await store.latest.subscriptions.get(domain.id)).toEqual(first);
     const second = await store.write((tx) =>
@@ -207,7 +207,7 @@ describe.each(kinds)('$name keeps', (kind) => {
     expect(await store.write((tx) => tx.certificates.remove(domain.id, kept.id))).toBe(true);
   });
 
-  test('records, more than one statement holds', async () => {
+  test('more records than one statement inserts are stored in order', async () => {
     const wanted = Array.from({ length: 620 }, (_, index) =>
       newRecord(domain.id, { name: `h${index}`, port: index === 0 ? null : index, captcha: index % 2 === 0 }),
     );
@@ -230,7 +230,7 @@ describe.each(kinds)('$name keeps', (kind) => {
     expect(await store.write((tx) => tx.records.insert([]))).toEqual([]);
   });
 
-  test('many records changed by one statement, whatever their texts and numbers', async () => {
+  test('one statement changes many records, whatever their texts and numbers', async () => {
     const other = await store.write(async (tx) =>
       tx.records.insert([newRecord(domain.id, { name: 'left-alone' })]),
     );
@@ -259,7 +259,7 @@ describe.each(kinds)('$name keeps', (kind) => {
     }
   });
 
-  test('records by the spellings of a name', async () => {
+  test('records are found by every spelling of a name', async () => {
     const names = ['www', 'WWW', 'www.d.example', 'Www.D.Example.', 'other', 'ｗｗｗ', '*', 'w_w', '%'];
     await store.write((tx) => tx.records.insert(names.map((name) => newRecord(domain.id, { name }))));
     const asked = await store.latest.records.spelled(domain.id, ['www', 'www.d.example', 'www.d.example.']);
@@ -275,7 +275,7 @@ describe.each(kinds)('$name keeps', (kind) => {
     expect(await store.latest.records.spelled(domain.id + 1, ['www'])).toEqual([]);
   });
 
-  test('rules in order, their content apart', async () => {
+  test('rules are listed in order, without their content', async () => {
     const [late, early, tie, page] = await store.write(async (tx) => [
       await tx.rules.insert(newRule(domain.id, { priority: 30, body: '{"a":"ü"}' })),
       await tx.rules.insert(newRule(domain.id, { priority: 10 })),
@@ -330,7 +330,7 @@ describe.each(kinds)('$name keeps', (kind) => {
     expect(next.id).toBeGreaterThan(page!.id);
   });
 
-  test('which rules name which records', async () => {
+  test('rules are found by the records that they name', async () => {
     const [a, b] = await store.write(async (tx) => [
       await tx.rules.insert(newRule(domain.id, { record_ids: [7, 8, 8] })),
       await tx.rules.insert(newRule(domain.id, { record_ids: [9], type: 'waf' })),
@@ -346,7 +346,7 @@ describe.each(kinds)('$name keeps', (kind) => {
     expect(await store.latest.rules.naming(domain.id, [10])).toMatchObject([{ id: a!.id }]);
   });
 
-  test('bodies of many rules and the records they name', async () => {
+  test('rescope writes the bodies of many rules and the records that they name', async () => {
     const place = () => newRule(domain.id, { record_ids: [7, 8] });
     const [a, b, c] = await store.write(async (tx) => [
       await tx.rules.insert(place()),
@@ -374,7 +374,7 @@ describe.each(kinds)('$name keeps', (kind) => {
     expect(await naming(1)).toEqual([]);
   });
 
-  test('entries of the audit log in the order in which they are given, some or many at once', async () => {
+  test('audit entries have the order in which they are appended, one or many at once', async () => {
     const entries = Array.from({ length: 600 }, (_, index) => ({
       ...auditEntry(domain, `many.${index}`),
       account_id: index % 2 === 0 ? null : ownerId,
@@ -387,7 +387,7 @@ describe.each(kinds)('$name keeps', (kind) => {
     expect(listed.map(({ id: _, ...rest }) => rest)).toEqual([...entries].reverse());
   });
 
-  test('the audit log, a page at a time', async () => {
+  test('the audit log is read page by page', async () => {
     const author = { account_id: ownerId, key_id: 12 };
     await store.write(async (tx) => {
       for (const action of ['a', 'b', 'c'])
@@ -400,14 +400,14 @@ describe.each(kinds)('$name keeps', (kind) => {
     expect(SERVICE).toEqual({ account_id: null, key_id: null });
   });
 
-  test('a secret from whoever was first', async () => {
+  test('of several putOnce the first value is stored', async () => {
     const first = await store.write((tx) => tx.secrets.putOnce('clearance', `s${count}`, T));
     expect(await store.write((tx) => tx.secrets.putOnce('clearance', 'later', T))).toBe(first);
     expect(await store.latest.secrets.get('clearance')).toBe(first);
     expect(await store.latest.secrets.get('signing_key')).toBeNull();
   });
 
-  test('traffic by the minute', async () => {
+  test('traffic is summed by minute', async () => {
     const row = { domain_id: domain.id, minute: 100, requests: 2, octets: 2 ** 40, gateway_requests: 1 };
     await store.write((tx) => tx.usage.add([row, { ...row, domain_id: 9e6 }, { ...row, minute: 102 }]));
     await store.write((tx) => tx.usage.add([row]));
@@ -428,7 +428,7 @@ describe.each(kinds)('$name keeps', (kind) => {
     expect((await store.latest.usage.list(domain.id, 0, 200)).map(({ minute }) => minute)).toEqual([102]);
   });
 
-  test('hits of rules by the minute', async () => {
+  test('hits of rules are summed by minute', async () => {
     const row = { domain_id: domain.id, minute: 100, type: 'drop', rule_id: 7, hits: 2 } as const;
     const others = [
       { ...row, domain_id: 9e6 },
@@ -449,7 +449,7 @@ describe.each(kinds)('$name keeps', (kind) => {
     expect(await sums(0, 200)).toEqual([{ type: 'waf', rule_id: 7, hits: 2 }]);
   });
 
-  test('texts in the order of their octets, whatever the locale', async () => {
+  test('texts are ordered by their octets in any locale', async () => {
     const names = ['b', 'A', 'a', 'B', 'ä', '_', 'Z', '\u{1F642}', '\uFFFD'].map(
       (letter) => `${letter}.order${count}`,
     );

@@ -47,7 +47,7 @@ describe.each(kinds)('$name', (kind) => {
   });
   const addRule = (tx: WriteTransaction) => tx.rules.insert(newRule(domain.id));
 
-  test('what is asked after a look at the version is never older than the look', async () => {
+  test('a read after `version` is never older than that version', async () => {
     const { id } = await store.write((tx) => tx.keys.insert(newKey('looked')));
     const before = store.version();
     expect(await store.looked.keys.byHash('looked')).toMatchObject({ id, revoked_at: null });
@@ -61,7 +61,7 @@ describe.each(kinds)('$name', (kind) => {
     await expect(store.looked.keys.byHash('looked')).rejects.toSatisfy(fault('closed'));
   });
 
-  test('a write happens whole or not at all', async () => {
+  test('a write is committed as a whole or not at all', async () => {
     const failed = store.write(async (tx) => {
       await addRule(tx);
       await tx.audit.append(auditEntry(domain));
@@ -75,7 +75,7 @@ describe.each(kinds)('$name', (kind) => {
     expect(await store.latest.outbox.list(domain.id)).toEqual([]);
   });
 
-  test('a discarded write answers and leaves nothing, not even a hint', async () => {
+  test('a discarded write returns its result, and commits and announces nothing', async () => {
     const changes: StoreChange[] = [];
     const stop = store.listen((change) => changes.push(change));
     const count = await store.write(
@@ -92,7 +92,7 @@ describe.each(kinds)('$name', (kind) => {
     expect(changes.filter((change) => change !== 'unknown')).toEqual([]);
   });
 
-  test('conflicts name what is there already', async () => {
+  test('a conflict names the column that has the value already', async () => {
     const again = store.write((tx) => tx.domains.insert(newDomain(domain.name, ownerId)));
     await expect(again).rejects.toSatisfy(fault('conflict', 'domains.name'));
     await store.write((tx) => tx.keys.insert(newKey('h')));
@@ -109,14 +109,14 @@ describe.each(kinds)('$name', (kind) => {
     await expect(other).rejects.toSatisfy(fault('conflict', 'nodes.name'));
   });
 
-  test('what refers to nothing is missing', async () => {
+  test('a reference to a row that does not exist is the fault `missing`', async () => {
     const key = store.write((tx) => tx.keys.insert({ ...newKey('h'), account_id: 9_999 }));
     await expect(key).rejects.toSatisfy(fault('missing'));
     const rule = store.write((tx) => tx.rules.insert(newRule(9_999)));
     await expect(rule).rejects.toSatisfy(fault('missing'));
   });
 
-  test('a statement that failed fails the write, caught or not', async () => {
+  test('a failed statement fails the write, caught or not', async () => {
     const write = store.write(async (tx) => {
       await addRule(tx);
       await tx.domains.insert(newDomain(domain.name, ownerId)).catch(() => undefined);
@@ -126,7 +126,7 @@ describe.each(kinds)('$name', (kind) => {
     expect(await store.latest.rules.count(domain.id, 'drop')).toBe(0);
   });
 
-  test('a statement nobody waited for is part of the write', async () => {
+  test('a statement that `work` did not await is part of the write', async () => {
     await store.write(async (tx) => {
       void addRule(tx);
     });
@@ -160,7 +160,7 @@ describe.each(kinds)('$name', (kind) => {
     expect(await store.latest.rules.count(domain.id, 'drop')).toBe(1);
   });
 
-  test('nothing goes through a transaction that is over', async () => {
+  test('a transaction that has ended refuses every call', async () => {
     let left: WriteTransaction | null = null;
     await store.write(async (tx) => {
       left = tx;
@@ -170,7 +170,7 @@ describe.each(kinds)('$name', (kind) => {
     await expect(read.rules.listAll(domain.id)).rejects.toSatisfy(fault('closed'));
   });
 
-  test('a read sees one moment, the latest commit is seen beside it', async () => {
+  test('a read sees one snapshot, `latest` sees the newest commit', async () => {
     await store.read(async (tx) => {
       expect(await tx.rules.count(domain.id, 'drop')).toBe(0);
       await store.write(addRule);
@@ -212,7 +212,7 @@ describe.each(kinds)('$name', (kind) => {
     expect(await store.latest.rules.count(domain.id, 'drop')).toBe(10);
   });
 
-  test('writes that lock two domains crosswise both happen', async () => {
+  test('two writes that lock two domains in opposite order both commit', async () => {
     const other = await store.write((tx) => tx.domains.insert(newDomain('other.example', ownerId)));
     const both = (first: number, second: number) =>
       store.write(async (tx) => {
@@ -225,7 +225,7 @@ describe.each(kinds)('$name', (kind) => {
     expect(await store.latest.rules.count(other.id, 'drop')).toBe(2);
   });
 
-  test('a revocation waits for the writes that hold the key', async () => {
+  test('a revocation waits for writes that have the key locked', async () => {
     const key: KeyRow = await store.write((tx) => tx.keys.insert(newKey('held')));
     const order: string[] = [];
     const { open, opened } = gate();
@@ -248,7 +248,7 @@ describe.each(kinds)('$name', (kind) => {
     expect((await store.latest.keys.byHash('held'))?.revoked_at).toBe(T);
   });
 
-  test('counting a request does not wait for a write that holds its key', async () => {
+  test('counting a request does not wait for a write that has its key locked', async () => {
     if (kind.name === 'sqlite') return expect(kind.name).toBe('sqlite'); // one writer: nothing to hold apart
     const key = await store.write((tx) => tx.keys.insert(newKey('held')));
     const { open, opened } = gate();
@@ -265,7 +265,7 @@ describe.each(kinds)('$name', (kind) => {
     expect((await store.latest.keys.get(key.id))?.last_used_at).toBe(T);
   });
 
-  test('ten keys at most, asked for at once', async () => {
+  test('simultaneous inserts never exceed ten keys', async () => {
     const create = (hash: string) =>
       store.write(async (tx) => {
         if ((await tx.keys.countActive(ownerId, T)) >= 10) throw new Error('ten already');
@@ -275,7 +275,7 @@ describe.each(kinds)('$name', (kind) => {
     expect(await store.latest.keys.countActive(ownerId, T)).toBe(10);
   });
 
-  test('of many who register one name, one gets it', async () => {
+  test('of many simultaneous registrations of a name exactly one succeeds', async () => {
     const tries = Array.from({ length: 20 }, () =>
       store.write((tx) => tx.domains.insert(newDomain('wanted.example', ownerId))),
     );

@@ -74,7 +74,7 @@ describe('literals in one pass', () => {
 });
 
 describe('a machine as words', () => {
-  test('knows how many literals it holds, and is read where it lies', () => {
+  test('a machine has the count of its literals, and is read in place at any offset', () => {
     const literals = ['ab', 'b', 'c'];
     const words = buildAhoCorasick(literals);
     expect(literalCount(words, 0)).toBe(3);
@@ -84,7 +84,7 @@ describe('a machine as words', () => {
     expect(scan(shifted, ['xab'], createHits(3), 7)).toEqual([0, 1]);
   });
 
-  test('hits are told once, and are forgotten with the next text', () => {
+  test('a hit is reported once per text, and not in the next text', () => {
     const words = buildAhoCorasick(['a', 'b']);
     const hits = createHits(2);
     expect(scan(words, ['aaaa', 'aaa'], hits)).toEqual([0]);

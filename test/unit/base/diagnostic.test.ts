@@ -26,7 +26,7 @@ describe('a diagnostic as text', () => {
     );
     expect(describeDiagnostic(mistake)).toMatch(/^rules\[3\]\.limit: must/);
   });
-  it('writes a path as people do', () => {
+  it('a path is printed as `field[0].name`', () => {
     expect(formatPath([])).toBe('');
     expect(formatPath(['rules', 3, 'path_includes', 0])).toBe('rules[3].path_includes[0]');
     expect(formatPath(['content', '502'])).toBe('content["502"]');
@@ -47,7 +47,7 @@ describe('a diagnostic as text', () => {
       'a symbol',
     ]);
   });
-  it('is an error only when it says so', () => {
+  it('only severity `error` makes a diagnostic an error', () => {
     expect(hasErrors([{ ...mistake, severity: 'warning' }])).toBe(false);
     expect(hasErrors([{ ...mistake, severity: 'warning' }, mistake])).toBe(true);
   });

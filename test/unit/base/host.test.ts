@@ -123,7 +123,7 @@ describe('parseHost', () => {
     expect(read(`${label}.${label}.de.:443`)).toMatch(/^xn--.*\.de 443$/);
   });
 
-  test('what it reads, it reads again as the same host', () => {
+  test('a canonical host parses to itself', () => {
     const hostLike = fc.oneof(
       fc.domain(),
       fc.string({ unit: fc.constantFrom(...'aZ9.-_:[]%@*ü。ß', '\u200d', '\ud800'), maxLength: 12 }),
@@ -203,7 +203,7 @@ describe('names and pieces', () => {
   ])('%s could never be part of a host', (entry) => expect(hostPieces(entry)).toBeNull());
 });
 
-test('says why a host is refused, exactly when it is', () => {
+test('hostMistake returns a reason exactly when the host is refused', () => {
   const said = (text: string) => hostMistake(text);
   expect(said('shop.example.com:99999')).toBe('has the port 99999, which is above 65535');
   expect(said('shop.example.com:8o')).toBe('has the port `8o`, which is not a number');

@@ -121,7 +121,7 @@ describe('parseIpv6', () => {
     '1.2.3.4::',
     '1:2:3:4:5:6:7:1.2.3.4',
   ])('refuses `%s`', (text) => expect(parseIpv6(text, words)).toBe(false));
-  it('refuses `::` beside eight groups', () => {
+  it('parseIpv6 refuses `::` beside eight groups', () => {
     expect(parseIpv6('1:2:3:4::5:6:7:8', words)).toBe(false);
     expect(parseIpv6('1:2:3:4:5:6:7:8::', words)).toBe(false);
     expect(parseIpv6('::1:2:3:4:5:6:7:8', words)).toBe(false);
@@ -129,7 +129,7 @@ describe('parseIpv6', () => {
 });
 
 describe('parseIp', () => {
-  it('folds mapped addresses to IPv4 in any spelling', () => {
+  it('parseIp returns an IPv4-mapped address as IPv4 in any spelling', () => {
     expect(read('::ffff:203.0.113.7')).toBe('4 203.0.113.7');
     expect(read('::FFFF:cb00:7107')).toBe('4 203.0.113.7');
     expect(read('0:0:0:0:0:ffff:203.0.113.7')).toBe('4 203.0.113.7');

@@ -73,14 +73,14 @@ function decodeNaively(bytes: Uint8Array): string {
 }
 
 describe('decoding', () => {
-  test('hexadecimal digits', () => {
+  test('hexadecimal digits are decoded in either case, and nothing else is one', () => {
     for (let code = 0; code < 256; code++) {
       const digit = String.fromCharCode(code);
       expect(hexValue(code), digit).toBe(/^[0-9a-fA-F]$/.test(digit) ? Number.parseInt(digit, 16) : -1);
     }
   });
 
-  test('one escape', () => {
+  test('one complete escape is decoded to its octet', () => {
     expect(escapedOctet('%41', 0)).toBe(0x41);
     expect(escapedOctet('a%fF', 1)).toBe(0xff);
     for (const text of ['', 'a', '%', '%4', '%g1', '%1g', '41%'])
@@ -108,7 +108,7 @@ describe('decoding', () => {
     );
   });
 
-  test('once: what an escape yields is not read again', () => {
+  test('decoding happens once: the result of an escape is not decoded again', () => {
     expect(decodeEscapes('%2541')).toBe('%41');
     expect(decodeEscapes('%25%32%35')).toBe('%25');
     expect(decodeEscapes('%%34%31')).toBe('%41');
@@ -120,7 +120,7 @@ describe('decoding', () => {
     expect(decodeEscapes('%f0%9f😀')).toBe('%F0%9F😀');
   });
 
-  test('what is no escape stays as it is', () => {
+  test('an incomplete escape is left unchanged', () => {
     for (const text of ['', 'plain', '%', '%4', '%zz', 'a%', '%%', '%4%', 'é%g0'])
       expect(decodeEscapes(text)).toBe(text);
   });
@@ -141,7 +141,7 @@ describe('decoding', () => {
 });
 
 describe('encoding', () => {
-  test('what a URI may hold stays: unreserved, reserved, `%`', () => {
+  test('encoding leaves unreserved and reserved characters and `%` unchanged', () => {
     const kept = "ABCXYZabcxyz0189-._~:/?#[]@!$&'()*+,;=%";
     expect(encodeUri(kept)).toBe(kept);
     for (let code = 0; code < 128; code++) {
@@ -199,7 +199,7 @@ describe('UTF-8', () => {
     );
   });
 
-  test('every character, once', () => {
+  test('every character is encoded as TextEncoder encodes it', () => {
     for (let code = 0; code <= 0x10ffff; code += code < 0x3000 ? 1 : 97) {
       const text = String.fromCodePoint(code);
       const expected = encoder.encode(text);

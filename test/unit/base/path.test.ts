@@ -160,7 +160,7 @@ describe('canonical path', () => {
     expect(read(`/;a/${';'.repeat(9)}\\`)).toBe(400);
   });
 
-  test('the query does not take part', () => {
+  test('the query does not affect the canonical path', () => {
     expect(read('/a?%zz')).toMatchObject({ path: '/a', query: '%zz' });
     expect(read('/a?;%2f\\')).toMatchObject({ path: '/a', query: ';%2f\\' });
     expect(read('/a?/../b')).toMatchObject({ path: '/a', query: '/../b' });
@@ -272,7 +272,7 @@ describe('forwarded path', () => {
 });
 
 describe('small things', () => {
-  test('leading slashes merge', () => {
+  test('leading slashes merge into one', () => {
     expect(['/', '//', '///a//b', 'a', ''].map(mergeLeadingSlashes)).toEqual(['/', '/', '/a//b', 'a', '']);
   });
 
@@ -322,7 +322,7 @@ describe('small things', () => {
   ])('entry %s can never match', (entry) => expect(pathPieces(entry)).toBeNull());
 });
 
-test('says why a target is refused, exactly when it is', () => {
+test('targetMistake returns a reason exactly when the target is refused', () => {
   expect(targetMistake('/%zz')).toBe('holds the bad escape `%zz`');
   expect(targetMistake('/a%')).toBe('holds the bad escape `%`');
   expect(targetMistake('/a%00b')).toBe('holds the bad escape `%00`');

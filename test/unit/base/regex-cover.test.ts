@@ -43,18 +43,18 @@ describe('the literals of which every match holds one', () => {
     return Array.from({ length: count }, () => Array.from({ length: 6 }, letter).join(''));
   }
 
-  test('of a long list of words are the words', () => {
+  test('the required literals of a long list of words are the words', () => {
     const list = words(900);
     const literals = literalsOf(`\\b(?:${list.join('|')})\\(`)!;
     expect(literals.length).toBeGreaterThan(800);
     expect(list.filter((word) => !literals.some((literal) => `${word}(`.includes(literal)))).toEqual([]);
   });
 
-  test('are not given where there would be too many', () => {
+  test('required literals are left out where there would be too many', () => {
     expect(literalsOf(`\\b(?:${words(3_000).join('|')})`)).toBeNull();
   });
 
-  test('of characters beyond the texts’ are none', () => {
+  test('characters outside the texts’ alphabet give no required literals', () => {
     expect(literalsOf('\u0100abc|def')).toEqual(['def']);
   });
 });

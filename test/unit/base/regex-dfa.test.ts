@@ -99,7 +99,7 @@ describe('buildDfa', () => {
     expect(buildDfa(accept(source).program)).toEqual({ ok: false, reason });
   });
 
-  test('refuses by steps and by octets', () => {
+  test('buildDfa refuses programs beyond its bound of steps and its bound of octets', () => {
     const pattern = accept('(?:[a-z]{2}/)?(?:blog|news)/\\d{4}');
     const limits = { states: 2_000, octets: 65_536, steps: 2_000_000 };
     expect(buildDfa(pattern.program, limits).ok).toBe(true);

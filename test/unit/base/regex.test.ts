@@ -20,7 +20,7 @@ function reason(source: string, ignoreCase = false): string {
 }
 
 describe('parsePattern', () => {
-  test('tells size, groups and their names', () => {
+  test('parsePattern returns the size, the groups and their names', () => {
     const pattern = accept('^/(?P<year>\\d{4})/(x)?(?<__proto__>y)$');
     expect(pattern).toMatchObject({ groups: 3, names: [null, 'year', null, '__proto__'], ignoreCase: false });
     expect(pattern.size).toBe(pattern.program.instructions.length);
@@ -98,7 +98,7 @@ describe('requiredLiterals', () => {
     expect(requiredLiterals(accept('^tasks$', true), { asciiText: true }).exact).toBe('tasks');
   });
 
-  test('a long literal is cut, not lost', () => {
+  test('a literal beyond the limit is truncated, not dropped', () => {
     const { exact, prefix, suffix } = requiredLiterals(accept(`^${'ab'.repeat(200)}$`));
     expect(exact).toBeNull();
     expect(prefix).toBe('ab'.repeat(32));
@@ -117,7 +117,7 @@ describe('captureGroups', () => {
     expect(captureGroups('(A)', false, 'xa')).toBeNull();
   });
 
-  test('still answers right when more patterns are in use than are kept', () => {
+  test('captureGroups stays right with more patterns than it caches', () => {
     for (let round = 0; round < 2; round++) {
       for (let i = 0; i < 300; i++)
         expect(captureGroups(`(a{${i}})b`, false, `${'a'.repeat(i)}b`)?.groups[1]).toHaveLength(i);

@@ -43,7 +43,7 @@ describe('a special address', () => {
     expect(specialKind(address)).toBe(kind);
   });
 
-  test('is no address of the public Internet', () => {
+  test('no special address is a public one', () => {
     const open = [
       '1.1.1.1',
       '172.32.0.1',
@@ -55,7 +55,7 @@ describe('a special address', () => {
     expect(open.map(specialKind)).toEqual(open.map(() => null));
   });
 
-  test('is one wherever ipaddr.js says so, at each edge of each /16 of IPv4', () => {
+  test('an address is special wherever ipaddr.js classifies it so, at each edge of each /16 of IPv4', () => {
     /** Given back to AS112 and AMT, and Azure's, by IANA's registry or the operator. */
     const apart = /^(?:192\.31\.196|192\.52\.193|192\.175\.48|168\.63\.129)\./;
     const wrong: string[] = [];
@@ -69,7 +69,7 @@ describe('a special address', () => {
     expect(wrong).toEqual([]);
   });
 
-  test('is allowed where a prefix holds it, and local ones together never open metadata', () => {
+  test('an address in an allowed prefix is allowed, and allowing local ones never allows cloud metadata', () => {
     const loopback = createSpecialJudge({ prefixes: ['127.0.0.0/8'], local: false });
     expect([loopback('127.0.0.1'), loopback('10.0.0.1'), loopback('::1')]).toEqual([
       null,

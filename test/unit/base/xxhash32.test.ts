@@ -15,7 +15,7 @@ describe('xxhash32', () => {
     ['ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789', 0x9c285e64],
   ])('%j', (text, sum) => expect(xxhash32(bytes(text))).toBe(sum));
 
-  test('any damage within one word is found', () => {
+  test('XXH32 detects any damage within one word', () => {
     fc.assert(
       fc.property(
         fc.uint8Array({ minLength: 1, maxLength: 200 }),

@@ -33,13 +33,13 @@ describe('countries', () => {
     expect(openCountries(DATABASE).country(ip)).toBe(country);
   });
 
-  test('a database of IPv4 alone knows no IPv6 address', () => {
+  test('a database of IPv4 alone has no country for an IPv6 address', () => {
     const countries = openCountries(writeMmdb({ '203.0.113.0/24': { country: 'DE' } }, { ipVersion: 4 }));
     expect(countries.country('203.0.113.9')).toBe('DE');
     expect(countries.country('2001:db8::1')).toBeNull();
   });
 
-  test('it says when it was made', () => {
+  test('builtAt is the time at which the database was built', () => {
     expect(openCountries(writeMmdb({}, { builtAt: 1_800_000_000 })).builtAt).toBe(1_800_000_000_000);
   });
 

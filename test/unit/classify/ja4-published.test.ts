@@ -59,7 +59,7 @@ const captures =
     : [];
 
 describe('published fingerprints', requires(ABSENT), () => {
-  test('are ours', () => {
+  test('our fingerprints equal the published ones', () => {
     const compared: string[] = [];
     for (const capture of captures) {
       const file = join(CHECKOUT, 'pcap', capture);

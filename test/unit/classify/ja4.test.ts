@@ -83,7 +83,7 @@ function described(): Buffer {
 }
 
 describe('JA4', () => {
-  test('is that of the description for its example', () => {
+  test('the fingerprint of JA4.md’s example is the published one', () => {
     const hello = readClientHello(described())!;
     expect(hello.serverName).toBe('shop.test');
     const { head, ciphers, rest } = ja4Parts(hello);
@@ -102,7 +102,7 @@ describe('JA4', () => {
     expect(rest).toBe('0005,000a,000b,0012,0015,0017,001b,0023,002d,0033,4469,ff01');
   });
 
-  test('says so where there is nothing to digest', () => {
+  test('a part without values is twelve zeros', () => {
     const hello = readClientHello(helloOf({ ciphers: '' }))!;
     expect(ja4(hello, sha256)).toBe('t12i000000_000000000000_000000000000');
   });
@@ -149,7 +149,7 @@ describe('JA4', () => {
 });
 
 describe('a ClientHello', () => {
-  test('that is cut short is none, wherever it is cut', () => {
+  test('a ClientHello cut at any octet is rejected', () => {
     const whole = described();
     for (let length = 0; length < whole.length; length++) {
       expect(readClientHello(whole.subarray(0, length))).toBeNull();
@@ -161,7 +161,7 @@ describe('a ClientHello', () => {
     }
   });
 
-  test('of any octets is read or refused, never thrown at', () => {
+  test('arbitrary octets are parsed or rejected without an exception', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 300 }), (octets) => {
         const hello = readClientHello(Buffer.concat([Buffer.from([1]), sized(Buffer.from(octets), 3)]));

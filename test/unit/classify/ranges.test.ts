@@ -44,7 +44,7 @@ describe('published ranges', () => {
     expect(() => readRanges(text)).toThrow(reason);
   });
 
-  test('hold what a look at every interval finds', () => {
+  test('the binary search of ranges agrees with a linear search', () => {
     const address = fc.integer({ min: 0, max: 300 });
     fc.assert(
       fc.property(fc.array(fc.tuple(address, address), { maxLength: 20 }), address, (pairs, asked) => {

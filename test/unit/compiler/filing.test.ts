@@ -138,7 +138,7 @@ describe('a request meets the rules whose rarest key it carries', () => {
     expect(decision).toEqual(loadLinear(plan).evaluate(hit));
   });
 
-  test('a rule that nothing narrows is filed where every request looks', () => {
+  test('a rule that no index narrows is a candidate of every request', () => {
     const rules = [
       rule('drop', 1, { countries: ['DE'], country_match_type: 'exclude' }),
       rule('drop', 2, { path_includes: ['*'], path_excludes: ['/a'] }),

@@ -8,7 +8,7 @@ import { dnsRecord, request, rule, ruleSet } from '../../support/sample-rules.ts
 const COUNT = 10_000;
 
 // With a look at every record for each rule this takes most of a minute.
-test('as many scoped rules as records', () => {
+test('as many scoped rules as records compile in proportionate size', () => {
   const records = Array.from({ length: COUNT }, (_, at) => dnsRecord(at + 1, `h${at}`));
   const rules = records.map(({ id }) => rule('captcha', id, { record_ids: [id, COUNT + 1 - id] }));
   const { plan } = compile(ruleSet({ records, rules }));
@@ -19,7 +19,7 @@ test('as many scoped rules as records', () => {
   expect(gathered.slots).toEqual(gathered.matching);
 });
 
-test('addresses nested in one another', () => {
+test('nested addresses compile in proportionate size', () => {
   const quad = (value: number): string => `10.0.${value >> 8}.${value & 255}`;
   const rules = Array.from({ length: COUNT }, (_, at) =>
     rule('drop', at + 1, { ips: [`${quad(at)}-${quad(3 * COUNT - at)}`] }),

@@ -99,7 +99,7 @@ describe('the closest encloser (RFC 4592 §2.2.1 and §3.3.1)', () => {
     return proxied(`*.${encloser}`);
   }
 
-  test('10,000 names', () => {
+  test('10,000 names compile in proportionate time and size', () => {
     const records = Array.from({ length: 10_000 }, (_, at) => dnsRecord(at + 1, `h${at}`));
     const find = finder(records);
     for (let at = 0; at < 10_000; at += 37) expect(find(`h${at}.example.com`)).toEqual([at + 1]);

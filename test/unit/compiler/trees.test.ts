@@ -53,7 +53,7 @@ const literal = fc.string({ unit: fc.constantFrom('a', 'b', '/', 'é', '中'), m
 const literals = fc.uniqueArray(literal, { maxLength: 25 });
 
 describe('a tree of literals', () => {
-  test('walked forwards finds what equals the text, and what the text starts with', () => {
+  test('a tree read forwards finds the literals that equal the text or that it starts with', () => {
     fc.assert(
       fc.property(literals, literals, fc.array(literal, { maxLength: 8 }), (exact, prefix, texts) => {
         const draft = createDraft(ruleSet({}));
@@ -73,7 +73,7 @@ describe('a tree of literals', () => {
     );
   });
 
-  test('walked backwards finds what the text ends with', () => {
+  test('a tree read backwards finds the literals that the text ends with', () => {
     fc.assert(
       fc.property(literals, literals, fc.array(literal, { maxLength: 8 }), (exact, suffix, texts) => {
         const draft = createDraft(ruleSet({}));
@@ -92,7 +92,7 @@ describe('a tree of literals', () => {
     );
   });
 
-  test('finds its way among many children', () => {
+  test('the right child is found among many', () => {
     const exact = Array.from({ length: 4_000 }, (_, at) => `/${String.fromCharCode(34 + at * 13)}x`);
     const draft = createDraft(ruleSet({}));
     const root = layTree(draft, entriesOf(exact, []));

@@ -51,13 +51,13 @@ describe('round_robin', () => {
     );
   });
 
-  test('skips what is down; when all are down, uses all but the drained', () => {
+  test('round_robin skips origins that are down, and uses all but the drained when every one is down', () => {
     const pool = poolOf('round_robin', [1, 1, 1, 0]);
     expect(picks(pool, createPoolState(4), { count: 4, here: around({ down: [0, 3] }) })).toBe('b c b c');
     expect(picks(pool, createPoolState(4), { count: 4, here: around({ down: [1, 0, 2] }) })).toBe('a b c a');
   });
 
-  test('leaves the standing of what is skipped as it was', () => {
+  test('round_robin leaves the rotation of skipped origins unchanged', () => {
     const pool = poolOf('round_robin', [2, 1]);
     const state = createPoolState(2);
     // Standings after a: a -1, b 1. While b is out, a alone moves by 2 - 2.
@@ -86,7 +86,7 @@ describe('least_load', () => {
     expect(state.standing[2]).toBe(0);
   });
 
-  test('takes what is no number of requests as none', () => {
+  test('least_load counts a load that is not a number above 0 as 0', () => {
     const pool = poolOf('least_load', [1, 1, 1]);
     const here = around({ loads: [2, Number.NaN, -7] });
     expect(picks(pool, createPoolState(3), { count: 4, here })).toBe('b c b c');
@@ -109,7 +109,7 @@ describe('geo', () => {
     expect(picks(named, createPoolState(3), { count: 4, here: around({ nodeId: 1 }) })).toBe('a b a b');
   });
 
-  test('goes on to the next group when one is down, and to the first when all are', () => {
+  test('geo uses the next group when one is down, and the first when all are', () => {
     const from = (down: number[]) =>
       picks(pool, createPoolState(5), { count: 4, here: around({ nodeId: 7, down }) });
     expect(from([0])).toBe('b b b b');
@@ -125,14 +125,14 @@ describe('geo', () => {
 });
 
 describe('records of one host', () => {
-  test('take turns', () => {
+  test('several records of one host are chosen in turn, in the order of their ids', () => {
     const state = createTurnState();
     const turns = Array.from({ length: 5 }, () => pickInTurn(3, state, ADVANCE));
     expect(turns).toEqual([0, 1, 2, 0, 1]);
     expect([pickInTurn(3, state, PEEK), pickInTurn(3, state, PEEK)]).toEqual([2, 2]);
   });
 
-  test('one alone is always taken, and a group that shrank starts over', () => {
+  test('a single record is always chosen, and a group that shrank restarts its turns', () => {
     expect([pickInTurn(1, createTurnState(), ADVANCE), pickInTurn(2, { next: 5 }, ADVANCE)]).toEqual([0, 0]);
   });
 });
@@ -156,7 +156,7 @@ const moments = fc.record({
   nodeId: fc.option(fc.integer({ min: 1, max: 4 })),
 });
 
-test('a peek tells the pick that follows, and leaves no trace', () => {
+test('a peek returns the next pick and does not change the state', () => {
   fc.assert(
     fc.property(pools, fc.array(moments, { maxLength: 30, size: 'max' }), (pool, list) => {
       const state = createPoolState(pool.weights.length);
@@ -172,7 +172,7 @@ test('a peek tells the pick that follows, and leaves no trace', () => {
   );
 });
 
-test('a healthy origin is taken whenever there is one', () => {
+test('a healthy origin is picked whenever one exists', () => {
   fc.assert(
     fc.property(pools, moments, (pool, moment) => {
       const index = pick(pool, createPoolState(pool.weights.length), around(moment), PEEK);
@@ -183,7 +183,7 @@ test('a healthy origin is taken whenever there is one', () => {
   );
 });
 
-test('round_robin gives every origin its exact share of each round, and nobody is ever a whole request ahead of it', () => {
+test('round_robin gives every origin its exact share of each round, and no origin is ever a whole request ahead', () => {
   fc.assert(
     fc.property(
       fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 1, maxLength: 8, size: 'max' }),

@@ -65,7 +65,7 @@ const list = fc
   .map((slots) => [...slots].sort((a, b) => a - b));
 
 describe('the walk over candidates', () => {
-  test('is the sorted union of the lists that were touched, each slot once', () => {
+  test('the candidates are the sorted union of the touched postings, each slot once', () => {
     let windows = 0;
     fc.assert(
       fc.property(fc.array(list, { maxLength: 7 }), fc.array(fc.nat(6), { maxLength: 9 }), (lists, picks) => {
@@ -83,7 +83,7 @@ describe('the walk over candidates', () => {
     expect(windows).toBeGreaterThan(100);
   });
 
-  test('goes phase by phase, and leaves a phase early', () => {
+  test('candidates are returned phase by phase, also after a phase ends early', () => {
     const phase = fc.record({
       length: fc.constantFrom(0, 1, 5, 31, 32, 100, 1_000, 1_024, 3_000),
       taken: fc.nat(40),
@@ -128,7 +128,7 @@ describe('the walk over candidates', () => {
     expect(walk(halves, END)).toEqual(slots.slice(0, count - 16));
   });
 
-  test('a walk that stops at its first match never reads the rest of long lists', () => {
+  test('a search that ends at its first match never reads the rest of long lists', () => {
     const lists = [0, 1, 2].map((offset) => Array.from({ length: 50_000 }, (_, at) => at * 3 + offset));
     const candidates = candidatesOf(lists);
     const before = candidates.cursors.slice(0, 3);
@@ -143,14 +143,14 @@ describe('the walk over candidates', () => {
     ]);
   });
 
-  test('nothing touched, nothing found', () => {
+  test('a request that touches no posting has no candidate', () => {
     expect(walk(candidatesOf([[1, 2, 3]], []), END)).toEqual([]);
     expect(walk(candidatesOf([]), END)).toEqual([]);
   });
 });
 
 describe('touched postings', () => {
-  test('count once a request, also after four milliards of requests', () => {
+  test('a posting is touched once per request, also after the request counter wraps at 2^32', () => {
     const { touched } = candidatesOf([[1], [2, 3]], []);
     for (const request of [5, 0xfffffffe, 0xffffffff]) {
       touched.request = request;

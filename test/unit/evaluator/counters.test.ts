@@ -49,7 +49,7 @@ function flood(
 }
 
 describe('a visitor', () => {
-  test('breaches with one request more than the capacity and may come back when the oldest leaves', () => {
+  test('a visitor breaches with one request above the capacity, and no longer once the oldest request leaves the window', () => {
     const counters = createCounters();
     const window = windowOf(2);
     expect(hit(counters, window, visitor(1), NOON)).toEqual({ breached: false, count: 1, retryAfter: 0 });
@@ -70,7 +70,7 @@ describe('a visitor', () => {
     });
   });
 
-  test('is judged at twice the capacity after a solved challenge', () => {
+  test('a visitor with a solved challenge breaches only above twice the capacity', () => {
     const counters = createCounters();
     const window = windowOf(3, { doubled: true });
     const out = { breached: false, count: 0, retryAfter: 0 };
@@ -82,7 +82,7 @@ describe('a visitor', () => {
     expect(peek(counters, window, visitor(1)).breached).toBe(true);
   });
 
-  test('of an unknown address shares one key, an IPv6 visitor has its /64', () => {
+  test('visitors of unknown address share one key, and an IPv6 visitor’s key is its /64', () => {
     const counters = createCounters();
     const window = windowOf(5);
     const unknown = (word: number): RateKey => ({ family: 0, words: Uint32Array.of(word, word), path: '' });
@@ -99,7 +99,7 @@ describe('a visitor', () => {
     ]);
   });
 
-  test('is counted anew when the rule has other numbers', () => {
+  test('a visitor’s count restarts when the rule’s numbers change', () => {
     const counters = createCounters();
     hit(counters, windowOf(5), visitor(1));
     expect(hit(counters, windowOf(6), visitor(1)).count).toBe(1);
@@ -120,7 +120,7 @@ test('two million requests in one window are counted one by one', () => {
 });
 
 describe('paths of one address', () => {
-  test('beyond 1,024 share a key until the address was silent for 17/16 of the window', () => {
+  test('paths of one address beyond 1,024 share a key until the address had no request for 17/16 of the window', () => {
     const counters = createCounters();
     const window = windowOf(5, { perPath: true });
     for (let i = 0; i < 1024; i++) expect(hit(counters, window, visitor(1, `/${i}`)).count).toBe(1);
@@ -134,7 +134,7 @@ describe('paths of one address', () => {
     expect(hit(counters, window, visitor(1, '/other'), silent).count).toBe(1);
   });
 
-  test('keep their place while the address stays, however long a path itself is silent', () => {
+  test('a path keeps its own count while its address is active, however long the path itself has no request', () => {
     const counters = createCounters();
     const window = windowOf(3, { perPath: true, windowMs: 1000 });
     for (let i = 0; i < 1024; i++) hit(counters, window, visitor(1, `/${i}`));
@@ -199,7 +199,7 @@ describe('memory', () => {
     expect(counters.evictions()).toBe(0);
   });
 
-  test('a million keys stay inside the bound, and the newest of them are held', () => {
+  test('a million keys stay within the memory bound, and the newest of them are stored', () => {
     const maxBytes = 8 * 1024 * 1024;
     const counters = createCounters({ maxBytes });
     const window = windowOf(1000);
@@ -216,7 +216,7 @@ describe('memory', () => {
     expect(peek(counters, window, visitor(0)).count).toBe(1);
   });
 
-  test('a visitor who keeps coming is not forgotten in a flood', () => {
+  test('a visitor with steady requests is not evicted during a flood of new ones', () => {
     const counters = createCounters({ maxBytes: 64 * 1024 });
     const window = windowOf(1000);
     for (let round = 1; round <= 200; round++) {
@@ -247,7 +247,7 @@ describe('memory', () => {
     expect(held).toBeGreaterThan(2500);
   });
 
-  test('works in the least it accepts, for the largest key there is', () => {
+  test('the smallest accepted memory bound is enough for the largest key', () => {
     const counters = createCounters({ maxBytes: 4096 });
     const window = windowOf(128, { doubled: true, perPath: true });
     for (let i = 0; i < 300; i++) {
@@ -275,7 +275,7 @@ describe('memory', () => {
 });
 
 describe('clocks', () => {
-  test('set back: a full set of counters still takes in new visitors', () => {
+  test('a full set of counters accepts new visitors after the clock was set back', () => {
     const counters = createCounters({ maxBytes: 64 * 1024 });
     const window = windowOf(1000);
     flood(counters, window, { first: 0, count: 5000, now: NOON + 3_600_000 });
@@ -283,7 +283,7 @@ describe('clocks', () => {
     for (let i = 10_000; i < 10_300; i++) expect(peek(counters, window, visitor(i), NOON + 1).count).toBe(2);
   });
 
-  test('that say nothing usable count as the epoch or the last moment', () => {
+  test('unusable times count as the epoch or the latest representable moment', () => {
     const counters = createCounters();
     for (const [i, now] of [-1, -0, 0.5, 1e300, Number.MAX_SAFE_INTEGER, Number.NaN, Infinity].entries()) {
       expect(hit(counters, windowOf(1), visitor(i), now)).toEqual({
@@ -354,7 +354,7 @@ describe('the hash', () => {
     expect([...out]).toEqual(reference(octets, [0x03020100, 0x07060504], { compress: 1, finish: 3 }));
   });
 
-  test('takes texts of any length, and lets keys share a beginning', () => {
+  test('the hash accepts texts of any length and continues from a shared beginning', () => {
     const state = createHashState();
     const out = new Int32Array(2);
     const seen = new Set<string>();

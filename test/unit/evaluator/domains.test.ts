@@ -64,7 +64,7 @@ describe('find', () => {
     expect(owner(domains, 'www.München.de')).toBe('xn--mnchen-3ya.de');
   });
 
-  test('what is no host, and an address, has no owner', () => {
+  test('an invalid host and an IP address have no owner', () => {
     const domains = domainsOf('example.com');
     const hosts = [
       '',

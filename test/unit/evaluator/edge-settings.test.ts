@@ -47,7 +47,7 @@ describe('the settings of a plan', () => {
     expect(printPlan(openPlan(bytes)).domain).toMatchObject({ [name]: true });
   });
 
-  it('carry the sizes of the caches', () => {
+  it('the settings of a plan have the sizes of the caches', () => {
     const domain = { cache_cap_mb: 4096, cache_l2_max_gb: 100_000, cache_l2_ttl_days: 3 } as const;
     const bytes = seal(compile(ruleSet({ domain })).plan);
     expect(loadPlan(bytes).settings()).toMatchObject({
@@ -58,7 +58,7 @@ describe('the settings of a plan', () => {
     expect(printPlan(openPlan(bytes)).domain).toMatchObject(domain);
   });
 
-  it('list every pool with its origins in order and its probes', () => {
+  it('the settings of a plan list every pool with its origins in order and its health check', () => {
     const quiet = rule('origin_pool', 10, { origins: POOL.type === 'origin_pool' ? POOL.origins : [] });
     const { pools } = loadPlan(seal(compile(ruleSet({ rules: [quiet, POOL] })).plan)).settings();
     expect(pools).toEqual([

@@ -23,7 +23,7 @@ function collectGarbage(): void {
   (runInNewContext('gc') as () => void)();
 }
 
-test('no request is held once it is answered', async () => {
+test('a request is garbage once it is answered: no evaluator references it', async () => {
   const evaluator = load({ rules: [rule('rate_limit', 1, {})] });
   const entries = {
     evaluate: evaluator.evaluate,
@@ -47,7 +47,7 @@ function answer(entry: (sent: ReturnType<typeof request>) => unknown): WeakRef<o
   return new WeakRef(sent);
 }
 
-test('whoever listens for faults cannot make it throw', () => {
+test('evaluate and explain return although onFault throws', () => {
   const fault = new Error('the listener failed');
   const options = {
     clock: () => {
@@ -70,7 +70,7 @@ test('a developer mode that ended before 1970 is off', () => {
   expect(decide({ domain }, { now: 1_700_000_000_000 }).cache).toBeNull();
 });
 
-test('of a long query the keyed parameters are kept, however they are spelled', () => {
+test('the cache key has the keyed parameters of a long query, in every percent-encoded spelling', () => {
   const names = Array.from({ length: 200 }, (_, at) => `p${at}`);
   const setting = { rules: [rule('cache', 1, { query_mode: 'include', query_params: names })] } as const;
   const evaluator = load(setting);
@@ -79,7 +79,7 @@ test('of a long query the keyed parameters are kept, however they are spelled', 
   expect(createOracle(ruleSet(setting)).evaluate(sent).query).toBe('%701=2&p1');
 });
 
-test('the gate says of a host that only ends like the domain that it does not belong to it', () => {
+test('the gate’s note names a host that only ends like the domain as one outside it', () => {
   const { phases } = load({}).explain(request({ host: 'evilexample.com' }));
   expect(phases[0]!.note).toBe('host evilexample.com does not belong to example.com');
 });
@@ -98,11 +98,11 @@ describe('a signature program that fails', () => {
       { waf: failing, onFault: (error) => faults.push(error) },
     ).evaluate(request({}));
 
-  test('refuses the request where it was to enforce', () => {
+  test('an enforced waf rule refuses the request with 500 when its program throws', () => {
     expect(judged('enforce')).toMatchObject({ action: 'refuse', status: 500 });
   });
 
-  test('changes nothing under dry_run, and is told', () => {
+  test('a dry_run waf rule whose program throws changes nothing, and the fault is reported', () => {
     expect(judged('dry_run')).toMatchObject({
       action: 'forward',
       matches: [{ type: 'waf', id: 1, mode: 'dry_run', effect: 'unavailable' }],
@@ -125,7 +125,7 @@ describe('a signature program', () => {
     return { evaluator, seen };
   };
 
-  test('is told threshold and truncation', () => {
+  test('a signature program gets the rule’s threshold and whether the body was truncated', () => {
     const { evaluator, seen } = judged({});
     evaluator.evaluate(request({ method: 'POST', body: 'x'.repeat(1_025) }));
     expect(seen).toEqual([
@@ -133,7 +133,7 @@ describe('a signature program', () => {
     ]);
   });
 
-  test('blocks by a deny of its own, whatever the score', () => {
+  test('a signature program that denies blocks the request at any score', () => {
     const { evaluator } = judged({ denied: true, score: 1 });
     expect(evaluator.evaluate(request({}))).toMatchObject({
       action: 'block',
@@ -144,7 +144,7 @@ describe('a signature program', () => {
     expect(reason.text).toBe('anomaly score 1 is below threshold 6, denied by a signature');
   });
 
-  test('has its matches in the decision and told in the trace', () => {
+  test('the matches of a signature program are in the decision and in the trace', () => {
     const match = {
       id: 942_100,
       message: 'SQL injection',
@@ -176,7 +176,7 @@ describe('a signature program', () => {
     });
   });
 
-  test('whose steps run out blocks, and the reason says why', () => {
+  test('a signature program that exhausts its steps blocks the request, and the reason names it', () => {
     const { evaluator } = judged({ exhausted: true });
     expect(evaluator.evaluate(request({})).action).toBe('block');
     const told = evaluator.explain(request({})).phases.find(({ name }) => name === 'waf')!.rules[0]!;
@@ -263,14 +263,14 @@ describe('a body that is not inspected whole', () => {
     expect(decided({}, sent, { body_cap_kb: 0 }).waf?.uninspected).toBeNull();
   });
 
-  test('is nothing to a rule that leaves bodies out', () => {
+  test('a waf rule with body_cap_kb 0 ignores a body that is not inspected whole', () => {
     const { action, waf } = decided({}, { ...coding, ...long }, { on_uninspected: 'block', body_cap_kb: 0 });
     expect([action, waf?.uninspected, waf?.bodyError]).toEqual(['forward', null, null]);
   });
 });
 
 describe('a waf rule under dry_run', () => {
-  test('shows what it found beside the verdict of the enforced rule behind it', () => {
+  test('a dry_run waf rule’s verdict is in its match, the enforced rule’s in the decision', () => {
     const found = [finding({ score: 7, ids: [1] }), finding({ score: 2, ids: [2] })];
     const program = { inspect: () => found.shift() ?? finding(), has: () => true };
     const rules = [rule('waf', 1, { action_mode: 'dry_run', priority: 1 }), rule('waf', 2, { priority: 2 })];

@@ -81,7 +81,7 @@ describe('facts', () => {
     ['fingerprints that are no text', { ja4: 7, ja4h: {} }, { ja4: null, ja4h: null }],
   ])('%s', (_name, fields, expected) => expect(facts(fields)).toMatchObject(expected));
 
-  test('nothing of one request is left for the next', () => {
+  test('no fact of one request is visible in the next', () => {
     const full = request({
       ip: '192.0.2.1',
       country: 'DE',
@@ -145,7 +145,7 @@ describe('the gate', () => {
     ['other ports', { target: 'http://example.com:8080/', host: 'example.com:8081' }, 400],
   ])('an absolute-form target with %s', (_name, fields, expected) => expect(status(fields)).toBe(expected));
 
-  test('many hosts, known ones among them, are read alike', () => {
+  test('a host is parsed alike whether or not it is cached', () => {
     const evaluator = load();
     for (let round = 0; round < 3; round++) {
       for (let at = 0; at < 700; at++) {
@@ -158,7 +158,7 @@ describe('the gate', () => {
   });
 });
 
-test('the clock is asked only where the request carries no time', () => {
+test('the clock is read only for a request without its own time', () => {
   let asked = 0;
   const evaluator = loadPlan(seal(compile(ruleSet({})).plan), {
     clock: () => {

@@ -6,7 +6,7 @@ import { patternMatches } from '../../../src/evaluator/patterns.ts';
 import { PATTERN, PATTERN_KIND } from '../../../src/plan/layout.ts';
 import { rule, ruleSet } from '../../support/sample-rules.ts';
 
-test('host, path and twin in turns keep their verdicts', () => {
+test('regex results stay right while a host, a path and its form without parameters alternate', () => {
   const fields = { path_match_type: 'regex', path_includes: ['[a-m]+$'] } as const;
   const { plan } = compile(ruleSet({ rules: [rule('drop', 1, fields)] }));
   const loaded = createLoaded(plan, 0);

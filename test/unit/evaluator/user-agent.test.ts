@@ -57,7 +57,7 @@ describe('classifyUserAgent', () => {
     expect(kindOf(agent)).toBe(kind);
   });
 
-  test('finds every named kind, in any case, at either end', () => {
+  test('every named kind is found in any case, at either end of a User-Agent', () => {
     for (const kind of NAMED) {
       for (const text of [kind, kind.toUpperCase(), `x${kind}`, `${kind}x`, kind.slice(0, -1) + kind]) {
         expect(kindOf(text)).toBe(kind);
@@ -65,7 +65,7 @@ describe('classifyUserAgent', () => {
     }
   });
 
-  test('of several takes the first of the API, wherever they stand', () => {
+  test('a User-Agent with several tokens is the kind that is first in the API’s order', () => {
     expect(kindOf('mj12bot ahrefsbot googlebot gptbot')).toBe('gptbot');
     expect(kindOf('Applebot (like Googlebot)')).toBe('googlebot');
     expect(kindOf('semrushbot/claude-user/claudebot')).toBe('claudebot');

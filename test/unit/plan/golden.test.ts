@@ -47,7 +47,7 @@ test.each(NAMES)('%s', (name) => {
   }
 });
 
-test('what the golden plans of today’s compiler decide is what their files say', () => {
+test('the golden plans of the current compiler decide as their files record', () => {
   for (const { name, answers } of makeGoldenPlans()) expect(answers).toEqual(answersOf(name).answers);
 });
 

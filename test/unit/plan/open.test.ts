@@ -89,7 +89,7 @@ describe('bytes that are no plan', () => {
     },
   );
 
-  test('the version is looked at before length and checksum', () => {
+  test('the version is checked before length and checksum', () => {
     const newer = withWord(HEADER.version, PLAN_VERSION + 7, false);
     expect(faultOf(newer.subarray(0, newer.length - 8)).code).toBe('version');
   });
@@ -113,7 +113,7 @@ describe('damaged plans', () => {
     return word === HEADER.bytes ? 'truncated' : 'checksum';
   }
 
-  test('each bit of header and directory counts', () => {
+  test('a change of any bit of header or directory is detected', () => {
     const bytes = BYTES.slice();
     for (let octet = 0; octet < SECTIONS_START; octet++) {
       for (let bit = 0; bit < 8; bit++) {
@@ -127,7 +127,7 @@ describe('damaged plans', () => {
     expect(openPlan(bytes).revision).toBe(0x1_2345_6789);
   });
 
-  test('flipped bits anywhere are seen, one or several', () => {
+  test('one or several flipped bits anywhere are detected', () => {
     const random = seeded(2);
     const bytes = BYTES.slice();
     for (let run = 0; run < 3_000; run++) {
@@ -142,7 +142,7 @@ describe('damaged plans', () => {
     expect(openPlan(bytes).revision).toBe(0x1_2345_6789);
   });
 
-  test('the sentence holds both checksums', () => {
+  test('the message of a checksum fault has both checksums', () => {
     const bytes = BYTES.slice();
     bytes[bytes.length - 1]! ^= 1;
     const [found, stated] = [sealChecksum(bytes), sealChecksum(BYTES)].map((sum) =>
@@ -212,7 +212,7 @@ describe('bytes as they come', () => {
   });
 });
 
-test('every code of a fault is met above', () => {
+test('every fault code is covered by a test above', () => {
   const met = new Set<PlanFaultCode>([
     faultOf(new Uint8Array(0)).code,
     faultOf(withWord(HEADER.magic, 0)).code,

@@ -61,7 +61,7 @@ describe('a sealed program', () => {
     expect(sealSignatures(openSignatures(BYTES))).toEqual(BYTES);
   });
 
-  test('opens wherever it lies', () => {
+  test('a sealed program opens at any offset of a buffer', () => {
     const room = new Uint8Array(BYTES.length + 3);
     room.set(BYTES, 3);
     expect(openSignatures(room.subarray(3))).toEqual(PROGRAM);
@@ -73,7 +73,7 @@ describe('a sealed program', () => {
     for (const { buffer } of tables) expect(buffer).toBe(BYTES.buffer);
   });
 
-  test('holds texts with any character', () => {
+  test('a sealed program preserves texts with any character', () => {
     const odd = { ...PROGRAM, name: 'na\u0300me \u{1f600}' };
     expect(openSignatures(sealSignatures(odd)).name).toBe(odd.name);
   });
@@ -123,7 +123,7 @@ describe('bytes that are refused', () => {
     expect([fault.code, fault.message]).toEqual([code, message]);
   });
 
-  test('damaged anywhere: both checksums are named', () => {
+  test('a program damaged at any octet is refused with both checksums', () => {
     for (let at = 16; at < BYTES.length; at += 997) {
       const bytes = BYTES.slice();
       bytes[at]! ^= 0x10;
@@ -180,7 +180,7 @@ describe('a program that was tampered with, its checksum put right', () => {
     expect(faultOf(resealed(bytes)).message).toContain('an automaton leads out of its table');
   });
 
-  test('octets changed anywhere: refused, or inspected with, to the end and without a fault', () => {
+  test('a program with changed octets is refused, or inspects to the end without a fault', () => {
     const random = seeded(5);
     let opened = 0;
     const runs = 1_500;

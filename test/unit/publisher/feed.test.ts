@@ -65,7 +65,7 @@ it('ends the stream of a node that was revoked before and after it began, and no
   expect(ended).toEqual([['this node token was revoked'], [], ['this node token was revoked']]);
 });
 
-it('drops a heartbeat that was being signed when a change was pushed', async () => {
+it('a heartbeat whose signing was overtaken by a change is not sent', async () => {
   feed.stop();
   const signer = await openSigner(store, Date.now);
   let release = (): void => undefined;

@@ -41,7 +41,7 @@ function longestCommon(a: readonly string[], b: readonly string[]): number {
 const lines = fc.array(fc.constantFrom('a', 'b', 'c', '', '}'), { maxLength: 40 });
 
 describe('diffLines', () => {
-  test('leads from one text to the other', () => {
+  test('applying the diff to the first text gives the second', () => {
     fc.assert(
       fc.property(lines, lines, (a, b) => {
         const [before, after] = [a.join('\n'), b.join('\n')];
@@ -53,7 +53,7 @@ describe('diffLines', () => {
     );
   });
 
-  test('changes as few lines as can be', () => {
+  test('the diff has the fewest possible changed lines', () => {
     fc.assert(
       fc.property(lines, lines, (a, b) => {
         const [before, after] = [a.join('\n').split('\n'), b.join('\n').split('\n')];
@@ -68,7 +68,7 @@ describe('diffLines', () => {
     );
   });
 
-  test('shows three lines around a change and joins changes that lie close', () => {
+  test('a hunk has three lines of context, and changes close together share one hunk', () => {
     const before = Array.from({ length: 30 }, (_, index) => `line ${index + 1}`);
     const after = before.map((line) => (line === 'line 10' || line === 'line 15' ? `${line} changed` : line));
     expect(diffLines(before.join('\n'), [...after, 'line 31'].join('\n'), NAMES)).toBe(
@@ -100,7 +100,7 @@ describe('diffLines', () => {
     );
   });
 
-  test('shows texts that have nothing in common as replaced, within bounds', () => {
+  test('texts without a common line are shown as replaced, within the time bound', () => {
     const before = Array.from({ length: 20_000 }, (_, index) => `old ${index}`).join('\n');
     const after = Array.from({ length: 20_000 }, (_, index) => `new ${index}`).join('\n');
     expect(patched(before, diffLines(before, after, NAMES))).toBe(after);

@@ -22,7 +22,7 @@ describe('canonicalJson', () => {
     expect(text).toBe(`{${sorted.map((name) => `${JSON.stringify(name)}:0`).join(',')}}`);
   });
 
-  test('says the same whatever the order of fields, and loses nothing', () => {
+  test('canonicalJson is independent of the order of fields, and loses no value', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (value) => {
         const reversed = Object.fromEntries(Object.entries(value).reverse());

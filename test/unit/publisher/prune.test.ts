@@ -21,7 +21,7 @@ function plans(count: number, octets: number, age: (place: number) => number): r
   }));
 }
 
-test('fresh small plans stay up to their number', () => {
+test('new small plans are not pruned up to MAX_STORED_PLANS', () => {
   expect(
     outdated(
       plans(MAX_STORED_PLANS, 1_000, () => 0),
@@ -36,14 +36,14 @@ test('fresh small plans stay up to their number', () => {
   ).toEqual([2, 1]);
 });
 
-test('old plans go but for the newest few', () => {
+test('old plans are pruned except for the newest AGELESS_PLANS', () => {
   const old = plans(AGELESS_PLANS + 3, 1_000, () => STORED_MS + 1);
   expect(outdated(old, NOW)).toEqual([3, 2, 1]);
   const young = plans(AGELESS_PLANS + 3, 1_000, (place) => (place < AGELESS_PLANS + 2 ? 0 : STORED_MS + 1));
   expect(outdated(young, NOW)).toEqual([1]);
 });
 
-test('large plans go beyond the octets of a name but for the newest few', () => {
+test('plans beyond MAX_STORED_OCTETS are pruned except for the newest SIZELESS_PLANS', () => {
   const count = SIZELESS_PLANS + 2;
   expect(
     outdated(

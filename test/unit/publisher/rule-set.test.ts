@@ -19,18 +19,18 @@ function faultOf(rows: DomainRows): PublishFault {
 }
 
 describe('toRuleSet', () => {
-  test('reads back what was stored, every type of rule and error pages included', () => {
+  test('toRuleSet returns what was stored, every rule type and error pages included', () => {
     expect(new Set(SHOP.rules.map((rule) => rule.type)).size).toBe(12);
     expect(toRuleSet(toRows(SHOP))).toEqual(SHOP);
   });
 
-  test('keeps developer mode to the millisecond', () => {
+  test('toRuleSet preserves the end of developer mode to the millisecond', () => {
     const until = '2026-01-02T03:04:05.678Z';
     const shop: RuleSet = { ...SHOP, domain: { ...SHOP.domain, developer_mode_until: until } };
     expect(toRuleSet(toRows(shop)).domain.developer_mode_until).toBe(until);
   });
 
-  test('reads and compiles what earlier versions accepted and this one refuses', () => {
+  test('rules that earlier versions accepted and this one refuses are read and compiled', () => {
     const all = {
       record_ids: [],
       enabled: true,
@@ -61,7 +61,7 @@ describe('toRuleSet', () => {
     expect(evaluator.evaluate(request).action).not.toBe('challenge');
   });
 
-  test('names the row that no longer reads, and why', () => {
+  test('the fault `stored_rows` names the row that cannot be read, and the reason', () => {
     const rows = toRows(SHOP);
     const [first, ...rest] = rows.rules;
     const broken = { ...first!, body: JSON.stringify({ ...JSON.parse(first!.body), ips: ['nowhere'] }) };

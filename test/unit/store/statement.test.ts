@@ -50,7 +50,7 @@ test('a statement is built once for each database, and its parameters put in pla
   expect(writing.sent[1]!.sql).toMatch(/for no key update$/);
 });
 
-test('a list of ids is one parameter', async () => {
+test('a list of ids is passed as one parameter', async () => {
   const find = statement((builder, p: { ids: string }, flavour) =>
     builder.selectFrom('rules').select('id').where('id', 'in', idsIn(p.ids, flavour)),
   );
@@ -60,7 +60,7 @@ test('a list of ids is one parameter', async () => {
   }
 });
 
-test('flags become numbers; what no database keeps does not get in', async () => {
+test('flags become 0 or 1; NUL and lone surrogates are refused', async () => {
   const set = freeStatement((builder, p: { id: number; name: string; active: boolean }) =>
     builder.updateTable('accounts').set({ name: p.name, active: p.active }).where('id', '=', p.id),
   );
