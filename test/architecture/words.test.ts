@@ -58,4 +58,31 @@ describe('words', () => {
     }
     expect([...lines].filter(([, count]) => count > 9_000)).toEqual([]);
   });
+
+  test('at least 15 percent of all lines that are not empty are comments', () => {
+    let comments = 0;
+    let all = 0;
+    for (const { text } of SOURCES) {
+      for (const line of text.split('\n')) {
+        const trimmed = line.trim();
+        if (trimmed === '') continue;
+        all++;
+        if (/^(\/\/|\/\*|\*)/.test(trimmed)) comments++;
+      }
+    }
+    expect(comments / all).toBeGreaterThanOrEqual(0.15);
+  });
+
+  test('a file that exports something opens with a comment that says what it does', () => {
+    const silent = SOURCES.filter(
+      ({ text, tree }) =>
+        !/^(#!.*\n)?\s*(\/\*|\/\/)/.test(text) &&
+        tree.statements.some(
+          (one) =>
+            ts.canHaveModifiers(one) &&
+            ts.getModifiers(one)?.some(({ kind }) => kind === ts.SyntaxKind.ExportKeyword),
+        ),
+    );
+    expect(silent.map(({ file }) => file)).toEqual([]);
+  });
 });

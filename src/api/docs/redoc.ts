@@ -37,6 +37,6 @@ export async function readRedoc(): Promise<Redoc> {
   const text = await readFile(new URL('bundles/redoc.standalone.js', from), 'utf8');
   const licences = await Promise.all(LICENCES.map((name) => readFile(new URL(name, from), 'utf8')));
   const bundle = Buffer.from(text.replace(FOREIGN_PICTURE, 'data:,'));
-  const digest = hash('sha256', bundle, 'hex').slice(0, 16);
+  const digest = sha256Hex(bundle).slice(0, 16);
   return { bundle, digest, licences: Buffer.from(licences.join('\n')) };
 }

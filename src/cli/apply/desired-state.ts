@@ -3,11 +3,11 @@ import { quoteValue } from '../../base/diagnostic.ts';
 import { canonicalData } from '../../dns/zone-file/rdata.ts';
 import type { EdgeSources } from '../../files/edge-file.ts';
 import { readYamlBytes } from '../../files/yaml.ts';
+import { SETTING_NAMES } from '../../model/settings.ts';
 import type { DnsRecord, Rule } from '../../model/types.ts';
 import { inputFault } from '../exit.ts';
 import { compileOctets, readEdgeOctets } from '../input/open-subject.ts';
 import { type ColourChoice, note } from '../output.ts';
-import { SETTING_NAMES } from './settings.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -4,8 +4,8 @@ import { RULE_SLUGS } from '../../api/rules/slugs.ts';
 import { type Diagnostic, describeDiagnostic } from '../../base/diagnostic.ts';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
 import { parseRecord, parseRule } from '../../model/parse.ts';
+import { SETTING_NAMES } from '../../model/settings.ts';
 import type { DnsRecord, Rule } from '../../model/types.ts';
-import { SETTING_NAMES } from '../apply/settings.ts';
 import { CommandFault, EXIT } from '../exit.ts';
 import { type ApiRequest, type ApiResponse, callApi, type ServerAccess, ServerRefusal } from './call-api.ts';
 
