@@ -35,7 +35,7 @@ async function begin({ index, settings: { plan, domain, crash } }) {
       answerOwn: () => ({ status: 404, headers: [], body: null }),
     },
     classifier: { country: () => null, bot: () => undefined },
-    journal: combineRequestLogs([metrics, log], onFault),
+    requestLog: combineRequestLogs([metrics, log], onFault),
     cache: null,
     waf: null,
     nodeId: null,

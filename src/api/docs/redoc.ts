@@ -1,10 +1,10 @@
 /** Redoc's files: the bundle the reference page runs, and the licences of what is in it. */
-import { hash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { sha256Hex } from '../../platform/sha256.ts';
 
 export interface Redoc {
   readonly bundle: Buffer;
