@@ -1,4 +1,6 @@
-/** Registers the routes of the table with Fastify. The hooks of `serve.ts` admit a request before its handler here runs. */
+/**
+ * Registers the routes of the table with Fastify. The hooks of `serve.ts` admit a request before its handler here runs.
+ */
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { assert } from '../base/assert.ts';
@@ -28,12 +30,12 @@ export function addNodeRoute(app: FastifyInstance, services: NodeRouteServices, 
       const { node, params } = request;
       assert(node !== null, 'the hook has identified the node');
       const sent = request.body as SentBody | null;
-      const asked = request.query as Record<string, unknown>;
-      checkNames(asked, query instanceof z.ZodObject ? Object.keys(query.shape) : []);
+      const sentQuery = request.query as Record<string, unknown>;
+      checkNames(sentQuery, query instanceof z.ZodObject ? Object.keys(query.shape) : []);
       return route.serve(services, {
         node,
         params: params as Record<string, string>,
-        query: query === undefined ? undefined : readSent(query, asked),
+        query: query === undefined ? undefined : readSent(query, sentQuery),
         body: body === undefined ? undefined : readSent(body, sent?.value ?? {}),
         request,
         reply,

@@ -19,6 +19,7 @@ interface Exchange {
 /** A response text and its headers, without the request id. */
 export type ResponseContext = Pick<CacheableResponse, 'headers' | 'text'>;
 
+/** How an answer is sent. */
 interface AnswerOptions {
   readonly route: ApiRoute;
   /** Stores a 200 with an entity tag in the response cache; `null`: the answer is not cacheable. */
@@ -52,6 +53,7 @@ export function sendAnswer(
   return sendGzipped(text, reply);
 }
 
+/** Sends a text in gzip. */
 async function sendGzipped(text: string, reply: FastifyReply): Promise<FastifyReply> {
   const octets = await gzipped(text);
   return reply.header('content-encoding', 'gzip').send(octets);
@@ -96,7 +98,7 @@ export function answerRefusal(error: unknown, { request, reply }: Exchange): Fas
     .send(JSON.stringify({ error: refusal?.message ?? `internal error, request ${request.id}` }));
 }
 
-/** The refusal that a thrown value stands for; `null`: a bug of ours, of which the client sees nothing. */
+/** The refusal for a thrown value; `null`: the value is a bug of ours, and the client gets a 500 without details. */
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   if (error instanceof StoreFault) return refusalOfFault(error);
@@ -117,6 +119,7 @@ const FRAMEWORK: Readonly<Record<string, () => Refusal>> = {
 /** Seconds after which a failed computation may be requested again: most running ones have ended by then. */
 const COMPUTE_RETRY_S = 5;
 
+/** The refusal of a failed computation: 409 where its plan is the cause, else 503 with `Retry-After`. */
 function refusalOfComputation({ code, message }: ComputeFault): Refusal {
   if (code === 'plan') return conflict(message);
   return new Refusal(503, message, { 'retry-after': String(COMPUTE_RETRY_S) });

@@ -37,7 +37,7 @@ export interface RequestArrival extends Presented {
   readonly missesDomain: boolean;
   /** The methods that routes accept at this path. */
   readonly methods: () => readonly Method[];
-  /** The existing path that differs from this one only in spelling; `null`: there is none. */
+  /** The path of the table that differs from this one only in spelling; `null`: the table has none. */
   readonly pathMeant: () => string | null;
 }
 
@@ -125,7 +125,9 @@ export async function admit(services: Services, arrival: RequestArrival): Promis
   return { caller, version, place: await judgeDomain(services, { tx, caller, route, domain, now }) };
 }
 
-/** Authenticates the key. The store's version is read first, so that it covers every later query. @throws Refusal 401 */
+/**
+ * Authenticates the key. The store's version is read first, so that it covers every later query. @throws Refusal 401
+ */
 async function identify({ store }: Services, { headers, now }: Presented): Promise<Identified> {
   const hash = presentedHash(headers);
   if (hash === null) throw invalidKey(presentsKey(headers));

@@ -14,8 +14,8 @@ export function isWorthCompressing(text: string): boolean {
 export function takesGzip(accepted: string | undefined): boolean {
   if (accepted === undefined) return false;
   let star = false;
-  for (const one of accepted.toLowerCase().split(',')) {
-    const [coding = '', ...parameters] = one.split(';').map((part) => part.trim());
+  for (const element of accepted.toLowerCase().split(',')) {
+    const [coding = '', ...parameters] = element.split(';').map((part) => part.trim());
     const refused = parameters.some((parameter) => /^q=0(?:\.0*)?$/.test(parameter));
     if (coding === 'gzip' || coding === 'x-gzip') return !refused;
     if (coding === '*') star = !refused;

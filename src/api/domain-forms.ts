@@ -1,4 +1,7 @@
-/** What can be written to a domain: `DomainCreate` and `DomainUpdate`. */
+/**
+ * The forms of a new domain (`DomainCreate`) and of a change (`DomainUpdate`), and the checks of settings against the
+ * plan.
+ */
 import { z } from 'zod';
 import { judgeActivePlan, judgeCeiling } from '../access/entitlement-checks.ts';
 import type { Entitlements } from '../access/entitlements.ts';
@@ -11,13 +14,17 @@ import { DNS_MODES, type DnsMode } from '../store/rows.ts';
 import { domainDetail } from './domain-shape.ts';
 import { badRequest, forbidden } from './refusal.ts';
 
+/** A partial update of a domain, as its form returns it. */
 export interface DomainUpdate {
+  /** The settings that the request has, changed or not. */
   readonly settings: Partial<DomainSettings>;
+  /** `undefined`: the mode stays. */
   readonly dns_mode: DnsMode | undefined;
   /** `developer_mode_until: null` ends developer mode; a time, as a GET shows it, is ignored. */
   readonly endDeveloperMode: boolean;
 }
 
+/** The fields of an answer; an update accepts and ignores those that it cannot change. */
 const SHOWN = Object.keys(domainDetail.shape);
 
 /** A partial update; fields that only answers carry are ignored, so that what was read can be sent back. */
@@ -36,8 +43,9 @@ export const domainUpdateForm = form({
 });
 
 /**
- * Two labels at least: one alone is a whole registry's, and nobody can prove that one is theirs. Names of records may
- * hold more than letters, digits and hyphens; the name of a zone may not (RFC 1123 §2.1).
+ * The name of a new domain: at least two labels, since a single label belongs to a registry and no account can prove
+ * it. Names of records may have other characters than letters, digits and hyphens; the name of a zone may not (RFC 1123
+ * §2.1).
  */
 const registrable = checked(domainName, (name) => {
   const code = 'invalid_name';
@@ -49,14 +57,17 @@ const registrable = checked(domainName, (name) => {
 /** Why a name cannot be proven by a TXT record. */
 export const NO_ROOM = 'the name leaves no room for the TXT record that would prove it';
 
+/** The fields of a new domain. */
 const CREATE_FIELDS = { name: registrable, dns_mode: z.enum(DNS_MODES).default('managed') };
 
+/** Checks that an external domain leaves room for its TXT record, since only that record can prove it. */
 const provable = crossCheck<FormValues<typeof CREATE_FIELDS>>(['name', 'dns_mode'], (values, scope) => {
   if (values.dns_mode !== 'external' || challengeHost(values.name) !== null) return;
   const message = `must be at most ${MAX_CHALLENGED_OCTETS} octets while \`dns_mode\` is \`external\`: ${NO_ROOM}`;
   scope.error(['name'], { code: 'too_long', message, found: `${values.name.length} octets` });
 });
 
+/** The form of a new domain. */
 export const domainCreateForm = form({
   fields: CREATE_FIELDS,
   ignored: [],
@@ -64,7 +75,7 @@ export const domainCreateForm = form({
   finish: ({ name, dns_mode }): { readonly name: string; readonly dns_mode: DnsMode } => ({ name, dns_mode }),
 });
 
-/** What a new domain starts with, below the ceilings of its plan. */
+/** The settings of a new domain: the defaults, lowered to the ceilings of its plan, but at least 1. */
 export function initialSettings(entitlements: Entitlements): DomainSettings {
   const { cache_l2_max_gb, cache_l2_ttl_days } = DEFAULT_SETTINGS;
   return {
@@ -74,7 +85,7 @@ export function initialSettings(entitlements: Entitlements): DomainSettings {
   };
 }
 
-/** Conditions across the settings as they would be; throws the 400. */
+/** Checks the settings that a change would result in against each other. @throws Refusal 400 */
 export function judgeSettings(after: DomainSettings): void {
   if (after.uptime_min_active_min <= after.uptime_window_min) return;
   throw badRequest(
@@ -83,7 +94,10 @@ export function judgeSettings(after: DomainSettings): void {
   );
 }
 
-/** The plan's ceilings, for settings that change: what was allowed once can stay. Throws the 403. */
+/**
+ * Checks changed settings against the plan's ceilings; an unchanged one may stay above its ceiling.
+ * @throws Refusal 403
+ */
 export function judgeCeilings(
   before: DomainSettings,
   changed: Partial<DomainSettings>,
@@ -105,6 +119,7 @@ export function judgeCeilings(
   if (inactive !== null) throw forbidden(inactive);
 }
 
+/** The fields with a value; absent ones of an update are `undefined`. */
 function dropAbsent<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   const present = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(present) as { [K in keyof T]?: Exclude<T[K], undefined> };

@@ -13,8 +13,10 @@ import { DNS_MODES } from '../store/rows.ts';
 import type { ReadTransaction } from '../store/store.ts';
 
 const DAY_MS = 86_400_000;
+/** An RFC 3339 time in UTC, see `timeText`. */
 const time = z.iso.datetime();
 
+/** The certificates of a domain in short. */
 const SSL = z.object({
   status: z.string(),
   expires_at: time.optional(),
@@ -22,6 +24,7 @@ const SSL = z.object({
   uncovered_hostnames: z.array(z.string()).optional(),
 });
 
+/** The subscription in force; a domain without one shows none. */
 const SUBSCRIPTION = z.object({
   id: z.int(),
   plan_slug: z.string(),
@@ -30,6 +33,7 @@ const SUBSCRIPTION = z.object({
   ends_at: time.nullable(),
 });
 
+/** The fields of a domain in both forms; times are absent where the event has not happened. */
 const SUMMARY = {
   id: z.int(),
   name: z.string(),
@@ -53,7 +57,7 @@ const SUMMARY = {
 /** A domain in the list. */
 export const domainSummary = z.object(SUMMARY).meta({ id: 'DomainSummary' });
 
-/** A domain by itself. */
+/** A domain in the answer to a read of it alone: the summary with settings, verification and permissions. */
 export const domainDetail = z
   .object({
     ...SUMMARY,
@@ -73,21 +77,24 @@ export const domainDetail = z
   })
   .meta({ id: 'Domain' });
 
+/** A domain in the form of the list. */
 export type DomainSummary = z.output<typeof domainSummary>;
+/** A domain in the full form. */
 export type DomainDetail = z.output<typeof domainDetail>;
 
-/** A moment as the API writes it. */
+/** A time as the API writes it (RFC 3339 in UTC, with milliseconds), from milliseconds since the epoch. */
 export function timeText(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
 }
 
+/** A domain to show, with the caller's role. `now`: milliseconds since the epoch. */
 interface Shown {
   readonly domain: DomainRow;
   readonly role: Role;
   readonly now: number;
 }
 
-/** A domain as the list shows it. */
+/** The summary of a domain, read from rows of its certificates, records and subscription. */
 export async function showSummary(tx: ReadTransaction, { domain, role, now }: Shown): Promise<DomainSummary> {
   const certificates = await tx.certificates.list(domain.id);
   const records = await tx.records.list(domain.id);
@@ -118,7 +125,7 @@ export async function showSummary(tx: ReadTransaction, { domain, role, now }: Sh
   };
 }
 
-/** A domain as it is shown by itself. */
+/** The full form of a domain. */
 export async function showDetail(tx: ReadTransaction, shown: Shown): Promise<DomainDetail> {
   const { domain, role, now } = shown;
   const developing = domain.developer_mode_until !== null && domain.developer_mode_until > now;
@@ -131,7 +138,7 @@ export async function showDetail(tx: ReadTransaction, shown: Shown): Promise<Dom
   };
 }
 
-/** The part of a domain that its ETag covers: what runs down by itself is left out. */
+/** The part of a domain that its ETag covers: all but the fields that only count down with time. */
 export function isCacheable(domain: DomainSummary | DomainDetail): unknown {
   const { days_remaining: _days, ...ssl } = domain.ssl;
   if (!('verification' in domain) || domain.verification === undefined) return { ...domain, ssl };
@@ -139,7 +146,7 @@ export function isCacheable(domain: DomainSummary | DomainDetail): unknown {
   return { ...domain, ssl, verification };
 }
 
-/** Times that are there, as texts; absent ones are left out. */
+/** The times that are set, as texts; `null` ones are left out. */
 function presentTimes<Name extends string>(
   times: Readonly<Record<Name, number | null>>,
 ): { readonly [K in Name]?: string } {
@@ -149,6 +156,7 @@ function presentTimes<Name extends string>(
   return Object.fromEntries(present);
 }
 
+/** The pending or finished proof by TXT record; nothing where the domain takes no such proof. */
 function showVerification(domain: DomainRow, now: number): Pick<DomainDetail, 'verification'> {
   const host = takesChallenge(domain) ? challengeHost(domain.name) : null;
   if (host === null || domain.verification_token === '') return {};
@@ -167,6 +175,7 @@ function showVerification(domain: DomainRow, now: number): Pick<DomainDetail, 'v
   };
 }
 
+/** A subscription in the form of the API. */
 function showSubscription(row: SubscriptionRow): z.output<typeof SUBSCRIPTION> {
   return {
     id: row.id,
@@ -177,13 +186,17 @@ function showSubscription(row: SubscriptionRow): z.output<typeof SUBSCRIPTION> {
   };
 }
 
+/** The rows that `showSsl` reads. */
 interface SslOf {
   readonly certificates: readonly CertificateRow[];
   readonly records: readonly RecordRow[];
   readonly now: number;
 }
 
-/** The certificate that lasts longest speaks for the domain; names count as covered by any that has not run out. */
+/**
+ * The state of the certificate that expires last, and the proxied names that no valid certificate covers. Without a
+ * certificate the status is `none`.
+ */
 function showSsl(domain: string, { certificates, records, now }: SslOf): z.output<typeof SSL> {
   const valid = certificates.filter(({ expires_at }) => expires_at > now);
   const covered = new Set(valid.flatMap(({ hostnames_json }) => JSON.parse(hostnames_json) as string[]));
@@ -200,7 +213,7 @@ function showSsl(domain: string, { certificates, records, now }: SslOf): z.outpu
   };
 }
 
-/** RFC 6125 §6.4.3: a certificate's star stands for exactly one label, and only in the first place. */
+/** Whether certificates cover a name; a wildcard matches exactly one label, the first (RFC 6125 §6.4.3). */
 function isCovered(name: string, covered: ReadonlySet<string>): boolean {
   return covered.has(name) || covered.has(`*${name.slice(name.indexOf('.'))}`);
 }

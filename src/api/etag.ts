@@ -9,5 +9,5 @@ export function tagOf(text: string | Uint8Array): string {
 /** Whether an `If-Match` or `If-None-Match` has a tag or is `*`; `W/` is ignored, since every tag here is strong. */
 export function namesTag(condition: string, tag: string): boolean {
   if (condition.trim() === '*') return true;
-  return condition.split(',').some((one) => one.trim().replace(/^W\//, '') === tag);
+  return condition.split(',').some((listed) => listed.trim().replace(/^W\//, '') === tag);
 }

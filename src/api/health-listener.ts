@@ -14,32 +14,35 @@ import type { Store } from '../store/store.ts';
 import { type AnswerKind, addAnswerTimes, type NoteAnswer } from './answer-times.ts';
 import { MAX_UNPUBLISHED_MS } from './limits.ts';
 
+/** The metrics of the API server, and the functions that record events. */
 export interface Metrics {
+  /** The registry that a scrape reads. */
   readonly registry: Registry;
-  /** Answers of the API are noted by their kind. */
+  /** The recorder of answers of a kind. */
   answersOf(kind: AnswerKind): NoteAnswer;
-  /** Notes an answered request of an account, and the seconds it took. */
+  /** Records an answered request of an account, and the seconds it took. */
   answered(account: number, seconds: number): void;
-  /** Notes a computation, answered or not. */
+  /** Records a computation, successful or not. */
   computed(done: JobDone): void;
-  /** Notes a revision, and the milliseconds since the oldest write it covers. */
+  /** Records a revision, and the milliseconds since the oldest write it covers. */
   published(revision: Pick<RevisionRow, 'digest'>, sinceWriteMs: number): void;
-  /** Notes a report of a node that was refused. */
+  /** Records a refused report of a node. */
   reportRefused(): void;
-  /** Whether the publisher works: it published lately, or it tries and reports domains that fail. */
+  /** Whether the publisher works: it published within `MAX_UNPUBLISHED_MS`, or it reports domains that fail. */
   publishes(): boolean;
 }
 
+/** The sources of the metrics. */
 export interface ApiMetricsOptions {
   readonly store: Store;
   readonly clock: () => number;
-  /** How many domains this process could not publish when it tried last. */
+  /** The number of domains that this process could not publish at its last attempt. */
   readonly failing: () => number;
-  /** How many current plans are of an older version than this process writes. */
+  /** The number of current plans with an older version than this process writes. */
   readonly older: () => number;
 }
 
-/** Metrics of one process. The store's backlog is asked for whenever somebody scrapes. */
+/** Creates the metrics of one process. Each scrape reads the store's backlog. */
 export function createMetrics({ store, clock, failing, older }: ApiMetricsOptions): Metrics {
   const registry = new Registry();
   addProcessMetrics(registry);
@@ -89,13 +92,15 @@ export function createMetrics({ store, clock, failing, older }: ApiMetricsOption
       delay.observe(sinceWriteMs / 1_000);
     },
     reportRefused: () => refusedReports.inc(),
-    // One domain that cannot be published must not take the API away from all others.
+    // A domain that cannot be published must not make the API unready for all others.
     publishes: () => failing() > 0 || clock() - publishedAt <= MAX_UNPUBLISHED_MS,
   };
 }
 
+/** Adds the gauges of the outbox: accepted changes without a revision, and the age of the oldest. */
 function addBacklog(registry: Registry, store: Store, clock: () => number): void {
-  // Each asks for itself: a value set while another one is collected would be told a scrape late.
+  // Each gauge reads the backlog itself: a value that another gauge's `collect` sets may appear only in the next
+  // scrape.
   new Gauge({
     name: 'edgeplan_outbox_rows',
     help: 'Accepted changes that no revision covers yet',
@@ -115,6 +120,7 @@ function addBacklog(registry: Registry, store: Store, clock: () => number): void
   });
 }
 
+/** The sources of the health checks. */
 export interface HealthListenerOptions {
   readonly store: Store;
   readonly metrics: Metrics;
@@ -123,7 +129,7 @@ export interface HealthListenerOptions {
   readonly draining: () => boolean;
 }
 
-/** The listener; the caller binds it to loopback and closes it. */
+/** Creates the listener; the caller binds it to loopback and closes it. */
 export function createHealthListener(options: HealthListenerOptions): Server {
   return createOperationsServer({
     unwell: () => null,
@@ -133,7 +139,7 @@ export function createHealthListener(options: HealthListenerOptions): Server {
   });
 }
 
-/** Why no traffic should be sent here; `null`: it should. */
+/** Why the server is not ready, for `/readyz`; `null`: it is ready. */
 async function unready({ store, metrics, clock, draining }: HealthListenerOptions): Promise<string | null> {
   if (draining()) return 'draining';
   try {
@@ -147,6 +153,7 @@ async function unready({ store, metrics, clock, draining }: HealthListenerOption
   }
 }
 
+/** The sentence for a change that has waited too long. */
 function unpublished(waitedMs: number): string {
   const [waited, most] = [waitedMs, MAX_UNPUBLISHED_MS].map((ms) => Math.floor(ms / 1_000));
   return `an accepted change has waited ${waited} s to be published, more than ${most} s; the log says why`;

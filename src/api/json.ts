@@ -9,7 +9,9 @@ export type ReadJson =
   /** `undefined` for an empty body. */
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
 
+/** Refuses invalid UTF-8 instead of replacing it, and removes a byte order mark. */
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
+/** Only white space of JSON (RFC 8259 §2). */
 const BLANK = /^[ \t\r\n]*$/;
 
 /** Octets as text, without a byte order mark; `null`: not UTF-8. */
@@ -35,12 +37,13 @@ export function readJson(octets: Uint8Array): ReadJson {
   }
 }
 
+/** Code units of `"` and `\`. */
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 
 /**
- * What is wrong with the nesting and the names of a text; `null`: nothing. `JSON.parse` refuses text that is not JSON. A
- * name is a string that a colon follows.
+ * Checks the nesting and the names of a text. Returns the message of the first mistake, or `null`. A name is a string that
+ * a colon follows. Text that is not JSON passes here, and `JSON.parse` refuses it.
  */
 function judgeShape(text: string): string | null {
   const open: (Set<string> | null)[] = [];
@@ -78,6 +81,7 @@ function stringEnd(text: string, start: number): number {
   return text.length;
 }
 
+/** Whether the next character after white space is a colon. */
 function isFollowedByColon(text: string, start: number): boolean {
   for (let at = start; at < text.length; at++) {
     const code = text.charCodeAt(at);
@@ -87,6 +91,7 @@ function isFollowedByColon(text: string, start: number): boolean {
   return false;
 }
 
+/** The name in a quoted string, with its escapes decoded, so that two spellings of a name count as duplicates. */
 function decodeName(quoted: string): string {
   if (!quoted.includes('\\')) return quoted.slice(1, -1);
   try {

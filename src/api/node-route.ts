@@ -17,14 +17,15 @@ export interface NodeOperation<Query = unknown, Body = unknown> {
   /** One line for the OpenAPI document. */
   readonly summary: string;
   readonly query?: z.ZodType<Query>;
-  /** JSON; absent: the request carries none. */
+  /** The schema of the JSON body; absent: the request has no body. */
   readonly body?: z.ZodType<Body>;
   /** Request headers, for the OpenAPI document only. */
   readonly headers?: z.ZodObject;
   /** The body of the 200; for another content type see `produces`. */
   readonly response: z.ZodType;
+  /** The content type of the 200 where it is not JSON. */
   readonly produces?: string;
-  /** Statuses besides those every operation of nodes can answer. */
+  /** Statuses of this operation besides those of every operation for nodes, for the OpenAPI document. */
   readonly statuses?: readonly number[];
   /** Returns the body, or the reply where the handler has sent it. */
   serve(services: NodeRouteServices, exchange: NodeExchange<Query, Body>): Promise<unknown>;
@@ -32,10 +33,14 @@ export interface NodeOperation<Query = unknown, Body = unknown> {
 
 /** A node's request as its handler sees it. */
 export interface NodeExchange<Query, Body> {
+  /** The node that the token identifies. */
   readonly node: ShownNode;
+  /** Percent-decoded segments by name. */
   readonly params: Readonly<Record<string, string>>;
+  /** The output of the operation's schemas; `undefined` where it has none. */
   readonly query: Query;
   readonly body: Body;
+  /** For headers, conditions and streams. */
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
@@ -44,6 +49,7 @@ export interface NodeExchange<Query, Body> {
 export interface NodeRoute extends NodeOperation {
   readonly method: Method;
   readonly path: string;
+  /** Marks the route as one for nodes, see `isNodeRoute`. */
   readonly permission: 'node';
 }
 
@@ -66,7 +72,7 @@ export function nodeOperation<Query = undefined, Body = undefined>(
 export function readSent<T>(schema: z.ZodType<T>, value: unknown): T {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const told = result.error.issues
+  const sentences = result.error.issues
     .slice(0, 5)
     .flatMap((issue) => readIssue(issue, value, {}))
     .map(({ path, problem: { code, message, found } }) =>
@@ -78,13 +84,16 @@ export function readSent<T>(schema: z.ZodType<T>, value: unknown): T {
         ...(typeof found === 'string' ? { found } : {}),
       }),
     );
-  throw badRequest(told.join('; '));
+  throw badRequest(sentences.join('; '));
 }
 
-/** Milliseconds between two writes of a node's time of last contact. */
+/** Milliseconds between two writes of a node's time of last contact, so that polls do not write a row each. */
 const TOUCH_MS = 20_000;
 
-/** Creates the authentication of nodes: returns the token's node and stores its last contact at times. @throws Refusal 401 */
+/**
+ * Creates the authentication of nodes, which returns the token's node and stores its last contact at most every
+ * `TOUCH_MS`. @throws Refusal 401
+ */
 export function createIdentify({
   store,
   log,

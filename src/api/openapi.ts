@@ -1,4 +1,4 @@
-/** The OpenAPI 3.1 document, generated from the very schemas that validate. */
+/** Generates the OpenAPI 3.1 document from the schemas that validate requests. */
 import swagger from '@fastify/swagger';
 import Fastify, { type FastifySchema } from 'fastify';
 import { jsonSchemaTransform, jsonSchemaTransformObject } from 'fastify-type-provider-zod';
@@ -14,9 +14,10 @@ import { urlOf } from './paths.ts';
 import { WRITE_QUERY } from './query.ts';
 import type { ApiRoute } from './route.ts';
 
-/** Given (API document, "Versioning"). */
+/** The version of the API. Given (API document, "Versioning"). */
 const API_VERSION = '1.0.0';
 
+/** The document in the type of its plugin. */
 type Swagger = ReturnType<typeof jsonSchemaTransformObject>;
 
 /** The document in both of its forms. */
@@ -63,7 +64,7 @@ export async function documentRoutes(routes: readonly AnyRoute[]): Promise<Docum
   return { yaml: stringify(document, { aliasDuplicateObjects: false }), json: JSON.stringify(document) };
 }
 
-/** A route for its schema alone: nothing listens. */
+/** A route of a server that never listens: only its schema is used. */
 function documented(route: AnyRoute) {
   return {
     ...urlOf(route),
@@ -74,18 +75,19 @@ function documented(route: AnyRoute) {
   };
 }
 
-/** What a route looks like in the document. */
+/** The operation of a route in the document. */
 function schemaOf(route: AnyRoute): FastifySchema {
   return isNodeRoute(route) ? schemaForNodes(route) : schemaForKeys(route);
 }
 
-/** What every operation has. */
+/** The parts that every operation has: id, summary, and the parameters of its path. */
 function commonSchema({ method, path, summary }: AnyRoute) {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const params = z.object(Object.fromEntries(names.map(parameter)));
   return { operationId: operationId(method, path), summary, ...(names.length === 0 ? {} : { params }) };
 }
 
+/** The operation of a route for nodes. */
 function schemaForNodes(route: NodeRoute): FastifySchema {
   const { query, body, headers, statuses = [] } = route;
   const refused = [400, 401, ...statuses, ...(body === undefined ? [] : [413, 415]), 503];
@@ -102,6 +104,7 @@ function schemaForNodes(route: NodeRoute): FastifySchema {
   } as FastifySchema;
 }
 
+/** The operation of a route for customers. */
 function schemaForKeys(route: ApiRoute): FastifySchema {
   const { method, path } = route;
   const query = { ...(isRead(route) ? {} : WRITE_QUERY.shape), ...route.query?.shape };
@@ -117,7 +120,7 @@ function schemaForKeys(route: ApiRoute): FastifySchema {
   } as FastifySchema;
 }
 
-/** Who may, and what is judged besides. */
+/** The description of an operation: the permission it needs, and the checks besides. */
 function describe({ permission, hides, gate, whileDisabled }: ApiRoute): string {
   const sentences = [
     permission === null ? 'Any key may.' : `Needs the permission \`${permission}\` on the domain.`,
@@ -128,27 +131,31 @@ function describe({ permission, hides, gate, whileDisabled }: ApiRoute): string 
   return sentences.join(' ');
 }
 
+/** Parameters of paths that are no numeric id. */
 const PARAMETERS: Readonly<Record<string, z.ZodType>> = {
   domain: z.string().describe('the name of the domain').meta({ example: 'example.com' }),
   digest: z.string().describe('the SHA-256 of the sealed plan, 64 lower-case hex digits'),
 };
 
+/** The name and schema of a parameter in a path. */
 function parameter(name: string): [string, z.ZodType] {
   return [name, PARAMETERS[name] ?? z.int().min(1)];
 }
 
+/** The schema of a header that carries an entity tag. */
 const tag = (what: string): z.ZodType => z.string().optional().describe(what);
 const READ_HEADERS = z.object({ 'If-None-Match': tag('an `ETag`; 304 when the answer would be the same') });
 const WRITE_HEADERS = z.object({
   'If-Match': tag('the `ETag` a GET answered; 412 when it has changed since'),
 });
 
-/** A POST makes something new, which has no tag yet. */
+/** The conditional headers of a method. A POST has none, since the new object has no entity tag yet. */
 function documentHeaders(method: string): { readonly headers?: z.ZodType } {
   if (method === 'POST') return {};
   return { headers: onlyReads(method) ? READ_HEADERS : WRITE_HEADERS };
 }
 
+/** The request body of an operation, where it has one. */
 function documentBody({ body }: ApiRoute): {
   readonly body?: z.ZodType;
   readonly consumes?: readonly string[];
@@ -158,12 +165,13 @@ function documentBody({ body }: ApiRoute): {
   return { body: body.schema };
 }
 
+/** The successful answer: a schema for JSON, else its content type with the schema. */
 function documentAnswer({ produces, response, summary }: AnyRoute): unknown {
   if (produces === undefined) return response;
   return { description: summary, content: { [produces]: { schema: response } } };
 }
 
-/** The statuses of refusals; `polish` writes what each of them means. */
+/** The statuses that an operation can refuse with, ascending; `polish` adds their descriptions. */
 function refusedWith(route: ApiRoute): readonly number[] {
   const write = !isRead(route);
   const statuses = new Set([

@@ -15,6 +15,7 @@ export function segmentsOf(url: string): readonly string[] {
   return path.includes('%') ? segments.map(decodeSegment) : segments;
 }
 
+/** One decoded segment; unchanged where its escapes are invalid. */
 function decodeSegment(segment: string): string {
   try {
     return decodeURIComponent(segment);
@@ -39,7 +40,7 @@ export function methodsAt(
 
 /**
  * The path of the table that differs from an unknown path only in its trailing slash, in `_` and `-`, or in case; `null`:
- * there is none. A 404 suggests it.
+ * the table has none. The 404 suggests the path.
  */
 export function pathMeant(
   routes: readonly Pick<ApiRoute, 'path'>[],
@@ -58,14 +59,17 @@ export function pathMeant(
   return null;
 }
 
+/** The segments without the empty one after a trailing slash. */
 function withoutSlash(segments: readonly string[]): readonly string[] {
   return segments.at(-1) === '' ? segments.slice(0, -1) : segments;
 }
 
+/** As `fitsPart`, without regard to case and to the difference of `_` and `-`. */
 function nearlyFits(part: string, segment: string): boolean {
   return fitsPart(part, segment) || part.replaceAll('_', '-') === segment.toLowerCase().replaceAll('_', '-');
 }
 
+/** Whether a segment matches a part of a pattern: any non-empty one for `{name}`, else the same text. */
 function fitsPart(part: string, segment: string): boolean {
   return part.startsWith('{') ? segment !== '' : part === segment;
 }

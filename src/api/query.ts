@@ -37,11 +37,15 @@ export function readQuery(route: ApiRoute, query: Readonly<Record<string, unknow
   };
 }
 
+/** The query of operations without parameters, one object for all requests. */
 const NO_QUERY = {};
 /** Unknown parameters that one 400 lists. */
 const MOST_LISTED = 5;
 
-/** @throws Refusal 400 that lists the parameters which are not in `known`, or come more than once */
+/**
+ * Checks that each parameter is in `known` and occurs once.
+ * @throws Refusal 400 that lists the others, at most `MOST_LISTED`
+ */
 export function checkNames(query: Readonly<Record<string, unknown>>, known: readonly string[]): void {
   const wrong = Object.entries(query)
     .filter(([name, value]) => !known.includes(name) || Array.isArray(value))
@@ -50,17 +54,19 @@ export function checkNames(query: Readonly<Record<string, unknown>>, known: read
   if (wrong.length > 0) throw badRequest(wrong.join('; '));
 }
 
+/** The sentence for an unknown parameter, with a near name or the list of all known ones. */
 function unknownName(name: string, known: readonly string[]): string {
   const meant = nearest(name, known);
-  const taken = known.length === 0 ? 'none' : known.map((one) => `\`${one}\``).join(', ');
+  const taken = known.length === 0 ? 'none' : known.map((parameter) => `\`${parameter}\``).join(', ');
   const remedy = meant === null ? `this operation takes ${taken}` : `did you mean \`${meant}\`?`;
   return `${quoteValue(name)}: is not a known query parameter; ${remedy}`;
 }
 
+/** Validates a query by a schema. @throws Refusal 400 that lists the mistakes */
 function parse<T extends z.ZodObject>(schema: T, query: Readonly<Record<string, unknown>>): z.output<T> {
   const result = schema.safeParse(query);
   if (result.success) return result.data;
-  const told = result.error.issues
+  const sentences = result.error.issues
     .flatMap((issue) => readIssue(issue, query, {}))
     .map(({ path, problem }) => {
       const { code, message, found, remedy } = problem;
@@ -73,10 +79,12 @@ function parse<T extends z.ZodObject>(schema: T, query: Readonly<Record<string, 
         ...(remedy === undefined ? {} : { remedy }),
       });
     });
-  throw badRequest(told.join('; '));
+  throw badRequest(sentences.join('; '));
 }
 
-/** The schema of a whole number within bounds. */
+/**
+ * The schema of an optional whole number in decimal digits, within inclusive bounds. Signs and exponents are refused.
+ */
 export function queryNumber(least: number, most: number): z.ZodType<number | undefined> {
   const problem = { code: 'out_of_range', message: `must be a whole number from ${least} to ${most}` };
   return checked(z.unknown(), (value) => {

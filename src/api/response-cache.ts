@@ -1,8 +1,8 @@
 /**
  * Caches responses of routes whose answer follows from the store alone (`cacheable`): until the next commit, the octets
  * sent to a key are the octets it would get again. A cached answer needs no row and no router, which halves the processor
- * time of such a read (58 to 25 µs). The key is judged by the same functions as in `checks.ts` (`presentedHash`,
- * `admitKnownCaller`), in the same order; role and gates were judged when the answer was made, and nothing has been
+ * time of such a read (58 to 25 µs). The key is checked by the same functions as in `checks.ts` (`presentedHash`,
+ * `admitKnownCaller`), in the same order; role and gates were checked when the answer was made, and nothing has been
  * committed since. Every other request goes on to the router.
  */
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from 'node:http';
@@ -22,8 +22,8 @@ import type { Services } from './services.ts';
 /** The cache as the server uses it. */
 export interface ResponseCache {
   /**
-   * Accepts a request that has a cached response, and answers it within this turn of the event loop. `false`: there is
-   * none, and the caller handles the request. `next` handles it when the response has turned out to be stale.
+   * Accepts a request that has a cached response, and answers it within this turn of the event loop. `false`: the cache
+   * has no response, and the caller handles the request. `next` handles it when the response has turned out to be stale.
    */
   accept(request: IncomingMessage, response: ServerResponse, next: RequestListener): boolean;
   /** Stores a response that was made entirely at one version of the store. */
@@ -128,7 +128,7 @@ interface WaitingRequest {
   readonly entry: Entry;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** When it came, in milliseconds of the monotonic clock. */
+  /** When it arrived, in milliseconds of the monotonic clock. */
   readonly arrivedAt: number;
   readonly next: RequestListener;
 }
@@ -149,6 +149,7 @@ function sendEntry(
   entry.report.log.info({ reqId, ms: Math.round(ms * 1_000) / 1_000 }, 'answered');
 }
 
+/** The logger and the metric of an entry. */
 function reportOf(
   { url, path, caller }: Entry,
   { log, watch }: Pick<ResponseCacheOptions, 'log' | 'watch'>,
@@ -158,7 +159,7 @@ function reportOf(
   return { log: log.child(fields), note: watch?.(kind) ?? null };
 }
 
-/** The cache of one server. */
+/** Creates the cache of one server, at first empty. */
 export function createResponseCache(options: ResponseCacheOptions): ResponseCache {
   const { services } = options;
   const state: CacheState = { entries: new Map(), version: 0, count: 0, characters: 0 };
@@ -175,11 +176,11 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
     waiting = [];
     const version = services.store.version();
     const now = services.clock();
-    for (const one of batch) {
-      const { entry, request, response, next } = one;
+    for (const pending of batch) {
+      const { entry, request, response, next } = pending;
       const isFresh = entry.version === version;
       if (isFresh && admitKnownCaller(services, entry.caller, now) === 'admitted')
-        sendEntry(options, one, now);
+        sendEntry(options, pending, now);
       else next(request, response);
     }
   }

@@ -24,8 +24,10 @@ import { ruleBatchRoutes } from './routes/rules-batch.ts';
 import * as questions from './routes/simulate.ts';
 import { traffic } from './routes/traffic.ts';
 
+/** The entitlement check of a purge. */
 const purgeGate = checkFeature('cache_purge_enabled');
 
+/** All routes. A literal segment takes precedence over a variable one: `/domains/ns-sets` is no domain. */
 // biome-ignore format: a table is read in columns
 export const ROUTES: readonly AnyRoute[] = [
   // Domains

@@ -37,7 +37,10 @@ export interface SentBody {
 /** The result of a request. */
 export interface Ran {
   readonly answer: Response;
-  /** The store's version throughout the request, from admission to the last read; `null`: it changed, or there is none. */
+  /**
+   * The store's version during the whole request, from admission to the last read; `null`: it changed, or the store has
+   * none.
+   */
   readonly version: number | null;
 }
 
@@ -61,6 +64,10 @@ export async function run(services: Services, request: Admitted): Promise<Ran> {
   return { answer: { ...answer, headers }, version: null };
 }
 
+/**
+ * Reads the body by the operation's reader. @throws Refusal 400 for a missing or unexpected body, 415 for another
+ * content type
+ */
 function bodyOf({ body: wanted }: ApiRoute, sent: SentBody | null): unknown {
   if (wanted === undefined) {
     if (sent === null || isEmpty(sent.value)) return undefined;
@@ -75,6 +82,7 @@ function bodyOf({ body: wanted }: ApiRoute, sent: SentBody | null): unknown {
   return wanted.kind === 'read' ? wanted.read(sent.value) : sent.value;
 }
 
+/** Whether a value is an object or list without entries, which counts as no body. */
 function isEmpty(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
@@ -95,6 +103,10 @@ async function recheckKey(
   return same ? version : null;
 }
 
+/**
+ * Waits for the revision that covers an outbox row, at most `PUBLISH_WAIT_MS`. Returns its number.
+ * @throws Refusal 503 where nodes refuse this store's revisions, 504 after the time-out; the change is stored in both
+ */
 async function waitForRevision(services: Services, { domain, id }: AppendedRow): Promise<number> {
   const revision = await services.publication.waitForOutbox(domain, id, AbortSignal.timeout(PUBLISH_WAIT_MS));
   const ahead = services.aheadOfStore?.() ?? null;
@@ -113,6 +125,7 @@ async function newestRow(tx: ReadTransaction, domain: AppendedRow['domain']): Pr
   return id === 0 ? null : { domain, id };
 }
 
+/** The parts of a call that `run` has read; `left.row` receives the outbox row of the last transaction. */
 interface CallParts {
   readonly query: ReadQuery;
   readonly body: unknown;
@@ -181,12 +194,16 @@ function present(place: MatchedRoute | null): MatchedRoute {
   return place;
 }
 
+/** The transaction, and where its outbox row goes. */
 interface WritingParts {
   readonly tx: WriteTransaction;
   readonly left: { row: AppendedRow | null };
 }
 
-/** Makes all checks again inside the transaction; `close` makes those that come last. @throws Refusal */
+/**
+ * Makes all checks again inside the transaction, since key, role or domain may have changed since admission. `close`
+ * makes the last ones: an `If-Match` that no handler compared (412), and a disabled domain (409). @throws Refusal
+ */
 async function openWriting(
   services: Services,
   { route, admission, params, ifMatch }: Admitted,
@@ -257,10 +274,12 @@ async function openWriting(
   return { writing, close };
 }
 
+/** The 412 of a failed `If-Match` (RFC 9110 §13.1.1). */
 function mismatch(): Refusal {
   return new Refusal(412, 'the object is not what `If-Match` says');
 }
 
+/** The columns of an audit entry; an absent `before` or `after` is stored as `null`. */
 function auditParts({ action, subject, before, after }: AuditEntry): {
   readonly action: string;
   readonly subject: string;

@@ -7,6 +7,7 @@ import { methodsAt, segmentsOf } from './paths.ts';
 import { Refusal } from './refusal.ts';
 import { ROUTES } from './routes.ts';
 
+/** Reason phrases by status (RFC 9110 §15). */
 const PHRASES: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   404: 'Not Found',
@@ -33,6 +34,7 @@ export function answerUnparsed(error: Error & { readonly code?: string }, socket
   socket.end(`HTTP/1.1 ${status} ${PHRASES[status] ?? ''}\r\n${lines.join('')}\r\n${body}`);
 }
 
+/** The refusal of a parser error of Node: 431, 408, 404 or 405 for an unknown method, else 400. */
 function refuse(error: Error & { readonly code?: string; readonly rawPacket?: unknown }): Refusal {
   if (error.code === 'HPE_HEADER_OVERFLOW')
     return new Refusal(431, `the headers must be at most ${MAX_HEADER_OCTETS} octets`);
@@ -50,6 +52,7 @@ function requestLine(packet: Uint8Array): { readonly target: string } | null {
   return parts === null ? null : { target: parts[1]! };
 }
 
+/** The refusal of a method that Node's parser does not support, as for any method without a route. */
 function refuseMethod({ target }: { readonly target: string }): Refusal {
   return refuseRoute(methodsAt(ROUTES, segmentsOf(target)));
 }

@@ -1,7 +1,7 @@
 /**
- * What the twelve rule types share: the common fields, the path filter, the conditions across them, and the two
- * builders (`hostRule`, `pathRule`) that make a type's form out of its own fields. A type's file is the one place
- * where its fields are written: the form reads them, the TypeScript type and the documents follow from them.
+ * Defines what the twelve rule types share: the common fields, the path filter, the checks across fields, and the two
+ * builders (`hostRule`, `pathRule`) that make the form of a type from its own fields. Each type declares its own fields
+ * once, in its file of `rules/`; the form, the TypeScript type and the API documents are all derived from them.
  */
 import { z } from 'zod';
 import { quoteValue } from '../base/diagnostic.ts';
@@ -26,7 +26,10 @@ import {
   type Stored,
 } from './form.ts';
 
-/** Common fields of requests (API document, "Edge rule (common part)"). */
+/**
+ * Common fields of requests (API document, "Edge rule (common part)"). The checks `recordScope` and `hostFilter` below
+ * validate them together.
+ */
 export const COMMON_FIELDS = {
   record_id: id()
     .nullable()
@@ -62,10 +65,10 @@ export const COMMON_FIELDS = {
     ),
 };
 
-/** Common fields that only answers carry. */
+/** Common fields that only answers carry; a request may send them back, and they are ignored (semantics §6). */
 const COMMON_IGNORED = ['id', 'type', 'domain_id', 'created_at', 'updated_at'] as const;
 
-/** The path filter's fields. */
+/** Fields of the path filter (semantics §1.1, §3); `bot_route`, `fingerprint` and `origin_pool` have no path filter. */
 export const PATH_FIELDS = {
   path_match_type: z
     .enum(PATH_MATCH_TYPES)
@@ -81,12 +84,14 @@ export const PATH_FIELDS = {
     .describe('paths that the rule does not apply to; they win over `path_includes`'),
 };
 
-/** Fields of every rule, as they are stored. */
+/** Fields of every rule, as they are stored: all defaults are set, and `record_id` is merged into `record_ids`. */
 export interface RuleCommon
   extends Stored<Omit<typeof COMMON_FIELDS, 'record_id' | 'record_ids' | 'host_match_type'>> {
+  /** From 1 to `MAX_ID`; unique among the rules of a domain, of all types. */
   readonly id: number;
   /** Empty: every proxied record of the domain. */
   readonly record_ids: readonly number[];
+  /** Empty exactly when the rule lists no host. */
   readonly host_match_type: HostMatchType;
 }
 
@@ -96,14 +101,17 @@ export interface PathFilter extends Stored<Omit<typeof PATH_FIELDS, 'path_includ
   readonly path_includes: readonly string[];
 }
 
-/** A rule without its place in the API (id and type): the shape that a form produces. */
+/** A rule without `id` and `type`, which the API has in the path: the output of a form. */
 export type StoredRule<R extends { readonly id: number; readonly type: RuleType }> = Omit<R, 'id' | 'type'>;
 
+/** The common fields of a request after the defaults, before `finishCommon`. */
 type CommonValues = FormValues<typeof COMMON_FIELDS>;
+/** The path filter of a request after the defaults, before `finishPath`. */
 type PathValues = FormValues<typeof PATH_FIELDS>;
+/** The fields of the host filter. */
 type HostValues = Pick<CommonValues, 'host_pattern' | 'host_match_type' | 'host_includes' | 'host_excludes'>;
 
-/** The common fields as they are stored. */
+/** Converts the common fields to their stored shape. The values have passed `COMMON_CHECKS`. */
 function finishCommon(values: CommonValues): Omit<RuleCommon, 'id'> {
   return {
     record_ids: scopeOf(values),
@@ -117,7 +125,10 @@ function finishCommon(values: CommonValues): Omit<RuleCommon, 'id'> {
   };
 }
 
-/** A `record_id` alone acts as a list of one; with `record_ids`, the list wins (semantics §2). */
+/**
+ * The ids of the records in scope. A `record_id` alone acts as a list of one; with `record_ids`, the list wins
+ * (semantics §2).
+ */
 function scopeOf({
   record_id,
   record_ids,
@@ -126,18 +137,22 @@ function scopeOf({
   return typeof record_id === 'number' ? [record_id] : [];
 }
 
-/** A list without a type means `wildcard`; nothing listed means no host filter (API document). */
+/**
+ * The stored match type: a list without a type means `wildcard`; without hosts it is empty, no host filter (API
+ * document).
+ */
 function hostMatchType(values: HostValues): HostMatchType {
   return values.host_match_type ?? (listsHosts(values) ? 'wildcard' : '');
 }
 
+/** Whether any host field has an entry, includes or excludes. */
 function listsHosts(values: Omit<HostValues, 'host_match_type'>): boolean {
   return values.host_pattern !== '' || values.host_includes.length > 0 || values.host_excludes.length > 0;
 }
 
 /**
- * The path filter as it is stored. Left out, `path_includes` is the documented `/*`; under `regex` it is empty, which
- * says the same without a pattern to run.
+ * Converts the path filter to its stored shape. An absent `path_includes` is the documented `/*`; under `regex` it is an
+ * empty list, which matches the same paths without a pattern to run.
  */
 function finishPath(values: PathValues): PathFilter {
   return {
@@ -147,6 +162,7 @@ function finishPath(values: PathValues): PathFilter {
   };
 }
 
+/** Refuses an empty or null `record_ids` beside a `record_id` (semantics §2). */
 const recordScope = crossCheck<Pick<CommonValues, 'record_id' | 'record_ids'>>(
   ['record_id', 'record_ids'],
   ({ record_id, record_ids }, scope) => {
@@ -157,6 +173,7 @@ const recordScope = crossCheck<Pick<CommonValues, 'record_id' | 'record_ids'>>(
   },
 );
 
+/** Checks that the match type and the lists agree, and then each host entry by that type. */
 const hostFilter = crossCheck<HostValues>(
   ['host_pattern', 'host_match_type', 'host_includes', 'host_excludes'],
   (values, scope) => {
@@ -173,27 +190,29 @@ const hostFilter = crossCheck<HostValues>(
       scope.error(['host_match_type'], { code: 'host_match_type', message, found, remedy });
     }
     if (!listed) return;
-    // Without a valid type the entries are read as wildcards, which is what most people mean.
+    // Without a valid type the entries are checked as wildcards, the default, so that their mistakes are reported too.
     const type = hostMatchType(values) || 'wildcard';
     const judge = (entry: string): EntryProblem | null =>
       type === 'regex' ? judgePattern(entry, true, scope) : judgeHostEntry(entry, type);
-    if (values.host_pattern !== '') tell(['host_pattern'], values.host_pattern, judge, scope);
-    judgeEach('host_includes', values.host_includes, judge, scope);
-    judgeEach('host_excludes', values.host_excludes, judge, scope);
+    if (values.host_pattern !== '') checkEntry(['host_pattern'], values.host_pattern, judge, scope);
+    checkEntries('host_includes', values.host_includes, judge, scope);
+    checkEntries('host_excludes', values.host_excludes, judge, scope);
   },
 );
 
+/** Checks each path entry by the match type. */
 const pathFilter = crossCheck<PathValues>(
   ['path_match_type', 'path_includes', 'path_excludes'],
   (values, scope) => {
     const judge = (entry: string): EntryProblem | null =>
       values.path_match_type === 'regex' ? judgePattern(entry, false, scope) : judgePathEntry(entry);
-    judgeEach('path_includes', values.path_includes ?? [], judge, scope);
-    judgeEach('path_excludes', values.path_excludes, judge, scope);
+    checkEntries('path_includes', values.path_includes ?? [], judge, scope);
+    checkEntries('path_excludes', values.path_excludes, judge, scope);
   },
 );
 
-function judgeEach(
+/** Checks the entries of one list in order, until the report is full. */
+function checkEntries(
   field: string,
   entries: readonly string[],
   judge: (entry: string) => EntryProblem | null,
@@ -201,12 +220,12 @@ function judgeEach(
 ): void {
   for (const [index, entry] of entries.entries()) {
     if (scope.full()) return;
-    tell([field, index], entry, judge, scope);
+    checkEntry([field, index], entry, judge, scope);
   }
 }
 
-/** Judges one entry. An empty one is a slip, never a filter (semantics §1.1). */
-function tell(
+/** Checks one entry and reports its mistake at `path`. An empty entry is an error, never a filter (semantics §1.1). */
+function checkEntry(
   path: readonly (string | number)[],
   entry: string,
   judge: (entry: string) => EntryProblem | null,
@@ -220,7 +239,10 @@ function tell(
   if (problem !== null) reportEntry(path, { entry, problem }, scope);
 }
 
-/** Reports what is wrong with an entry, as severely as the problem says. */
+/**
+ * Reports the mistake of an entry with the entry quoted: `mild` as a warning, `atWrite` as `FormScope.refuse` does,
+ * others as an error.
+ */
 export function reportEntry(
   path: readonly (string | number)[],
   { entry, problem }: { readonly entry: string; readonly problem: EntryProblem },
@@ -232,6 +254,7 @@ export function reportEntry(
   else scope.error(path, shown);
 }
 
+/** Checks one regex against its own bounds and the budget of the domain. `skipped` uses are not reported again. */
 function judgePattern(entry: string, ignoreCase: boolean, { patterns }: FormScope): EntryProblem | null {
   const use = patterns.check(entry, { ignoreCase });
   if (use.ok === true || use.ok === 'skipped') return null;
@@ -240,19 +263,20 @@ function judgePattern(entry: string, ignoreCase: boolean, { patterns }: FormScop
   return { code: 'pattern_budget', message: use.reason, remedy };
 }
 
-/** The conditions every rule has to meet. */
+/** The checks of every rule, in the order of their diagnostics. */
 const COMMON_CHECKS: readonly CrossCheck[] = [recordScope, hostFilter];
 
-/** The conditions of a rule with a path filter. */
+/** The checks of a rule with a path filter. */
 const PATH_CHECKS: readonly CrossCheck[] = [...COMMON_CHECKS, pathFilter];
 
 /** What a rule type adds to the common fields. */
 interface RuleParts<T extends RuleType, Own extends Fields> {
   readonly type: T;
+  /** The fields that only this type has. */
   readonly fields: Own;
-  /** Conditions across fields, after those of the common fields. */
+  /** Checks across fields, after those of the common fields. */
   readonly checks?: readonly CrossCheck[];
-  /** Names of the fields of objects inside, by the field that holds them. */
+  /** Field names of nested objects, by the field that contains them; used to suggest a name for an unknown one. */
   readonly nested?: Readonly<Record<string, readonly string[]>>;
   /** Fields of answers that a request may carry and that are ignored. */
   readonly answered?: readonly string[];
@@ -260,11 +284,13 @@ interface RuleParts<T extends RuleType, Own extends Fields> {
   readonly unused?: (own: FormValues<Own>) => Partial<FormValues<Own>>;
 }
 
+/** The shared fields of a type without a path filter, and of one with it. */
 type HostFields = typeof COMMON_FIELDS;
 type HostAndPathFields = HostFields & typeof PATH_FIELDS;
+/** The stored path filter, for types that have one. */
 type FilterOf<HasPath extends boolean> = HasPath extends true ? PathFilter : unknown;
 
-/** The form of a rule type: all its fields, those that only it has, and how a rule is stored. */
+/** The form of a rule type: all its fields, its own fields apart, and the conversion to the stored shape. */
 export interface RuleForm<T extends RuleType, Own extends Fields, HasPath extends boolean>
   extends Form<
     (HasPath extends true ? HostAndPathFields : HostFields) & Own,
@@ -273,10 +299,11 @@ export interface RuleForm<T extends RuleType, Own extends Fields, HasPath extend
   readonly type: T;
   /** The fields that only this type has; the path filter is not among them. */
   readonly own: Own;
+  /** Whether the type has the path filter. */
   readonly hasPath: HasPath;
 }
 
-/** The rule that a form produces, with its id and type. */
+/** The stored rule of a form, with its id and type. */
 export type RuleOf<F> = F extends {
   readonly type: infer T;
   readonly own: infer Own extends Fields;
@@ -285,7 +312,7 @@ export type RuleOf<F> = F extends {
   ? RuleCommon & { readonly type: T } & FilterOf<HasPath> & Stored<Own>
   : never;
 
-/** The form of a type without a path filter. */
+/** Makes the form of a type without a path filter. */
 export function hostRule<T extends RuleType, Own extends Fields>(
   parts: RuleParts<T, Own>,
 ): RuleForm<T, Own, false> {
@@ -302,11 +329,11 @@ export function hostRule<T extends RuleType, Own extends Fields>(
       finish: (values) => ({ ...finishCommon(values as CommonValues), ...finishOwn(parts, values) }),
     }),
   };
-  // The compiler cannot follow the fields of an own type that is still open.
+  // TypeScript cannot derive the form's type while `Own` is a type parameter.
   return made as unknown as RuleForm<T, Own, false>;
 }
 
-/** The form of a type with the path filter. */
+/** Makes the form of a type with the path filter. */
 export function pathRule<T extends RuleType, Own extends Fields>(
   parts: RuleParts<T, Own>,
 ): RuleForm<T, Own, true> {
@@ -330,6 +357,7 @@ export function pathRule<T extends RuleType, Own extends Fields>(
   return made as unknown as RuleForm<T, Own, true>;
 }
 
+/** Selects a type's own fields and empties those that have no effect (`RuleParts.unused`). */
 function finishOwn<T extends RuleType, Own extends Fields>(
   { fields, unused }: RuleParts<T, Own>,
   values: object,
@@ -339,10 +367,13 @@ function finishOwn<T extends RuleType, Own extends Fields>(
   return { ...own, ...unused?.(own as FormValues<Own>) } as FormValues<Own>;
 }
 
-/** Values that tell whether a rule's filters let every request through. */
+/** The values that `isUnnarrowed` reads: the filters on records, hosts and paths. */
 export type NarrowingValues = CommonValues & PathValues;
 
-/** Whether hosts, records and paths leave out nothing: what makes a bare drop rule drop everything (semantics §5). */
+/**
+ * Whether the filters on records, hosts and paths let every request through, so that a drop rule without another filter
+ * drops everything (semantics §5). Only the literal entries `*` and `/*` count as every host and every path.
+ */
 export function isUnnarrowed(values: NarrowingValues): boolean {
   const everyPath = (entry: string): boolean =>
     entry === '/*' || (entry === '*' && values.path_match_type === 'wildcard');

@@ -1,7 +1,7 @@
-/** The sentence in which the API reports what is wrong with an input. */
+/** Formats the mistakes of an input as the one sentence of a 400 answer. */
 import { type Diagnostic, describeDiagnostic } from '../base/diagnostic.ts';
 
-/** Mistakes that one sentence lists, at most: more than a customer corrects at once. */
+/** Mistakes in one sentence, at most; the number of the others follows. */
 const MAX_LISTED = 20;
 
 /** The errors among the diagnostics: `<field path>: <what is wrong>`, several joined by `; ` (semantics §6). */

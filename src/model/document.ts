@@ -1,28 +1,31 @@
 /**
- * The schema of a field as documents show it (OpenAPI, JSON Schema): type, bounds, default and description, without
- * the conversions that reading does. Made from the very schema that reads the field, so the two cannot differ.
+ * Derives the schema of a field for documents (OpenAPI, JSON Schema): type, bounds, default and description, without the
+ * conversions of a read. It comes from the schema that reads the field, so the document and the checks agree.
  */
 import { z } from 'zod';
 import type { Fields } from './form.ts';
 
 /**
- * What a document says of a field. `request`: with its default, which makes it optional. `update`: without, since an
- * absent field of an update stays as it is. `answer`: always present.
+ * How a document shows a field. `request`: with its default, which makes it optional. `update`: without a default, since
+ * an absent field of an update stays unchanged. `answer`: always present.
  */
 export type DocumentKind = 'request' | 'update' | 'answer';
 
+/** Makes the schema that a document of a kind shows instead. */
 type Substitute = (kind: DocumentKind) => z.ZodType;
 
-/** Substitutes for schemas that documents cannot show. */
+/** Substitutes by schema, for schemas that documents cannot show: transforms and pipes. */
 const SUBSTITUTES = new WeakMap<object, Substitute>();
 
-/** Declares what documents show for a schema that converts its value or reads it in steps. */
+/**
+ * Sets the schema that documents show for one that converts its value or reads it in steps. Returns `schema` itself.
+ */
 export function shownAs<T extends z.ZodType>(schema: T, substitute: Substitute): T {
   SUBSTITUTES.set(schema, substitute);
   return schema;
 }
 
-/** The schema of one field for a document. */
+/** The schema of one field for a document, with the description and the deprecation of the field. */
 export function documentField(field: z.ZodType, kind: DocumentKind): z.ZodType {
   const shown = withoutConversion(field, kind);
   const { description, deprecated } = z.globalRegistry.get(field) ?? {};
@@ -46,6 +49,7 @@ export function documentFields<F extends Fields>(fields: F, kind: DocumentKind):
   return Object.fromEntries(entries) as DocumentFields<F>;
 }
 
+/** The schema without conversions, at every level; optional, nullable and default wrappers are applied again. */
 function withoutConversion(field: z.ZodType, kind: DocumentKind): z.ZodType {
   const substitute = substituteOf(field);
   if (substitute !== null) return substitute(kind);

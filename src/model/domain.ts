@@ -1,4 +1,7 @@
-/** The part of a domain that shapes what the edge does. */
+/**
+ * The form of a domain in a rule set: its name, its status and the settings that nodes read. The API has forms of its
+ * own for what a customer may write (`api/domain-forms.ts`).
+ */
 import { z } from 'zod';
 import { normalizeName } from '../base/host.ts';
 import { MAX_HOST_OCTETS } from '../base/limits.ts';
@@ -8,7 +11,7 @@ import { crossCheck, form, type Stored } from './form.ts';
 import type { Problem } from './report.ts';
 import { EDGE_SETTINGS, UPTIME_SETTING_NAMES } from './settings.ts';
 
-/** Fields of the documented domain object that say nothing about how a request is decided. */
+/** Fields of the domain object of the API that no decision depends on; accepted and ignored. */
 const ANSWERED = [
   'id',
   'user_id',
@@ -29,19 +32,23 @@ const ANSWERED = [
   'permissions',
 ] as const;
 
-/** A domain's name, brought to its canonical form. */
+/**
+ * The name of a domain, converted to its canonical form (`normalizeName`); refuses a wildcard, and a last label of
+ * digits.
+ */
 export const domainName = converted((value) => {
   const name = normalizeName(value);
   const whole = name !== null && !name.includes('*') && !/(?:^|\.)[0-9]+$/.test(name);
   return whole ? { value: name } : { problem: INVALID_NAME };
 });
 
+/** The problem of any text that is no domain name. */
 const INVALID_NAME: Problem = {
   code: 'invalid_name',
   message: `must be a domain name of at most ${MAX_HOST_OCTETS} octets, without scheme, port or star`,
 };
 
-/** An RFC 3339 time. */
+/** A time as RFC 3339 §5.6 writes it, stored as sent. */
 const time = converted((value) => {
   const shape = /^\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/.test(value);
   if (shape && Number.isFinite(Date.parse(value.toUpperCase()))) return { value };
@@ -49,6 +56,7 @@ const time = converted((value) => {
   return { problem: { code: 'invalid_time', message } };
 });
 
+/** The fields of the form, by their names in the API. */
 const FIELDS = {
   name: domainName.describe('name of the domain'),
   status: z.enum(DOMAIN_STATUSES).default('active').describe('only `active` and `moved` domains are served'),
@@ -61,9 +69,10 @@ const FIELDS = {
   websockets_off: flag(false).describe('answers WebSocket requests with 403'),
 };
 
-/** The part of a domain that shapes what the edge does; the name in lower-case ASCII without a trailing dot. */
+/** A domain as the compiler reads it; `name` is in lower-case ASCII without a trailing dot. */
 export type Domain = Stored<typeof FIELDS>;
 
+/** The form of a domain; warns about a status in which no request is served. */
 export const domainForm = form({
   fields: FIELDS,
   ignored: ANSWERED,

@@ -1,4 +1,7 @@
-/** Host and path entries of a rule's filters: what could never match is a mistake, told at the write (semantics §1.1, §3). */
+/**
+ * Checks host and path entries of a rule's filters. An entry that can never match is a mistake, which the write refuses
+ * (semantics §1.1, §3).
+ */
 import { hostPieces, normalizeName } from '../base/host.ts';
 import { MAX_HOST_OCTETS, MAX_LABEL_OCTETS } from '../base/limits.ts';
 import { decodeEscapes, hasBadEscape } from '../base/octets.ts';
@@ -6,12 +9,12 @@ import { pathPieces } from '../base/path.ts';
 import type { Problem } from './report.ts';
 
 /**
- * A mistake. With `mild` it is allowed and almost surely not meant; with `atWrite` it is an error at a write, and a
- * warning of a stored rule.
+ * The mistake of an entry. `mild`: the entry is valid but very likely not intended, so it gives a warning. `atWrite`: it
+ * is an error at a write, and a warning for a stored rule. Otherwise it is an error.
  */
 export type EntryProblem = Problem & { readonly mild?: true; readonly atWrite?: true };
 
-/** Judges one wildcard or exact host entry that is not empty. */
+/** Checks one non-empty wildcard or exact host entry. */
 export function judgeHostEntry(entry: string, type: 'exact' | 'wildcard'): EntryProblem | null {
   const shape = judgeHostText(entry);
   if (shape !== null) return shape;
@@ -25,6 +28,7 @@ export function judgeHostEntry(entry: string, type: 'exact' | 'wildcard'): Entry
   return null;
 }
 
+/** The mistakes that are visible in the text of an entry: a scheme, a path, a port, an empty label. */
 function judgeHostText(entry: string): Problem | null {
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(entry))
     return hostProblem('must be a host name', 'leave out the scheme');
@@ -39,7 +43,7 @@ function judgeHostText(entry: string): Problem | null {
   return null;
 }
 
-/** Why a host entry has no canonical form. */
+/** Why a host entry has no canonical form: forbidden octets, a name IDNA refuses (UTS 46), or a length. */
 function explainHost(entry: string, type: 'exact' | 'wildcard'): Problem {
   if (/[\u0000- \u007f]/.test(entry)) return hostProblem('must not hold a space or a control character');
   const mark = /[#%,<>?@[\\\]^|:]/.exec(entry);
@@ -59,18 +63,19 @@ function isAscii(text: string): boolean {
   return !/[^\u0000-\u007f]/.test(text);
 }
 
+/** A problem with the code `invalid_host`. */
 function hostProblem(message: string, remedy?: string): Problem {
   return { code: 'invalid_host', message, ...(remedy === undefined ? {} : { remedy }) };
 }
 
-/** A path entry that is a regex where wildcards are asked for. */
+/** The problem of a regex in a list of wildcards; the linter of stored rules reports it too. */
 export const REGEX_IN_WILDCARD = {
   code: 'regex_in_wildcard',
   message: 'looks like a regex, and under `wildcard` everything but `*` is literal',
   remedy: 'set `path_match_type` to `regex`, or write a wildcard',
 } as const satisfies Problem;
 
-/** Judges one wildcard path entry that is not empty. */
+/** Checks one non-empty wildcard path entry against the canonical form of paths (semantics §1.1). */
 export function judgePathEntry(entry: string): EntryProblem | null {
   if (hasBadEscape(entry)) {
     return pathProblem('must not hold a bad percent escape', 'write a literal `%` as `%25`');
@@ -100,13 +105,16 @@ export function judgePathEntry(entry: string): EntryProblem | null {
   return null;
 }
 
-/** Whether a canonical path never holds this segment: `.`, `..`, or one of them before parameters (semantics §1.1). */
+/**
+ * Whether a canonical path never contains this segment: `.`, `..`, either before parameters, or `;…` (semantics §1.1).
+ */
 function isResolved(segment: string): boolean {
   const semicolon = segment.indexOf(';');
   const head = semicolon < 0 ? segment : segment.slice(0, semicolon);
   return head === '.' || head === '..' || (semicolon === 0 && segment !== '');
 }
 
+/** A problem with the code `invalid_path`. */
 function pathProblem(message: string, remedy?: string): Problem {
   return { code: 'invalid_path', message, ...(remedy === undefined ? {} : { remedy }) };
 }

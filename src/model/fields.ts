@@ -1,4 +1,4 @@
-/** The building blocks of every schema: zod types whose refusals are written in our words. */
+/** The building blocks of every schema: zod types whose issues carry a `Problem`, a code and a message of this API. */
 import { z } from 'zod';
 import { COUNTRIES, meantCountry } from '../base/countries.ts';
 import { parseIpEntry } from '../base/ip.ts';
@@ -7,7 +7,7 @@ import { utf8Length } from '../base/octets.ts';
 import { documentField, shownAs } from './document.ts';
 import type { Problem } from './report.ts';
 
-/** A schema with one more condition; `judge` returns what is wrong with a value, or `null`. */
+/** Adds a condition to a schema; `judge` returns the problem of a value, or `null` for a valid one. */
 export function checked<T extends z.ZodType>(schema: T, judge: (value: z.output<T>) => Problem | null): T {
   return schema.check((context) => {
     const problem = judge(context.value as z.output<T>);
@@ -22,7 +22,10 @@ export function checked<T extends z.ZodType>(schema: T, judge: (value: z.output<
   });
 }
 
-/** A schema that replaces its value; `read` returns the new value or what is wrong with the old one. */
+/**
+ * A schema that converts a text; `read` returns the converted value, or the problem of the text. Documents show the
+ * text.
+ */
 export function converted<T>(
   read: (text: string) => { readonly value: T } | { readonly problem: Problem },
 ): z.ZodType<T, string> {
@@ -49,17 +52,17 @@ export function integer(least: number, most: number): z.ZodNumber {
   }).meta({ type: 'integer', minimum: least, maximum: most });
 }
 
-/** The id of a rule, record or node. */
+/** The id of a rule, record or node: from 1 to `MAX_ID`. */
 export function id(): z.ZodNumber {
   return integer(1, MAX_ID);
 }
 
-/** A port; the ones that may be left to the scheme add `.nullable()`. */
+/** A TCP port, from 1 to 65535. A field whose port may follow from its scheme adds `.nullable()`. */
 export function port(): z.ZodNumber {
   return integer(1, MAX_PORT);
 }
 
-/** Text within a number of characters that any database can hold: no NUL, no lone surrogates. */
+/** Text of at most `most` code points that any database can store: no NUL, no lone surrogates. */
 export function text(most = MAX_ENTRY_CHARACTERS): z.ZodString {
   return checked(z.string(), (value) => {
     const characters = value.length > most ? charactersIn(value) : 0;
@@ -69,7 +72,9 @@ export function text(most = MAX_ENTRY_CHARACTERS): z.ZodString {
   }).meta({ maxLength: most });
 }
 
-/** Text of any length without what no database can hold. */
+/**
+ * The problem of a text with a NUL or a lone surrogate, which PostgreSQL cannot store as text; `null` for any other.
+ */
 function judgeEncoding(value: string): Problem | null {
   if (value.includes('\0')) return { code: 'invalid_text', message: 'must not hold a NUL character' };
   if (!value.isWellFormed()) return { code: 'invalid_text', message: 'must be valid Unicode text' };
@@ -81,9 +86,10 @@ export function filledText(most = MAX_ENTRY_CHARACTERS): z.ZodString {
   return checked(text(most), (value) => (value === '' ? EMPTY : null));
 }
 
+/** The problem of an empty text; nothing is quoted. */
 const EMPTY: Problem = { code: 'empty_value', message: 'must not be empty', found: null };
 
-/** Characters of a text as people count them: code points. */
+/** The number of code points in a text; a surrogate pair counts once. */
 function charactersIn(value: string): number {
   let characters = 0;
   for (const _ of value) characters++;
@@ -91,8 +97,8 @@ function charactersIn(value: string): number {
 }
 
 /**
- * A list of at most `most` entries. The length is judged first and alone, so that a list of a million mistakes is one
- * mistake.
+ * A list of at most `most` entries. The length is checked first, and a list that is too long is not read further, so
+ * that a list of a million mistakes gives one diagnostic.
  */
 export function list<T extends z.ZodType>(entry: T, most = MAX_LIST_ENTRIES): z.ZodType<z.output<T>[]> {
   const schema = z.array(z.unknown()).max(most).pipe(z.array(entry).max(most));
@@ -102,17 +108,19 @@ export function list<T extends z.ZodType>(entry: T, most = MAX_LIST_ENTRIES): z.
   ) as unknown as z.ZodType<z.output<T>[]>;
 }
 
-/** A list of texts, none of them empty. */
+/** A list of non-empty texts. */
 export function textList(most = MAX_LIST_ENTRIES): z.ZodType<string[]> {
   return list(filledText(), most);
 }
 
-/** `true` or `false`, with a default. */
+/** `true` or `false`; `fallback` is the default. */
 export function flag(fallback: boolean): z.ZodDefault<z.ZodBoolean> {
   return z.boolean().default(fallback);
 }
 
-/** One address entry of a drop rule, brought to its canonical text. */
+/**
+ * One address entry of a drop rule (address, CIDR prefix or range), converted to its canonical text (`parseIpEntry`).
+ */
 export function ipEntry(): z.ZodType<string, string> {
   return converted((value) => {
     const entry = parseIpEntry(value);
@@ -120,7 +128,7 @@ export function ipEntry(): z.ZodType<string, string> {
   });
 }
 
-/** An assigned ISO 3166-1 alpha-2 code, brought to upper case. */
+/** An assigned ISO 3166-1 alpha-2 code, converted to upper case. */
 export function country(): z.ZodType<string, string> {
   return converted((value) => {
     const code = value.toUpperCase();
@@ -135,7 +143,7 @@ export function country(): z.ZodType<string, string> {
   });
 }
 
-/** The country of an origin, a note that may be left empty. */
+/** The country of an origin: an assigned code or empty, the default. It has no effect on requests. */
 export function originCountry(): z.ZodDefault<z.ZodType<string, string>> {
   const assigned = country();
   return converted((value) => {
@@ -145,12 +153,13 @@ export function originCountry(): z.ZodDefault<z.ZodType<string, string>> {
   }).default('');
 }
 
+/** The problem of an origin's country that is neither assigned nor empty. */
 const UNASSIGNED: Problem = {
   code: 'unknown_country',
   message: 'must be an assigned ISO 3166-1 alpha-2 country code, or empty',
 };
 
-/** A page's text, bounded in UTF-8 octets. */
+/** The text of a page, of at most `most` UTF-8 octets: nodes send octets, so the bound is not in characters. */
 export function page(most: number): z.ZodString {
   return checked(z.string(), (value) => {
     const octets = utf8Length(value);

@@ -1,16 +1,19 @@
-/** Fields that end up in a request line, a Host header or a Location: addresses, targets and header values. */
+/**
+ * Checks fields that nodes write into a request line, a Host header or a Location: addresses, targets and header
+ * values.
+ */
 import { type HostFacts, normalizeName, parseHost } from '../base/host.ts';
 import { parseIp, parseIpv4 } from '../base/ip.ts';
 import { hasDotSegment } from '../base/path.ts';
 import type { Problem } from './report.ts';
 
-/** Control characters, space and `\`: what would split a header or change an authority (semantics §5). */
+/** Refuses control characters, space and `\`, which would split a header or change an authority (semantics §5). */
 function judgeRaw(value: string): Problem | null {
   if (!/[\u0000-\u0020\u007f\\]/.test(value)) return null;
   return { code: 'forbidden_character', message: 'must not hold a control character, a space or `\\`' };
 }
 
-/** An origin: a strict IP address or an ASCII host name, nothing around it. */
+/** Checks the address of an origin: a strict IP address or an ASCII host name, without scheme, port or brackets. */
 export function judgeAddress(value: string): Problem | null {
   if (parseIp(value, new Uint32Array(4)) !== 0) return null;
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(value))
@@ -29,12 +32,16 @@ export function judgeAddress(value: string): Problem | null {
   return null;
 }
 
+/** A problem with the code `invalid_address`. */
 function addressProblem(remedy?: string): Problem {
   const message = 'must be an IP address or a host name';
   return { code: 'invalid_address', message, ...(remedy === undefined ? {} : { remedy }) };
 }
 
-/** A Host header value: an ASCII host with an optional port; empty stands for the visitor's own. */
+/**
+ * Checks a Host header value: an ASCII host with an optional port (RFC 9110 §7.2); empty: the origin gets the request's
+ * host.
+ */
 export function judgeHostHeader(value: string): Problem | null {
   if (value === '') return null;
   const raw = judgeRaw(value);
@@ -44,7 +51,9 @@ export function judgeHostHeader(value: string): Problem | null {
   return { code: 'invalid_host', message: 'must be a host name, with `:port` where it needs one', ...remedy };
 }
 
-/** An ASCII host or a bracketed IPv6 literal, with an optional port and no user name. */
+/**
+ * Whether a text is an ASCII host or a bracketed IPv6 literal, with an optional port and no user name (RFC 3986 §3.2).
+ */
 function isAuthority(value: string): boolean {
   const facts: HostFacts = { host: '', port: -1, literal: false };
   if (!/^[a-z0-9._:[\]-]+$/i.test(value) || !parseHost(value, facts)) return false;
@@ -52,13 +61,13 @@ function isAuthority(value: string): boolean {
   return !/(?:^|\.)(?:[0-9]+|0x[0-9a-f]*)$/.test(facts.host);
 }
 
-/** Whether the path of a target holds `.` or `..` in any spelling. */
+/** Whether the path of a target has a segment `.` or `..`, percent-encoded or not. */
 function holdsDotSegment(target: string): boolean {
   const path = target.replace(/[?#].*$/s, '').replace(/^https?:\/\/[^/]*/i, '');
   return path !== '' && hasDotSegment(path);
 }
 
-/** A redirect's target: an absolute http or https address, or a path that starts with exactly one `/`. */
+/** Checks the target of a redirect: an absolute http or https address, or a path that starts with exactly one `/`. */
 export function judgeRedirectTarget(value: string): Problem | null {
   if (value === '') return targetProblem('must not be empty');
   const raw = judgeRaw(value);
@@ -90,11 +99,12 @@ export function judgeRedirectTarget(value: string): Problem | null {
   return targetProblem('must name an ASCII host after `://`; the target is literal text', remedy);
 }
 
+/** A problem with the code `invalid_target`. */
 function targetProblem(message: string, remedy?: string): Problem {
   return { code: 'invalid_target', message, ...(remedy === undefined ? {} : { remedy }) };
 }
 
-/** A rewrite's path: `/…` without query or fragment, or empty (semantics §5). */
+/** Checks the path target of a rewrite: `/…` without query or fragment, or empty (semantics §5). */
 export function judgePathTarget(value: string): Problem | null {
   if (value === '') return null;
   if (value.includes('?')) return targetProblem('must not hold `?`', 'put the query into `query_target`');
@@ -102,14 +112,14 @@ export function judgePathTarget(value: string): Problem | null {
   return judgeQueryTarget(value);
 }
 
-/** A rewrite's query, without its `?`. */
+/** Checks the query target of a rewrite, which has no leading `?` and no fragment. */
 export function judgeQueryTarget(value: string): Problem | null {
   const raw = judgeRaw(value);
   if (raw !== null) return raw;
   return value.includes('#') ? targetProblem('must not hold `#`: an origin never gets a fragment') : null;
 }
 
-/** What a health probe asks for: a path, with a query where one is needed. */
+/** Checks the target of a health probe: a path, with an optional query. */
 export function judgeProbePath(value: string): Problem | null {
   return value.startsWith('/') ? judgeQueryTarget(value) : targetProblem('must start with `/`');
 }

@@ -1,18 +1,18 @@
 /**
- * Finds the known word that a misspelt one stands for. Names are compared word by word (`path_includes` is not a slip
- * of `host_includes`), and a word is a slip of another only within a number of edits that follows its length.
+ * Suggests the known name for a misspelt one. Names are compared word by word (`path_includes` is no misspelling of
+ * `host_includes`), and the number of edits allowed in a word depends on its length.
  */
 
-/** The longest name that is compared; a longer one is no slip of the pen. */
+/** Characters of the longest name that is compared: no known name is near that length. */
 const LONGEST = 40;
-/** A word has one edit; from this length on two, its first letter apart. */
+/** Characters of a word from which two edits are allowed, both after the first letter; a shorter word allows one. */
 const TWO_EDITS = 8;
-/** Below this length a replaced first letter makes another word (`code`, `mode`). */
+/** Characters of a word below which its first letter may not be replaced: `code` and `mode` are different words. */
 const FIRST_REPLACED = 6;
-/** Up to this length any replaced letter makes another word (`ip`, `id`). */
+/** Characters of a word up to which no letter may be replaced: `ip` and `id` are different words. */
 const ANY_REPLACED = 3;
 
-/** The known name that was probably meant: the one fewest edits away, `null` when none is near. */
+/** The known name with the fewest edits from `name`, the first of equals; `null` when none is near enough. */
 export function nearest(name: string, known: Iterable<string>): string | null {
   if (name.length > LONGEST) return null;
   const wanted = wordsOf(name);
@@ -27,15 +27,18 @@ export function nearest(name: string, known: Iterable<string>): string | null {
   return best;
 }
 
+/** The words of a name in lower case, separated by `_` or `-`. */
 function wordsOf(name: string): readonly string[] {
   return name.toLowerCase().split(/[_-]/);
 }
 
-/** Edits between two names, `null` where a word of one is no slip of the other's; names cut otherwise are joined. */
+/**
+ * Edits between two names; `null` when a pair of their words is too different. Names with different numbers of words are
+ * near, by one edit, only when they are equal without separators.
+ */
 function slips(a: readonly string[], b: readonly string[]): number | null {
   if (a.length !== b.length) {
-    const [one, other] = [a.join(''), b.join('')];
-    return one === other ? 1 : null;
+    return a.join('') === b.join('') ? 1 : null;
   }
   let edits = 0;
   for (const [index, word] of a.entries()) {
@@ -46,11 +49,12 @@ function slips(a: readonly string[], b: readonly string[]): number | null {
   return edits;
 }
 
+/** Edits between two words; `null` when there are more than their length allows. */
 function slipsOfWord(a: string, b: string): number | null {
   if (a === b) return 0;
   const length = Math.max(a.length, b.length);
   if (Math.min(a.length, b.length) === 0 || Math.abs(a.length - b.length) > 2) return null;
-  // `rule-1` and `rule-2` are two names, not a slip.
+  // `rule-1` and `rule-2` are two names, not a misspelling.
   if (/[0-9]/.test(a + b) && a.replace(/[0-9]/g, '') === b.replace(/[0-9]/g, '')) return null;
   const edits = distance(a, b);
   if (edits === 2 && length >= TWO_EDITS) return a[0] === b[0] ? 2 : null;
@@ -60,7 +64,7 @@ function slipsOfWord(a: string, b: string): number | null {
   return 1;
 }
 
-/** The letters of a word, each once: a swap and a wrong doubling (`tll` for `ttl`) bring no new one. */
+/** The distinct letters of a word, sorted. A swap or a wrong doubling (`tll` for `ttl`) does not change them. */
 function letters(word: string): string {
   return [...new Set(word)].sort().join('');
 }

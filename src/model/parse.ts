@@ -1,7 +1,8 @@
 /**
- * From whatever a customer wrote to a `RuleSet`, or to every mistake in it. This is the door: what comes through has
- * all its defaults, canonical addresses, valid patterns within their budgets and ids that exist, so that a compile
- * never fails for what a customer wrote. Nothing here throws, whatever the input.
+ * Parses customer input into a `RuleSet`, one rule, one record or a domain, or into all its mistakes. Every input of the
+ * compiler passes these functions, so a parsed value has all defaults, canonical addresses, valid patterns within their
+ * budgets and record ids that exist, and a compile never fails because of customer input. No function here throws, for
+ * any input.
  */
 import { type Diagnostic, type FieldPath, quoteValue } from '../base/diagnostic.ts';
 import { MAX_DOMAIN_IPS, MAX_RECORDS, MAX_RULES } from '../base/limits.ts';
@@ -19,30 +20,39 @@ import { createReport, type Problem, type Report, readIssue, unknownField } from
 import { ruleForm } from './rule.ts';
 import type { DnsRecord, Domain, Rule, RuleSet } from './types.ts';
 
+/**
+ * The result of a parse: the value under the name `Key`, or a refusal. The diagnostics are complete in both cases, up to
+ * `MAX_DIAGNOSTICS`; those of a success are warnings.
+ */
 export type Parsed<Key extends string, Value> =
   | ({ readonly ok: true; readonly diagnostics: readonly Diagnostic[] } & { readonly [K in Key]: Value })
   | { readonly ok: false; readonly diagnostics: readonly Diagnostic[] };
 
+/** The state of one parse. */
 interface Reading {
   readonly report: Report;
   readonly patterns: PatternBook;
 }
 
+/** Whether the input is a new write or a stored object. */
 interface StoredOption {
-  /** It was accepted once: what this version has come to refuse is only warned of. */
+  /** The object is already stored: what only this version refuses becomes a warning. Default `false`. */
   readonly stored?: boolean;
 }
 
+/** The options of `parseRule`. */
 interface RuleOptions extends StoredOption {
+  /** Ids of the records of the domain; absent: record ids are not checked. */
   readonly recordIds?: ReadonlySet<number>;
 }
 
+/** The top-level fields of a rule set; any other is an error. */
 const TOP_FIELDS = ['domain', 'records', 'rules', 'entitlements'] as const;
 
 /**
  * Reads `{ domain, records, rules }`; each rule carries its `type` and `id`, each record its `id`. `entitlements` is
- * accepted and ignored: what a plan allows was settled when the rules were written. All mistakes are reported
- * together, with their field paths; warnings alone do not refuse the input.
+ * accepted and ignored: the entitlements of the subscription are checked when a rule is written. All mistakes are
+ * reported together, with their field paths; warnings alone do not refuse the input.
  */
 export function parseRuleSet(input: unknown): Parsed<'ruleSet', RuleSet> {
   return collect('ruleSet', input, (plain, reading) => {
@@ -77,7 +87,7 @@ export function parseRule(
   );
 }
 
-/** Reads one record of the domain of that name. */
+/** Reads one record; `domain` is the canonical name of its domain, against which relative names are resolved. */
 export function parseRecord(
   input: unknown,
   domain: string,
@@ -85,17 +95,19 @@ export function parseRecord(
 ): Parsed<'record', DnsRecord> {
   return collect('record', input, (plain, { report, patterns }) => {
     const record = readForm(recordForm, plain, { report, patterns, path: [], stored });
-    if (record !== null) tellName(record, domain, { report, path: [], stored });
+    if (record !== null) checkName(record, domain, { report, path: [], stored });
     return record;
   });
 }
 
-/** Reads the domain's own part. */
+/** Reads the fields of a domain that a rule set contains (`domainForm`). */
 export function parseDomain(input: unknown): Parsed<'domain', Domain> {
   return collect('domain', input, (plain, reading) => readForm(domainForm, plain, { ...reading, path: [] }));
 }
 
-/** Runs a reader over plain data and hands back its value only when there was no error. */
+/**
+ * Runs a reader over a plain copy of the input, and returns its value only without errors. The pattern budget is new.
+ */
 function collect<Key extends string, Value>(
   key: Key,
   input: unknown,
@@ -111,6 +123,9 @@ function collect<Key extends string, Value>(
   return { ok: true, diagnostics, [key]: value } as Parsed<Key, Value>;
 }
 
+/**
+ * Reads the records of a rule set; `domain`: the canonical name, `null` when it is invalid, so names are not checked.
+ */
 function readRecords(
   input: unknown,
   domain: string | null,
@@ -126,13 +141,14 @@ function readRecords(
     const record = readForm(recordForm, entry, { report, patterns, path });
     noteId(record?.id, seen, path, report);
     if (record === null) continue;
-    if (domain !== null) tellName(record, domain, { report, path, stored: false });
+    if (domain !== null) checkName(record, domain, { report, path, stored: false });
     records.push(record);
   }
   return records;
 }
 
-function tellName(
+/** Reports a record name outside the domain, and a CNAME or ALIAS record that points to itself. */
+function checkName(
   record: DnsRecord,
   domain: string,
   { report, path, stored }: { report: Report; path: FieldPath; stored: boolean },
@@ -142,10 +158,13 @@ function tellName(
     report.add('error', [...path, 'name'], { found: quoteValue(record.name), ...problem });
   const loop = judgeOwnTarget(record, domain);
   if (loop === null) return;
-  const told = { found: quoteValue(record.destination), ...loop };
-  report.add(stored ? 'warning' : 'error', [...path, 'destination'], told);
+  const problemOfTarget = { found: quoteValue(record.destination), ...loop };
+  report.add(stored ? 'warning' : 'error', [...path, 'destination'], problemOfTarget);
 }
 
+/**
+ * Reads the rules of a rule set in order. `null` when the list is no list or too long; rules with errors are left out.
+ */
 function readRules(input: unknown, recordIds: ReadonlySet<number>, reading: Reading): Rule[] | null {
   const { report } = reading;
   const entries = readList(input, ['rules'], MAX_RULES, report);
@@ -170,12 +189,12 @@ function readRules(input: unknown, recordIds: ReadonlySet<number>, reading: Read
     const fields = readRuleFields(type, entry, { ...reading, path, recordIds });
     if (fields !== null && ruleId !== undefined) rules.push({ id: ruleId, type, ...fields } as Rule);
   }
-  tellAddresses(rules, report);
+  checkAddressTotal(rules, report);
   return rules;
 }
 
-/** Holds the domain to its address entries, told at the rule that breaks the budget. */
-function tellAddresses(rules: readonly Rule[], report: Report): void {
+/** Checks `MAX_DOMAIN_IPS` over all drop rules; the message names the rule that exceeds it. */
+function checkAddressTotal(rules: readonly Rule[], report: Report): void {
   let total = 0;
   for (const rule of rules) {
     if (rule.type !== 'drop') continue;
@@ -187,10 +206,12 @@ function tellAddresses(rules: readonly Rule[], report: Report): void {
   }
 }
 
+/** The context of one rule; `recordIds` as in `RuleOptions`. */
 interface RuleReading extends ReadContext {
   readonly recordIds: ReadonlySet<number> | undefined;
 }
 
+/** Reads one rule of a known type by its form, and checks its record ids where `recordIds` is given. */
 function readRuleFields(
   type: RuleType,
   input: unknown,
@@ -198,30 +219,31 @@ function readRuleFields(
 ): StoredRule<Rule> | null {
   const fields = readForm(ruleForm(type), input, context);
   if (recordIds === undefined || !isObject(input)) return fields;
-  // Read from the input, so that ids are judged also where another field is wrong.
+  // Read from the input, not from `fields`, so that record ids are checked even when another field is wrong.
   const list = own(input, 'record_ids');
   const single = own(input, 'record_id');
   const scope = Array.isArray(list) ? list.slice(0, MAX_RECORDS) : [];
-  let strangers = 0;
+  let foreign = 0;
   for (const [index, recordId] of scope.entries()) {
     if (!Number.isInteger(recordId) || recordIds.has(recordId as number)) continue;
-    context.report.add('error', [...context.path, 'record_ids', index], STRANGER);
-    strangers++;
+    context.report.add('error', [...context.path, 'record_ids', index], FOREIGN_RECORD);
+    foreign++;
   }
   if (scope.length === 0 && typeof single === 'number' && !recordIds.has(single)) {
-    context.report.add('error', [...context.path, 'record_id'], STRANGER);
-    strangers++;
+    context.report.add('error', [...context.path, 'record_id'], FOREIGN_RECORD);
+    foreign++;
   }
-  return strangers === 0 ? fields : null;
+  return foreign === 0 ? fields : null;
 }
 
-/** Worded by the API document. */
-const STRANGER: Problem = {
+/** The problem of a record id of another domain. The API document prescribes the message. */
+const FOREIGN_RECORD: Problem = {
   code: 'foreign_record',
   message: 'record_ids do not belong to this domain',
   found: null,
 };
 
+/** Reads the type of a rule; reports a missing or unknown one and returns `null`. */
 function readType(given: unknown, path: FieldPath, report: Report): RuleType | null {
   if ((RULE_TYPES as readonly unknown[]).includes(given)) return given as RuleType;
   const names = RULE_TYPES.map((type) => `\`${type}\``).join(', ');
@@ -235,8 +257,10 @@ function readType(given: unknown, path: FieldPath, report: Report): RuleType | n
   return null;
 }
 
+/** The schema of ids, built once. */
 const ID = id();
 
+/** Reads the id of a rule; reports an invalid one and returns `undefined`. */
 function readId(given: unknown, path: FieldPath, report: Report): number | undefined {
   const result = ID.safeParse(given);
   if (result.success) return result.data;
@@ -246,6 +270,7 @@ function readId(given: unknown, path: FieldPath, report: Report): number | undef
   return undefined;
 }
 
+/** Adds an id to `seen`, and reports one that is there already. */
 function noteId(value: number | undefined, seen: Set<number>, path: FieldPath, report: Report): void {
   if (value === undefined) return;
   if (seen.has(value)) {
@@ -255,7 +280,7 @@ function noteId(value: number | undefined, seen: Set<number>, path: FieldPath, r
   seen.add(value);
 }
 
-/** The ids of all records, also of those with mistakes, so that one mistake is not told twice. */
+/** The ids of all records, including invalid ones, so that a mistake in a record is not reported again at each rule. */
 function recordIdsOf(input: unknown): ReadonlySet<number> {
   const ids = new Set<number>();
   if (!Array.isArray(input)) return ids;
@@ -266,12 +291,13 @@ function recordIdsOf(input: unknown): ReadonlySet<number> {
   return ids;
 }
 
-/** The domain's name where it is well-formed, whatever the domain's other fields are. */
+/** The canonical name of the domain; `null` when it is invalid. Mistakes in other fields do not matter. */
 function nameOf(input: object): string | null {
   const domain = own(input, 'domain');
   return isObject(domain) ? (domainName.safeParse(own(domain, 'name')).data ?? null) : null;
 }
 
+/** Checks that a value is a list of at most `most` entries; otherwise reports it and returns `null`. */
 function readList(input: unknown, path: FieldPath, most: number, report: Report): readonly unknown[] | null {
   if (!Array.isArray(input)) {
     report.add('error', path, { code: 'invalid_type', message: 'must be a list', found: quoteValue(input) });
@@ -290,6 +316,7 @@ function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** The own property of that name; inherited ones (`__proto__`, `constructor`) are `undefined`. */
 function own(value: object, name: string): unknown {
   return Object.hasOwn(value, name) ? (value as Record<string, unknown>)[name] : undefined;
 }

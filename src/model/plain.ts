@@ -1,23 +1,30 @@
-/** Plain data from any value: what the schemas read can then neither throw nor change under them. */
+/**
+ * Copies any value to plain data before the schemas read it, so that no getter or proxy of the value can throw during
+ * the read or return different values to two reads.
+ */
 
-/** The deepest place a schema looks at is `rules[i].origins[j].node_ids[k]`, six steps down. */
+/** Levels that are copied: the deepest value a schema reads is `rules[i].origins[j].node_ids[k]`, six steps down. */
 const DEEPEST = 8;
-/** Ten times the longest list any schema accepts; of a longer one only this much and one entry more are copied. */
+/**
+ * Entries of a list that are copied, and one more: ten times the longest list any schema accepts, so its length is
+ * still refused.
+ */
 const LONGEST = 100_000;
 
 /**
- * A copy of `value` made of own enumerable data. Circular and deeper data ends in empty objects, which no schema
- * reaches. `null` when a property cannot be read at all (a throwing getter, a revoked proxy).
+ * Copies the own enumerable properties of `value`. Below `DEEPEST` levels, and so in circular data, every object becomes
+ * an empty one, which no schema reads. `null` when a property cannot be read at all (a throwing getter, a revoked proxy).
  */
 export function plainCopy(value: unknown): { readonly value: unknown } | null {
   try {
     return { value: copy(value, 0) };
   } catch {
-    // Only the value's own code can throw here: nothing of ours runs inside but the walk below.
+    // Only code of the value itself (a getter, a proxy trap) can throw inside `copy`.
     return null;
   }
 }
 
+/** Copies one value; `depth` counts the levels above it. */
 function copy(value: unknown, depth: number): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth === DEEPEST) return {};
@@ -31,6 +38,7 @@ function copy(value: unknown, depth: number): unknown {
   for (const name of Object.keys(value)) {
     const field = copy((value as Record<string, unknown>)[name], depth + 1);
     if (name !== '__proto__') fields[name] = field;
+    // An assignment to `__proto__` would set the prototype instead of a property.
     else
       Object.defineProperty(fields, name, {
         value: field,

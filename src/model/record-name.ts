@@ -1,12 +1,13 @@
-/** Record names: stored relative or absolute, `@` for the apex (semantics §2). */
+/** Resolves and checks record names, which are stored relative or absolute, `@` for the apex (semantics §2). */
 import { normalizeName } from '../base/host.ts';
 import type { Problem } from './report.ts';
 import type { DnsRecord } from './types.ts';
 
 /**
- * The absolute name a record stands for, canonical (lower case, ASCII, no trailing dot), or `null` when it has none.
- * A name that equals the domain or ends in `.<domain>` is absolute, with or without a trailing dot; any other is
- * relative, and only relative without a trailing dot.
+ * The canonical absolute name of a record (lower case, ASCII, no trailing dot); `null` for a name that is invalid or
+ * outside the domain. `domain` is canonical.
+ * A name that equals the domain or ends in `.<domain>` is absolute, with or without a trailing dot. Any other name is
+ * relative; with a trailing dot it is outside the domain.
  */
 export function absoluteName(name: string, domain: string): string | null {
   if (name === '@') return domain;
@@ -16,7 +17,7 @@ export function absoluteName(name: string, domain: string): string | null {
   return name.endsWith('.') ? null : normalizeName(`${canonical}.${domain}`);
 }
 
-/** What is wrong with a record's name inside a domain, or `null`. */
+/** The problem of a record name in a domain, or `null`. A `*` is allowed only as the whole first label. */
 export function judgeRecordName(name: string, domain: string): Problem | null {
   const absolute = absoluteName(name, domain);
   if (absolute === null) {
@@ -32,7 +33,7 @@ export function judgeRecordName(name: string, domain: string): Problem | null {
   return { code: 'invalid_name', message };
 }
 
-/** What is wrong with a record that is an alias of itself, or `null`. */
+/** The problem of a CNAME or ALIAS record whose destination is its own name, or `null`. */
 export function judgeOwnTarget(
   { name, type, destination }: Pick<DnsRecord, 'name' | 'type' | 'destination'>,
   domain: string,

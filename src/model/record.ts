@@ -1,4 +1,6 @@
-/** DNS records. */
+/**
+ * The form of DNS records (API document, "DNS record"): fields, defaults, and the checks of the destination by type.
+ */
 import { z } from 'zod';
 import { parseIp, parseIpv4, parseIpv6 } from '../base/ip.ts';
 import {
@@ -13,6 +15,7 @@ import { crossCheck, type FormValues, form, type Stored } from './form.ts';
 import { judgeAddress, judgeHostHeader } from './location.ts';
 import type { Problem } from './report.ts';
 
+/** The fields of a record, by their names in the API. */
 const FIELDS = {
   id: id().describe('id of the record'),
   name: filledText().describe('host name, relative to the domain or absolute; `@` is the apex'),
@@ -46,10 +49,12 @@ const FIELDS = {
   comment: text(MAX_COMMENT_CHARACTERS).default('').describe('note without effect'),
 };
 
-/** One DNS record as it is stored. */
+/** One DNS record as it is stored: all defaults set; `timeout` in seconds. */
 export type DnsRecord = Stored<typeof FIELDS>;
+/** The values of a record after its defaults. */
 type FieldValues = FormValues<typeof FIELDS>;
 
+/** Checks the destination of a record that the edge may connect to. */
 const destination = crossCheck<Pick<FieldValues, 'type' | 'destination'>>(
   ['type', 'destination'],
   (values, scope) => {
@@ -58,7 +63,10 @@ const destination = crossCheck<Pick<FieldValues, 'type' | 'destination'>>(
   },
 );
 
-/** Only what the edge itself connects to is judged; other data is the zone's own affair. */
+/**
+ * The problem of the data of an A, AAAA, CNAME or ALIAS record, or `null`. The edge never connects to the data of other
+ * types.
+ */
 function judgeDestination(type: RecordType, value: string): Problem | null {
   const code = 'invalid_destination';
   const found = `\`${value.slice(0, 80)}\``;
@@ -72,13 +80,14 @@ function judgeDestination(type: RecordType, value: string): Problem | null {
   return { code, message: `must be a host name for type \`${type}\``, found };
 }
 
-/** Types whose data ends in the name of a host, and who says so. */
+/** Types whose data ends in a host name, with the RFC that requires a name. */
 const NAMED_HOST: Partial<Readonly<Record<RecordType, string>>> = {
   MX: 'RFC 5321 §5.1',
   NS: 'RFC 1035 §3.3.11',
   SRV: 'RFC 2782',
 };
 
+/** Refuses an address where the type requires a host name; a stored record gets a warning. */
 const target = crossCheck<Pick<FieldValues, 'type' | 'destination'>>(
   ['type', 'destination'],
   ({ type, destination: data }, scope) => {
@@ -93,11 +102,14 @@ const target = crossCheck<Pick<FieldValues, 'type' | 'destination'>>(
   },
 );
 
-/** An address in any spelling: no name ends in a label of digits alone. */
+/**
+ * Whether a text is an address in any spelling, bracketed IPv6 included: no host name ends in a label of only digits.
+ */
 function isAddress(host: string): boolean {
   return /^[0-9.]*[0-9]$/.test(host) || parseIp(host.replace(/^\[|\]$/g, ''), new Uint32Array(4)) !== 0;
 }
 
+/** Refuses `proxied` for a type outside `PROXIABLE_TYPES`. */
 const proxying = crossCheck<Pick<FieldValues, 'type' | 'proxied'>>(
   ['type', 'proxied'],
   ({ type, proxied }, scope) => {
@@ -107,6 +119,7 @@ const proxying = crossCheck<Pick<FieldValues, 'type' | 'proxied'>>(
   },
 );
 
+/** The form of a record. Its name is checked apart, since that needs the domain (`record-name.ts`). */
 export const recordForm = form({
   fields: FIELDS,
   ignored: ['domain_id', 'created_at', 'updated_at'],

@@ -1,46 +1,59 @@
-/** Collects every mistake of one input, and puts what zod found into our words. */
+/**
+ * Collects the mistakes of one input as diagnostics, and translates issues of zod into problems with a code and a
+ * message of this API.
+ */
 import type { z } from 'zod';
 import { type Diagnostic, type FieldPath, quoteValue, type Severity } from '../base/diagnostic.ts';
 import { MAX_DIAGNOSTICS } from '../base/limits.ts';
 import { nearest } from './nearest.ts';
 
-/** A mistake before it has a place. */
+/** A mistake without its severity and field path. */
 export interface Problem {
+  /** Stable and in snake case; clients may compare it. */
   readonly code: string;
+  /** Predicate of the field, lower case, without a full stop: `must be …`, `has no effect …`. */
   readonly message: string;
-  /** What was found; absent, the value at the place is quoted; `null`, nothing is (fixed messages, missing things). */
+  /**
+   * The text after "found". Absent: the value at the path is quoted; `null`: no value is shown (fixed messages, missing
+   * fields).
+   */
   readonly found?: string | null;
+  /** An imperative that corrects the mistake. */
   readonly remedy?: string;
 }
 
-/** Where mistakes are collected, up to `MAX_DIAGNOSTICS`. */
+/** The diagnostics of one input, at most `MAX_DIAGNOSTICS`; further ones are counted and dropped. */
 export interface Report {
+  /** Adds one diagnostic; `path` starts at the whole input. */
   add(severity: Severity, path: FieldPath, problem: Problem): void;
-  /** No more are kept: readers may stop looking. */
+  /** Whether the limit is reached; readers may stop then, since later diagnostics are dropped. */
   full(): boolean;
+  /** The number of errors so far, dropped ones included; warnings do not count. */
   errors(): number;
-  /** Everything collected, with a closing line when it is full. */
+  /** All diagnostics in the order of `add`; a full report ends with `too_many_mistakes`. */
   diagnostics(): readonly Diagnostic[];
 }
 
+/** Creates an empty report. */
 export function createReport(): Report {
-  const kept: Diagnostic[] = [];
+  const collected: Diagnostic[] = [];
   let errors = 0;
   return {
     add(severity, path, problem) {
       if (severity === 'error') errors++;
-      if (kept.length < MAX_DIAGNOSTICS) kept.push(place(severity, path, problem));
+      if (collected.length < MAX_DIAGNOSTICS) collected.push(place(severity, path, problem));
     },
-    full: () => kept.length >= MAX_DIAGNOSTICS,
+    full: () => collected.length >= MAX_DIAGNOSTICS,
     errors: () => errors,
     diagnostics() {
-      if (kept.length < MAX_DIAGNOSTICS) return kept;
+      if (collected.length < MAX_DIAGNOSTICS) return collected;
       const message = `reading stopped after ${MAX_DIAGNOSTICS} mistakes; there may be more`;
-      return [...kept, { code: 'too_many_mistakes', severity: 'info', path: [], message }];
+      return [...collected, { code: 'too_many_mistakes', severity: 'info', path: [], message }];
     },
   };
 }
 
+/** The diagnostic of a problem at a path; an absent or `null` `found` is left out. */
 function place(severity: Severity, path: FieldPath, problem: Problem): Diagnostic {
   return {
     code: problem.code,
@@ -52,7 +65,7 @@ function place(severity: Severity, path: FieldPath, problem: Problem): Diagnosti
   };
 }
 
-/** A field nobody knows; `meant` is the one that probably was, as `nearest` says. */
+/** The mistake of an unknown field; `meant`: the known name that `nearest` suggests, `null` for none. */
 export function unknownField(meant: string | null): Problem {
   return {
     code: 'unknown_field',
@@ -62,10 +75,13 @@ export function unknownField(meant: string | null): Problem {
   };
 }
 
-/** What `checked` and our transforms leave in an issue of zod. */
+/**
+ * The `params` of a custom zod issue, set by `checked` and `converted` in `fields.ts`; `undefined` in issues of zod's
+ * own.
+ */
 type IssueParams = Problem | undefined;
 
-/** What zod's type names are called; every number a customer writes is a whole one. */
+/** The words of messages for zod's type names; every number of the API is a whole number. */
 const EXPECTED: Readonly<Record<string, string>> = {
   string: 'text',
   number: 'a whole number',
@@ -97,6 +113,7 @@ export function readIssue(
   return [{ path, problem: { ...problem, found } }];
 }
 
+/** The problem of one zod issue; `value` is the input at its path. Unexpected codes give a generic message. */
 function describeIssue(issue: z.core.$ZodIssue, value: unknown): Problem {
   if (issue.code === 'custom') {
     const params = issue.params as IssueParams;
@@ -122,7 +139,7 @@ function describeIssue(issue: z.core.$ZodIssue, value: unknown): Problem {
   return { code: 'invalid_value', message: 'has a value that is not allowed here' };
 }
 
-/** Whether text is what was expected but for its quotes. */
+/** Whether a text would be valid without its quotes: `"10"` for a number, `"true"` for a flag. */
 function isQuoted(expected: string, value: unknown): boolean {
   if (typeof value !== 'string') return false;
   return expected === 'number'
@@ -130,6 +147,7 @@ function isQuoted(expected: string, value: unknown): boolean {
     : expected === 'boolean' && /^(?:true|false)$/.test(value);
 }
 
+/** The problem of a list with too many or too few entries, or of a number out of its range. */
 function describeBound(issue: z.core.$ZodIssueTooBig | z.core.$ZodIssueTooSmall, value: unknown): Problem {
   const big = issue.code === 'too_big';
   const bound = big ? `at most ${issue.maximum}` : `at least ${issue.minimum}`;
@@ -145,10 +163,12 @@ function describeBound(issue: z.core.$ZodIssueTooBig | z.core.$ZodIssueTooSmall,
   return { code: 'out_of_range', message: `must be ${bound}` };
 }
 
+/** The problem of an absent field; nothing is quoted. */
 function missing(expected: string): Problem {
   return { code: 'missing_field', message: `is missing; it must be ${expected}`, found: null };
 }
 
+/** The value at a path of the input; `undefined` where a step is missing. Inherited properties do not count. */
 function valueAt(input: unknown, path: FieldPath): unknown {
   let value = input;
   for (const step of path) {

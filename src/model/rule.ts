@@ -1,4 +1,4 @@
-/** The twelve rule types' forms. */
+/** Lists the forms of the twelve rule types; each is defined in its own file of `rules/`. */
 import type { RuleType } from '../base/vocabulary.ts';
 import type { StoredRule } from './common.ts';
 import type { Form } from './form.ts';
@@ -16,7 +16,7 @@ import { rewriteForm } from './rules/rewrite.ts';
 import { wafForm } from './rules/waf.ts';
 import type { Rule } from './types.ts';
 
-/** The form of each rule type. */
+/** The form of each rule type, in the order of the phases (semantics §4). */
 export const RULE_FORMS = {
   drop: dropForm,
   fingerprint: fingerprintForm,
@@ -32,7 +32,7 @@ export const RULE_FORMS = {
   error_page: errorPageForm,
 } as const satisfies { readonly [T in RuleType]: { readonly type: T } };
 
-/** The form of one type, its fields' types forgotten: what reads rules of any type. */
+/** The form of one type without the types of its fields, for code that reads rules of any type. */
 export function ruleForm(type: RuleType): Form<object & Record<string, never>, StoredRule<Rule>> {
   return RULE_FORMS[type] as unknown as Form<Record<string, never>, StoredRule<Rule>>;
 }

@@ -1,19 +1,21 @@
 /**
- * The settings of a domain that a customer changes: one line a setting, from which its type, the checks of a write,
- * the documents, the defaults of a new domain, `export` and `apply` follow. A new setting needs, besides, a column in
- * a migration of the store and, where it shapes responses, its place in a plan (`plan/layout.ts`).
+ * Defines the settings of a domain that a customer can change. One entry a setting: its type, the checks of a write, the
+ * API documents, the default of a new domain, `export` and `apply` are derived from it. A new setting also needs a
+ * column in a migration of the store and, where it changes responses, a field in the plan (`plan/layout.ts`).
  */
 import { z } from 'zod';
 import { CACHE_CAPS_MB, MAX_DISK_DAYS, MAX_DISK_GB } from '../base/limits.ts';
 import { flag, integer } from './fields.ts';
 import { type Fields, pick, type Stored } from './form.ts';
 
-/** Requests that a window can hold at most; a higher floor would never open an incident. */
+/**
+ * The greatest `uptime_min_requests`: no window has more requests, so a higher minimum would never open an incident.
+ */
 const MAX_REQUEST_FLOOR = 1_000_000_000;
 /** Minutes of the longest window (API document). */
 const MAX_MINUTES = 60;
 
-/** Settings that shape what nodes do; they are part of the plan. */
+/** Settings that nodes read; they are part of the plan. */
 export const EDGE_SETTINGS = {
   cache_l2_max_gb: integer(1, MAX_DISK_GB)
     .default(10)
@@ -55,28 +57,31 @@ const UPTIME_SETTINGS = {
     .describe('consecutive minutes with requests and not down after which an incident resolves'),
 } as const satisfies Fields;
 
+/** All settings, those of nodes first, as the API document orders them. */
 export const DOMAIN_SETTINGS = { ...EDGE_SETTINGS, ...UPTIME_SETTINGS } as const;
 
+/** The stored settings of one domain, all present. */
 export type DomainSettings = Stored<typeof DOMAIN_SETTINGS>;
 
 /** Names of all settings, in the order of the API document. */
 export const SETTING_NAMES = namesOf(DOMAIN_SETTINGS);
-/** Names of the settings that a plan holds. */
+/** Names of the settings in a plan. */
 export const EDGE_SETTING_NAMES = namesOf(EDGE_SETTINGS);
-/** Names of the settings that a plan does not hold. */
+/** Names of the settings that are not in a plan. */
 export const UPTIME_SETTING_NAMES = namesOf(UPTIME_SETTINGS);
 
-/** Values of a domain that sets nothing. */
+/** The settings of a domain where no setting was changed. */
 export const DEFAULT_SETTINGS: DomainSettings = z.object(DOMAIN_SETTINGS).parse({});
 
-/** Names of the settings that are `true` or `false`: databases store them as numbers. */
+/** Names of the boolean settings; the store has them as 0 and 1. */
 export const FLAG_SETTING_NAMES = SETTING_NAMES.filter((name) => typeof DEFAULT_SETTINGS[name] === 'boolean');
 
-/** The settings of anything that has them among other fields. */
+/** Copies the settings out of an object with more fields, such as a row of the store. */
 export function settingsOf(values: DomainSettings): DomainSettings {
   return pick(values, SETTING_NAMES);
 }
 
+/** The names of fields, in the order of their declaration. */
 function namesOf<F extends Fields>(fields: F): readonly (keyof F & string)[] {
   return Object.keys(fields);
 }

@@ -1,15 +1,25 @@
-/** References to capture groups in a rewrite's `path_target`: `$1`, `${1}`, `${name}` and `$$` (semantics §5). */
+/**
+ * Parses the `path_target` of a regex rewrite: literal text, references to capture groups `$1`, `${1}` and `${name}`,
+ * and `$$` for a literal `$` (semantics §5).
+ */
 
+/** A piece of a target. `index` counts groups from 1; 0, the whole match, cannot be written. */
 export type TargetPiece =
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'group'; readonly index: number }
   | { readonly kind: 'name'; readonly name: string };
 
+/**
+ * The pieces of a target in order, adjacent texts joined; or the first invalid text `at`, and its message and remedy.
+ */
 export type Substitution =
   | { readonly ok: true; readonly pieces: readonly TargetPiece[] }
   | { readonly ok: false; readonly at: string; readonly reason: string; readonly remedy: string };
 
-/** Splits a target into literal text and references; `ok: false` names the piece that is none of the four forms. */
+/**
+ * Splits a target into literal text and references. Group numbers have at most five digits; whether a group exists is
+ * not checked.
+ */
 export function parseSubstitution(target: string): Substitution {
   const pieces: TargetPiece[] = [];
   let text = '';
@@ -23,13 +33,14 @@ export function parseSubstitution(target: string): Substitution {
       position = dollar + 2;
       continue;
     }
+    // At most 200 characters: a longer name in braces is refused as no reference.
     const reference = /^\$(?:([0-9]+)|\{([0-9]+|[A-Za-z_][A-Za-z0-9_]*)\})/.exec(
       target.slice(dollar, dollar + 200),
     );
     if (reference === null) return refuse(target, dollar);
     const inner = reference[1] ?? reference[2]!;
     const numeric = /^[0-9]+$/.test(inner);
-    // `$01` and `$0` are read differently from one language to the next, so neither is taken.
+    // Languages read `$01` and `$0` differently, so both are refused.
     if (numeric && !/^[1-9][0-9]{0,4}$/.test(inner)) return refuseNumber(reference[0]);
     if (text !== '') pieces.push({ kind: 'text', text });
     text = '';
@@ -41,6 +52,7 @@ export function parseSubstitution(target: string): Substitution {
   return { ok: true, pieces };
 }
 
+/** The refusal of a `$` that starts no reference; `at` has at most 8 characters. */
 function refuse(target: string, dollar: number): Substitution {
   const at = target.slice(dollar, dollar + 8);
   if (at.startsWith('${')) {
@@ -50,6 +62,7 @@ function refuse(target: string, dollar: number): Substitution {
   return { ok: false, at, reason: 'holds a lone `$`', remedy: 'write `$$` for a literal `$`' };
 }
 
+/** The refusal of group 0, of a leading zero, and of more than five digits. */
 function refuseNumber(at: string): Substitution {
   const remedy =
     'groups are numbered from 1 without leading zeros; put the whole pattern in `( )` to refer to all of it';

@@ -1,6 +1,6 @@
 /**
- * What a customer writes, in the API's own field names, after every default has been filled in and every address
- * entry brought to its canonical text. Each type follows from the form that reads it.
+ * The types of a rule set: rules, records and the domain under the field names of the API, with every default set and
+ * every address entry in its canonical text. Each type is derived from the form that reads it.
  */
 import type { BotRouteRule } from './rules/bot-route.ts';
 import type { CacheRule } from './rules/cache.ts';
@@ -36,6 +36,7 @@ export type {
 import type { Domain } from './domain.ts';
 import type { DnsRecord } from './record.ts';
 
+/** A rule of any type; `type` discriminates the union. */
 export type Rule =
   | DropRule
   | FingerprintRule
@@ -50,7 +51,7 @@ export type Rule =
   | OriginPoolRule
   | ErrorPageRule;
 
-/** Stable names of rules and records by their ids: how an edge file's entries are found again after it changed. */
+/** Keys of rules and records by id. A key identifies an entry of an edge file across edits, where its id may change. */
 export interface ObjectKeys {
   readonly rules: ReadonlyMap<number, string>;
   readonly records: ReadonlyMap<number, string>;

@@ -1,8 +1,9 @@
-/** The OpenAPI document as the build left it; where the sources run unbuilt it is generated from the routes. */
+/** Reads the OpenAPI document that the build has written; a run from the sources generates it from the routes. */
 import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { Documents } from '../openapi.ts';
 
+/** The files beside the built module. */
 const YAML = new URL('./openapi.yaml', import.meta.url);
 const JSON_FORM = new URL('./openapi.json', import.meta.url);
 
@@ -19,6 +20,7 @@ export async function writeDocuments(): Promise<void> {
   await Promise.all([writeFile(YAML, yaml), writeFile(JSON_FORM, json)]);
 }
 
+/** Generates the document. The imports are dynamic, so that a built server loads no generator. */
 async function generateDocuments(): Promise<Documents> {
   const [{ documentRoutes }, { ROUTES }] = await Promise.all([
     import('../openapi.ts'),

@@ -1,17 +1,18 @@
-/** The refusals as the document has them: one response object for each status, which every operation refers to. */
+/** Describes the refusals in the document: one response object for each status, which every operation refers to. */
 import { MAX_BODY_OCTETS, PUBLISH_WAIT_MS } from '../limits.ts';
 import type { JsonObject } from './json-object.ts';
 
+/** The description of one status. */
 interface RefusalDescription {
-  /** Its name among the document's responses. */
+  /** The name in `components.responses`. */
   readonly name: string;
   readonly description: string;
-  /** A sentence that is really answered. */
+  /** A message of the API with this status. */
   readonly example: string;
   readonly headers?: JsonObject;
 }
 
-/** Every status an operation can refuse with. */
+/** The description of every status that an operation can refuse with. */
 export const REFUSALS: Readonly<Record<number, RefusalDescription>> = {
   400: {
     name: 'BadRequest',
@@ -80,7 +81,7 @@ export const REFUSALS: Readonly<Record<number, RefusalDescription>> = {
   },
 };
 
-/** The one shape of their bodies. */
+/** The schema of the body of every refusal. */
 export const ERROR_SCHEMA: JsonObject = {
   type: 'object',
   properties: { error: { type: 'string', description: 'for people: what is wrong, where, and what helps' } },
@@ -88,7 +89,7 @@ export const ERROR_SCHEMA: JsonObject = {
   additionalProperties: false,
 };
 
-/** `components.responses`. */
+/** The value of `components.responses`. */
 export function refusalResponses(): JsonObject {
   const responses = Object.values(REFUSALS).map(({ name, description, example, headers }) => {
     const json = { schema: { $ref: '#/components/schemas/Error' }, example: { error: example } };

@@ -1,9 +1,10 @@
-/** Bodies that are accepted as they stand, by operation; the journeys send every one of them. */
+/** Examples of request bodies by operation. Each is valid without changes, and the journey tests send every one. */
 import { RULE_TYPES, type RuleType } from '../../base/vocabulary.ts';
 import { RULE_SLUGS } from '../rules/slugs.ts';
 import type { JsonObject } from './json-object.ts';
 import { operationId } from './operation-id.ts';
 
+/** A rule to create, by type. */
 const RULES: Readonly<Record<RuleType, JsonObject>> = {
   drop: { path_includes: ['/admin/*'], ip_match_type: 'exclude', ips: ['203.0.113.0/24'] },
   fingerprint: { match_ja4: ['t13d1516h2_8daaf6152771_b186095e22b6'], action: 'challenge' },
@@ -30,8 +31,10 @@ const RULES: Readonly<Record<RuleType, JsonObject>> = {
   error_page: { codes: [502, 503], content: { '502': '<h1>Back in a minute</h1>' } },
 };
 
+/** A change that every rule type accepts. */
 const UPDATE: JsonObject = { enabled: false, priority: 50 };
 
+/** The bodies of other operations, by method and path. */
 const OTHERS: readonly (readonly [string, JsonObject])[] = [
   ['POST /domains/', { name: 'example.com', dns_mode: 'managed' }],
   ['PUT /domains/{domain}', { sec_no_sniff: true, cache_l2_ttl_days: 1 }],
@@ -44,7 +47,7 @@ const OTHERS: readonly (readonly [string, JsonObject])[] = [
   ['PUT /domains/{domain}/members/{userId}', { role: 'viewer' }],
 ];
 
-/** By operation id. */
+/** All examples by operation id. */
 export const EXAMPLES: Readonly<Record<string, JsonObject>> = Object.fromEntries([
   ...OTHERS.map(([place, body]) => {
     const [method = '', path = ''] = place.split(' ');

@@ -1,4 +1,6 @@
-/** What the reference says before and around the operations: how to authenticate, what every operation has in common, groups. */
+/**
+ * The texts of the reference besides its operations: authentication, conventions, errors, and the groups of operations.
+ */
 import { REQUESTS_PER_MINUTE } from '../../access/request-budget.ts';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
 import { MAX_BODY_OCTETS, PUBLISH_WAIT_MS } from '../limits.ts';
@@ -70,6 +72,7 @@ interface Tag {
   readonly description: string;
 }
 
+/** The description of the tag of each rule type. */
 const RULE_SENTENCES: Readonly<Record<(typeof RULE_TYPES)[number], string>> = {
   drop: 'Refuse requests by path, address or country.',
   fingerprint: 'Drop, challenge or tag clients by their JA4 and JA4H fingerprints.',
@@ -93,10 +96,10 @@ export function ruleTag(type: string): string {
 /** The tag of operations on rules of every type. */
 const ALL_RULES_TAG = 'Rules of all types';
 
-/** The tag of what nodes ask for themselves. */
+/** The tag of the operations for nodes. */
 export const NODE_TAG = 'Node feed';
 
-/** The groups the reference shows its tags in, both in the order they are read; tags named nowhere come last. */
+/** The groups of tags, both in the order of the reference; tags without a group come last. */
 export const TAG_GROUPS: readonly { readonly name: string; readonly tags: readonly Tag[] }[] = [
   {
     name: 'Domains',
@@ -152,9 +155,10 @@ const PARTS: Readonly<Record<string, string>> = {
   traffic: 'Questions',
   nodes: 'Nodes',
 };
+/** Parts of a path that belong to the domain itself. */
 const OF_DOMAIN = ['', 'developer-mode', 'verify', 'enable', 'check-ns', 'features'];
 
-/** The tag of a path: the part of the domain it is about, and of rules their type. */
+/** The tag of a path: for rules their type, else the part of the domain. */
 export function tagOf(path: string): string {
   const [first = '', , part = '', slug = ''] = path.split('/').slice(1);
   if (part === 'rules') return slug === '' ? ALL_RULES_TAG : ruleTag(slug.replaceAll('-', '_'));
@@ -162,6 +166,7 @@ export function tagOf(path: string): string {
   return OF_DOMAIN.includes(part) ? 'Domains' : (PARTS[part] ?? capital(part));
 }
 
+/** A path segment as a title: `ns-sets` → `Ns sets`. */
 function capital(word: string): string {
   return word.slice(0, 1).toUpperCase() + word.slice(1).replaceAll('-', ' ');
 }

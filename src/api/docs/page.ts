@@ -1,20 +1,21 @@
-/** The reference page: a shell around Redoc, and what a browser lets it do. */
+/** The reference page: a shell around Redoc, and its Content-Security-Policy. */
 import { hash } from 'node:crypto';
 
+/** The style of the shell; the policy lists its digest. */
 const OWN_STYLE = 'body{margin:0}';
-/** SHA-256 of the scrollbar's styles in Redoc 2.5.4, as the browser names it when it refuses them. */
+/** SHA-256 of the scrollbar's styles in Redoc 2.5.4, from the browser's error message for the blocked styles. */
 const SCROLLBAR_STYLE = 'QMIg+bpjm3JdElJ388KYke01izlUW0UoNOeKjpMxdgc=';
 
 /**
- * What the page may do: run the bundle, fetch the document, and search it in a worker that the bundle makes of its own
- * text. No code from text, nothing from elsewhere. Of `<style>` elements there are
- * the page's own, one text of the bundle's, and empty ones that the bundle fills rule by rule: three hashes.
+ * The Content-Security-Policy of the page. It allows the bundle, a fetch of the document, and the search worker that the
+ * bundle creates from a blob; no `eval`, and no other host. The three style hashes are of the shell's own style, of one
+ * text of the bundle, and of the empty `<style>` elements that the bundle fills rule by rule.
  */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   'worker-src blob:',
-  `style-src ${[sha256(''), sha256(OWN_STYLE), SCROLLBAR_STYLE].map((one) => `'sha256-${one}'`).join(' ')}`,
+  `style-src ${[sha256(''), sha256(OWN_STYLE), SCROLLBAR_STYLE].map((digest) => `'sha256-${digest}'`).join(' ')}`,
   "connect-src 'self'",
   "img-src 'self' data:",
   "base-uri 'none'",
@@ -22,12 +23,15 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
+/** SHA-256 of a text in base64, as a policy writes it. */
 function sha256(text: string): string {
   return hash('sha256', text, 'base64');
 }
 
+/** Fonts of the system, since the policy allows no others. */
 const FONTS = 'system-ui, sans-serif';
 const CODE_FONTS = 'ui-monospace, monospace';
+/** Redoc's theme. */
 const THEME = {
   typography: {
     fontFamily: FONTS,
@@ -36,7 +40,7 @@ const THEME = {
   },
 };
 
-/** The page; the bundle and the document lie beside it. */
+/** The HTML of the page; `bundle` is the file name of the script, relative to the page like the document. */
 export function referencePage({ bundle }: { readonly bundle: string }): string {
   return `<!doctype html>
 <html lang="en">

@@ -1,7 +1,7 @@
 /**
- * Makes the generated document one to read: names without suffixes, refusals written once, types without the noise of
- * their generator, groups in order, an example for every body that has one. In go the document as the plugins make
- * it, out comes the one that is served.
+ * Rewrites the generated document for readers: names without suffixes, each refusal once, types without artefacts of the
+ * generator, groups in order, and an example for every body that has one. In: the document of the plugins. Out: the
+ * served document.
  */
 import { assert } from '../../base/assert.ts';
 import { ERROR_SCHEMA, REFUSALS, refusalResponses } from './errors.ts';
@@ -9,12 +9,13 @@ import { EXAMPLES } from './examples.ts';
 import { TAG_GROUPS } from './intro.ts';
 import { isJsonObject, type Json, type JsonObject, mapObjects, objectAt } from './json-object.ts';
 
-/** The field of an operation that lists the statuses it refuses with, until they are written out. */
+/** The field of a generated operation that lists its refusals; `polishOperation` replaces it with responses. */
 export const REFUSED = 'x-refused';
 
+/** The start of a reference to a schema. */
 const SCHEMA_PATH = '#/components/schemas/';
 
-/** All steps, in order. */
+/** Applies all steps, in order. Each returns a new document. */
 export function polish(document: JsonObject): JsonObject {
   const steps = [withOperations, withResponses, withPlainTypes, withoutUnused, withPlainNames, withTags];
   return steps.reduce((polished, step) => step(polished), document);
@@ -29,6 +30,7 @@ function withOperations(document: JsonObject): JsonObject {
   return { ...document, paths: Object.fromEntries(paths) };
 }
 
+/** Adds refusals and the example to an operation; the summary describes the successful answers. */
 function polishOperation(operation: Json): Json {
   if (!isJsonObject(operation)) return operation;
   const { [REFUSED]: refused = [], ...rest } = operation;
@@ -50,6 +52,7 @@ function polishOperation(operation: Json): Json {
   };
 }
 
+/** The request body of an operation with an example for each content type. */
 function withExample(operation: JsonObject, example: Json): JsonObject {
   const body = objectAt(operation, 'requestBody');
   const content = Object.entries(objectAt(body, 'content')).map(([type, media]) => [
@@ -59,17 +62,19 @@ function withExample(operation: JsonObject, example: Json): JsonObject {
   return { ...body, content: Object.fromEntries(content) };
 }
 
+/** Adds the schema and the responses of refusals to the components. */
 function withResponses(document: JsonObject): JsonObject {
   const components = objectAt(document, 'components');
   const schemas = { ...objectAt(components, 'schemas'), Error: ERROR_SCHEMA };
   return { ...document, components: { ...components, schemas, responses: refusalResponses() } };
 }
 
+/** Simplifies every schema: no bounds that mean nothing, and short nullable types. */
 function withPlainTypes(document: JsonObject): JsonObject {
   return mapObjects(document, (object) => nullableType(withoutSafeBounds(object))) as JsonObject;
 }
 
-/** Bounds that say no more than that a number is exact. */
+/** Removes bounds at the safe integers: zod adds them to every integer, and they limit nothing. */
 function withoutSafeBounds({ minimum, maximum, ...rest }: JsonObject): JsonObject {
   return {
     ...rest,
@@ -88,7 +93,10 @@ function nullableType({ anyOf, ...rest }: JsonObject): JsonObject {
   return { ...first, type: [first['type']!, 'null'], ...rest };
 }
 
-/** Every named schema comes twice, as input and as output; what nothing refers to is left out, until nothing more is. */
+/**
+ * Removes named schemas without a reference, again and again until all are referred to: the generator writes each schema
+ * twice, as input and as output.
+ */
 function withoutUnused(document: JsonObject): JsonObject {
   const components = objectAt(document, 'components');
   const named = Object.entries(objectAt(components, 'schemas'));
@@ -121,7 +129,7 @@ function withPlainNames(document: JsonObject): JsonObject {
   }) as JsonObject;
 }
 
-/** The tags that operations carry, described and grouped; `x-tagGroups` hides whatever it does not name. */
+/** Adds the used tags with their descriptions and groups. Redoc hides a tag that `x-tagGroups` does not list. */
 function withTags(document: JsonObject): JsonObject {
   const carried = new Set(
     Object.values(objectAt(document, 'paths')).flatMap((methods) =>

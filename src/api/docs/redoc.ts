@@ -1,4 +1,4 @@
-/** Redoc's files: the bundle the reference page runs, and the licences of what is in it. */
+/** Reads Redoc's files: the bundle of the reference page, and the licences of the code in it. */
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -6,17 +6,23 @@ import { dirname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { sha256Hex } from '../../platform/sha256.ts';
 
+/** The files of Redoc. */
 export interface Redoc {
+  /** The script, without its one reference to another host. */
   readonly bundle: Buffer;
-  /** Of the bundle's SHA-256, enough to name it by. */
+  /** The first 16 hex digits of the bundle's SHA-256, for its file name. */
   readonly digest: string;
+  /** All licences as one text. */
   readonly licences: Buffer;
 }
 
-/** The one picture the bundle would fetch from elsewhere; without it a text stands alone. */
+/** The one image that the bundle would fetch from another host; without it the page shows only the text beside it. */
 const FOREIGN_PICTURE = 'https://cdn.redoc.ly/redoc/logo-mini.svg';
 
-/** The build puts the files beside this one; a run from the sources takes them from the package they come in. */
+/**
+ * The folder of the files: the build copies them beside this module; a run from the sources reads them from the
+ * package.
+ */
 function folder(): URL {
   const beside = new URL('./redoc/', import.meta.url);
   if (existsSync(fileURLToPath(beside))) return beside;
@@ -24,14 +30,14 @@ function folder(): URL {
   return pathToFileURL(`${dirname(require.resolve('redoc/package.json'))}/`);
 }
 
-/** Redoc's own licence, those of what its bundle holds, and those of the search worker inside it. */
+/** Files of licences: Redoc's own, those of the code in its bundle, and those of the search worker in it. */
 const LICENCES = [
   'LICENSE',
   'bundles/redoc.standalone.js.LICENSE.txt',
   'bundles/d87bcbdbea8f8f5aa26f.worker.js.LICENSE.txt',
 ];
 
-/** Reads them. */
+/** Reads the files of Redoc. */
 export async function readRedoc(): Promise<Redoc> {
   const from = folder();
   const text = await readFile(new URL('bundles/redoc.standalone.js', from), 'utf8');

@@ -12,7 +12,7 @@ import { openDocuments } from './documents.ts';
 import { PAGE_POLICY, referencePage } from './page.ts';
 import { readRedoc } from './redoc.ts';
 
-/** Something that stays as it is while the server runs. */
+/** A response that does not change while the server runs. */
 interface Fixed {
   readonly bytes: Buffer;
   readonly tag: string;
@@ -20,12 +20,12 @@ interface Fixed {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Asked for again each time, answered 304 while it is the same. */
+/** `Cache-Control` of files under a stable name: clients revalidate each time (RFC 9111 §5.2.2.4), and get 304. */
 const FRESH = 'no-cache';
-/** The digest in the name makes another version another file. */
+/** `Cache-Control` of files with a digest in the name: another version has another name. */
 const FOREVER = 'public, max-age=31536000, immutable';
 
-/** Adds the routes. */
+/** Adds the routes to the server. The document is read at its first request; a failed read is tried again. */
 export async function addReference(app: FastifyInstance): Promise<void> {
   const { bundle, digest, licences } = await readRedoc();
   const name = `redoc.${digest}.js`;
@@ -60,6 +60,7 @@ export async function addReference(app: FastifyInstance): Promise<void> {
   addOpen(app, '/docs', (_request, reply) => reply.redirect('/docs/', 308));
 }
 
+/** The responses for both forms of the document. */
 function fixedDocuments({ yaml, json }: Documents): Readonly<Record<keyof Documents, Fixed>> {
   const headers = { 'cache-control': FRESH };
   return {
@@ -68,17 +69,18 @@ function fixedDocuments({ yaml, json }: Documents): Readonly<Record<keyof Docume
   };
 }
 
+/** A response of these octets, with the entity tag of its content. */
 function fixed(bytes: Buffer, type: string, headers: Fixed['headers']): Fixed {
   return { bytes, type, tag: tagOf(bytes), headers: { ...headers, 'x-content-type-options': 'nosniff' } };
 }
 
-/** The JSON Schema of a file; editors fetch it from any origin. */
+/** The JSON Schema of a file format, with CORS for every origin, since editors in a browser fetch it. */
 function schemaFile(name: SchemaName): Fixed {
   const headers = { 'cache-control': FRESH, 'access-control-allow-origin': '*' };
   return fixed(Buffer.from(fileSchema(name)), 'application/schema+json; charset=utf-8', headers);
 }
 
-/** Makes a value at the first call. */
+/** A function that makes its value at the first call and returns it at every call. */
 function once<T>(make: () => T): () => T {
   let made: T | null = null;
   return () => {
@@ -87,13 +89,18 @@ function once<T>(make: () => T): () => T {
   };
 }
 
+/** A function that returns one value. */
 function always<T>(value: T): () => T {
   return () => value;
 }
 
+/** The handler of a GET. */
 type Answering = (request: FastifyRequest, reply: FastifyReply) => FastifyReply | Promise<FastifyReply>;
 
-/** GET and HEAD are answered, OPTIONS says so, everything else is refused before its body is looked at. */
+/**
+ * Adds a route without authentication: GET and HEAD, OPTIONS with `Allow`, and a 405 for other methods before their
+ * body is read.
+ */
 function addOpen(app: FastifyInstance, url: string, answer: Answering): void {
   const common = { url, config: { open: true }, schema: { hide: true } };
   const allow = allowHeader(['GET']);
@@ -110,6 +117,7 @@ function addOpen(app: FastifyInstance, url: string, answer: Answering): void {
   app.route({ ...common, method: others, onRequest: refuse, handler: refuse });
 }
 
+/** Sends a response, or a 304 where `If-None-Match` lists its tag. */
 function sendFixed(
   { bytes, tag, type, headers }: Fixed,
   { request, reply }: { readonly request: FastifyRequest; readonly reply: FastifyReply },

@@ -1,2 +1,2 @@
-/** Items of one batch of records. Given (semantics §6). */
+/** Items of one batch of records, at most. Given (semantics §6). */
 export const MAX_BATCH = 500;

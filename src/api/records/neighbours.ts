@@ -29,18 +29,21 @@ export function spellingsOf(domain: string, names: readonly string[]): readonly 
 /** Counts of the records of one name. PERF: a name may have thousands, and each new one is compared with all. */
 interface NameCounts {
   records: number;
+  /** Unproxied CNAME records, see `isBareAlias`. */
   bareAliases: number;
+  /** Records by `dataOf`. */
   readonly byData: Map<string, number>;
 }
 
 /** The properties of a record that are counted. */
 interface Counted {
+  /** The canonical absolute name. */
   readonly name: string;
   readonly data: string;
   readonly bareAlias: boolean;
 }
 
-/** The counts of a domain with these records. */
+/** Creates the counts of a domain with these records. `domain` is its canonical name. */
 export function neighboursOf(domain: string, records: readonly Candidate[]): Neighbours {
   const byName = new Map<string, NameCounts>();
   const byId = new Map<number, Counted>();
@@ -89,6 +92,7 @@ function dataOf({ type, destination, mx_priority }: Candidate): string {
   return JSON.stringify([type, destination, type === 'MX' ? mx_priority : null]);
 }
 
+/** The message for an unproxied CNAME at the apex. */
 const APEX_ALIAS =
   'a CNAME that is not proxied must not stand at the apex, where SOA and NS are (RFC 1034 §3.6.2); use ALIAS';
 

@@ -31,6 +31,7 @@ export async function removeRecords(w: Writing, rows: readonly RecordRow[]): Pro
   ]);
 }
 
+/** A rule whose records change: the stored row, its new body, and the ids that the body lists. */
 interface Rescoped {
   readonly before: RuleRow;
   readonly body: string;

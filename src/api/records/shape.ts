@@ -6,10 +6,13 @@ import { recordForm } from '../../model/record.ts';
 import type { RecordRow } from '../../store/rows.ts';
 import { timeText } from '../domain-shape.ts';
 
+/** The fields that a request can write. */
 const { id: _id, ...WRITTEN } = recordForm.fields;
 
+/** Their names, in the order of answers. */
 const WRITTEN_NAMES = Object.keys(WRITTEN) as (keyof typeof WRITTEN)[];
 
+/** A record in an answer, before it is named for the OpenAPI document. */
 const ANSWER = z.object({
   id: z.int(),
   domain_id: z.int(),
@@ -39,6 +42,7 @@ export function showRecord(row: RecordRow): ShownRecord {
   };
 }
 
+/** The result of one item. */
 const RESULT = z.object({
   id: z.int(),
   ok: z.boolean(),

@@ -1,4 +1,4 @@
-/** Reads a record as a customer wrote it, checks the change, and writes it. */
+/** Reads a record from a request, checks a change of it (origin, entitlement, conflicts), and writes changes. */
 import { refuseFeature } from '../../access/entitlement-checks.ts';
 import type { Entitlements } from '../../access/entitlements.ts';
 import { assert } from '../../base/assert.ts';
@@ -19,6 +19,7 @@ export function readRecord(domain: string, input: unknown): DnsRecord {
   return read.record;
 }
 
+/** Whether a partial update is an object; other values go to the form, which refuses them. */
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

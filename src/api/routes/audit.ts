@@ -6,6 +6,7 @@ import { MAX_PAGE, USUAL_PAGE } from '../limits.ts';
 import { queryNumber } from '../query.ts';
 import { ok, operation } from '../route.ts';
 
+/** An entry in the form of the API; `before` and `after` are the audited fields as JSON values, `null` where absent. */
 const ENTRY = z
   .object({
     id: z.int(),
@@ -57,6 +58,7 @@ export const list = operation({
   },
 });
 
+/** The names of accounts by id; an id without an account is left out. */
 async function accountNames(
   tx: ReadTransaction,
   ids: readonly (number | null)[],

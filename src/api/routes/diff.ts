@@ -1,4 +1,7 @@
-/** `/domains/{domain}/diff`: the differences of two revisions, rule by rule. `edgeplan diff` compares files the same way. */
+/**
+ * `/domains/{domain}/diff`: the differences of two revisions, rule by rule. `edgeplan diff` compares files the same
+ * way.
+ */
 import { z } from 'zod';
 import { RULE_CHANGES } from '../../analysis/diff.ts';
 import type { DomainRow } from '../../store/rows.ts';
@@ -10,6 +13,7 @@ import { jsonText, operation } from '../route.ts';
 import { pageNote, shortenedList } from '../shapes.ts';
 import { currentOf, side } from './plans.ts';
 
+/** A field that differs, with both values. */
 const field = z.object({
   field: z.string(),
   /** Absent where the older, or the newer, revision has no such field. */
@@ -65,8 +69,8 @@ export const diff = operation({
   }),
   statuses: [409],
   async handle({ caller, domain, query, read, services }) {
-    const { limit = MAX_PAGE, ...asked } = query as Question & { readonly limit?: number };
-    const start = startOf(asked);
+    const { limit = MAX_PAGE, ...given } = query as Question & { readonly limit?: number };
+    const start = startOf(given);
     const text = await services.compute.run(caller.account_id, () =>
       read(async (tx) => {
         const { from, to } = await revisionsOf(tx, domain, start);
@@ -79,6 +83,7 @@ export const diff = operation({
   },
 });
 
+/** The parameters that select a page. Defaults: `to` the current revision, `from` the one before `to`. */
 interface Question {
   readonly from?: number;
   readonly to?: number;
@@ -92,7 +97,9 @@ interface Start {
   readonly entries: number;
 }
 
-/** Reads a cursor `<from>-<to>-<entries>`, with which every page compares the same two revisions. @throws Refusal 400 */
+/**
+ * Reads a cursor `<from>-<to>-<entries>`, with which every page compares the same two revisions. @throws Refusal 400
+ */
 function startOf({ cursor, ...given }: Question): Start {
   if (cursor === undefined) return { ...given, entries: 0 };
   if (given.from !== undefined || given.to !== undefined) {
@@ -103,6 +110,9 @@ function startOf({ cursor, ...given }: Question): Start {
   return { from: Number(parts[1]), to: Number(parts[2]), entries: Number(parts[3]) };
 }
 
+/**
+ * The two revisions to compare, with the defaults of `Question`. @throws Refusal 409 where fewer than two are published
+ */
 async function revisionsOf(
   tx: ReadTransaction,
   domain: DomainRow,

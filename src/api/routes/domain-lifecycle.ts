@@ -28,8 +28,8 @@ export const nameserverSets = operation({
 });
 
 /**
- * Looks up the TXT record, then verifies the domain. 409 while the record is absent or the lookup fails; an expired value is
- * replaced, and the 409 asks the owner to publish the new one.
+ * `POST /domains/{domain}/verify`: looks up the TXT record, then verifies the domain. 409 while the record is absent or the
+ * lookup fails. An expired value is replaced, and the message of the 409 requests the publication of the new one.
  */
 export const verify = operation({
   summary: 'Prove ownership of the name once the TXT record of `verification` is published',
@@ -48,7 +48,7 @@ export const verify = operation({
   },
 });
 
-/** Looks up the proof, then enables the domain. 409 unless the domain is disabled. */
+/** `POST /domains/{domain}/enable`: looks up the proof, then enables the domain. 409 unless the domain is disabled. */
 export const enable = operation({
   summary: 'Bring a disabled domain back: active when the proof still holds, else where a new domain starts',
   response: domainDetail,
@@ -64,6 +64,7 @@ export const enable = operation({
   },
 });
 
+/** The result of a check of the delegation; `found`: canonical names of the nameservers, sorted. */
 const CHECK = z.object({
   /** `contested`: delegated, and other accounts claim the name, so the TXT record of `verification` has to prove it. */
   state: z.enum(['delegated', 'contested', 'other', 'none', 'unreachable', 'unchecked']),
@@ -73,7 +74,10 @@ const CHECK = z.object({
   next_check_at: z.iso.datetime().optional(),
 });
 
-/** `validate_only` makes no lookup, since a check is what would change the domain: `state` is then `unchecked`. */
+/**
+ * `POST /domains/{domain}/check-ns`: looks up the delegation and applies the result. `validate_only` makes no lookup, since
+ * the result of a lookup changes the domain; `state` is then `unchecked`. 429 within an hour of the last check.
+ */
 export const checkNameservers = operation({
   summary: 'Look at the delegation now; once an hour',
   response: CHECK,
@@ -94,6 +98,7 @@ export const checkNameservers = operation({
   },
 });
 
+/** The refusal of a check: 409 for an external domain, 429 with `Retry-After` within the hour. */
 function refuseCheck(check: Extract<ManualCheck, { ok: false }>): Refusal {
   if (check.code === 'not_managed') return conflict('an external domain is proven by its TXT record');
   const seconds = Math.ceil(check.waitMs / 1_000);
@@ -101,6 +106,7 @@ function refuseCheck(check: Extract<ManualCheck, { ok: false }>): Refusal {
   return new Refusal(429, sentence, { 'retry-after': String(seconds) });
 }
 
+/** The answer of a check made at `at`. */
 function showCheck(
   state: z.output<typeof CHECK>['state'],
   found: readonly string[],

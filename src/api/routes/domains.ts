@@ -36,7 +36,7 @@ import { messageShape } from '../shapes.ts';
 /** Milliseconds developer mode lasts. Given (semantics §6). */
 const DEVELOPER_MODE_MS = 3 * 3_600_000;
 
-/** The answer with a domain as it is inside a transaction or out of it. */
+/** The answer with the full form of a domain, read inside a transaction or outside. */
 export async function answerDomain(
   at: Pick<Writing, 'role' | 'now'> & { readonly tx: Call<unknown>['latest'] },
   domain: DomainRow,
@@ -45,13 +45,13 @@ export async function answerDomain(
   return { body, tagged: isCacheable(body) };
 }
 
-/** Holds `If-Match` against the domain's detail. */
+/** Compares `If-Match` with the ETag of the domain's full form. @throws Refusal 412 */
 async function matchDomain(w: Writing): Promise<void> {
   const { domain, now, role, tx } = w;
   if (w.conditional) w.match(isCacheable(await showDetail(tx, { domain, role, now })));
 }
 
-/** `GET /domains/`: with the caller's role on each. */
+/** `GET /domains/`: the domains that the account owns or is a member of, with its role on each. */
 export const list = operation({
   summary: 'Domains the account owns or is a member of, by name',
   response: z.array(domainSummary),
@@ -66,6 +66,7 @@ export const list = operation({
   },
 });
 
+/** The 409 for a registered name; the API document prescribes the message. */
 const taken = (): Refusal => conflict('domain already registered on this or another account');
 
 /** The lifecycle fields of a new domain. @throws Refusal 409 where the account cannot claim the name */
@@ -147,7 +148,7 @@ export const create = operation({
   },
 });
 
-/** `GET /domains/{domain}`: read anew in one snapshot, so that settings and progress fit together. */
+/** `GET /domains/{domain}`: read again in one snapshot, so that settings and progress are of the same state. */
 export const detail = operation({
   summary: 'One domain with its settings, progress and what the caller may do',
   response: domainDetail,
@@ -171,6 +172,7 @@ export const update = operation({
   },
 });
 
+/** Checks and stores a partial update; audits it and publishes it where the edge depends on it. @throws Refusal */
 async function updateDomain(w: Writing, body: DomainUpdate): Promise<Response> {
   const { domain, now, tx } = w;
   const { settings } = body;
@@ -203,16 +205,19 @@ async function updateDomain(w: Writing, body: DomainUpdate): Promise<Response> {
   return answerDomain(w, after);
 }
 
-/** Settings that only the service acts on, and the progress of checks. */
+/** Columns that no plan depends on: uptime settings and the progress of checks. Their changes need no publication. */
 const QUIET =
   /^(?:uptime_|verification_|outage_alerts$|pending_since$|next_check_at$|verified_at$|unproved_since$)/;
 
+/** The wanted columns whose values differ from the row. */
 function differing(before: DomainRow, wanted: Partial<DomainRow>): Partial<DomainRow> {
   const changed = Object.entries(wanted).filter(([name, value]) => before[name as keyof DomainRow] !== value);
   return Object.fromEntries(changed);
 }
 
-/** `DELETE /domains/{domain}`: the publication that follows removes the plan from all nodes. 403 for a banned domain. */
+/**
+ * `DELETE /domains/{domain}`: the publication that follows removes the plan from all nodes. 403 for a banned domain.
+ */
 export const remove = operation({
   summary: 'Delete a domain with its records, rules and zone, for good',
   response: messageShape,
@@ -228,7 +233,10 @@ export const remove = operation({
   },
 });
 
-/** Sets `developer_mode_until` and publishes it; a repeated request extends the time. */
+/**
+ * `POST /domains/{domain}/developer-mode`: sets `developer_mode_until` and publishes it; a repeated request extends the
+ * time.
+ */
 export const developerMode = operation({
   summary: 'Bypass the cache for three hours from now',
   response: z.object({ developer_mode_until: z.iso.datetime() }),

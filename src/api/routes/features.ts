@@ -6,9 +6,11 @@ import type { ReadTransaction } from '../../store/store.ts';
 import { timeText } from '../domain-shape.ts';
 import { ok, operation } from '../route.ts';
 
+/** A limit; `null`: unlimited. */
 const limit = z.int().nullable();
 const time = z.iso.datetime();
 
+/** The use of one limit. */
 const USAGE = z.object({
   /** The limit's own name; of `max_rules_per_set`, followed by the type. */
   name: z.string(),
@@ -16,6 +18,7 @@ const USAGE = z.object({
   limit,
 });
 
+/** The entitlements of a domain (API document, "Domain entitlements"). */
 const FEATURES = z
   .object({
     plan_id: z.int(),
@@ -50,9 +53,12 @@ const FEATURES = z
   .meta({ id: 'Features' });
 
 const MINUTE_MS = 60_000;
+/** Minutes of the 30 days that `max_gateway_requests_30d` covers. */
 const MONTH_MINUTES = 30 * 24 * 60;
+/** Octets of a gigabyte of traffic. */
 const GIGABYTE = 1_000_000_000;
 
+/** The domain whose use is read. `now`: milliseconds since the epoch. */
 interface UsageOf {
   readonly domainId: number;
   readonly entitlements: Entitlements;

@@ -6,6 +6,7 @@ import { MANIFEST_FORMAT, SELF_FORMAT, TOMBSTONES, TRANSITION_FORMAT } from '../
 
 /** Seconds a long-poll waits, at most and by default: below the idle time-outs of common proxies. */
 const MOST_WAIT_SEC = 55;
+/** See `MOST_WAIT_SEC`. */
 const DEFAULT_WAIT_SEC = 25;
 /** Entries of one report. */
 const MOST_REPORTS = 500;
@@ -31,17 +32,19 @@ export const selfQuery = z.strictObject({
 /** The query of the event stream, where the request has no `Last-Event-ID`. */
 export const feedQuery = z.strictObject({ since: since.optional() });
 
+/** A text that the store can save: no NUL, no lone surrogates. */
 const plain = (most: number): z.ZodString =>
   z
     .string()
     .max(most)
     .refine((text) => text.isWellFormed() && !text.includes('\0'), 'must be plain text');
+/** A whole number from 0: counts, positions and times. */
 const count = z.int().min(0);
 /** A node's reports: the result of installing revisions, and its traffic counts since the last batch. */
 export const reportsBody = z.strictObject({
   /**
-   * The number of this batch of traffic, rising with every batch of a node, such as the milliseconds at which it was
-   * closed: one that comes again after a lost answer is not counted twice. Without it every batch counts.
+   * The number of this batch of traffic, which rises with every batch of a node, such as the milliseconds at which it was
+   * closed. A batch that is sent again after a lost answer is not counted twice. Without a number every batch counts.
    */
   batch: z.int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
   reports: z
@@ -82,9 +85,12 @@ export const reportsBody = z.strictObject({
     .default([]),
 });
 
+/** A secret of clearance cookies. */
 const secret = z.string().describe('octets in base64');
 
+/** A signature by one of several keys in force. */
 const keySignature = z.object({ key_id: z.string(), signature: z.string() });
+/** Signed statements that one key replaces another, with which a node follows a change of keys. */
 const transitions = z
   .array(
     z.object({

@@ -4,7 +4,7 @@
  * - `GET /nodes/feed` signed manifest pages as server-sent events; `Last-Event-ID` (or `?since=`) resumes after a gap
  * - `GET /nodes/manifest?since=…&wait=…` the same by long-poll, with ETag
  * - `GET /nodes/plans/{digest}` a sealed plan of a domain of the node's groups; never changes
- * - `GET /nodes/self` who the node is, and the public key manifests are signed with
+ * - `GET /nodes/self` name and groups of the node, and the public key that manifests are signed with
  * - `POST /nodes/reports` acks, nacks with reasons, and traffic
  */
 import type { OutgoingHttpHeaders } from 'node:http';
@@ -35,11 +35,17 @@ import {
 const HEARTBEAT_MS = 15_000;
 /** Milliseconds a client has to receive the last event before its socket is destroyed. */
 const FAREWELL_MS = 5_000;
+/** The content type of server-sent events (WHATWG HTML, "Server-sent events"). */
 const STREAM_TYPE = 'text/event-stream; charset=utf-8';
-/** A header, since servers of earlier versions refuse unknown query parameters. */
+/**
+ * The epoch of the position to resume from. A header, since servers of earlier versions refuse unknown query
+ * parameters.
+ */
 const EPOCH_HEADER = 'edgeplan-epoch';
 
-/** `GET /nodes/feed`: an event stream of manifest pages for the node's groups, from the position of `Last-Event-ID` on. */
+/**
+ * `GET /nodes/feed`: an event stream of manifest pages for the node's groups, from the position of `Last-Event-ID` on.
+ */
 export const follow = nodeOperation({
   summary: 'Follow the manifest',
   query: feedQuery,
@@ -54,17 +60,21 @@ export const follow = nodeOperation({
     const from = resumed === undefined ? (query.since ?? 0) : readSent(since, resumed);
     if (request.method === 'HEAD')
       return reply.type(STREAM_TYPE).header('cache-control', 'no-store').send('');
-    const told = request.headers[EPOCH_HEADER];
-    const epoch = told === undefined ? null : readSent(since, told);
+    const sentEpoch = request.headers[EPOCH_HEADER];
+    const epoch = sentEpoch === undefined ? null : readSent(since, sentEpoch);
     return openStream(services, { node, from, epoch, reply });
   },
 });
 
+/** The headers of conditional reads. */
 const IF_NONE_MATCH = z.object({
   'If-None-Match': z.string().optional().describe('an `ETag`; 304 when the answer would be the same'),
 });
 
-/** `GET /nodes/manifest`: the same pages by long-poll. 304 where `If-None-Match` matches and nothing changed within `wait`. */
+/**
+ * `GET /nodes/manifest`: the same pages by long-poll. 304 where `If-None-Match` matches and nothing changed within
+ * `wait`.
+ */
 export const manifest = nodeOperation({
   summary: 'Wait for a page of the manifest',
   query: manifestQuery,
@@ -131,8 +141,10 @@ export const report = nodeOperation({
   serve: (services, { node, body }) => takeReports(services, node, body),
 });
 
+/** A stream to open. */
 interface Stream {
   readonly node: ShownNode;
+  /** The position of the last page that the node has; 0: none. */
   readonly from: number;
   /** The epoch of the store that `from` is a position in; `null`: unknown. */
   readonly epoch: number | null;

@@ -26,6 +26,7 @@ import { judgeGrant, MEMBER, ownersOwn, showMember } from './members.ts';
 
 const DAY_MS = 86_400_000;
 
+/** The fields of both forms of an invitation. */
 const COMMON = {
   role: z.enum(MEMBER_ROLES),
   created_at: z.iso.datetime(),
@@ -39,16 +40,19 @@ const INVITATION = z.object({ id: z.int(), name: z.string(), ...COMMON }).meta({
 /** An invitation as the invited account sees it. */
 const RECEIVED = z.object({ id: z.int(), domain: z.string(), ...COMMON }).meta({ id: 'ReceivedInvitation' });
 
+/** The form of a new invitation. */
 const inviteForm = form({
   fields: { name: filledText(MAX_LABEL_CHARACTERS), role: z.enum(MEMBER_ROLES) },
   ignored: ['user_id', 'created_at', 'updated_at'],
   finish: (values): { readonly name: string; readonly role: MemberRole } => values,
 });
 
+/** An invitation in the form for the domain's admins. */
 function show(row: InvitationRow): z.output<typeof INVITATION> {
   return { id: row.id, name: row.name, ...showCommon(row) };
 }
 
+/** The fields of both forms. */
 function showCommon({ role, created_at, updated_at, expires_at }: InvitationRow) {
   return {
     role,
@@ -58,7 +62,7 @@ function showCommon({ role, created_at, updated_at, expires_at }: InvitationRow)
   };
 }
 
-/** @throws Refusal 409 for the name of a member */
+/** Checks that the name is not that of the owner or of a member. @throws Refusal 409 */
 async function judgeMember({ domain, tx }: Writing, name: string): Promise<void> {
   const owner = await tx.accounts.get(domain.user_id);
   if (owner?.name === name) throw ownersOwn();
@@ -92,6 +96,7 @@ async function judgeRoom({ domain, now, tx }: Writing, name: string): Promise<vo
     );
 }
 
+/** Stores a new invitation with its audit entry. @throws Refusal 409 beyond a bound */
 async function create(w: Writing, name: string, role: MemberRole): Promise<InvitationRow> {
   const { domain, now, tx } = w;
   await judgeRoom(w, name);
@@ -103,6 +108,9 @@ async function create(w: Writing, name: string, role: MemberRole): Promise<Invit
   return row;
 }
 
+/**
+ * Renews a pending invitation: new role, new time of expiry. Needs no check of the bounds, since it is counted already.
+ */
 async function renew(w: Writing, before: InvitationRow, role: MemberRole): Promise<InvitationRow> {
   const { now, tx } = w;
   const row = { ...before, role, updated_at: now, expires_at: now + INVITATION_DAYS * DAY_MS };

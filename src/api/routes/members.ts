@@ -24,10 +24,13 @@ export const MEMBER = z
     updated_at: z.iso.datetime(),
   })
   .meta({ id: 'Member' });
+/** A member in the form of the API. */
 type Member = z.output<typeof MEMBER>;
 
+/** Fields that only answers carry. */
 const ANSWERED = ['user_id', 'created_at', 'updated_at'];
 
+/** The form of a change of role. */
 const changeForm = form({
   fields: { role: z.enum(MEMBER_ROLES) },
   ignored: [...ANSWERED, 'name'],
@@ -46,6 +49,7 @@ export async function showMember(tx: ReadTransaction, row: MemberRow): Promise<M
   };
 }
 
+/** The owner in the form of a member, since the creation of the domain. */
 async function showOwner(
   tx: ReadTransaction,
   { user_id, created_at }: Pick<DomainRow, 'user_id' | 'created_at'>,

@@ -6,9 +6,13 @@ import type { ReadTransaction } from '../../store/store.ts';
 import { ok, operation } from '../route.ts';
 import { currentOf } from './plans.ts';
 
-/** Milliseconds after a node's last contact from which it is reported as away; a connected node renews it at least twice in that time. */
+/**
+ * Milliseconds after a node's last contact from which it is reported as away; a connected node renews it at least twice
+ * in that time.
+ */
 const AWAY_AFTER_MS = 60_000;
 
+/** A time as the API writes it; `null` stays `null`. */
 const time = (at: number | null): string | null => (at === null ? null : new Date(at).toISOString());
 
 /** `GET /nodes/`: all nodes that are not revoked; `online`: the last contact is at most `AWAY_AFTER_MS` ago. */

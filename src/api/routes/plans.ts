@@ -1,4 +1,6 @@
-/** `/domains/{domain}/plans/`: published revisions with author, reason and progress on nodes; comparison and rollback. */
+/**
+ * `/domains/{domain}/plans/`: published revisions with author, reason and progress on nodes; comparison and rollback.
+ */
 import { z } from 'zod';
 import { readBlob } from '../../publisher/blob.ts';
 import type { Side } from '../../publisher/printed.ts';
@@ -13,6 +15,7 @@ import { conflict, notFound } from '../refusal.ts';
 import { jsonText, message, ok, operation } from '../route.ts';
 import { pageNote, shortenedList } from '../shapes.ts';
 
+/** A revision in the list. */
 const revisionShape = z.object({
   revision: z.int(),
   /** SHA-256 of the sealed plan; `null`: a tombstone, the edge refuses every request. */
@@ -20,18 +23,19 @@ const revisionShape = z.object({
   /** Its plan is too old to be stored; it can be neither read nor compared nor rolled back to. */
   pruned: z.boolean(),
   reason: z.string(),
-  /** Whose change it was; of several writes in one revision, the last. `null`: the service's own. */
+  /** The account of the change, the last one where a revision covers several. `null`: the service itself. */
   account_id: z.int().nullable(),
   account: z.string().nullable(),
   key_id: z.int().nullable(),
   created_at: z.iso.datetime(),
 });
 
+/** The progress of a revision on the nodes of the domain's groups. */
 const propagationShape = z.object({
   live: z.int(),
   nodes: z.int(),
   refused: z.int(),
-  /** Milliseconds until the last of the live nodes had it. */
+  /** Milliseconds from the publication to the last ack; `null`: no node has sent one. */
   ms: z.number().nullable(),
   summary: z.string(),
   answers: z.array(
@@ -39,8 +43,9 @@ const propagationShape = z.object({
   ),
 });
 
+/** A single revision: with its progress and a page of its printed plan. */
 const detailShape = revisionShape.extend({
-  /** Whether it is the one nodes should hold. */
+  /** Whether it is the revision that nodes should serve. */
   current: z.boolean(),
   propagation: propagationShape,
   /** The printed plan; `null` for a tombstone. Its hosts, rules and indexes are those of the page. */
@@ -55,10 +60,13 @@ const detailShape = revisionShape.extend({
   shortened: shortenedList,
 });
 
+/** The cursor of a page: the number of entries or lines before it. */
 const cursorQuery = queryNumber(0, Number.MAX_SAFE_INTEGER);
 
+/** A revision in the form of the API. */
 type RevisionAnswer = z.infer<typeof revisionShape>;
 
+/** A stored revision in the form of the API; `names`: account names by id. */
 function answerOf(row: FiledRevision, names: ReadonlyMap<number, string>): RevisionAnswer {
   const { revision, digest, pruned, reason, account_id, key_id, at } = row;
   const account = account_id === null ? null : (names.get(account_id) ?? null);
@@ -97,6 +105,7 @@ export async function currentOf(
   return current?.domain_id === id ? current : null;
 }
 
+/** A revision of a domain. @throws Refusal 404 for an unknown one */
 async function findRevision(tx: ReadTransaction, domainId: number, revision: number): Promise<FiledRevision> {
   const row = await tx.plans.get(domainId, revision);
   if (row === null) throw notFound();
@@ -121,7 +130,10 @@ export const list = operation({
     }),
 });
 
-/** `GET /domains/{domain}/plans/{revision}`: the printed plan and how far nodes have installed it. 409 for a pruned plan. */
+/**
+ * `GET /domains/{domain}/plans/{revision}`: the printed plan and how far nodes have installed it. 409 for a pruned
+ * plan.
+ */
 export const read = operation({
   summary: 'Read one revision: its printed plan, page by page, and how far it has come',
   query: z.object({ limit: queryNumber(1, MAX_PAGE), cursor: cursorQuery }),
@@ -153,7 +165,10 @@ export const read = operation({
   },
 });
 
-/** `GET /domains/{domain}/plans/{revision}/diff/{other}`: a unified diff of the printed plans as plain text, page by page. */
+/**
+ * `GET /domains/{domain}/plans/{revision}/diff/{other}`: a unified diff of the printed plans as plain text, page by
+ * page.
+ */
 export const diff = operation({
   summary:
     'Compare two revisions, as a unified diff of their printed plans; `Link` leads to the next page of whole lines',

@@ -12,10 +12,12 @@ import { type JudgedChange, judgeChange, writeChanges } from '../records/write.t
 import { notFound, Refusal } from '../refusal.ts';
 import { type BodyReader, ok, operation, type Response, type Writing } from '../route.ts';
 
+/** An item of an update: the id; its other fields are read with the record. */
 interface Item {
   readonly id: number;
 }
 
+/** The form of a batch of updates; each item is read as far as its id. */
 const updateForm = form({
   fields: { updates: listOf(z.looseObject({ id: id() }), MAX_BATCH) },
   ignored: [],
@@ -44,6 +46,7 @@ export const batchUpdate = operation({
   },
 });
 
+/** Checks all items in order, each against the results of those before it, and then writes all changes at once. */
 async function updateMany(w: Writing, updates: readonly Item[]): Promise<Response> {
   const rows = await all(w);
   const byId = new Map(rows.map((row) => [row.id, row]));
@@ -52,7 +55,7 @@ async function updateMany(w: Writing, updates: readonly Item[]): Promise<Respons
   const changes: JudgedChange[] = [];
   for (const input of updates) {
     const before = byId.get(input.id);
-    const outcome = await judgeOne(w, { before, input, neighbours });
+    const outcome = await judgeItem(w, { before, input, neighbours });
     if ('error' in outcome) {
       results.push({ id: input.id, ok: false, error: outcome.error });
       continue;
@@ -70,16 +73,17 @@ async function updateMany(w: Writing, updates: readonly Item[]): Promise<Respons
   return ok(showBatch(results));
 }
 
-interface One {
+/** One item with its record and the other records; `before` is `undefined` for an unknown id. */
+interface ItemContext {
   readonly before: RecordRow | undefined;
   readonly input: Item;
   readonly neighbours: Neighbours;
 }
 
 /** Runs one item. A refusal is the item's result; any other error fails the batch. */
-async function judgeOne(
+async function judgeItem(
   w: Writing,
-  { before, input, neighbours }: One,
+  { before, input, neighbours }: ItemContext,
 ): Promise<{ readonly after: RecordRow } | { readonly error: string }> {
   try {
     if (before === undefined) throw notFound();
@@ -97,6 +101,7 @@ async function all(w: Writing): Promise<readonly RecordRow[]> {
   return rows;
 }
 
+/** The form of a batch of deletions. */
 const deleteForm = form({
   fields: { ids: listOf(id(), MAX_BATCH) },
   ignored: [],

@@ -14,13 +14,16 @@ import { badRequest, forbidden, type Refusal } from '../refusal.ts';
 import { ok, operation, type Response, type Writing } from '../route.ts';
 import { judgeRecordCount } from './records.ts';
 
+/** The content type of zone files (RFC 4027). */
 const ZONE_TYPE = 'text/dns';
 
+/** Why a line was not imported. */
 const PROBLEM = z.object({
   line: z.int().nullable().describe('of the file, from 1'),
   error: z.string(),
 });
 
+/** The result of an import. */
 const IMPORT = z
   .object({
     imported: z.int(),
@@ -48,6 +51,7 @@ export const importZone = operation<string>({
   },
 });
 
+/** Adds the records of a file that fit, in one transaction with one audit entry. @throws Refusal 400, 403, 412 */
 async function importRecords(w: Writing, zone: ReadZoneFile): Promise<Response> {
   const { domain, tx } = w;
   const { problems } = zone;
@@ -100,6 +104,7 @@ function readAll(
 /** Lines that the message of a 400 lists, at most. */
 const MAX_LISTED = 5;
 
+/** The 400 for a file without an importable record, with the first reasons. */
 function nothingToImport(problems: readonly ZoneProblem[]): Refusal {
   const lines = problems.slice(0, MAX_LISTED).map(({ line, error }) => `line ${line ?? 1}: ${error}`);
   return badRequest(['the zone file holds no record that can be taken over', ...lines].join('; '));

@@ -32,7 +32,10 @@ export const read = operation({
   },
 });
 
-/** `POST /domains/{domain}/records/`: 409 for a record that exists or conflicts with a CNAME, 403 beyond the record limit. */
+/**
+ * `POST /domains/{domain}/records/`: 409 for a record that exists or conflicts with a CNAME, 403 beyond the record
+ * limit.
+ */
 export const create = operation<unknown>({
   summary: 'Add a record',
   body: { kind: 'raw', schema: recordCreateShape },
@@ -42,6 +45,7 @@ export const create = operation<unknown>({
   },
 });
 
+/** Checks and stores a new record; audits and publishes it. @throws Refusal 400, 403, 409 */
 async function createRecord(w: Writing, input: unknown): Promise<Response> {
   const { domain, now, tx } = w;
   const { id: _, ...record } = readRecord(domain.name, input);

@@ -37,14 +37,17 @@ export function ruleBatchRoutes(type: RuleType): readonly ApiRoute[] {
   ];
 }
 
+/** The bound in the words of a summary. */
 const MOST = `at most ${MAX_RULE_BATCH}`;
 
+/** The form of a batch of creates; each item is read in its own transaction. */
 const createForm = form({
   fields: { creates: listOf(z.unknown(), MAX_RULE_BATCH) },
   ignored: [],
   finish: (values): { readonly creates: readonly unknown[] } => values,
 });
 
+/** The answer to a batch of creates; its results are in the order of the request. */
 const createdShape = z
   .object({
     succeeded: z.int(),
@@ -60,6 +63,7 @@ const createdShape = z
   })
   .meta({ id: 'BatchCreateResult' });
 
+/** `POST …/batch-create`: adds each rule in a transaction of its own, and answers with the new ids. */
 function batchCreate(type: RuleType): Operation {
   const body: BodyReader<{ readonly creates: readonly unknown[] }> = {
     kind: 'read',
@@ -81,22 +85,25 @@ function batchCreate(type: RuleType): Operation {
         ok: !('error' in outcome),
         ...('error' in outcome ? outcome : {}),
       }));
-      const failed = results.filter((one) => !one.ok).length;
+      const failed = results.filter((result) => !result.ok).length;
       return ok({ succeeded: results.length - failed, failed, results });
     },
   });
 }
 
+/** An item of an update; its other fields are a partial update of the rule. */
 interface Item {
   readonly id: number;
 }
 
+/** The form of a batch of updates. */
 const updateForm = form({
   fields: { updates: listOf(z.looseObject({ id: id() }), MAX_RULE_BATCH) },
   ignored: [],
   finish: (values): { readonly updates: readonly Item[] } => values,
 });
 
+/** `POST …/batch-update`: an unknown id fails alone. */
 function batchUpdate(type: RuleType): Operation {
   const item = z.intersection(z.object({ id: z.int() }), RULE_SHAPES[type].update);
   const body: BodyReader<{ readonly updates: readonly Item[] }> = {
@@ -115,19 +122,21 @@ function batchUpdate(type: RuleType): Operation {
         return ruleId;
       });
       return showOutcomes(
-        updates.map((one) => one.id),
+        updates.map((item) => item.id),
         outcomes,
       );
     },
   });
 }
 
+/** The form of a batch of deletions. */
 const deleteForm = form({
   fields: { ids: listOf(id(), MAX_RULE_BATCH) },
   ignored: [],
   finish: (values): { readonly ids: readonly number[] } => values,
 });
 
+/** `POST …/batch-delete`: an unknown id fails alone. */
 function batchDelete(type: RuleType): Operation {
   return operation({
     summary: `Delete rules of type ${type}, ${MOST}; 200 even when some are not there`,
@@ -143,6 +152,7 @@ function batchDelete(type: RuleType): Operation {
   });
 }
 
+/** A rule of the domain and type. @throws Refusal 404 */
 async function ruleOf({ tx, domain }: Writing, type: RuleType, ruleId: number) {
   const row = await tx.rules.get({ domain_id: domain.id, type, id: ruleId });
   if (row === null) throw notFound();
@@ -193,8 +203,10 @@ async function attempt<Value>(
   }
 }
 
+/** Why a batch accepts no `If-Match`. */
 const UNCONDITIONAL = 'a batch of rules is several changes; send it with the change of a single rule';
 
+/** The answer to a batch of updates or deletions; `ids` and `outcomes` are in the order of the request. */
 function showOutcomes(ids: readonly number[], outcomes: readonly Outcome<unknown>[]): Response {
   const results = outcomes.map((outcome, index): BatchEntry => {
     const ruleId = ids[index]!;

@@ -32,7 +32,10 @@ import { RULE_SLUGS } from '../rules/slugs.ts';
 import { provisionWww } from '../rules/www-record.ts';
 import { messageShape } from '../shapes.ts';
 
-/** Routes for single rules of a type and for their order. They answer 404 to an insufficient role (API document, "Errors"). */
+/**
+ * Routes for single rules of a type and for their order. They answer 404 to an insufficient role (API document,
+ * "Errors").
+ */
 // biome-ignore format: a table is read in columns
 export function ruleRoutes(type: RuleType): readonly ApiRoute[] {
   const all = `/domains/{domain}/rules/${RULE_SLUGS[type]}/`;
@@ -48,6 +51,7 @@ export function ruleRoutes(type: RuleType): readonly ApiRoute[] {
   ];
 }
 
+/** `GET …/rules/{type}/`: the whole list in evaluation order; with parameters a page of it. */
 function list(type: RuleType): Operation {
   return operation({
     summary: `Rules of type ${type} in evaluation order: all, or page by page`,
@@ -73,6 +77,7 @@ export const listEveryType: Operation = operation({
     rulePage(latest, { domain, type: null, path: `/domains/${domain.name}/rules/` }, query),
 });
 
+/** `GET …/{ruleId}`: with the HTML of an error page. 404 for a rule of another type. */
 function read(type: RuleType): Operation {
   return operation({
     summary: `One rule of type ${type}`,
@@ -86,6 +91,7 @@ function read(type: RuleType): Operation {
   });
 }
 
+/** `POST …/rules/{type}/`: the answer to a canonical redirect also carries `www_record`. */
 function create(type: RuleType): Operation {
   return operation<unknown>({
     summary: `Add a rule of type ${type}`,
@@ -97,6 +103,7 @@ function create(type: RuleType): Operation {
   });
 }
 
+/** The answer to a create. */
 async function createRule(w: Writing, type: RuleType, input: unknown): Promise<Response> {
   return ok((await addRule(w, type, input)).answer);
 }
@@ -161,6 +168,7 @@ async function judgeText({ domain, tx }: Writing, rule: Text, before: Text | nul
   throw badRequest(`${most}, and with this one there were ${total}; shorten pages and lists`);
 }
 
+/** Octets of a rule's stored texts, its pages included. */
 function octetsOf({ body, content }: Text): number {
   return Buffer.byteLength(body) + Buffer.byteLength(content ?? '');
 }
@@ -171,7 +179,9 @@ function ruleOf(type: RuleType): (asked: Beside) => Promise<RuleRow | null> {
     tx.rules.get({ domain_id: domain.id, type, id: idOf(params['ruleId']) });
 }
 
-/** The rule of the path, after the comparison with `If-Match`. @throws Refusal 404 for another domain's or type's, 412 */
+/**
+ * The rule of the path, after the comparison with `If-Match`. @throws Refusal 404 for another domain's or type's, 412
+ */
 async function present(w: Writing, type: RuleType, params: Beside['params']): Promise<RuleRow> {
   const asked = w.beside ?? ruleOf(type)({ tx: w.tx, domain: w.domain, params });
   const row = (await asked) as RuleRow | null;
@@ -180,6 +190,7 @@ async function present(w: Writing, type: RuleType, params: Beside['params']): Pr
   return row;
 }
 
+/** `PUT …/{ruleId}`: a partial update, see `mergeRule` of `rules/read.ts`. */
 function update(type: RuleType): Operation {
   return operation<unknown>({
     summary: `Change a rule of type ${type}; fields left out keep their value`,
@@ -195,6 +206,7 @@ function update(type: RuleType): Operation {
   });
 }
 
+/** `PATCH …/{ruleId}/toggle`: negates `enabled`, also of a rule that this version would refuse. */
 function toggle(type: RuleType): Operation {
   return operation({
     summary: `Turn a rule of type ${type} on or off`,
@@ -210,6 +222,7 @@ function toggle(type: RuleType): Operation {
   });
 }
 
+/** A change of a rule; `input` is a partial update. */
 interface Change {
   readonly before: RuleRow;
   readonly input: unknown;
@@ -243,6 +256,7 @@ export async function changeRule(w: Writing, { before, input, action }: Change):
   return ok(after);
 }
 
+/** `DELETE …/{ruleId}`: 404 for a rule of another type. */
 function remove(type: RuleType): Operation {
   return operation({
     summary: `Delete a rule of type ${type}`,
@@ -269,6 +283,7 @@ export async function removeRule(w: Writing, row: RuleRow): Promise<void> {
   ]);
 }
 
+/** The form of a new order. */
 const orderForm = form({
   fields: { ids: listOf(id(), MAX_RULES) },
   ignored: [],
@@ -278,6 +293,7 @@ const orderForm = form({
 /** The distance between two priorities after a reorder, so that a rule can be put between two. Given (semantics §6). */
 const PRIORITY_STEP = 10;
 
+/** `PUT …/reorder`: `ids` must list every rule of the type exactly once. */
 function reorder(type: RuleType): Operation {
   return operation({
     summary: `Give rules of type ${type} a new order: priorities 10, 20, 30 …`,
@@ -289,6 +305,7 @@ function reorder(type: RuleType): Operation {
   });
 }
 
+/** Gives the rules priorities in the order of `ids`; writes only those that change. @throws Refusal 400, 412 */
 async function reorderRules(w: Writing, type: RuleType, ids: readonly number[]): Promise<Response> {
   const { domain, now, tx } = w;
   const show = async () => (await tx.rules.list(domain.id, type)).map((row) => showRule(row));
@@ -308,6 +325,7 @@ async function reorderRules(w: Writing, type: RuleType, ids: readonly number[]):
   return ok(await show());
 }
 
+/** A rule whose priority changes. */
 interface Move {
   readonly id: number;
   readonly from: number;
@@ -323,7 +341,7 @@ function auditOrder(moved: readonly Move[]): Pick<AuditEntry, 'before' | 'after'
   return { before: { rules: before, ...unlisted }, after: { rules: after, ...unlisted } };
 }
 
-/** @throws Refusal 400 unless `ids` has every rule exactly once */
+/** Checks that `ids` lists every rule of the type exactly once. @throws Refusal 400 */
 function judgeOrder(rows: readonly Pick<RuleRow, 'id'>[], ids: readonly number[]): void {
   const there = new Set(rows.map((row) => row.id));
   const listed = new Set(ids);

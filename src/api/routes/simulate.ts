@@ -16,16 +16,20 @@ import { jsonText, operation } from '../route.ts';
 import { shortenedList } from '../shapes.ts';
 import { currentOf } from './plans.ts';
 
+/** The body of a simulation. */
 const question = z.strictObject({
-  /** As `edgeplan simulate --requests` reads a line: `{ "host": "example.com", "target": "/a?b", "ip": "203.0.113.7" }`. */
+  /**
+   * As `edgeplan simulate --requests` reads a line: `{ "host": "example.com", "target": "/a?b", "ip": "203.0.113.7" }`.
+   */
   request: z.record(z.string(), z.unknown()),
   /** An origin's answer, to see the error page. */
   status: z.int().min(400).max(599).optional(),
 });
 
+/** A page of the trace of a decision. */
 const trace = z
   .looseObject({
-    /** Rules that had their say come first, then those that were skipped; `counts` is of all of them. */
+    /** Evaluated rules come first, then skipped ones; `counts` covers the rules of all pages. */
     phases: z.array(z.looseObject({ name: z.string(), rules: z.array(z.record(z.string(), z.unknown())) })),
     page: z.object({
       limit: z.int(),
@@ -39,10 +43,11 @@ const trace = z
   })
   .meta({ id: 'TracePage' });
 
+/** One likely mistake in the stored rules. */
 const finding = z.object({
   severity: z.enum(['error', 'warning', 'info']),
   code: z.string(),
-  /** Where: `rules[3].path_includes[0]`. */
+  /** The place in the rule set, such as `rules[3].path_includes[0]`. */
   path: z.string(),
   message: z.string(),
   found: z.string().nullable(),
@@ -86,16 +91,17 @@ export const simulate = operation({
   },
 });
 
+/** Validates the body of a simulation. @throws Refusal 400 */
 function readQuestion(body: unknown): z.output<typeof question> {
-  const asked = question.safeParse(body);
-  if (!asked.success) {
+  const parsed = question.safeParse(body);
+  if (!parsed.success) {
     throw badRequest(
       'the body must be `{ "request": { "host": …, "target": … } }`, with a `status` of 400 to 599 if any',
     );
   }
-  const mistake = requestMistake(asked.data.request);
+  const mistake = requestMistake(parsed.data.request);
   if (mistake !== null) throw badRequest(`request: ${mistake}`);
-  return asked.data;
+  return parsed.data;
 }
 
 /** The rules before a page, from a cursor `<revision>-<rules>`. @throws Refusal 409 for another revision's, 400 */
@@ -108,6 +114,9 @@ function placeOf(cursor: string, revision: number): number {
   return Number(parts[2]);
 }
 
+/**
+ * The sealed current plan of a domain. @throws Refusal 409 where none is published, or the domain must not be served
+ */
 async function currentPlan(
   tx: ReadTransaction,
   domain: DomainRow,

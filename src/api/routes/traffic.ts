@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { RULE_TYPES } from '../../base/vocabulary.ts';
 import { ok, operation } from '../route.ts';
 
+/** Milliseconds of a minute, the unit of stored counts. */
 const MINUTE_MS = 60_000;
 /** Minutes that a request can cover, at most: counts are stored a little longer. */
 const MOST_MINUTES = 31 * 24 * 60;

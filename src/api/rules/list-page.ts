@@ -18,6 +18,7 @@ export const RULE_LIST_QUERY = z.object({
   q: z.string().min(1).max(MAX_SEARCH).optional().describe('only rules one of whose texts holds this one'),
 });
 
+/** The output of `RULE_LIST_QUERY`. */
 interface ListQuery {
   readonly limit?: number;
   readonly cursor?: string;
@@ -64,13 +65,17 @@ export async function rulePage(
   return { ...answer, headers: { link: `<${path}?${next}>; rel="next"` } };
 }
 
+/**
+ * The cursor after a rule: its place in the order of the list, so that a deletion of the rule does not invalidate it.
+ */
 function cursorOf({ type, priority, id }: RuleRow): string {
   return `${type}-${priority}-${id}`;
 }
 
+/** Parses a cursor of `cursorOf`. @throws Refusal 400, also for a cursor of another type's list */
 function readCursor(cursor: string, type: RuleType | null): RulePage['after'] {
   const [, of, priority, id] = /^([a-z_]+)-(\d{1,7})-(\d{1,15})$/.exec(cursor) ?? [];
-  const known = RULE_TYPES.find((one) => one === of);
+  const known = RULE_TYPES.find((candidate) => candidate === of);
   if (known === undefined || (type !== null && known !== type)) {
     throw badRequest('cursor: must be taken from the `Link` of a page of this list');
   }

@@ -44,6 +44,7 @@ function patternsOf(fields: Readonly<Record<string, unknown>>): readonly Use[] {
   return [...uses.values()];
 }
 
+/** The digest that the store identifies a regex by, within a domain. */
 function digestOf({ source, ignoreCase }: Use): string {
   return sha256Hex(`${ignoreCase ? 'i' : 'c'}${source}`);
 }
@@ -63,10 +64,12 @@ function patternRows(fields: Readonly<Record<string, unknown>>): readonly Patter
   return rows;
 }
 
+/** A prefix as hex of its UTF-16 code units, which a column of any encoding and collation can store. */
 function toHex(text: string): string {
   return Buffer.from(text, 'utf16le').toString('hex');
 }
 
+/** The inverse of `toHex`. */
 function fromHex(hex: string): string {
   return Buffer.from(hex, 'hex').toString('utf16le');
 }
@@ -76,11 +79,12 @@ export function costsOf(fields: StoredRule<Rule>): NonNullable<RuleWrite['costs'
   return { addresses: ipsOf(fields).length, patterns: patternRows({ ...fields }) };
 }
 
+/** The address entries of a drop rule; none for other types. */
 function ipsOf(fields: Partial<StoredRule<DropRule>>): readonly string[] {
   return fields.ips ?? [];
 }
 
-/** A rule to check; `before`: the row it replaces. */
+/** A rule to check. `whole`: all its fields, merged for an update; `before`: the row it replaces. */
 interface PatternQuestion {
   readonly type: RuleType;
   readonly whole: unknown;
@@ -103,6 +107,7 @@ export async function judgePatterns({ tx, domain }: Writing, question: PatternQu
   if (report.errors() > 0) throw wrongInput(report.diagnostics());
 }
 
+/** Which patterns to read: those of all rules but `without`, as far as they affect `whole`. */
 interface ExistingQuestion {
   readonly domainId: number;
   readonly without: number;
@@ -138,7 +143,9 @@ async function existingPatterns(
   };
 }
 
-/** Stores the pattern costs of a domain whose rules were written before costs were stored; once for each such domain. */
+/**
+ * Stores the pattern costs of a domain whose rules were written before costs were stored; once for each such domain.
+ */
 async function countPatterns(tx: WriteTransaction, domainId: number): Promise<void> {
   const rules = new Map<number, readonly PatternRow[]>();
   for (const row of await tx.rules.listAll(domainId)) {

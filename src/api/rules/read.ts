@@ -81,6 +81,7 @@ function mergeRule(before: RuleRow, patch: unknown): unknown {
   return merged;
 }
 
+/** Whether a host field has no entry. */
 function isEmpty(value: unknown): boolean {
   return value === '' || (Array.isArray(value) && value.length === 0);
 }
@@ -146,6 +147,7 @@ async function judgeAddresses(
   throw wrongInput([diagnostic]);
 }
 
+/** The number of address entries of a stored drop rule. */
 function addressesOf(row: RuleRow): number {
   return (bodyOf(row)['ips'] as readonly string[]).length;
 }

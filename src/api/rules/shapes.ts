@@ -8,7 +8,7 @@ import { COMMON_FIELDS, PATH_FIELDS } from '../../model/common.ts';
 import { type DocumentKind, documentFields } from '../../model/document.ts';
 import { RULE_FORMS } from '../../model/rule.ts';
 
-/** What became of the www record of a canonical redirect (API document, "redirect"). */
+/** Results of the creation of the www record for a canonical redirect (API document, "redirect"). */
 const WWW_RECORDS = [
   'created',
   'created_external',
@@ -18,9 +18,10 @@ const WWW_RECORDS = [
   'limit',
   'failed',
 ] as const;
+/** One of these results. */
 export type WwwRecord = (typeof WWW_RECORDS)[number];
 
-/** Fields of some types that only answers carry, and where. */
+/** Fields of some types that only answers carry. */
 const ANSWERED: Partial<Record<RuleType, z.ZodRawShape>> = {
   redirect: { www_record: z.enum(WWW_RECORDS).optional().describe('only in the answer to a create') },
   error_page: {
@@ -30,6 +31,7 @@ const ANSWERED: Partial<Record<RuleType, z.ZodRawShape>> = {
   },
 };
 
+/** The schemas of one type in the OpenAPI document. */
 interface RuleShapes {
   readonly answer: z.ZodType;
   readonly create: z.ZodType;
@@ -41,6 +43,7 @@ export const RULE_SHAPES = Object.fromEntries(RULE_TYPES.map((type) => [type, sh
   Record<RuleType, RuleShapes>
 >;
 
+/** Makes the schemas of a type, named in camel case: `origin_pool` → `OriginPoolRule`. */
 function shapesOf(type: RuleType): RuleShapes {
   const name = type.replaceAll(/(?:^|_)(\w)/g, (_, letter: string) => letter.toUpperCase());
   const answer = z.object({
@@ -77,6 +80,7 @@ function answeredFields(type: RuleType): z.ZodRawShape {
   };
 }
 
+/** Changes each schema of a set of fields. */
 function mapFields(
   fields: Readonly<Record<string, z.ZodType>>,
   change: (field: z.ZodType) => z.ZodType,

@@ -13,6 +13,7 @@ export type RuleBody = Readonly<Record<string, unknown>> & {
   readonly enabled: boolean;
 };
 
+/** The pages of an error page rule: HTML by status code. */
 type Pages = ErrorPageRule['content'];
 
 /** The fields of a row's body. */
@@ -42,6 +43,7 @@ export function showRule(row: RuleRow, content?: string | null): Readonly<Record
   };
 }
 
+/** The fields of an answer about pages: in a list their sizes are left empty, since their texts are not read. */
 function showPages(content: string | null | undefined): Readonly<Record<string, unknown>> {
   if (content === undefined) return { content_bytes: {} };
   const pages = content === null ? {} : (JSON.parse(content) as Pages);
@@ -57,7 +59,10 @@ export async function showWhole(
   return showRule(row, row.type === 'error_page' ? await tx.rules.content(row.id) : undefined);
 }
 
-/** Distributes a rule's fields over the store's columns. `before`: the row they replace, whose pages may stay. */
+/**
+ * Distributes a rule's fields over the columns of the store. `pages.keep`: the body of the row to replace, whose pages
+ * stay unchanged.
+ */
 export function toWrite(
   fields: StoredRule<Rule>,
   pages: 'replace' | { readonly keep: RuleBody } = 'replace',

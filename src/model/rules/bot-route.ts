@@ -1,4 +1,4 @@
-/** Acts on classified bot traffic. */
+/** The form of `bot_route` rules, which act on requests of classified bots (semantics §5). */
 import { z } from 'zod';
 import { MAX_CONTENT_STATUS, MAX_PAGE_OCTETS, MIN_CONTENT_STATUS } from '../../base/limits.ts';
 import { BOT_ACTIONS, BOT_KINDS, ORIGIN_SCHEMES } from '../../base/vocabulary.ts';
@@ -7,6 +7,7 @@ import { checked, flag, integer, list, page, port, text } from '../fields.ts';
 import { crossCheck, type FormValues } from '../form.ts';
 import { judgeAddress } from '../location.ts';
 
+/** The fields that only this type has. */
 const FIELDS = {
   bot_kinds: checked(list(z.enum(['*', ...BOT_KINDS])), (kinds) =>
     kinds.length > 0
@@ -29,8 +30,10 @@ const FIELDS = {
   alt_port: port().nullable().default(null).describe('port under `alt_origin`; null: as `alt_scheme` says'),
   alt_scheme: z.enum(ORIGIN_SCHEMES).default('https').describe('protocol of connections under `alt_origin`'),
 };
+/** The values of the own fields after their defaults. */
 type OwnValues = FormValues<typeof FIELDS>;
 
+/** Requires a body for `alt_content`. */
 const answer = crossCheck<Pick<OwnValues, 'action' | 'body'>>(
   ['action', 'body'],
   ({ action, body }, scope) => {
@@ -42,6 +45,7 @@ const answer = crossCheck<Pick<OwnValues, 'action' | 'body'>>(
   },
 );
 
+/** Requires an origin for `alt_origin`, and warns about one that another action ignores. */
 const origin = crossCheck<Pick<OwnValues, 'action' | 'alt_dest'>>(['action', 'alt_dest'], (values, scope) => {
   if (values.action === 'alt_origin' && values.alt_dest === '') {
     const message = 'must name an origin while `action` is `alt_origin`';
@@ -53,6 +57,7 @@ const origin = crossCheck<Pick<OwnValues, 'action' | 'alt_dest'>>(['action', 'al
   }
 });
 
+/** The form of the type; an `alt_dest` without effect is stored empty. */
 export const botRouteForm = hostRule({
   type: 'bot_route',
   fields: FIELDS,
@@ -60,4 +65,5 @@ export const botRouteForm = hostRule({
   unused: ({ action }) => (action === 'alt_origin' ? {} : { alt_dest: '' }),
 });
 
+/** A stored rule of the type. */
 export type BotRouteRule = RuleOf<typeof botRouteForm>;

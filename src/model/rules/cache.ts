@@ -1,4 +1,7 @@
-/** Says what is cached, for how long and under which key (semantics §5; the API document leaves its fields open). */
+/**
+ * The form of `cache` rules, which define what nodes cache, for how long and under which key (semantics §5; the API
+ * document does not define the fields). Times are in seconds; `null` follows the origin's `Cache-Control` (RFC 9111).
+ */
 import { z } from 'zod';
 import { MAX_CACHE_TTL_SEC } from '../../base/limits.ts';
 import { CACHE_MODES, CACHE_QUERY_MODES } from '../../base/vocabulary.ts';
@@ -6,6 +9,7 @@ import { pathRule, type RuleOf } from '../common.ts';
 import { integer, textList } from '../fields.ts';
 import { crossCheck, type FormValues } from '../form.ts';
 
+/** The fields that only this type has. */
 const FIELDS = {
   mode: z
     .enum(CACHE_MODES)
@@ -32,6 +36,7 @@ const FIELDS = {
   query_params: textList().default([]).describe('parameter names under `query_mode: include`'),
 };
 
+/** Warns about `include` without parameters, and about parameters without `include`. */
 const params = crossCheck<Pick<FormValues<typeof FIELDS>, 'query_mode' | 'query_params'>>(
   ['query_mode', 'query_params'],
   ({ query_mode, query_params }, scope) => {
@@ -50,6 +55,8 @@ const params = crossCheck<Pick<FormValues<typeof FIELDS>, 'query_mode' | 'query_
   },
 );
 
+/** The form of the type. */
 export const cacheForm = pathRule({ type: 'cache', fields: FIELDS, checks: [params] });
 
+/** A stored rule of the type. */
 export type CacheRule = RuleOf<typeof cacheForm>;

@@ -1,8 +1,9 @@
-/** Challenges visitors on matching paths. */
+/** The form of `captcha` rules, which challenge visitors on matching paths (semantics §5). */
 import { DEFAULT_CAPTCHA_TTL_SEC, MAX_CAPTCHA_TTL_SEC, MIN_CAPTCHA_TTL_SEC } from '../../base/limits.ts';
 import { pathRule, type RuleOf } from '../common.ts';
 import { integer } from '../fields.ts';
 
+/** The form of the type. */
 export const captchaForm = pathRule({
   type: 'captcha',
   fields: {
@@ -12,4 +13,5 @@ export const captchaForm = pathRule({
   },
 });
 
+/** A stored rule of the type. */
 export type CaptchaRule = RuleOf<typeof captchaForm>;

@@ -1,4 +1,7 @@
-/** Blocks matching requests. */
+/**
+ * The form of `drop` rules, which block requests by country, address, host and path (semantics §5). Each filter that
+ * is set must match; an empty list sets none.
+ */
 import { z } from 'zod';
 import { MAX_COUNTRIES, MAX_IPS } from '../../base/limits.ts';
 import { LIST_MATCH_TYPES } from '../../base/vocabulary.ts';
@@ -6,6 +9,7 @@ import { isUnnarrowed, type NarrowingValues, pathRule, type RuleOf } from '../co
 import { country, ipEntry, list } from '../fields.ts';
 import { crossCheck, type FormValues } from '../form.ts';
 
+/** The fields that only this type has. */
 const FIELDS = {
   country_match_type: z
     .enum(LIST_MATCH_TYPES)
@@ -24,8 +28,10 @@ const FIELDS = {
       'addresses, CIDR prefixes and ranges `first-last`, IPv4 or IPv6, stored in canonical form; empty: no address filter',
     ),
 };
+/** The values of the own fields after their defaults. */
 type OwnValues = FormValues<typeof FIELDS>;
 
+/** Refuses an empty allowlist, which would drop every address (API document). */
 const allowlist = crossCheck<Pick<OwnValues, 'ip_match_type' | 'ips'>>(
   ['ip_match_type', 'ips'],
   (values, scope) => {
@@ -35,6 +41,7 @@ const allowlist = crossCheck<Pick<OwnValues, 'ip_match_type' | 'ips'>>(
   },
 );
 
+/** Refuses an enforced rule without any filter; it would drop every request (semantics §5). */
 const narrowing = crossCheck<Pick<OwnValues, 'countries' | 'ips'> & NarrowingValues>(
   [
     'countries',
@@ -59,10 +66,12 @@ const narrowing = crossCheck<Pick<OwnValues, 'countries' | 'ips'> & NarrowingVal
   },
 );
 
+/** The form of the type. */
 export const dropForm = pathRule({
   type: 'drop',
   fields: FIELDS,
   checks: [allowlist, { ...narrowing, ofAbsence: true }],
 });
 
+/** A stored rule of the type; `ips` are canonical texts, `countries` in upper case. */
 export type DropRule = RuleOf<typeof dropForm>;

@@ -1,4 +1,4 @@
-/** Controls what visitors see for chosen status codes. */
+/** The form of `error_page` rules, which choose the page that visitors see for listed status codes (semantics §5). */
 import { z } from 'zod';
 import { MAX_ERROR_CODE, MAX_PAGE_OCTETS, MAX_PAGES_OCTETS, MIN_ERROR_CODE } from '../../base/limits.ts';
 import { utf8Length } from '../../base/octets.ts';
@@ -8,11 +8,13 @@ import { shownAs } from '../document.ts';
 import { checked, integer, list, page } from '../fields.ts';
 import { crossCheck, type FormValues } from '../form.ts';
 
+/** The allowed codes, in the words of messages. */
 const CODES = `a status code from ${MIN_ERROR_CODE} to ${MAX_ERROR_CODE}`;
 
-/** As many pages as there are codes, and the fallback. */
+/** Pages of one rule: one for each code, and the fallback. */
 const MAX_PAGES = MAX_ERROR_CODE - MIN_ERROR_CODE + 2;
 
+/** Pages by status code; reports each invalid key at its own path. */
 const keyed = z.record(z.string(), page(MAX_PAGE_OCTETS)).check((context) => {
   for (const key of Object.keys(context.value)) {
     if (key === '0' || /^[45][0-9][0-9]$/.test(key)) continue;
@@ -22,15 +24,19 @@ const keyed = z.record(z.string(), page(MAX_PAGE_OCTETS)).check((context) => {
   }
 });
 
-/** The number of pages is judged first and alone, so that a hundred thousand mistakes are one. */
+/**
+ * Checks only the number of pages, before `keyed` reads them, so that a hundred thousand mistakes give one diagnostic.
+ */
 const counted = checked(z.record(z.string(), z.unknown()), (pages) => {
   const count = Object.keys(pages).length;
   return count <= MAX_PAGES
     ? null
     : { code: 'too_many', message: `must have at most ${MAX_PAGES} entries`, found: `${count}` };
 });
+/** The pages, in both steps; documents show a plain map of texts. */
 const content = shownAs(counted.pipe(keyed), () => z.record(z.string(), z.string()));
 
+/** The fields that only this type has. */
 const FIELDS = {
   mode: z
     .enum(ERROR_PAGE_MODES)
@@ -39,8 +45,10 @@ const FIELDS = {
   codes: list(integer(MIN_ERROR_CODE, MAX_ERROR_CODE)).describe('status codes that the rule applies to'),
   content: content.default({}).describe('HTML by status code, `0` for the fallback, under `mode: custom`'),
 };
+/** The values of the own fields after their defaults. */
 type OwnValues = FormValues<typeof FIELDS>;
 
+/** Checks the sum of all pages in UTF-8 octets. */
 const size = crossCheck<Pick<OwnValues, 'content'>>(['content'], (values, scope) => {
   let octets = 0;
   for (const html of Object.values(values.content)) octets += utf8Length(html);
@@ -49,6 +57,7 @@ const size = crossCheck<Pick<OwnValues, 'content'>>(['content'], (values, scope)
   scope.error(['content'], { code: 'too_long', message, found: `${octets} octets` });
 });
 
+/** Reports a rule without codes, and warns about a code that no page and no fallback covers. */
 const inert = crossCheck<OwnValues>(
   ['mode', 'codes', 'content'],
   ({ mode, codes, content: pages }, scope) => {
@@ -62,6 +71,7 @@ const inert = crossCheck<OwnValues>(
   },
 );
 
+/** The form of the type; answers also carry the codes and sizes of the stored pages. */
 export const errorPageForm = pathRule({
   type: 'error_page',
   fields: FIELDS,
@@ -69,4 +79,5 @@ export const errorPageForm = pathRule({
   checks: [size, inert],
 });
 
+/** A stored rule of the type. */
 export type ErrorPageRule = RuleOf<typeof errorPageForm>;

@@ -1,17 +1,21 @@
-/** Matches TLS and HTTP fingerprints. */
+/** The form of `fingerprint` rules, which match JA4 (TLS) and JA4H (HTTP) fingerprints (semantics §5). */
 import { z } from 'zod';
 import { FINGERPRINT_ACTIONS } from '../../base/vocabulary.ts';
 import { hostRule, type RuleOf } from '../common.ts';
 import { checked, filledText, list } from '../fields.ts';
 import { crossCheck, type FormValues } from '../form.ts';
 
-/** Exact, or a prefix that ends in `*` (semantics §5); a star elsewhere would be a character no fingerprint has. */
+/**
+ * One fingerprint: exact, or a prefix that ends in `*` (semantics §5). No fingerprint contains a star, so one elsewhere
+ * never matches.
+ */
 const entry = checked(filledText(), (value) => {
   const star = value.indexOf('*');
   if (star < 0 || star === value.length - 1) return null;
   return { code: 'misplaced_star', message: 'may hold `*` only at its end, where it makes a prefix' };
 });
 
+/** The fields that only this type has. */
 const FIELDS = {
   match_ja4: list(entry)
     .default([])
@@ -26,6 +30,7 @@ const FIELDS = {
     .describe('`drop` answers 403, `challenge` shows a challenge, `tag` only marks the request'),
 };
 
+/** Refuses a rule without a fingerprint. */
 const listed = crossCheck<Pick<FormValues<typeof FIELDS>, 'match_ja4' | 'match_ja4h'>>(
   ['match_ja4', 'match_ja4h'],
   ({ match_ja4, match_ja4h }, scope) => {
@@ -37,6 +42,8 @@ const listed = crossCheck<Pick<FormValues<typeof FIELDS>, 'match_ja4' | 'match_j
   },
 );
 
+/** The form of the type. */
 export const fingerprintForm = hostRule({ type: 'fingerprint', fields: FIELDS, checks: [listed] });
 
+/** A stored rule of the type. */
 export type FingerprintRule = RuleOf<typeof fingerprintForm>;

@@ -1,4 +1,4 @@
-/** Load-balances matching traffic over several origins. */
+/** The form of `origin_pool` rules, which balance requests over several origins with health checks (semantics §5). */
 import { z } from 'zod';
 import {
   MAX_EJECT_SEC,
@@ -16,6 +16,7 @@ import { checked, filledText, flag, id, integer, list, originCountry, port, text
 import type { Stored } from '../form.ts';
 import { judgeAddress, judgeHostHeader, judgeProbePath } from '../location.ts';
 
+/** The fields of one origin of a pool. */
 const ORIGIN_FIELDS = {
   address: checked(filledText(), judgeAddress).describe('IP address or host name of the origin'),
   port: port().nullable().default(null).describe('port of the origin; null: 443 for `https`, 80 for `http`'),
@@ -29,6 +30,7 @@ const ORIGIN_FIELDS = {
   country: originCountry().describe('country of the origin (ISO 3166-1 alpha-2); a note without effect'),
 };
 
+/** The fields of the health check; intervals and time-outs in seconds. */
 const HEALTH_FIELDS = {
   enabled: flag(false).describe('whether nodes probe the origins'),
   path: checked(text(), judgeProbePath).default('/').describe('path of the probe'),
@@ -53,6 +55,7 @@ const HEALTH_FIELDS = {
 /** One origin of a pool. */
 export type PoolOrigin = Stored<typeof ORIGIN_FIELDS>;
 
+/** The list of origins: not empty, and at least one with a weight, since a weight of 0 drains an origin. */
 const origins = checked(list(z.strictObject(ORIGIN_FIELDS), MAX_POOL_ORIGINS), (all) => {
   if (all.length === 0) return { code: 'too_few', message: 'must have at least 1 entry', found: '0' };
   if (all.some((origin) => origin.weight > 0)) return null;
@@ -60,6 +63,7 @@ const origins = checked(list(z.strictObject(ORIGIN_FIELDS), MAX_POOL_ORIGINS), (
   return { code: 'all_drained', message, found: null, remedy: 'a weight of 0 takes an origin out' };
 });
 
+/** The form of the type; it has no path filter. */
 export const originPoolForm = hostRule({
   type: 'origin_pool',
   fields: {
@@ -79,4 +83,5 @@ export const originPoolForm = hostRule({
   nested: { origins: Object.keys(ORIGIN_FIELDS), health_check: Object.keys(HEALTH_FIELDS) },
 });
 
+/** A stored rule of the type. */
 export type OriginPoolRule = RuleOf<typeof originPoolForm>;

@@ -1,4 +1,6 @@
-/** Forwards matching paths to another origin than the record's destination. */
+/**
+ * The form of `origin_route` rules, which forward matching paths to another origin than the record's (semantics §5).
+ */
 import { z } from 'zod';
 import { MAX_NAME_CHARACTERS } from '../../base/limits.ts';
 import { ORIGIN_SCHEMES } from '../../base/vocabulary.ts';
@@ -6,6 +8,7 @@ import { pathRule, type RuleOf } from '../common.ts';
 import { checked, filledText, originCountry, port, text } from '../fields.ts';
 import { judgeAddress, judgeHostHeader } from '../location.ts';
 
+/** The form of the type. */
 export const originRouteForm = pathRule({
   type: 'origin_route',
   fields: {
@@ -23,4 +26,5 @@ export const originRouteForm = pathRule({
   },
 });
 
+/** A stored rule of the type. */
 export type OriginRouteRule = RuleOf<typeof originRouteForm>;

@@ -1,10 +1,11 @@
-/** Counts requests per key over a sliding window (semantics §5). */
+/** The form of `rate_limit` rules, which count requests per key over a sliding window (semantics §5). */
 import { z } from 'zod';
 import { MAX_RATE_COUNT, MAX_WINDOW_SEC } from '../../base/limits.ts';
 import { BREACH_ACTIONS, RATE_KEYS } from '../../base/vocabulary.ts';
 import { pathRule, type RuleOf } from '../common.ts';
 import { integer } from '../fields.ts';
 
+/** The form of the type. */
 export const rateLimitForm = pathRule({
   type: 'rate_limit',
   fields: {
@@ -22,4 +23,5 @@ export const rateLimitForm = pathRule({
   },
 });
 
+/** A stored rule of the type. */
 export type RateLimitRule = RuleOf<typeof rateLimitForm>;

@@ -1,4 +1,7 @@
-/** Answers with an HTTP redirect; the request does not reach an origin. */
+/**
+ * The form of `redirect` rules, which answer with an HTTP redirect; the request does not reach an origin (semantics
+ * §5).
+ */
 import { z } from 'zod';
 import { MAX_LOCATION_CHARACTERS } from '../../base/limits.ts';
 import { REDIRECT_STATUSES } from '../../base/vocabulary.ts';
@@ -6,6 +9,7 @@ import { pathRule, type RuleOf } from '../common.ts';
 import { checked, flag, text } from '../fields.ts';
 import { judgeRedirectTarget } from '../location.ts';
 
+/** The form of the type; the answer to a create also carries `www_record`. */
 export const redirectForm = pathRule({
   type: 'redirect',
   fields: {
@@ -22,4 +26,5 @@ export const redirectForm = pathRule({
   answered: ['www_record'],
 });
 
+/** A stored rule of the type. */
 export type RedirectRule = RuleOf<typeof redirectForm>;

@@ -1,4 +1,4 @@
-/** Changes path and query sent to the origin. */
+/** The form of `rewrite` rules, which change the path and the query that the origin gets (semantics §5). */
 import { z } from 'zod';
 import { quoteValue } from '../../base/diagnostic.ts';
 import { MAX_LOCATION_CHARACTERS } from '../../base/limits.ts';
@@ -10,6 +10,7 @@ import { crossCheck, type FormScope, type FormValues } from '../form.ts';
 import { judgePathTarget, judgeQueryTarget } from '../location.ts';
 import { parseSubstitution } from '../substitution.ts';
 
+/** The fields that only this type has. */
 const FIELDS = {
   path_target: checked(text(MAX_LOCATION_CHARACTERS), judgePathTarget)
     .default('')
@@ -24,15 +25,18 @@ const FIELDS = {
     .default('')
     .describe('query under `query_mode: replace`, without `?`'),
 };
+/** The values of the own fields after their defaults. */
 type OwnValues = FormValues<typeof FIELDS>;
+/** The fields that the check of the path target reads. */
 type TargetValues = Pick<OwnValues, 'path_target'> &
   Pick<FormValues<typeof PATH_FIELDS>, 'path_match_type' | 'path_includes'>;
 
+/** Checks the references of a regex rewrite; warns about a literal `$` and about dot segments in the target. */
 const target = crossCheck<TargetValues>(
   ['path_target', 'path_match_type', 'path_includes'],
   (values, scope) => {
     const { path_target } = values;
-    if (values.path_match_type === 'regex') judgeReferences(values, scope);
+    if (values.path_match_type === 'regex') checkReferences(values, scope);
     else if (/\$(?:[0-9]|\{)/.test(path_target)) {
       const message = 'holds a `$` that is literal text while `path_match_type` is `wildcard`';
       const remedy = 'set `path_match_type` to `regex` to refer to groups';
@@ -50,7 +54,10 @@ const target = crossCheck<TargetValues>(
   },
 );
 
-function judgeReferences({ path_target, path_includes }: TargetValues, scope: FormScope): void {
+/**
+ * Checks that each reference names a group of some include entry, and that capturing from each entry is cheap enough.
+ */
+function checkReferences({ path_target, path_includes }: TargetValues, scope: FormScope): void {
   const parsed = parseSubstitution(path_target);
   if (!parsed.ok) {
     const { at, reason: message, remedy } = parsed;
@@ -62,12 +69,12 @@ function judgeReferences({ path_target, path_includes }: TargetValues, scope: Fo
   const names = new Set<string>();
   for (const [index, include] of (path_includes ?? []).entries()) {
     const pattern = scope.patterns.check(include, { ignoreCase: false });
-    // A refused pattern is told already; which groups it would have had cannot be known.
+    // A refused pattern has its own error, and its groups are unknown, so no reference can be checked.
     if (pattern.ok !== true) return;
     const costly = scope.patterns.captures(include);
     if (costly !== null) {
-      const told = { code: 'capture_budget', message: costly, found: quoteValue(include) };
-      scope.error(['path_includes', index], told);
+      const problem = { code: 'capture_budget', message: costly, found: quoteValue(include) };
+      scope.error(['path_includes', index], problem);
     }
     groups = Math.max(groups, pattern.groups);
     for (const name of pattern.names) names.add(name);
@@ -81,6 +88,7 @@ function judgeReferences({ path_target, path_includes }: TargetValues, scope: Fo
   }
 }
 
+/** Requires a query for `replace`; warns about one without effect and about a doubled `?`. */
 const query = crossCheck<Pick<OwnValues, 'query_mode' | 'query_target'>>(
   ['query_mode', 'query_target'],
   ({ query_mode, query_target }, scope) => {
@@ -103,6 +111,7 @@ const query = crossCheck<Pick<OwnValues, 'query_mode' | 'query_target'>>(
   },
 );
 
+/** Refuses a rule that changes neither the path nor the query. */
 const effect = crossCheck<Pick<OwnValues, 'path_target' | 'query_mode'>>(
   ['path_target', 'query_mode'],
   ({ path_target, query_mode }, scope) => {
@@ -113,6 +122,7 @@ const effect = crossCheck<Pick<OwnValues, 'path_target' | 'query_mode'>>(
   },
 );
 
+/** The form of the type; a `query_target` without effect is stored empty. */
 export const rewriteForm = pathRule({
   type: 'rewrite',
   fields: FIELDS,
@@ -120,4 +130,5 @@ export const rewriteForm = pathRule({
   unused: ({ query_mode }) => (query_mode === 'replace' ? {} : { query_target: '' }),
 });
 
+/** A stored rule of the type. */
 export type RewriteRule = RuleOf<typeof rewriteForm>;

@@ -1,4 +1,4 @@
-/** Runs a core rule set of attack signatures. */
+/** The form of `waf` rules, which inspect requests with the OWASP Core Rule Set (semantics §5). */
 import { z } from 'zod';
 import {
   MAX_BODY_CAP_KB,
@@ -14,6 +14,7 @@ import { checked, filledText, integer, list, text, textList } from '../fields.ts
 import { crossCheck, type Stored } from '../form.ts';
 import type { Problem } from '../report.ts';
 
+/** The fields of one exclusion; exactly one of `id` and `tag` names its signatures. */
 const EXCLUSION_FIELDS = {
   id: integer(1, MAX_SIGNATURE_ID)
     .nullable()
@@ -32,10 +33,16 @@ const EXCLUSION_FIELDS = {
     .describe('paths where the exclusion applies: a wildcard over the canonical path'),
 };
 
-/** Signatures that leave something out: one by id or a group by tag, everywhere or for one target, on some paths. */
+/**
+ * One exclusion: signatures, one by id or a group by tag, that do not count or do not inspect a target, on some paths.
+ * Corresponds to ModSecurity's `ctl:ruleRemoveById`, `ctl:ruleRemoveTargetById` and their variants by tag.
+ */
 export type WafExclusion = Stored<typeof EXCLUSION_FIELDS>;
 
-/** A variable of the request, where it has members with `:` and a name; a `*` in the name is any run of characters. */
+/**
+ * Checks a target: a variable of the request and, for a collection, an optional `:` and member name, in which `*` is
+ * any text.
+ */
 function judgeTarget(target: string): Problem | null {
   if (target === '') return null;
   const colon = target.indexOf(':');
@@ -54,6 +61,7 @@ function judgeTarget(target: string): Problem | null {
   return colon + 1 < target.length ? null : { code, message: 'must name a member after the colon' };
 }
 
+/** Checks that each exclusion names a signature or a group, not both, and has a path that can match. */
 const exclusions = crossCheck<{ readonly exclusions: readonly WafExclusion[] }>(
   ['exclusions'],
   (values, scope) => {
@@ -69,6 +77,7 @@ const exclusions = crossCheck<{ readonly exclusions: readonly WafExclusion[] }>(
   },
 );
 
+/** The form of the type. */
 export const wafForm = pathRule({
   type: 'waf',
   fields: {
@@ -100,4 +109,5 @@ export const wafForm = pathRule({
   checks: [exclusions],
 });
 
+/** A stored rule of the type; `body_cap_kb` in KiB. */
 export type WafRule = RuleOf<typeof wafForm>;
