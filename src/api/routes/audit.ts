@@ -1,6 +1,6 @@
 /** The audit log of a domain: author, time, action, and the object before and after. */
 import { z } from 'zod';
-import type { ReadTransaction } from '../../store/store.ts';
+import { accountNames } from '../account-names.ts';
 import { timeText } from '../domain-shape.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../limits.ts';
 import { queryNumber } from '../query.ts';
@@ -38,10 +38,7 @@ export const list = operation({
     return read(async (tx) => {
       const page = { limit: limit ?? USUAL_PAGE, ...(before === undefined ? {} : { before }) };
       const rows = await tx.audit.list(domain.id, page);
-      const names = await accountNames(
-        tx,
-        rows.map(({ account_id }) => account_id),
-      );
+      const names = await accountNames(tx, rows);
       const body = rows.map((row) => ({
         id: row.id,
         at: timeText(row.at),
@@ -57,16 +54,3 @@ export const list = operation({
     });
   },
 });
-
-/** The names of accounts by id; an id without an account is left out. */
-async function accountNames(
-  tx: ReadTransaction,
-  ids: readonly (number | null)[],
-): Promise<ReadonlyMap<number, string>> {
-  const names = new Map<number, string>();
-  for (const id of new Set(ids)) {
-    const account = id === null ? null : await tx.accounts.get(id);
-    if (account !== null) names.set(account.id, account.name);
-  }
-  return names;
-}

@@ -9,6 +9,7 @@ import { prunedSentence } from '../../publisher/prune.ts';
 import { rollBack } from '../../publisher/rollback.ts';
 import type { FiledRevision, ManifestRow, RevisionRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
+import { accountNames } from '../account-names.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../limits.ts';
 import { queryNumber } from '../query.ts';
 import { conflict, notFound } from '../refusal.ts';
@@ -72,19 +73,6 @@ function answerOf(row: FiledRevision, names: ReadonlyMap<number, string>): Revis
   const account = account_id === null ? null : (names.get(account_id) ?? null);
   const created_at = new Date(at).toISOString();
   return { revision, digest, pruned, reason, account_id, account, key_id, created_at };
-}
-
-/** The names of the accounts that caused these revisions, by id. */
-async function accountNames(
-  tx: ReadTransaction,
-  rows: readonly RevisionRow[],
-): Promise<ReadonlyMap<number, string>> {
-  const names = new Map<number, string>();
-  for (const id of new Set(rows.map((row) => row.account_id))) {
-    const account = id === null ? null : await tx.accounts.get(id);
-    if (account !== null) names.set(account.id, account.name);
-  }
-  return names;
 }
 
 /** The revision number of a path segment. @throws Refusal 404 for a text that is not one */
