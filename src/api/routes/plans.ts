@@ -7,7 +7,7 @@ import type { Side } from '../../publisher/printed.ts';
 import { propagationOf } from '../../publisher/propagation.ts';
 import { prunedSentence } from '../../publisher/prune.ts';
 import { rollBack } from '../../publisher/rollback.ts';
-import type { FiledRevision, ManifestRow, RevisionRow } from '../../store/rows.ts';
+import type { FiledRevision, ManifestRow } from '../../store/rows.ts';
 import type { ReadTransaction } from '../../store/store.ts';
 import { accountNames } from '../account-names.ts';
 import { MAX_PAGE, USUAL_PAGE } from '../limits.ts';
